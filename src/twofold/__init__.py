@@ -1,0 +1,1 @@
+"""Twofold: search and answers over your own documents, by words and by meaning, with every score explained."""

@@ -1,0 +1,1 @@
+"""The nouns: what every other part of twofold speaks about. Standard library and numpy only."""

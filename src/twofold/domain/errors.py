@@ -1,0 +1,117 @@
+"""The tree of errors: each says what is wrong, how to mend it, and what a shell or an HTTP client should be told.
+
+    TwofoldError                      exit  http
+    ├── InvalidInputError                2   400   an argument, a query, a setting
+    ├── NotFoundError                    3   404   an index, a document, a file, a model's name
+    ├── MismatchError                    4   409   the collection was built with other parts
+    ├── WriterBusyError                  5   423   another process is writing
+    ├── StorageFullError                 6   507   no room; nothing acknowledged was lost
+    ├── CorruptError                     7   500   a checksum or a cross-check failed
+    ├── ModelError                       8   503   a model cannot be had, loaded or run
+    │   └── MissingExtraError            8   501   an optional dependency is not installed
+    ├── ReadError                        9   422   a document cannot be read; the others still are
+    └── StoreError                      10   500   the store failed in a way of its own
+
+Exit status 1 is an unforeseen error, 130 an interruption by the user.
+"""
+
+from typing import ClassVar
+
+
+class TwofoldError(Exception):
+    """Something a user can act upon.
+
+    `message` is one line that says what is wrong, `remedy` one line that says what to do about it.
+    """
+
+    exit_code: ClassVar[int] = 1
+    http_status: ClassVar[int] = 500
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}".strip()
+
+    def __reduce__(self) -> tuple[type["TwofoldError"], tuple[str, str]]:
+        """Cross a process boundary whole."""
+        return type(self), (self.message, self.remedy)
+
+
+class InvalidInputError(TwofoldError):
+    """An argument, a query or a setting cannot be used as it stands."""
+
+    exit_code = 2
+    http_status = 400
+
+
+class NotFoundError(TwofoldError):
+    """The thing named does not exist."""
+
+    exit_code = 3
+    http_status = 404
+
+
+class MismatchError(TwofoldError):
+    """A collection was built with another embedder, analyser, chunker or format than it is opened with."""
+
+    exit_code = 4
+    http_status = 409
+
+
+class WriterBusyError(TwofoldError):
+    """Another process holds the writer's lock."""
+
+    exit_code = 5
+    http_status = 423
+
+
+class StorageFullError(TwofoldError):
+    """The disk, a quota or a file-size limit refused a write; what was acknowledged before is intact."""
+
+    exit_code = 6
+    http_status = 507
+
+
+class CorruptError(TwofoldError):
+    """What was read back is not what was written."""
+
+    exit_code = 7
+    http_status = 500
+
+
+class ModelError(TwofoldError):
+    """A model cannot be fetched, loaded or run."""
+
+    exit_code = 8
+    http_status = 503
+
+
+class MissingExtraError(ModelError):
+    """An optional dependency is needed and not installed."""
+
+    http_status = 501
+
+
+class ReadError(TwofoldError):
+    """A document cannot be read. `kind` is a short stable word for reports: `limit`, `malformed`, `encrypted`."""
+
+    exit_code = 9
+    http_status = 422
+
+    def __init__(self, message: str, remedy: str = "", kind: str = "malformed") -> None:
+        super().__init__(message, remedy)
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[type["TwofoldError"], tuple[str, str, str]]:  # type: ignore[override]
+        """Cross a process boundary whole."""
+        return type(self), (self.message, self.remedy, self.kind)
+
+
+class StoreError(TwofoldError):
+    """The store failed in a way of its own."""
+
+    exit_code = 10
+    http_status = 500

@@ -1,0 +1,126 @@
+"""The filter tree, and `matches`: what every store must mean by it.
+
+A filter looks at a document's fields: its metadata, and `source`, `title` and `media_type` beside them. A field that is
+missing fails every test but `Not`; nothing raises. A field that holds several values passes if one of them does.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from twofold.domain.types import Document, DocumentInfo, MetadataValue, Scalar
+
+
+class Op(StrEnum):
+    """How a field is compared. Strings compare by code point, so ISO dates compare as dates."""
+
+    EQ = "=="
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+    PREFIX = "prefix"
+    CONTAINS = "contains"
+    EXISTS = "exists"
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One comparison of one field with one value. `EXISTS` looks at no value."""
+
+    __test__ = False  # not a test for pytest to collect
+
+    field: str
+    op: Op
+    value: Scalar = ""
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of them; of none, true."""
+
+    parts: tuple["Filter", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """At least one of them; of none, false."""
+
+    parts: tuple["Filter", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite, a missing field included."""
+
+    part: "Filter"
+
+
+Filter = Test | And | Or | Not
+
+EVERYTHING = And()
+
+
+def fields_of(document: Document | DocumentInfo) -> Mapping[str, MetadataValue]:
+    """Give what filters may look at. The document's own names win over metadata of the same name."""
+    own = {"source": document.source, "title": document.title, "media_type": document.media_type}
+    return {**document.metadata, **own}
+
+
+def matches(condition: Filter, fields: Mapping[str, MetadataValue]) -> bool:
+    """Say whether a document with these fields passes."""
+    match condition:
+        case And(parts):
+            return all(matches(part, fields) for part in parts)
+        case Or(parts):
+            return any(matches(part, fields) for part in parts)
+        case Not(part):
+            return not matches(part, fields)
+        case Test(name, op, value):
+            held = fields.get(name)
+            if held is None:
+                return False
+            values = held if isinstance(held, tuple) else (held,)
+            return any(passes(op, one, value) for one in values)
+
+
+def passes(op: Op, held: Scalar, asked: Scalar) -> bool:
+    """Compare two values. Values of different kinds (text, number, truth) never match, and never raise."""
+    if op is Op.EXISTS:
+        return True
+    if kind_of(held) != kind_of(asked):
+        return False
+    if isinstance(held, str) and isinstance(asked, str):
+        return _passes_text(op, held, asked)
+    return _ordered(op, held < asked, held == asked)  # type: ignore[operator]
+
+
+def kind_of(value: Scalar) -> str:
+    """Name a value's kind: `truth`, `number` or `text`. A truth value is no number here."""
+    if isinstance(value, bool):
+        return "truth"
+    return "text" if isinstance(value, str) else "number"
+
+
+def _passes_text(op: Op, held: str, asked: str) -> bool:
+    if op is Op.PREFIX:
+        return held.startswith(asked)
+    if op is Op.CONTAINS:
+        return asked in held
+    return _ordered(op, held < asked, held == asked)
+
+
+def _ordered(op: Op, less: bool, equal: bool) -> bool:  # noqa: FBT001
+    match op:
+        case Op.EQ:
+            return equal
+        case Op.LT:
+            return less
+        case Op.LE:
+            return less or equal
+        case Op.GT:
+            return not less and not equal
+        case Op.GE:
+            return not less
+        case _:
+            return False

@@ -1,0 +1,177 @@
+"""What is asked of the world, each port as narrow as its callers; the contracts are suites in `tests/contracts`."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from twofold.domain.filters import EVERYTHING, Filter
+from twofold.domain.types import (
+    Chunk,
+    ChunkKeys,
+    Clause,
+    Document,
+    DocumentInfo,
+    Entry,
+    Ranking,
+    Scores,
+    Statistics,
+    TermQuery,
+    TermScore,
+    Vector,
+    Vectors,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """What vectors depend on. Two embedders with equal identities give interchangeable vectors."""
+
+    name: str
+    revision: str
+    dimensions: int
+    pooling: str = ""
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    max_tokens: int = 512
+
+
+class Embedder(Protocol):
+    """Turns text into unit vectors. Bears calls from several threads."""
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """What the vectors depend on."""
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages: (len(texts), dimensions) float32, rows of length 1, in the order given.
+
+        Raises ModelError when the model cannot be run.
+        """
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed questions: as `embed_passages`, with the model's query prefix."""
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Count each text's tokens as the model sees them, without prefix, special tokens or truncation."""
+
+    def close(self) -> None:
+        """Free the model. Calling it twice does nothing more."""
+
+
+Measure = Callable[[Sequence[str]], Sequence[int]]
+"""Counts tokens: `Embedder.count_tokens` as a plain function, for chunkers."""
+
+Chunker = Callable[[Document], tuple[Chunk, ...]]
+"""Cuts a document into passages, in reading order, with ordinals from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything the derived data of a collection depends on, as canonical text; equal text, equal meaning."""
+
+    embedder: EmbedderIdentity
+    analyser: str
+    chunker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What may be found at all. It acts in both arms *before* the cut at k."""
+
+    filter: Filter = EVERYTHING
+    required: tuple[Clause, ...] = ()
+    excluded: tuple[Clause, ...] = ()
+
+
+ALL = Scope()
+
+
+class View(Protocol):
+    """One consistent state of a collection, for the length of one question."""
+
+    @property
+    def generation(self) -> int:
+        """Counts changes; it never goes back."""
+
+    def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
+        """Rank the k best passages by BM25; passages without any of the terms are not in it."""
+
+    def find_vector(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
+        """Rank the k nearest passages by cosine, in [-1, 1]."""
+
+    def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
+        """Give the true BM25 score of each key, 0.0 where no term occurs. An unknown key scores 0.0."""
+
+    def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
+        """Give the true cosine of each key. An unknown key scores 0.0."""
+
+    def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
+        """Give each occurring term's part, in the query's order; added up from the left they are the BM25 score."""
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        """Count live passages, their words, and in how many of them each term occurs."""
+
+    def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
+        """Fetch passages in the order asked. Raises NotFoundError for a key that is not there."""
+
+    def document(self, document: str) -> Document | None:
+        """Fetch one document by id, whole."""
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        """List all documents by rising source, then id."""
+
+    def chunks_of(self, document: str) -> Sequence[Chunk]:
+        """Fetch a document's passages in reading order; none for an unknown document."""
+
+    def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """Give the vectors already stored for passages with exactly these indexed texts, so none is embedded twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that `verify` found wrong: where, what, and whether twofold can mend it without loss."""
+
+    where: str
+    what: str
+    mendable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoreInfo:
+    """A collection's size and shape. `recipe` is None for a collection that never held a document."""
+
+    recipe: Recipe | None
+    documents: int
+    chunks: int
+    generation: int
+    segments: int
+    bytes_on_disk: int
+
+
+class Store(Protocol):
+    """Keeps a collection. One writer at a time, any number of views; readers never see half a document."""
+
+    def view(self) -> AbstractContextManager[View]:
+        """Open one consistent state; close it soon."""
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Add or replace documents whole, all of the entries or none, durable when it returns.
+
+        Raises MismatchError when the vectors have another width, WriterBusyError, StorageFullError.
+        """
+
+    def delete(self, documents: Sequence[str]) -> int:
+        """Delete documents by id, all or none; give how many there were."""
+
+    def info(self) -> StoreInfo:
+        """Describe the collection."""
+
+    def verify(self) -> Sequence[Finding]:
+        """Recompute every checksum and cross-check both arms; an empty answer means all is well."""
+
+    def compact(self) -> None:
+        """Merge what can be merged and give back space. Rankings do not change."""
+
+    def close(self) -> None:
+        """Close. Calling it twice does nothing more."""

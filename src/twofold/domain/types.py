@@ -1,0 +1,259 @@
+"""The nouns: documents, chunks, rankings and what a search hands back. Frozen; a score never lives in a noun."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import blake2b
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Scalar = str | int | float | bool
+MetadataValue = Scalar | tuple[Scalar, ...]
+Metadata = Mapping[str, MetadataValue]
+
+ChunkKeys = NDArray[np.int64]
+Scores = NDArray[np.float64]
+Vector = NDArray[np.float32]  # (dimensions,), Euclidean length 1
+Vectors = NDArray[np.float32]  # (count, dimensions), each row of length 1
+
+
+class BlockKind(StrEnum):
+    """What a stretch of a document is."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    TABLE = "table"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of a document's text that belongs together: `text[start:end]`, in reading order.
+
+    `heading` is the path of headings above it, outermost first. `page` counts from 1: a PDF page, a slide.
+    `place` is any other address a reader would give: `00:01:02`, `Sheet1 rows 2-40`, `lines 10-31`.
+    A table block may name its header row in `header`: whoever splits the table repeats it in what is indexed.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    heading: tuple[str, ...] = ()
+    page: int | None = None
+    place: str = ""
+    header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as it was read: its extracted text, and where in that text its parts stand.
+
+    `id` is stable for one source and safe in a URL; `source` is a path or an address for people.
+    `content_hash` names the bytes that were read. Spans of `blocks` are character offsets into `text`.
+    """
+
+    id: str
+    source: str
+    text: str
+    title: str = ""
+    media_type: str = "text/plain"
+    blocks: tuple[Block, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+    content_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """What a listing shows of a document: everything but its text."""
+
+    id: str
+    source: str
+    title: str
+    media_type: str
+    metadata: Metadata
+    content_hash: str
+    chunks: int
+    characters: int
+
+
+def document_id(source: str) -> str:
+    """Give the stable id of a source: sixteen hexadecimal digits of its BLAKE2b hash, safe in URLs and file names."""
+    return blake2b(source.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+
+
+def chunk_key(chunk_id: str) -> int:
+    """Give the number a chunk is known by in rankings: 63 bits of its id's BLAKE2b hash.
+
+    It depends on the id alone, so ties broken by it do not depend on the order of insertion.
+    """
+    digest = blake2b(chunk_id.encode("utf-8", "surrogateescape"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage: `document_text[start:end] == text`, always.
+
+    `heading` stands in front of the text in what is *indexed*, in both arms, and is never part of the text shown.
+    `header` is a table's header row, repeated in what is indexed when the passage is a later part of that table.
+    """
+
+    document: str
+    ordinal: int
+    text: str
+    start: int
+    end: int
+    heading: tuple[str, ...] = ()
+    page: int | None = None
+    place: str = ""
+    header: str = ""
+
+    @property
+    def id(self) -> str:
+        """The passage's public name, such as `3f2a91c07b5de846_chunk_0`."""
+        return f"{self.document}_chunk_{self.ordinal}"
+
+    @property
+    def key(self) -> int:
+        """The passage's number in rankings."""
+        return chunk_key(self.id)
+
+    @property
+    def indexed_text(self) -> str:
+        """What both arms see: the heading path, a table's repeated header row, then the passage."""
+        front = (" > ".join(self.heading), self.header)
+        return "\n".join((*(line for line in front if line), self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class TermCounts:
+    """What the analyser made of one passage: how often each term occurs, and the passage's length in words.
+
+    Exact forms (codes, acronyms) are terms too but do not add to `length`, so they do not disturb BM25's length norm.
+    """
+
+    counts: Mapping[str, int]
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedChunk:
+    """A passage ready for both arms. `vector` has Euclidean length 1 and the collection's dimensions."""
+
+    chunk: Chunk
+    terms: TermCounts
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document with all of its passages: what a store takes in as one transaction."""
+
+    document: Document
+    chunks: tuple[IndexedChunk, ...]
+
+
+class Hit(NamedTuple):
+    """One line of a ranking."""
+
+    key: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """The only carrier of order: best first, ties to the smaller key, no key twice.
+
+    `keys` (n,) int64 and `scores` (n,) float64 run in step; higher is better. Make one with `Ranking.of`.
+    """
+
+    keys: ChunkKeys
+    scores: Scores
+
+    @classmethod
+    def of(cls, keys: Sequence[int] | ChunkKeys, scores: Sequence[float] | Scores, limit: int | None = None) -> Self:
+        """Order `keys` by falling score, ties by rising key, and keep the first `limit`."""
+        found = np.asarray(keys, dtype=np.int64)
+        values = np.asarray(scores, dtype=np.float64)
+        if len(np.unique(found)) != len(found):
+            message = "a ranking may not hold a key twice"
+            raise ValueError(message)
+        order = np.lexsort((found, -values))[:limit]
+        return cls(found[order], values[order])
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return (Hit(int(key), float(score)) for key, score in zip(self.keys, self.scores, strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ranking):
+            return NotImplemented
+        return np.array_equal(self.keys, other.keys) and np.array_equal(self.scores, other.scores)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def ranks(self) -> Mapping[int, int]:
+        """Give each key's place, counted from 1."""
+        return {int(key): place for place, key in enumerate(self.keys, start=1)}
+
+
+EMPTY_RANKING = Ranking(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What BM25 needs to know of a collection; figures of several collections add up.
+
+    `chunks` live passages, `words` the sum of their lengths, `frequencies` how many passages hold each asked term.
+    """
+
+    chunks: int
+    words: int
+    frequencies: Mapping[str, int]
+
+    @property
+    def average_length(self) -> float:
+        """Mean passage length in words; 1.0 for an empty collection, so that no formula divides by zero."""
+        return self.words / self.chunks if self.words else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class TermQuery:
+    """The lexical question: how much each term counts, and BM25's two settings.
+
+    `weights` holds a term's count in the query times any boost, > 0. `k1` ≥ 0 says how soon repeats stop counting,
+    `b` in [0, 1] how much long passages are held back. `statistics`, when given, replaces the collection's own.
+    """
+
+    weights: Mapping[str, float]
+    k1: float = 1.2
+    b: float = 0.75
+    statistics: Statistics | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TermScore:
+    """One term's part in a passage's BM25 score: `weight · idf · saturation == score`."""
+
+    term: str
+    weight: float
+    idf: float
+    frequency: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A word or phrase that a passage must, or must not, hold.
+
+    It holds when every one of `terms` occurs and, where `verbatim` is not empty, that phrase occurs in the indexed
+    text as `twofold.lexical.phrases.occurs` means it.
+    """
+
+    terms: tuple[str, ...]
+    verbatim: str = ""
