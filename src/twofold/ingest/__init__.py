@@ -1,0 +1,1 @@
+"""Reading documents: from bytes to text with exact spans. It knows nothing of indexes, models or the network."""
