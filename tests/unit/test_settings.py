@@ -1,0 +1,204 @@
+"""Settings: who wins, what is refused, and that each dial is documented."""
+
+import math
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.settings import FILE_NAME, Settings, dials, load_settings, resolve, value_of
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder, an empty home, and no variable of ours."""
+    for dial in dials():
+        monkeypatch.delenv(dial.variable, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def origin_of(key: str, **arguments: object) -> str:
+    rows = resolve(**arguments).rows  # type: ignore[arg-type]
+    return next(row.origin for row in rows if row.key == key)
+
+
+def test_without_a_word_from_anybody_the_defaults_hold(tmp_path: Path) -> None:
+    settings = load_settings()
+
+    assert settings == Settings()
+    assert settings.home == tmp_path / "data" / "twofold"
+    assert settings.models == tmp_path / "cache" / "twofold" / "models"
+
+
+def test_the_later_wins(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / FILE_NAME).write_text("search: {k: 3, depth: 30, b: 0.3}\n")
+    monkeypatch.setenv("TWOFOLD_SEARCH__K", "4")
+    monkeypatch.setenv("TWOFOLD_SEARCH__DEPTH", "40")
+
+    settings = load_settings(overrides={"search.k": 5})
+
+    assert (settings.search.k, settings.search.depth, settings.search.b) == (5, 40, 0.3)
+
+
+def test_it_is_told_where_each_value_came_from(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / FILE_NAME).write_text("search: {k: 3}\n")
+    monkeypatch.setenv("TWOFOLD_OFFLINE", "1")
+
+    assert origin_of("search.k") == FILE_NAME
+    assert origin_of("offline") == "environment variable TWOFOLD_OFFLINE"
+    assert origin_of("search.b", overrides={"search.b": 0.1}) == "override"
+    assert origin_of("search.mode") == "default"
+
+
+def test_the_current_folder_is_asked_before_the_home(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / FILE_NAME).write_text("index: of-the-home\n")
+    monkeypatch.setenv("TWOFOLD_HOME", str(home))
+    before = load_settings().index
+    (here / FILE_NAME).write_text("index: of-this-folder\n")
+
+    assert before == "of-the-home"
+    assert load_settings().index == "of-this-folder"
+
+
+def test_a_named_file_is_read_instead(here: Path, tmp_path: Path) -> None:
+    (here / FILE_NAME).write_text("index: here\n")
+    other = tmp_path / "other.yaml"
+    other.write_text("index: there\n")
+
+    assert load_settings(config=other).index == "there"
+
+
+def test_a_named_file_that_is_missing_is_an_error() -> None:
+    with pytest.raises(NotFoundError, match=r"nowhere\.yaml"):
+        load_settings(config="nowhere.yaml")
+
+
+@pytest.mark.parametrize("content", ["", "# nothing but a comment\n", "---\n"])
+def test_an_empty_file_says_nothing(here: Path, content: str) -> None:
+    (here / FILE_NAME).write_text(content)
+
+    assert load_settings() == Settings()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("- a\n- b\n", "name: value"),
+        ("search: 5\n", "search in"),
+        ("search: {k: [1}\n", "not valid YAML"),
+        ("\x00", "not valid YAML"),
+        ("serch: {k: 5}\n", "serch"),
+        ("search: {q: 5}\n", "search.q"),
+        ("search: {k: '5'}\n", "search.k"),
+        ("search: {k: true}\n", "search.k"),
+        ("search: {mode: both}\n", "search.mode"),
+        ("search: {b: 1.5}\n", "search.b"),
+        ("search: {b: .nan}\n", "search.b"),
+        ("home: 5\n", "home"),
+        ("index: ''\n", "index"),
+        ("chunk: {size: 64, overlap: 64}\n", "chunk.overlap"),
+        ("a: !!python/object/apply:os.getcwd []\n", "not valid YAML"),
+    ],
+)
+def test_a_bad_file_is_refused_by_name(here: Path, content: str, says: str) -> None:
+    (here / FILE_NAME).write_text(content)
+
+    with pytest.raises(InvalidInputError) as caught:
+        load_settings()
+
+    assert says in caught.value.message
+    assert FILE_NAME in caught.value.message
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("TWOFOLD_SEARCH__K", "0"),
+        ("TWOFOLD_SEARCH__K", "1001"),
+        ("TWOFOLD_SEARCH__K", "5.5"),
+        ("TWOFOLD_SEARCH__K", "ten"),
+        ("TWOFOLD_SEARCH__B", "nan"),
+        ("TWOFOLD_SEARCH__K1", "inf"),
+        ("TWOFOLD_OFFLINE", "perhaps"),
+        ("TWOFOLD_CHUNK__STRATEGY", "random"),
+        ("TWOFOLD_SEARCH_K", "5"),
+        ("TWOFOLD_NONSENSE", "5"),
+    ],
+)
+def test_a_bad_variable_is_refused_by_name(variable: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, text)
+
+    with pytest.raises(InvalidInputError) as caught:
+        load_settings()
+
+    assert variable in caught.value.message
+    assert caught.value.remedy
+
+
+def test_a_near_miss_is_told_the_right_name() -> None:
+    with pytest.raises(InvalidInputError, match=r"Did you mean search\.dense_weight\?"):
+        load_settings(overrides={"search.dense_wait": 0.5})
+
+
+def test_an_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TWOFOLD_SEARCH__K", "")
+
+    assert load_settings() == Settings()
+
+
+def test_a_tilde_is_the_users_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("TWOFOLD_HOME", "~/kept")
+
+    assert load_settings().home == tmp_path / "kept"
+
+
+@pytest.mark.parametrize(("text", "value"), [(".5", 0.5), ("0.5", 0.5), ("1", 1.0), ("0", 0.0)])
+def test_numbers_are_read_as_people_write_them(text: str, value: float) -> None:
+    assert load_settings(overrides={"search.b": text}).search.b == value
+
+
+@given(st.floats(allow_nan=True, allow_infinity=True))
+def test_a_share_is_kept_exactly_or_refused(share: float) -> None:
+    if 0 <= share <= 1:
+        assert load_settings(overrides={"search.dense_weight": share}).search.dense_weight == share
+    else:
+        with pytest.raises(InvalidInputError):
+            load_settings(overrides={"search.dense_weight": share})
+
+
+@given(st.text())
+def test_text_for_a_number_gives_a_number_in_range_or_an_error_and_never_anything_else(text: str) -> None:
+    with suppress(InvalidInputError):
+        weight = load_settings(overrides={"search.k1": text}).search.k1
+
+        assert math.isfinite(weight)
+        assert 0 <= weight <= 10
+
+
+def test_there_are_few_dials_and_each_has_its_line() -> None:
+    found = dials()
+
+    assert len(found) <= 40
+    assert all(dial.description.endswith(".") and "\n" not in dial.description for dial in found)
+    assert all(dial.allowed for dial in found)
+
+
+def test_every_default_is_a_value_that_may_be_set() -> None:
+    values = {dial.key: value_of(Settings(), dial.key) for dial in dials()}
+    as_written = {key: str(value) if isinstance(value, Path) else value for key, value in values.items()}
+
+    assert load_settings(overrides=as_written) == Settings()
