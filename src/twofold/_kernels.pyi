@@ -1,0 +1,31 @@
+# `_kernels_numpy` describes these functions and is their oracle.
+import numpy as np
+from numpy.typing import NDArray
+
+def bm25_top(
+    slots: NDArray[np.uint32],
+    frequencies: NDArray[np.uint16],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    norms: NDArray[np.float64],
+    k1: float,
+    allowed: NDArray[np.uint8] | None,
+    k: int,
+) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
+def bm25_contributions(
+    slots: NDArray[np.uint32],
+    frequencies: NDArray[np.uint16],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    norms: NDArray[np.float64],
+    k1: float,
+    wanted: NDArray[np.uint32],
+) -> NDArray[np.float64]: ...
+def count_marked(slots: NDArray[np.uint32], start: int, end: int, marks: NDArray[np.uint8]) -> int: ...
+def mark(slots: NDArray[np.uint32], start: int, end: int, marks: NDArray[np.uint8]) -> None: ...
+def top_scores(scores: NDArray[np.float32], allowed: NDArray[np.uint8] | None, k: int) -> NDArray[np.uint32]: ...
+def hamming_top(
+    query: NDArray[np.uint8], codes: NDArray[np.uint8], allowed: NDArray[np.uint8] | None, k: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...

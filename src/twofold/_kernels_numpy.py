@@ -1,0 +1,203 @@
+"""The hot loops in numpy: the oracle of `_kernels.c`, and what serves where there was no compiler.
+
+Every function gives the same bits as its twin in C. Postings of one segment: `slots` uint32, strictly rising inside a
+term, and `frequencies` uint16 beside them; a term is the stretch `[start, end)`. A slot is a passage's place in its
+segment, `0 <= slot < n`. `allowed` is uint8 (n,), nonzero where a slot may be found, or None for all.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Slots = NDArray[np.uint32]
+Frequencies = NDArray[np.uint16]
+Offsets = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.uint8]
+
+MOST_SLOTS = 2**32 - 1
+
+
+def bm25_top(  # noqa: PLR0913, PLR0917
+    slots: Slots,
+    frequencies: Frequencies,
+    starts: Offsets,
+    ends: Offsets,
+    weights: Floats,
+    norms: Floats,
+    k1: float,
+    allowed: Mask | None,
+    k: int,
+) -> tuple[Slots, Floats]:
+    """Give every allowed slot whose BM25 score is positive and at least the k-th best, with its score, in no order.
+
+    For each term in turn a posting adds `weight · (tf · (k1 + 1) / (tf + norm))` in float64, from the left, where
+    `norm = k1 · (1 - b + b · length / average_length)` of its slot, (n,), and `weight = idf · weight in the query`.
+    All ties at the k-th best are given, so a caller can break them by what it likes.
+    Worked number: weight 2, tf 3, k1 1.2, norm 1.2 gives 2 · (3 · 2.2 / 4.2) = 3.142857142857143.
+    Raises ValueError for k < 1, arrays of a wrong kind or length, and postings that do not rise or name no slot of n.
+    """
+    _check_terms(slots, frequencies, starts, ends, weights, norms)
+    count = _check_scorer(norms, k1)
+    _check_k(k)
+    if allowed is not None:
+        _check(allowed, np.uint8, "allowed", count)
+    scores = np.zeros(count, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        for start, end, weight in zip(starts, ends, weights, strict=True):
+            held = _stretch(slots, int(start), int(end), count)
+            often = frequencies[start:end].astype(np.float64)
+            scores[held] += weight * (often * (k1 + 1.0) / (often + norms[held]))
+    found = scores > 0.0
+    if allowed is not None:
+        found &= allowed != 0
+    touched = np.flatnonzero(found)
+    best = touched[_at_least_kth(scores[touched], k)]
+    return best.astype(np.uint32), scores[best]
+
+
+def bm25_contributions(  # noqa: PLR0913, PLR0917
+    slots: Slots,
+    frequencies: Frequencies,
+    starts: Offsets,
+    ends: Offsets,
+    weights: Floats,
+    norms: Floats,
+    k1: float,
+    wanted: Slots,
+) -> Floats:
+    """Give what each term adds to each wanted slot: float64 (wanted, terms), 0.0 where the term does not occur.
+
+    Added up from the left, a row is the score that `bm25_top` gives. Raises ValueError as `bm25_top` does.
+    """
+    _check_terms(slots, frequencies, starts, ends, weights, norms)
+    count = _check_scorer(norms, k1)
+    _check(wanted, np.uint32, "wanted")
+    if len(wanted) and int(wanted.max()) >= count:
+        raise ValueError("a slot is out of range")
+    parts = np.zeros((len(wanted), len(starts)), dtype=np.float64)
+    with np.errstate(all="ignore"):
+        for term, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            if start == end:
+                continue
+            held = slots[start:end]
+            places = np.minimum(np.searchsorted(held, wanted), len(held) - 1)
+            often = frequencies[start:end][places].astype(np.float64)
+            added = weights[term] * (often * (k1 + 1.0) / (often + norms[wanted]))
+            parts[:, term] = np.where(held[places] == wanted, added, 0.0)
+    return parts
+
+
+def count_marked(slots: Slots, start: int, end: int, marks: Mask) -> int:
+    """Count the postings in [start, end) whose slot is marked (nonzero): a term's dead passages, for an exact df.
+
+    Raises ValueError for a stretch outside the postings or a slot outside `marks`.
+    """
+    _check(slots, np.uint32, "slots")
+    _check(marks, np.uint8, "marks")
+    return int(np.count_nonzero(marks[_within(slots, start, end, len(marks))]))
+
+
+def mark(slots: Slots, start: int, end: int, marks: Mask) -> None:
+    """Set `marks[slot] = 1` for the postings in [start, end). Raises ValueError as `count_marked` does."""
+    _check(slots, np.uint32, "slots")
+    _check(marks, np.uint8, "marks")
+    if not marks.flags.writeable:
+        raise ValueError("marks must be writable")
+    marks[_within(slots, start, end, len(marks))] = 1
+
+
+def top_scores(scores: NDArray[np.float32], allowed: Mask | None, k: int) -> Slots:
+    """Give every allowed slot whose score is at least the k-th best, rising; NaN is never found.
+
+    Raises ValueError for k < 1 and arrays of a wrong kind or length.
+    """
+    _check(scores, np.float32, "scores")
+    _check_k(k)
+    found = ~np.isnan(scores)
+    if allowed is not None:
+        _check(allowed, np.uint8, "allowed", len(scores))
+        found &= allowed != 0
+    touched = np.flatnonzero(found)
+    return touched[_at_least_kth(scores[touched], k)].astype(np.uint32)
+
+
+def hamming_top(
+    query: NDArray[np.uint8], codes: NDArray[np.uint8], allowed: Mask | None, k: int
+) -> tuple[Slots, NDArray[np.uint32]]:
+    """Give every allowed row at most as many bits away as the k-th nearest, rising, and its distance in bits.
+
+    `query` is uint8 (bytes,), `codes` uint8 (n, bytes). Raises ValueError for k < 1 and arrays of a wrong shape.
+    """
+    _check(query, np.uint8, "query")
+    _check_k(k)
+    if codes.dtype != np.uint8 or codes.ndim != 2 or not codes.flags.c_contiguous:  # noqa: PLR2004
+        raise ValueError("codes must be a contiguous uint8 matrix")
+    if codes.shape[1] != len(query) or not len(query):
+        raise ValueError("codes and query differ in width")
+    if allowed is not None:
+        _check(allowed, np.uint8, "allowed", len(codes))
+    rows = np.arange(len(codes)) if allowed is None else np.flatnonzero(allowed)
+    distances = np.empty(len(rows), dtype=np.uint32)
+    for first in range(0, len(rows), 65536):
+        part = rows[first : first + 65536]
+        distances[first : first + 65536] = np.bitwise_count(codes[part] ^ query).sum(axis=1, dtype=np.uint32)
+    best = _at_least_kth(-distances.astype(np.float64), k)
+    return rows[best].astype(np.uint32), distances[best]
+
+
+def _at_least_kth(scores: NDArray[np.floating], k: int) -> NDArray[np.bool_]:
+    if len(scores) <= k:
+        return np.ones(len(scores), dtype=np.bool_)
+    kth = np.partition(scores, len(scores) - k)[len(scores) - k]
+    return np.asarray(scores >= kth)
+
+
+def _stretch(slots: Slots, start: int, end: int, count: int) -> Slots:
+    held = slots[start:end]
+    if len(held) and int(held.max()) >= count:
+        raise ValueError("a slot is out of range")
+    if not bool(np.all(held[1:] > held[:-1])):
+        raise ValueError("the slots of a term do not rise")
+    return held
+
+
+def _within(slots: Slots, start: int, end: int, count: int) -> Slots:
+    if not 0 <= start <= end <= len(slots):
+        raise ValueError("a term lies outside the postings")
+    held = slots[start:end]
+    if len(held) and int(held.max()) >= count:
+        raise ValueError("a slot is out of range")
+    return held
+
+
+def _check_terms(
+    slots: Slots, frequencies: Frequencies, starts: Offsets, ends: Offsets, weights: Floats, norms: Floats
+) -> None:
+    _check(slots, np.uint32, "slots")
+    _check(frequencies, np.uint16, "frequencies", len(slots))
+    _check(starts, np.int64, "starts")
+    _check(ends, np.int64, "ends", len(starts))
+    _check(weights, np.float64, "weights", len(starts))
+    _check(norms, np.float64, "norms")
+    if len(starts) and bool(np.any((starts < 0) | (ends < starts) | (ends > len(slots)))):
+        raise ValueError("a term lies outside the postings")
+
+
+def _check_scorer(norms: Floats, k1: float) -> int:
+    if not (np.isfinite(k1) and k1 >= 0.0):
+        raise ValueError("k1 must be a finite number of at least 0")
+    if len(norms) > MOST_SLOTS:
+        raise ValueError("norms has too many slots")
+    return len(norms)
+
+
+def _check_k(k: int) -> None:
+    if k < 1:
+        raise ValueError("k must be at least 1")
+
+
+def _check(values: NDArray[np.generic], kind: type[np.generic], name: str, length: int | None = None) -> None:
+    if values.dtype != kind or values.ndim != 1 or not values.flags.c_contiguous:
+        raise ValueError(f"{name} must be a contiguous vector of {np.dtype(kind).name}")
+    if length is not None and len(values) != length:
+        raise ValueError(f"{name} has the wrong length")

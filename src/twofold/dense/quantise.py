@@ -1,0 +1,56 @@
+"""Codes of unit vectors: eight bits a dimension to scan, or one bit to scan first. The float16 rows are the truth."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Halves = NDArray[np.float16]
+Bits = NDArray[np.uint8]
+
+ROWS_AT_ONCE = 16_384
+LARGEST_CODE = np.float32(127.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Codes:
+    """Rows in eight bits: row i is about `values[i] · scales[i]`. `values` (n, d) int8, `scales` (n,) float32."""
+
+    values: NDArray[np.int8]
+    scales: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def quantise(vectors: Halves | NDArray[np.float32]) -> Codes:
+    """Code each row (n, d) with a scale of its own, `max |x| / 127`; a row's codes depend on that row alone.
+
+    Worked numbers: (0.6, -0.8) has the scale 0.8 / 127 = 0.0062992 and the codes (95, -127). A row of zeros has the
+    scale 0. Raises ValueError for a value that is not finite.
+    """
+    values = np.empty(vectors.shape, dtype=np.int8)
+    scales = np.empty(len(vectors), dtype=np.float32)
+    for first in range(0, len(vectors), ROWS_AT_ONCE):
+        part = slice(first, first + ROWS_AT_ONCE)
+        rows = vectors[part].astype(np.float32)
+        if not np.isfinite(rows).all():
+            raise ValueError("a vector holds a value that is not finite")
+        largest = np.abs(rows).max(axis=1, initial=0.0)
+        scales[part] = largest / LARGEST_CODE
+        rows *= (LARGEST_CODE / np.where(largest > 0.0, largest, LARGEST_CODE))[:, None]
+        values[part] = np.rint(rows, out=rows)
+    return Codes(values, scales)
+
+
+def signs(vectors: Halves | NDArray[np.float32]) -> Bits:
+    """Give each row's signs, one bit a dimension: uint8 (n, ceil(d / 8)), 1 where the value is above zero.
+
+    The first dimension is the highest bit; the last byte is filled up with zeros. Worked number: (0.6, -0.8, 0.1)
+    gives 0b10100000 = 160.
+    """
+    bits = np.empty((len(vectors), -(-vectors.shape[1] // 8)), dtype=np.uint8)
+    for first in range(0, len(vectors), ROWS_AT_ONCE):
+        part = slice(first, first + ROWS_AT_ONCE)
+        bits[part] = np.packbits(vectors[part] > 0, axis=1)
+    return bits

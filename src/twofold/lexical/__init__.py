@@ -1,0 +1,1 @@
+"""Words: the one analyser, postings and BM25."""
