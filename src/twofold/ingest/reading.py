@@ -6,7 +6,7 @@ A reader is a function from `Source` to `Extract`; it raises `ReadError` and not
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 from twofold.domain.types import Block, BlockKind, Metadata, MetadataValue, Scalar
@@ -15,6 +15,8 @@ MEBIBYTE = 1 << 20
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
+_LARGEST_INTEGER = 1 << 63  # what stores hold as a number; longer ones are kept as text
+_LONGEST_INTEGER_BITS = 4096
 _GAP = "\n\n"
 
 
@@ -104,7 +106,7 @@ class TextBuilder:
         self._blocks: list[Block] = []
         self._length = 0
 
-    def add(  # noqa: PLR0913 a block has this many properties
+    def add(
         self,
         kind: BlockKind,
         text: str,
@@ -133,6 +135,33 @@ class TextBuilder:
         """Add running text as one paragraph for each stretch between blank lines."""
         for paragraph in _BLANK_LINES.split(clean(text)):
             self.add(BlockKind.PARAGRAPH, paragraph, heading=heading, page=page, place=place)
+
+    def add_extract(
+        self, extract: Extract, *, heading: Sequence[str] = (), page: int | None = None, place: str = ""
+    ) -> None:
+        """Add what another reader made of a part: its blocks keep their own paths and places below these."""
+        if not extract.blocks:
+            return
+        first, last = extract.blocks[0].start, extract.blocks[-1].end
+        if self._parts:
+            self._parts.append(_GAP)
+            self._length += len(_GAP)
+        shift = self._length - first
+        self._parts.append(extract.text[first:last])
+        self._length += last - first
+        path = tuple(one_line(part) for part in heading)
+        for block in extract.blocks:
+            where = ", ".join(part for part in (one_line(place), block.place) if part)
+            self._blocks.append(
+                replace(
+                    block,
+                    start=block.start + shift,
+                    end=block.end + shift,
+                    heading=path + block.heading,
+                    page=block.page if page is None else page,
+                    place=where,
+                )
+            )
 
     @property
     def length(self) -> int:
@@ -165,6 +194,8 @@ def _clean_scalar(value: Scalar) -> Scalar:
         return clean(value).strip()
     if isinstance(value, float) and not isfinite(value):
         return ""
+    if isinstance(value, int) and not -_LARGEST_INTEGER <= value < _LARGEST_INTEGER:
+        return str(value) if value.bit_length() < _LONGEST_INTEGER_BITS else ""
     return value
 
 

@@ -1,0 +1,137 @@
+"""From bytes to text: byte order marks, then UTF-8, then a declared encoding, then detection. It knows no formats."""
+
+import codecs
+import re
+from dataclasses import dataclass
+from itertools import islice
+
+from twofold.domain.errors import ReadError
+from twofold.domain.types import Metadata
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_LEGACY = (
+    "cp1252",
+    "cp1250",
+    "cp1251",
+    "koi8_r",
+    "cp1253",
+    "cp1254",
+    "cp1255",
+    "cp1256",
+    "cp932",
+    "euc_jp",
+    "gb18030",
+    "big5",
+    "cp949",
+)
+_SAMPLE_BYTES = 65_536
+_FEW_HIGH_BYTES = 16
+_CONTROLS = bytes(code for code in range(32) if code not in b"\a\b\t\n\v\f\r\x1b")
+_MAX_CONTROL_SHARE = 0.02
+_HIGH_RUN = re.compile(rb"[\x80-\xff]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Text, and the encoding it was read with (Python's name for it)."""
+
+    text: str
+    encoding: str
+
+    @property
+    def metadata(self) -> Metadata:
+        """What a document should say of its encoding: nothing when it is UTF-8."""
+        return {} if self.encoding == "utf-8" else {"encoding": self.encoding}
+
+
+def decode(data: bytes, declared: str = "") -> Decoded:
+    """Decode text of unknown encoding; `declared` is what the document says of itself, used if it is not UTF-8.
+
+    A file that is UTF-8 but for a few broken bytes is read as UTF-8 with U+FFFD for those.
+    Raises ReadError of kind `unsupported` for bytes that are not text.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return Decoded(data[len(mark) :].decode(encoding, "replace"), encoding)
+    wide = _wide_encoding(data[:_SAMPLE_BYTES])
+    if wide:
+        return Decoded(data.decode(wide, "replace"), wide)
+    if looks_binary(data[:_SAMPLE_BYTES]):
+        raise ReadError("the file is not text", "Convert it to one of the supported formats.", "unsupported")
+    try:
+        return Decoded(data.decode("utf-8"), "utf-8")
+    except UnicodeDecodeError:
+        return _decode_legacy(data, declared)
+
+
+def looks_binary(sample: bytes) -> bool:
+    """Say whether more than one byte in fifty is a control code that no text file holds."""
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
+    return controls > len(sample) * _MAX_CONTROL_SHARE
+
+
+def _wide_encoding(sample: bytes) -> str:
+    """Recognise UTF-16 without a mark by where its zero bytes are; the empty string when it is not that."""
+    pairs = len(sample) // 2
+    if pairs == 0:
+        return ""
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    if odd > pairs * 0.4 and even < pairs * 0.05:
+        return "utf-16-le"
+    if even > pairs * 0.4 and odd < pairs * 0.05:
+        return "utf-16-be"
+    return ""
+
+
+def _decode_legacy(data: bytes, declared: str) -> Decoded:
+    if _is_damaged_utf8(data):
+        return Decoded(data.decode("utf-8", "replace"), "utf-8 with damaged bytes")
+    for encoding in (_known(declared), _detect(data)):
+        if encoding:
+            return Decoded(data.decode(encoding, "replace"), encoding)
+    return Decoded(data.decode("cp1252", "replace"), "cp1252")
+
+
+def _is_damaged_utf8(data: bytes) -> bool:
+    """Say whether good multi-byte sequences outnumber broken ones ten to one."""
+    text = data[: _SAMPLE_BYTES * 4].decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    good = sum(1 for character in text if character > "\x7f") - broken
+    return good >= 10 * broken
+
+
+def _known(declared: str) -> str:
+    """Give Python's name of a declared text encoding, or nothing; UTF-16 in an ASCII-readable label is a lie."""
+    try:
+        found = codecs.lookup(declared.strip()) if declared.strip() else None
+    except (LookupError, ValueError):
+        return ""
+    if found is None or not found._is_text_encoding or found.name.startswith(("utf", "idna", "punycode")):  # noqa: SLF001 codecs says it nowhere else
+        return ""
+    # Browsers read Latin-1 labels as its superset cp1252, and pages are written for browsers.
+    return {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}.get(found.name, found.name)
+
+
+def _detect(data: bytes) -> str:
+    """Guess the encoding from the stretches around the first non-ASCII bytes; nothing when they are too few."""
+    sample = b"".join(data[max(0, run.start() - 40) : run.end()] for run in islice(_HIGH_RUN.finditer(data), 600))
+    high = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
+    if high < _FEW_HIGH_BYTES:
+        return ""
+    from charset_normalizer import from_bytes
+
+    matches = from_bytes(sample, cp_isolation=list(_LEGACY))
+    best = matches.best()
+    if best is None:
+        return ""
+    western = next((match for match in matches if match.encoding == "cp1252"), None)
+    # Western and Central European texts share most letters; a tie goes to the encoding that is far more common.
+    if western is not None and western.chaos <= best.chaos and western.coherence >= best.coherence:
+        return "cp1252"
+    return str(best.encoding)
