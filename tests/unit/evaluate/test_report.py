@@ -1,0 +1,55 @@
+"""From runs to the table of a report."""
+
+import pytest
+
+from twofold.evaluate.collection import CorpusDocument, JudgedCollection, Question
+from twofold.evaluate.compare import Interval
+from twofold.evaluate.metrics import recall
+from twofold.evaluate.report import Metric, documents_from_passages, evaluate_run, report, summarise
+
+JUDGED = JudgedCollection(
+    name="small",
+    split="test",
+    documents=tuple(CorpusDocument(name, "", name) for name in ("a", "b", "c")),
+    queries=(Question("q1", "one"), Question("q2", "two")),
+    grades={"q1": {"a": 1}, "q2": {"b": 2, "c": 1}},
+    left_out=1,
+)
+
+
+def test_a_perfect_run_reaches_one_where_the_metric_allows_it() -> None:
+    scored = evaluate_run({"q1": ["a"], "q2": ["b", "c"]}, JUDGED)
+    assert {one.metric: one.values for one in scored} == {
+        "nDCG@10": (1.0, 1.0),
+        "MRR@10": (1.0, 1.0),
+        "recall@100": (1.0, 1.0),
+        "hit rate@5": (1.0, 1.0),
+        "P@5": (0.2, 0.4),
+    }
+
+
+def test_a_query_the_run_lacks_scores_nothing_and_an_unknown_one_is_ignored() -> None:
+    (found,) = evaluate_run({"q2": ["b"], "other": ["a"]}, JUDGED, [Metric("recall@1", recall, 1)])
+    assert found.values == (0.0, 0.5)
+
+
+def test_a_row_holds_means_with_intervals() -> None:
+    row = summarise("hybrid", evaluate_run({"q1": ["a"], "q2": []}, JUDGED, [Metric("recall@1", recall, 1)]), 1.5)
+    assert (row.mode, row.ms_per_query) == ("hybrid", 1.5)
+    assert row.figures[0].interval == Interval(0.5, 0.0, 1.0)
+
+
+def test_a_report_says_what_was_measured_on_what() -> None:
+    whole = report(JUDGED, [summarise("bm25", evaluate_run({}, JUDGED), 0.1)])
+    assert (whole.collection, whole.documents, whole.queries, whole.left_out) == ("small", 3, 2, 1)
+    assert [row.mode for row in whole.rows] == ["bm25"]
+
+
+@pytest.mark.parametrize(
+    ("passages", "limit", "documents"),
+    [([], None, ()), (["b", "a", "b", "c"], None, ("b", "a", "c")), (["b", "b", "a"], 1, ("b",)), (["a"], 5, ("a",))],
+)
+def test_a_document_stands_where_its_best_passage_stands(
+    passages: list[str], limit: int | None, documents: tuple[str, ...]
+) -> None:
+    assert documents_from_passages(passages, limit) == documents
