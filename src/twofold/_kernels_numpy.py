@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.uint8]
 
 MOST_SLOTS = 2**32 - 1
+WIDEST = 131_071  # 131071 · 128² < 2³¹
+WIDEST_EXACT = 1023  # 1023 · 128² < 2²⁴: float32 adds so many products of two codes without rounding
 
 
 def bm25_top(  # noqa: PLR0913, PLR0917
@@ -143,6 +145,24 @@ def hamming_top(
         distances[first : first + 65536] = np.bitwise_count(codes[part] ^ query).sum(axis=1, dtype=np.uint32)
     best = _at_least_kth(-distances.astype(np.float64), k)
     return rows[best].astype(np.uint32), distances[best]
+
+
+def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]:
+    """Give the dot product of a code (d,) with each row (n, d), exact: int32 (n,).
+
+    Raises ValueError for arrays of a wrong shape, and for more than 131071 dimensions, where 32 bits could overflow.
+    """
+    _check(query, np.int8, "query")
+    if rows.dtype != np.int8 or rows.ndim != 2 or not rows.flags.c_contiguous:  # noqa: PLR2004
+        raise ValueError("rows must be a contiguous int8 matrix")
+    if rows.shape[1] != len(query) or not 0 < len(query) <= WIDEST:
+        raise ValueError("rows and query differ in width")
+    wide = query.astype(np.float32)
+    total = np.zeros(len(rows), dtype=np.int32)
+    for first in range(0, len(wide), WIDEST_EXACT):
+        part = slice(first, first + WIDEST_EXACT)
+        total += (rows[:, part].astype(np.float32) @ wide[part]).astype(np.int32)
+    return total
 
 
 def _at_least_kth(scores: NDArray[np.floating], k: int) -> NDArray[np.bool_]:

@@ -19,6 +19,7 @@ except ImportError:
     mark = _kernels_numpy.mark
     top_scores = _kernels_numpy.top_scores
     hamming_top = _kernels_numpy.hamming_top
+    dots = _kernels_numpy.dots
 else:
     KERNELS = "c"
     bm25_top = _kernels.bm25_top
@@ -27,3 +28,4 @@ else:
     mark = _kernels.mark
     top_scores = _kernels.top_scores
     hamming_top = _kernels.hamming_top
+    dots = _kernels.dots

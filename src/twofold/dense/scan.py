@@ -1,6 +1,5 @@
 """Scans over codes: find candidates to score truly. What a row scores here depends on that row and the query alone."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -8,15 +7,14 @@ from numpy.typing import NDArray
 
 from twofold.dense.quantise import Bits, Codes, quantise, signs
 from twofold.domain.types import Vector
-from twofold.kernels import hamming_top, top_scores
+from twofold.kernels import KERNELS, dots, hamming_top, top_scores
 
 Approximate = NDArray[np.float32]
 Mask = NDArray[np.uint8]
 Slots = NDArray[np.uint32]
-Dots = Callable[[NDArray[np.int8], NDArray[np.int8]], NDArray[np.float64]]
+Code = NDArray[np.int8]
 
-FEW_ROWS = 20_000  # below this a scan in numpy is over before numkong is imported
-WIDEST_EXACT = 1024  # 1024 · 127² < 2²⁴: float32 adds so many products of two codes without rounding
+FEW_ROWS = 20_000  # without the kernels in C: below this a scan in numpy is over before numkong is imported
 SPARSE = 8  # where fewer than one row in eight is allowed, gathering rows beats scanning all
 ROWS_AT_ONCE = 16_384
 
@@ -31,8 +29,8 @@ class Candidates(NamedTuple):
 def scan(query: Vector, codes: Codes, allowed: Mask | None, k: int) -> Candidates:
     """Give every allowed row whose approximate cosine is at least the k-th best.
 
-    The query (d,) is coded like the rows; the dot product of codes is exact, so numpy and numkong give the same bits.
-    Take k larger than what is wanted and score the candidates truly: see `candidates_for`. Raises ValueError for k < 1.
+    The query (d,) is coded like the rows; the dot product of codes is exact, so whatever multiplies gives the same bits.
+    Take k larger than what is wanted and score the candidates truly. Raises ValueError for k < 1.
     """
     coded = quantise(query[None, :])
     count = len(codes)
@@ -42,10 +40,10 @@ def scan(query: Vector, codes: Codes, allowed: Mask | None, k: int) -> Candidate
         best = top_scores(found, None, k)
         return Candidates(rows[best], found[best])
     scores = np.empty(count, dtype=np.float32)
-    dots = _dots_for(count)
     for first in range(0, count, ROWS_AT_ONCE):
         part = slice(first, first + ROWS_AT_ONCE)
-        scores[part] = dots(coded.values, codes.values[part]) * (codes.scales[part] * coded.scales[0])
+        scores[part] = _dots(coded.values[0], codes.values[part], count)
+        scores[part] *= codes.scales[part] * coded.scales[0]
     best = top_scores(scores, allowed, k)
     return Candidates(best, scores[best])
 
@@ -53,8 +51,9 @@ def scan(query: Vector, codes: Codes, allowed: Mask | None, k: int) -> Candidate
 def score_codes(query: Vector, codes: Codes, slots: Slots) -> Approximate:
     """Give the approximate cosines of some rows: float32 (m,), the same bits that `scan` gives them."""
     coded = quantise(query[None, :])
-    dots = _dots_for(len(slots))(coded.values, codes.values[slots])
-    return np.asarray(dots * (codes.scales[slots] * coded.scales[0]), dtype=np.float32)
+    scores = _dots(coded.values[0], codes.values[slots], len(slots)).astype(np.float32)
+    scores *= codes.scales[slots] * coded.scales[0]
+    return scores
 
 
 def scan_signs(query: Vector, planes: Bits, allowed: Mask | None, k: int) -> tuple[Slots, NDArray[np.uint32]]:
@@ -65,22 +64,15 @@ def scan_signs(query: Vector, planes: Bits, allowed: Mask | None, k: int) -> tup
     return hamming_top(signs(query[None, :])[0], planes, allowed, k)
 
 
-def _dots_for(rows: int) -> Dots:
-    return _dots_in_numpy if rows < FEW_ROWS else _dots_in_numkong
+def _dots(query: Code, rows: NDArray[np.int8], scanned: int) -> NDArray[np.int32] | NDArray[np.float64]:
+    """Multiply exactly, by the fastest means at hand: our kernel at the speed of memory, or without it numkong."""
+    if KERNELS == "c" or scanned < FEW_ROWS:
+        return dots(query, rows)
+    return _dots_in_numkong(query, rows)
 
 
-def _dots_in_numpy(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Multiply in float32, a stretch of dimensions at a time in which no sum can round."""
-    wide = query[0].astype(np.float32)
-    total = np.zeros(len(rows), dtype=np.float64)
-    for first in range(0, len(wide), WIDEST_EXACT):
-        part = slice(first, first + WIDEST_EXACT)
-        total += rows[:, part].astype(np.float32) @ wide[part]
-    return total
-
-
-def _dots_in_numkong(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float64]:
+def _dots_in_numkong(query: Code, rows: NDArray[np.int8]) -> NDArray[np.float64]:
     import numkong  # 67 ms: not for a small collection in a cold process
 
-    dots: NDArray[np.float64] = np.asarray(numkong.cdist(query, rows, "dot"))[0]
-    return dots
+    found: NDArray[np.float64] = np.asarray(numkong.cdist(query[None, :], rows, "dot"))[0]
+    return found

@@ -1,0 +1,938 @@
+/* The hot loops. `_kernels_numpy.py` describes every function and is its oracle: both give the same bits.
+ *
+ * What holds throughout:
+ * - Stable ABI of Python 3.11, arrays through the buffer protocol; numpy is called only to make the results.
+ * - The loops run without the GIL, on arrays that another thread, or another process with the same file mapped, might
+ *   change meanwhile. So no value read from an array becomes an index unmasked or unchecked: a damaged file gives
+ *   ValueError or a wrong number, never a wrong address.
+ * - Floating point is IEEE in the order written (-ffp-contract=off): vector width changes nothing.
+ */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Multiversioning needs the loader's indirect functions, which glibc has. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#define CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define CLONES
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define INDEPENDENT
+#endif
+#if defined(__GNUC__)
+#define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static inline
+#endif
+
+enum {
+    BLOCK = 16384, /* slots scored together: 128 kB of scores, which stay in the second-level cache; a power of two */
+    GROUP = 16,    /* scores compared at once */
+    FEW = 2,       /* a block with fewer than one posting in two slots is gathered by posting, not by slot */
+    ROWS = 1024,   /* rows whose distances are taken together */
+    WIDEST = 131071 /* 131071 * 128 * 128 < 2^31 */
+};
+
+enum failure { FINE = 0, NO_MEMORY, OUT_OF_RANGE, NOT_RISING };
+
+static PyObject *fail(enum failure failure)
+{
+    switch (failure) {
+    case NO_MEMORY:
+        return PyErr_NoMemory();
+    case OUT_OF_RANGE:
+        PyErr_SetString(PyExc_ValueError, "a slot is out of range");
+        return NULL;
+    default:
+        PyErr_SetString(PyExc_ValueError, "the slots of a term do not rise");
+        return NULL;
+    }
+}
+
+/* ---- The best k: a buffer of candidates, cut to the k-th best whenever it is full. ---- */
+
+typedef struct {
+    double *scores;
+    uint32_t *slots;
+    uint64_t *keys; /* scratch of `cut` */
+    size_t size, capacity, k;
+    double threshold; /* what a newcomer must reach */
+} Best;
+
+static void best_free(Best *best)
+{
+    free(best->scores);
+    free(best->slots);
+    free(best->keys);
+}
+
+static enum failure best_reserve(Best *best, size_t capacity)
+{
+    double *scores = realloc(best->scores, capacity * sizeof *scores);
+    if (scores == NULL) return NO_MEMORY;
+    best->scores = scores;
+    uint32_t *slots = realloc(best->slots, capacity * sizeof *slots);
+    if (slots == NULL) return NO_MEMORY;
+    best->slots = slots;
+    uint64_t *keys = realloc(best->keys, capacity * sizeof *keys);
+    if (keys == NULL) return NO_MEMORY;
+    best->keys = keys;
+    best->capacity = capacity;
+    return FINE;
+}
+
+static enum failure best_init(Best *best, size_t k, size_t count, double threshold)
+{
+    memset(best, 0, sizeof *best);
+    best->k = k < count ? k : (count ? count : 1);
+    best->threshold = threshold;
+    size_t most = 4 * best->k + 1024;
+    return best_reserve(best, most < count ? most : count + 1);
+}
+
+/* A double's bits, changed so that they order as unsigned numbers as the doubles do. */
+INLINE uint64_t key_of(double score)
+{
+    uint64_t bits;
+    memcpy(&bits, &score, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+INLINE double score_of(uint64_t key)
+{
+    uint64_t bits = key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key;
+    double score;
+    memcpy(&score, &bits, sizeof score);
+    return score;
+}
+
+/* The k-th largest key, byte by byte from the top: linear time whatever the keys. 1 <= k <= count. */
+static uint64_t kth_largest(uint64_t *keys, size_t count, size_t k)
+{
+    for (int shift = 56; shift >= 0 && count > 1; shift -= 8) {
+        size_t histogram[256] = {0};
+        for (size_t i = 0; i < count; i++) histogram[keys[i] >> shift & 255]++;
+        unsigned digit = 255;
+        while (histogram[digit] < k) k -= histogram[digit--];
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i++) {
+            uint64_t key = keys[i];
+            keys[kept] = key;
+            kept += (key >> shift & 255) == digit;
+        }
+        count = kept;
+    }
+    return keys[0];
+}
+
+/* Raise the threshold to the k-th best and drop what is below; ties stay. Order is kept. */
+static void best_cut(Best *best)
+{
+    if (best->size <= best->k) return;
+    for (size_t i = 0; i < best->size; i++) best->keys[i] = key_of(best->scores[i]);
+    double kth = score_of(kth_largest(best->keys, best->size, best->k));
+    if (kth > best->threshold) best->threshold = kth;
+    size_t kept = 0;
+    for (size_t i = 0; i < best->size; i++) {
+        double score = best->scores[i];
+        best->scores[kept] = score;
+        best->slots[kept] = best->slots[i];
+        kept += score >= kth;
+    }
+    best->size = kept;
+}
+
+INLINE enum failure best_add(Best *best, uint32_t slot, double score)
+{
+    if (best->size == best->capacity) {
+        best_cut(best);
+        if (best->size > best->capacity / 2) {
+            enum failure failure = best_reserve(best, best->capacity * 2);
+            if (failure) return failure;
+        }
+        if (!(score >= best->threshold)) return FINE;
+    }
+    best->scores[best->size] = score;
+    best->slots[best->size++] = slot;
+    return FINE;
+}
+
+/* ---- BM25, a term at a time over blocks of slots. ---- */
+
+typedef struct {
+    const uint32_t *slots;
+    const uint16_t *frequencies;
+    int64_t at, run, end; /* what is scored begins at `at`; [at, run) lies in the present block */
+    double weight;
+} Term;
+
+/* Where the first slot of at least `limit` stands: right if the slots rise, and in [at, end] in any case. */
+static int64_t first_from(const uint32_t *slots, int64_t at, int64_t end, uint32_t limit)
+{
+    int64_t step = 1, low = at, high = end;
+    while (low + step < end && slots[low + step] < limit) {
+        low += step;
+        step *= 2;
+    }
+    if (low + step < end) high = low + step;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (slots[middle] < limit) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+CLONES static int rising(const uint32_t *slots, int64_t count)
+{
+    uint32_t falls = 0;
+    for (int64_t i = 0; i + 1 < count; i++) falls |= slots[i] >= slots[i + 1];
+    return !falls;
+}
+
+/* Slots rise, so no score is added to twice; the mask keeps the address in the block whatever they are. */
+CLONES static void accumulate(const uint32_t *restrict slots, const uint16_t *restrict frequencies, int64_t count,
+                              uint32_t base, const double *restrict norms, double *restrict scores, double weight,
+                              double most)
+{
+    INDEPENDENT
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t place = (slots[i] - base) & (BLOCK - 1);
+        double often = frequencies[i];
+        scores[place] += weight * (often * most / (often + norms[place]));
+    }
+}
+
+static enum failure gather_by_posting(const Term *terms, Py_ssize_t count, uint32_t base, double *scores,
+                                      const uint8_t *allowed, uint32_t length, Best *best)
+{
+    for (Py_ssize_t t = 0; t < count; t++) {
+        for (int64_t i = terms[t].at; i < terms[t].run; i++) {
+            uint32_t place = (terms[t].slots[i] - base) & (BLOCK - 1);
+            double score = scores[place];
+            scores[place] = 0.0;
+            if (score >= best->threshold && place < length && (allowed == NULL || allowed[base + place])) {
+                enum failure failure = best_add(best, base + place, score);
+                if (failure) return failure;
+            }
+        }
+    }
+    return FINE;
+}
+
+INLINE int any_reaches(const double *scores, double threshold)
+{
+    int any = 0;
+    for (int i = 0; i < GROUP; i++) any |= scores[i] >= threshold;
+    return any;
+}
+
+CLONES static enum failure gather_by_slot(uint32_t base, double *scores, const uint8_t *allowed, uint32_t length,
+                                          Best *best)
+{
+    for (uint32_t first = 0; first < length; first += GROUP) {
+        if (!any_reaches(scores + first, best->threshold)) continue;
+        for (uint32_t place = first; place < first + GROUP && place < length; place++) {
+            if (scores[place] >= best->threshold && (allowed == NULL || allowed[base + place])) {
+                enum failure failure = best_add(best, base + place, scores[place]);
+                if (failure) return failure;
+            }
+        }
+    }
+    memset(scores, 0, BLOCK * sizeof *scores);
+    return FINE;
+}
+
+/* Score one block; `padded` are scratch norms for a last block that is not full. */
+static enum failure score_block(Term *terms, Py_ssize_t count, uint32_t base, uint32_t length, const double *norms,
+                                double *padded, double *scores, double most, int64_t *postings)
+{
+    const double *norms_here = norms + base;
+    if (length < BLOCK) {
+        memcpy(padded, norms_here, length * sizeof *padded);
+        norms_here = padded;
+    }
+    *postings = 0;
+    for (Py_ssize_t t = 0; t < count; t++) {
+        Term *term = terms + t;
+        int64_t run = first_from(term->slots, term->at, term->end, base + (length - 1));
+        if (run < term->end && term->slots[run] == base + (length - 1)) run++;
+        term->run = run;
+        int64_t here = run - term->at;
+        if (here == 0) continue;
+        const uint32_t *slots = term->slots + term->at;
+        if (slots[0] < base || !rising(slots, here)) return NOT_RISING;
+        if (slots[here - 1] - base >= length) return NOT_RISING;
+        accumulate(slots, term->frequencies + term->at, here, base, norms_here, scores, term->weight, most);
+        *postings += here;
+    }
+    return FINE;
+}
+
+/* The first slot of the block in which scoring goes on, or `slots` when no term has postings left. */
+static uint64_t next_block(const Term *terms, Py_ssize_t count, uint64_t slots)
+{
+    uint64_t nearest = UINT64_MAX;
+    for (Py_ssize_t t = 0; t < count; t++)
+        if (terms[t].at < terms[t].end && terms[t].slots[terms[t].at] < nearest) nearest = terms[t].slots[terms[t].at];
+    if (nearest == UINT64_MAX) return slots;
+    return nearest / BLOCK * BLOCK;
+}
+
+static enum failure score_all(Term *terms, Py_ssize_t count, const double *norms, uint64_t slots, double most,
+                              const uint8_t *allowed, Best *best)
+{
+    double *scores = calloc(2 * BLOCK, sizeof *scores);
+    if (scores == NULL) return NO_MEMORY;
+    enum failure failure = FINE;
+    uint64_t done = 0;
+    while (!failure) {
+        uint64_t base = next_block(terms, count, slots);
+        if (base >= slots) {
+            for (Py_ssize_t t = 0; t < count; t++)
+                if (terms[t].at < terms[t].end) failure = OUT_OF_RANGE;
+            break;
+        }
+        if (base < done) {
+            failure = NOT_RISING;
+            break;
+        }
+        uint32_t length = slots - base < BLOCK ? (uint32_t)(slots - base) : BLOCK;
+        int64_t postings;
+        failure = score_block(terms, count, (uint32_t)base, length, norms, scores + BLOCK, scores, most, &postings);
+        if (failure) break;
+        if (postings * FEW < BLOCK)
+            failure = gather_by_posting(terms, count, (uint32_t)base, scores, allowed, length, best);
+        else
+            failure = gather_by_slot((uint32_t)base, scores, allowed, length, best);
+        for (Py_ssize_t t = 0; t < count; t++) terms[t].at = terms[t].run;
+        done = base + BLOCK;
+    }
+    free(scores);
+    return failure;
+}
+
+/* What each term adds to each wanted slot, by binary search. */
+static void contributions(const Term *terms, Py_ssize_t count, const double *norms, double most, const uint32_t *wanted,
+                          Py_ssize_t slots, double *parts)
+{
+    for (Py_ssize_t t = 0; t < count; t++) {
+        const Term *term = terms + t;
+        for (Py_ssize_t i = 0; i < slots; i++) {
+            int64_t low = term->at, high = term->end;
+            while (low < high) {
+                int64_t middle = low + (high - low) / 2;
+                if (term->slots[middle] < wanted[i]) low = middle + 1;
+                else high = middle;
+            }
+            double added = 0.0;
+            if (low < term->end && term->slots[low] == wanted[i]) {
+                double often = term->frequencies[low];
+                added = term->weight * (often * most / (often + norms[wanted[i]]));
+            }
+            parts[i * count + t] = added;
+        }
+    }
+}
+
+/* ---- Scans. ---- */
+
+CLONES static enum failure scan_scores(const float *scores, uint64_t count, const uint8_t *allowed, Best *best)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (i % GROUP == 0 && i + GROUP <= count) {
+            float threshold = (float)best->threshold; /* exact: it came from a float, or is infinite */
+            int any = 0;
+            for (int j = 0; j < GROUP; j++) any |= scores[i + j] >= threshold;
+            if (!any) {
+                i += GROUP - 1;
+                continue;
+            }
+        }
+        if (scores[i] >= best->threshold && (allowed == NULL || allowed[i])) {
+            enum failure failure = best_add(best, (uint32_t)i, scores[i]);
+            if (failure) return failure;
+        }
+    }
+    return FINE;
+}
+
+INLINE unsigned ones(uint64_t bits)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_popcountll(bits);
+#else
+    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+    bits = (bits + (bits >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+    return (unsigned)((bits * UINT64_C(0x0101010101010101)) >> 56);
+#endif
+}
+
+INLINE void distances_of(const uint8_t *query, const uint8_t *rows, uint64_t count, size_t width, uint32_t *distances)
+{
+    for (uint64_t row = 0; row < count; row++, rows += width) {
+        uint32_t distance = 0;
+        size_t at = 0;
+        for (; at + 8 <= width; at += 8) {
+            uint64_t one, other;
+            memcpy(&one, query + at, 8);
+            memcpy(&other, rows + at, 8);
+            distance += ones(one ^ other);
+        }
+        for (; at < width; at++) distance += ones((uint64_t)(query[at] ^ rows[at]));
+        distances[row] = distance;
+    }
+}
+
+/* The common widths (384, 768 and 1024 dimensions) are spelled out so that the compiler unrolls them. */
+INLINE void distances_to(const uint8_t *restrict query, const uint8_t *restrict rows, uint64_t count,
+                                size_t width, uint32_t *restrict distances)
+{
+    switch (width) {
+    case 48:
+        distances_of(query, rows, count, 48, distances);
+        break;
+    case 96:
+        distances_of(query, rows, count, 96, distances);
+        break;
+    case 128:
+        distances_of(query, rows, count, 128, distances);
+        break;
+    default:
+        distances_of(query, rows, count, width, distances);
+    }
+}
+
+CLONES static enum failure scan_signs(const uint8_t *query, const uint8_t *rows, uint64_t count, size_t width,
+                               const uint8_t *allowed, Best *best)
+{
+    uint32_t distances[ROWS];
+    for (uint64_t first = 0; first < count; first += ROWS) {
+        uint64_t here = count - first < ROWS ? count - first : ROWS;
+        distances_to(query, rows + first * width, here, width, distances);
+        for (uint64_t i = 0; i < here; i++) {
+            if (i % GROUP == 0 && i + GROUP <= here) {
+                uint32_t nearest = UINT32_MAX;
+                for (int j = 0; j < GROUP; j++) nearest = distances[i + j] < nearest ? distances[i + j] : nearest;
+                if (!(-(double)nearest >= best->threshold)) {
+                    i += GROUP - 1;
+                    continue;
+                }
+            }
+            double score = -(double)distances[i];
+            if (score >= best->threshold && (allowed == NULL || allowed[first + i])) {
+                enum failure failure = best_add(best, (uint32_t)(first + i), score);
+                if (failure) return failure;
+            }
+        }
+    }
+    return FINE;
+}
+
+CLONES static void dots_of(const int8_t *restrict query, const int8_t *restrict rows, uint64_t count, size_t width,
+                           int32_t *restrict dots)
+{
+    for (uint64_t row = 0; row < count; row++, rows += width) {
+        int32_t dot = 0;
+        for (size_t i = 0; i < width; i++) dot += (int32_t)query[i] * rows[i];
+        dots[row] = dot;
+    }
+}
+
+/* ---- Python's side: checked views of arrays, and the arrays that go back. ---- */
+
+typedef struct {
+    PyObject *empty, *uint32, *int32, *float64;
+} State;
+
+/* The buffer protocol's letters for each kind; sizes tell apart those that differ by platform. */
+static const char UNSIGNED_LETTERS[] = "BHILQ", SIGNED_LETTERS[] = "bhilq", FLOAT_LETTERS[] = "fd";
+
+typedef struct {
+    const char *name, *letters;
+    int size, dimensions, writable;
+} Shape;
+
+static const Shape SLOTS = {"slots must be a contiguous vector of uint32", UNSIGNED_LETTERS, 4, 1, 0};
+static const Shape FREQUENCIES = {"frequencies must be a contiguous vector of uint16", UNSIGNED_LETTERS, 2, 1, 0};
+static const Shape STARTS = {"starts must be a contiguous vector of int64", SIGNED_LETTERS, 8, 1, 0};
+static const Shape ENDS = {"ends must be a contiguous vector of int64", SIGNED_LETTERS, 8, 1, 0};
+static const Shape WEIGHTS = {"weights must be a contiguous vector of float64", FLOAT_LETTERS, 8, 1, 0};
+static const Shape NORMS = {"norms must be a contiguous vector of float64", FLOAT_LETTERS, 8, 1, 0};
+static const Shape ALLOWED = {"allowed must be a contiguous vector of uint8", UNSIGNED_LETTERS, 1, 1, 0};
+static const Shape WANTED = {"wanted must be a contiguous vector of uint32", UNSIGNED_LETTERS, 4, 1, 0};
+static const Shape MARKS = {"marks must be a contiguous vector of uint8", UNSIGNED_LETTERS, 1, 1, 0};
+static const Shape MARKS_TO_SET = {"marks must be a contiguous, writable vector of uint8", UNSIGNED_LETTERS, 1, 1, 1};
+static const Shape SCORES = {"scores must be a contiguous vector of float32", FLOAT_LETTERS, 4, 1, 0};
+static const Shape QUERY_BITS = {"query must be a contiguous vector of uint8", UNSIGNED_LETTERS, 1, 1, 0};
+static const Shape CODE_BITS = {"codes must be a contiguous matrix of uint8", UNSIGNED_LETTERS, 1, 2, 0};
+static const Shape QUERY_CODE = {"query must be a contiguous vector of int8", SIGNED_LETTERS, 1, 1, 0};
+static const Shape ROW_CODES = {"rows must be a contiguous matrix of int8", SIGNED_LETTERS, 1, 2, 0};
+static const Shape RESULT = {"the result could not be made", "BHILQbhilqfd", 0, 0, 1};
+
+/* Open an array; on failure the view is left so that PyBuffer_Release does nothing. */
+static int open_view(PyObject *array, const Shape *shape, Py_buffer *view)
+{
+    memset(view, 0, sizeof *view);
+    if (PyObject_GetBuffer(array, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (shape->writable ? PyBUF_WRITABLE : 0))) {
+        memset(view, 0, sizeof *view);
+        PyErr_SetString(PyExc_ValueError, shape->name);
+        return -1;
+    }
+    const char *letter = view->format == NULL ? "B" : view->format;
+    if (*letter == '@' || *letter == '=') letter++;
+    if (letter[0] == '\0' || letter[1] != '\0' || strchr(shape->letters, letter[0]) == NULL ||
+        (shape->size && view->itemsize != shape->size) || (shape->dimensions && view->ndim != shape->dimensions)) {
+        PyBuffer_Release(view);
+        memset(view, 0, sizeof *view);
+        PyErr_SetString(PyExc_ValueError, shape->name);
+        return -1;
+    }
+    return 0;
+}
+
+static int same_length(const Py_buffer *view, Py_ssize_t length, const char *message)
+{
+    if (view->shape[0] == length) return 0;
+    PyErr_SetString(PyExc_ValueError, message);
+    return -1;
+}
+
+static int expect(Py_ssize_t given, Py_ssize_t expected)
+{
+    if (given == expected) return 0;
+    PyErr_Format(PyExc_TypeError, "expected %zd arguments, got %zd", expected, given);
+    return -1;
+}
+
+static int read_k(PyObject *value, size_t *k)
+{
+    Py_ssize_t read = PyNumber_AsSsize_t(value, NULL); /* too large a number becomes the largest */
+    if (read == -1 && PyErr_Occurred()) return -1;
+    if (read < 1) {
+        PyErr_SetString(PyExc_ValueError, "k must be at least 1");
+        return -1;
+    }
+    *k = (size_t)read;
+    return 0;
+}
+
+static int fits_slots(Py_ssize_t count)
+{
+    if ((uint64_t)count <= UINT32_MAX) return 0;
+    PyErr_SetString(PyExc_ValueError, "more slots than 32 bits can number");
+    return -1;
+}
+
+/* An array (count,) of numpy holding a copy of `count` numbers of `size` bytes. */
+static PyObject *new_array(PyObject *module, PyObject *kind, const void *values, size_t count, size_t size)
+{
+    State *state = PyModule_GetState(module);
+    PyObject *array = PyObject_CallFunction(state->empty, "nO", (Py_ssize_t)count, kind);
+    if (array == NULL) return NULL;
+    Py_buffer view;
+    if (open_view(array, &RESULT, &view)) {
+        Py_DECREF(array);
+        return NULL;
+    }
+    if ((size_t)view.len == count * size && count) memcpy(view.buf, values, count * size);
+    PyBuffer_Release(&view);
+    return array;
+}
+
+static PyObject *slots_of(PyObject *module, const Best *best)
+{
+    State *state = PyModule_GetState(module);
+    return new_array(module, state->uint32, best->slots, best->size, sizeof *best->slots);
+}
+
+/* Give (first, second), taking both over; NULL if either is. */
+static PyObject *pair(PyObject *first, PyObject *second)
+{
+    PyObject *both = first != NULL && second != NULL ? PyTuple_Pack(2, first, second) : NULL;
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return both;
+}
+
+/* The eight arrays that both BM25 functions take. */
+typedef struct {
+    Py_buffer slots, frequencies, starts, ends, weights, norms;
+    Term *terms;
+    Py_ssize_t count;
+    double most; /* k1 + 1, what a contribution tends to per unit of weight */
+} Question;
+
+static void question_close(Question *question)
+{
+    PyBuffer_Release(&question->slots);
+    PyBuffer_Release(&question->frequencies);
+    PyBuffer_Release(&question->starts);
+    PyBuffer_Release(&question->ends);
+    PyBuffer_Release(&question->weights);
+    PyBuffer_Release(&question->norms);
+    PyMem_Free(question->terms);
+}
+
+static int question_terms(Question *question)
+{
+    Py_ssize_t postings = question->slots.shape[0], count = question->starts.shape[0];
+    question->count = count;
+    question->terms = PyMem_Calloc(count ? (size_t)count : 1, sizeof *question->terms);
+    if (question->terms == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    const int64_t *starts = question->starts.buf, *ends = question->ends.buf;
+    const double *weights = question->weights.buf;
+    for (Py_ssize_t t = 0; t < count; t++) {
+        int64_t start = starts[t], end = ends[t];
+        if (start < 0 || end < start || end > postings) {
+            PyErr_SetString(PyExc_ValueError, "a term lies outside the postings");
+            return -1;
+        }
+        question->terms[t] =
+            (Term){question->slots.buf, question->frequencies.buf, start, start, end, weights[t]};
+    }
+    return 0;
+}
+
+/* Open and check the first seven arguments; whatever happens, `question_close` must follow. */
+static int question_open(Question *question, PyObject *const *arguments)
+{
+    memset(question, 0, sizeof *question);
+    if (open_view(arguments[0], &SLOTS, &question->slots) ||
+        open_view(arguments[1], &FREQUENCIES, &question->frequencies) ||
+        open_view(arguments[2], &STARTS, &question->starts) || open_view(arguments[3], &ENDS, &question->ends) ||
+        open_view(arguments[4], &WEIGHTS, &question->weights) || open_view(arguments[5], &NORMS, &question->norms))
+        return -1;
+    Py_ssize_t count = question->starts.shape[0];
+    if (same_length(&question->frequencies, question->slots.shape[0], "frequencies has the wrong length") ||
+        same_length(&question->ends, count, "ends has the wrong length") ||
+        same_length(&question->weights, count, "weights has the wrong length") ||
+        fits_slots(question->norms.shape[0]))
+        return -1;
+    double k1 = PyFloat_AsDouble(arguments[6]);
+    if (k1 == -1.0 && PyErr_Occurred()) return -1;
+    if (!(isfinite(k1) && k1 >= 0.0)) {
+        PyErr_SetString(PyExc_ValueError, "k1 must be a finite number of at least 0");
+        return -1;
+    }
+    question->most = k1 + 1.0;
+    return question_terms(question);
+}
+
+/* Open `allowed`, which may be None: then the view stays empty and its `buf` NULL. */
+static int open_allowed(PyObject *array, Py_ssize_t count, Py_buffer *view)
+{
+    memset(view, 0, sizeof *view);
+    if (array == Py_None) return 0;
+    if (open_view(array, &ALLOWED, view)) return -1;
+    return same_length(view, count, "allowed has the wrong length");
+}
+
+static PyObject *bm25_top(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Question question;
+    Py_buffer allowed = {0};
+    Best best = {0};
+    size_t k;
+    PyObject *result = NULL;
+    if (expect(given, 9)) return NULL;
+    if (question_open(&question, arguments) == 0 && read_k(arguments[8], &k) == 0 &&
+        open_allowed(arguments[7], question.norms.shape[0], &allowed) == 0) {
+        size_t count = (size_t)question.norms.shape[0];
+        enum failure failure;
+        Py_BEGIN_ALLOW_THREADS
+        failure = best_init(&best, k, count, DBL_TRUE_MIN); /* what is above zero */
+        if (!failure)
+            failure = score_all(question.terms, question.count, question.norms.buf, count, question.most, allowed.buf,
+                                &best);
+        if (!failure) best_cut(&best);
+        Py_END_ALLOW_THREADS
+        State *state = PyModule_GetState(module);
+        result = failure ? fail(failure)
+                         : pair(slots_of(module, &best), new_array(module, state->float64, best.scores, best.size,
+                                                                   sizeof *best.scores));
+    }
+    best_free(&best);
+    PyBuffer_Release(&allowed);
+    question_close(&question);
+    return result;
+}
+
+static PyObject *bm25_contributions(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Question question;
+    Py_buffer wanted = {0}, view = {0};
+    PyObject *result = NULL;
+    uint32_t *slots = NULL;
+    if (expect(given, 8)) return NULL;
+    if (question_open(&question, arguments) || open_view(arguments[7], &WANTED, &wanted)) goto done;
+    Py_ssize_t count = wanted.shape[0];
+    slots = PyMem_Malloc(count ? (size_t)wanted.len : 1);
+    if (slots == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    if (count) memcpy(slots, wanted.buf, (size_t)wanted.len);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (slots[i] >= (uint64_t)question.norms.shape[0]) {
+            fail(OUT_OF_RANGE);
+            goto done;
+        }
+    }
+    State *state = PyModule_GetState(module);
+    result = PyObject_CallFunction(state->empty, "(nn)O", count, question.count, state->float64);
+    if (result == NULL) goto done;
+    if (open_view(result, &RESULT, &view)) {
+        Py_CLEAR(result);
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    contributions(question.terms, question.count, question.norms.buf, question.most, slots, count, view.buf);
+    Py_END_ALLOW_THREADS
+done:
+    PyBuffer_Release(&view);
+    PyMem_Free(slots);
+    PyBuffer_Release(&wanted);
+    question_close(&question);
+    return result;
+}
+
+/* Open a term's stretch of slots and the marks; whatever happens, both views must be released. */
+static int open_stretch(PyObject *const *arguments, const Shape *shape, Py_buffer *slots, Py_buffer *marks,
+                        int64_t *start, int64_t *end)
+{
+    memset(marks, 0, sizeof *marks);
+    if (open_view(arguments[0], &SLOTS, slots) || open_view(arguments[3], shape, marks)) return -1;
+    Py_ssize_t first = PyNumber_AsSsize_t(arguments[1], NULL), last;
+    if (first == -1 && PyErr_Occurred()) return -1;
+    last = PyNumber_AsSsize_t(arguments[2], NULL);
+    if (last == -1 && PyErr_Occurred()) return -1;
+    if (first < 0 || last < first || last > slots->shape[0]) {
+        PyErr_SetString(PyExc_ValueError, "a term lies outside the postings");
+        return -1;
+    }
+    *start = first;
+    *end = last;
+    return 0;
+}
+
+static PyObject *count_marked(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    (void)module;
+    Py_buffer slots, marks;
+    int64_t start, end;
+    PyObject *result = NULL;
+    if (expect(given, 4)) return NULL;
+    if (open_stretch(arguments, &MARKS, &slots, &marks, &start, &end) == 0) {
+        const uint32_t *held = slots.buf;
+        const uint8_t *marked = marks.buf;
+        uint64_t length = (uint64_t)marks.shape[0];
+        int64_t count = 0, outside = 0;
+        Py_BEGIN_ALLOW_THREADS
+        for (int64_t i = start; i < end; i++) {
+            uint32_t slot = held[i];
+            if (slot < length) count += marked[slot] != 0;
+            else outside++;
+        }
+        Py_END_ALLOW_THREADS
+        result = outside ? fail(OUT_OF_RANGE) : PyLong_FromLongLong(count);
+    }
+    PyBuffer_Release(&slots);
+    PyBuffer_Release(&marks);
+    return result;
+}
+
+static PyObject *mark(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    (void)module;
+    Py_buffer slots, marks;
+    int64_t start, end;
+    PyObject *result = NULL;
+    if (expect(given, 4)) return NULL;
+    if (open_stretch(arguments, &MARKS_TO_SET, &slots, &marks, &start, &end) == 0) {
+        const uint32_t *held = slots.buf;
+        uint8_t *marked = marks.buf;
+        uint64_t length = (uint64_t)marks.shape[0];
+        uint32_t largest = 0;
+        Py_BEGIN_ALLOW_THREADS
+        for (int64_t i = start; i < end; i++) largest = held[i] > largest ? held[i] : largest;
+        if (start == end || largest < length)
+            for (int64_t i = start; i < end; i++) {
+                uint32_t slot = held[i];
+                if (slot < length) marked[slot] = 1;
+            }
+        Py_END_ALLOW_THREADS
+        result = start != end && largest >= length ? fail(OUT_OF_RANGE) : Py_NewRef(Py_None);
+    }
+    PyBuffer_Release(&slots);
+    PyBuffer_Release(&marks);
+    return result;
+}
+
+static PyObject *top_scores(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer scores, allowed = {0};
+    Best best = {0};
+    size_t k;
+    PyObject *result = NULL;
+    if (expect(given, 3)) return NULL;
+    if (open_view(arguments[0], &SCORES, &scores) == 0 && fits_slots(scores.shape[0]) == 0 &&
+        open_allowed(arguments[1], scores.shape[0], &allowed) == 0 && read_k(arguments[2], &k) == 0) {
+        size_t count = (size_t)scores.shape[0];
+        enum failure failure;
+        Py_BEGIN_ALLOW_THREADS
+        failure = best_init(&best, k, count, -INFINITY);
+        if (!failure) failure = scan_scores(scores.buf, count, allowed.buf, &best);
+        if (!failure) best_cut(&best);
+        Py_END_ALLOW_THREADS
+        result = failure ? fail(failure) : slots_of(module, &best);
+    }
+    best_free(&best);
+    PyBuffer_Release(&allowed);
+    PyBuffer_Release(&scores);
+    return result;
+}
+
+/* The distances that `scan_signs` kept as negative scores. */
+static PyObject *distances_of_best(PyObject *module, const Best *best)
+{
+    State *state = PyModule_GetState(module);
+    uint32_t *distances = (uint32_t *)best->keys; /* scratch, and large enough */
+    for (size_t i = 0; i < best->size; i++) distances[i] = (uint32_t)-best->scores[i];
+    return new_array(module, state->uint32, distances, best->size, sizeof *distances);
+}
+
+static PyObject *hamming_top(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer query, codes = {0}, allowed = {0};
+    Best best = {0};
+    size_t k;
+    PyObject *result = NULL;
+    if (expect(given, 4)) return NULL;
+    if (open_view(arguments[0], &QUERY_BITS, &query) || open_view(arguments[1], &CODE_BITS, &codes) ||
+        fits_slots(codes.shape[0]) || open_allowed(arguments[2], codes.shape[0], &allowed) || read_k(arguments[3], &k))
+        goto done;
+    if (codes.shape[1] != query.shape[0] || query.shape[0] == 0 || query.shape[0] > WIDEST) {
+        PyErr_SetString(PyExc_ValueError, "codes and query differ in width");
+        goto done;
+    }
+    size_t count = (size_t)codes.shape[0];
+    enum failure failure;
+    Py_BEGIN_ALLOW_THREADS
+    failure = best_init(&best, k, count, -INFINITY);
+    if (!failure) failure = scan_signs(query.buf, codes.buf, count, (size_t)query.shape[0], allowed.buf, &best);
+    if (!failure) best_cut(&best);
+    Py_END_ALLOW_THREADS
+    result = failure ? fail(failure) : pair(slots_of(module, &best), distances_of_best(module, &best));
+done:
+    best_free(&best);
+    PyBuffer_Release(&allowed);
+    PyBuffer_Release(&codes);
+    PyBuffer_Release(&query);
+    return result;
+}
+
+static PyObject *dots(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer query, rows = {0}, view = {0};
+    PyObject *result = NULL;
+    if (expect(given, 2)) return NULL;
+    if (open_view(arguments[0], &QUERY_CODE, &query) || open_view(arguments[1], &ROW_CODES, &rows)) goto done;
+    if (rows.shape[1] != query.shape[0] || query.shape[0] == 0 || query.shape[0] > WIDEST) {
+        PyErr_SetString(PyExc_ValueError, "rows and query differ in width");
+        goto done;
+    }
+    State *state = PyModule_GetState(module);
+    result = PyObject_CallFunction(state->empty, "nO", rows.shape[0], state->int32);
+    if (result == NULL) goto done;
+    if (open_view(result, &RESULT, &view)) {
+        Py_CLEAR(result);
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    dots_of(query.buf, rows.buf, (uint64_t)rows.shape[0], (size_t)query.shape[0], view.buf);
+    Py_END_ALLOW_THREADS
+done:
+    PyBuffer_Release(&view);
+    PyBuffer_Release(&rows);
+    PyBuffer_Release(&query);
+    return result;
+}
+
+static PyMethodDef METHODS[] = {
+    {"bm25_top", (PyCFunction)(void (*)(void))bm25_top, METH_FASTCALL, NULL},
+    {"bm25_contributions", (PyCFunction)(void (*)(void))bm25_contributions, METH_FASTCALL, NULL},
+    {"count_marked", (PyCFunction)(void (*)(void))count_marked, METH_FASTCALL, NULL},
+    {"mark", (PyCFunction)(void (*)(void))mark, METH_FASTCALL, NULL},
+    {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},
+    {"hamming_top", (PyCFunction)(void (*)(void))hamming_top, METH_FASTCALL, NULL},
+    {"dots", (PyCFunction)(void (*)(void))dots, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static int module_exec(PyObject *module)
+{
+    State *state = PyModule_GetState(module);
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    if (numpy == NULL) return -1;
+    state->empty = PyObject_GetAttrString(numpy, "empty");
+    state->uint32 = PyObject_GetAttrString(numpy, "uint32");
+    state->int32 = PyObject_GetAttrString(numpy, "int32");
+    state->float64 = PyObject_GetAttrString(numpy, "float64");
+    Py_DECREF(numpy);
+    return state->empty && state->uint32 && state->int32 && state->float64 ? 0 : -1;
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    State *state = PyModule_GetState(module);
+    Py_VISIT(state->empty);
+    Py_VISIT(state->uint32);
+    Py_VISIT(state->int32);
+    Py_VISIT(state->float64);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    State *state = PyModule_GetState(module);
+    Py_CLEAR(state->empty);
+    Py_CLEAR(state->uint32);
+    Py_CLEAR(state->int32);
+    Py_CLEAR(state->float64);
+    return 0;
+}
+
+static PyModuleDef_Slot MODULE_SLOTS[] = {
+    {Py_mod_exec, (void *)module_exec},
+    {0, NULL},
+};
+
+static struct PyModuleDef MODULE = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "twofold._kernels",
+    .m_doc = "The hot loops; twofold._kernels_numpy describes them.",
+    .m_size = sizeof(State),
+    .m_methods = METHODS,
+    .m_slots = MODULE_SLOTS,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+};
+
+PyMODINIT_FUNC PyInit__kernels(void)
+{
+    return PyModuleDef_Init(&MODULE);
+}
