@@ -4,9 +4,11 @@ A filter looks at a document's fields: its metadata, and `source`, `title` and `
 missing fails every test but `Not`; nothing raises. A field that holds several values passes if one of them does.
 """
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from twofold.domain.types import Document, DocumentInfo, MetadataValue, Scalar
 
@@ -22,6 +24,15 @@ class Op(StrEnum):
     PREFIX = "prefix"
     CONTAINS = "contains"
     EXISTS = "exists"
+
+
+ORDERINGS: Mapping[Op, Callable[[Any, Any], bool]] = {
+    Op.EQ: operator.eq,
+    Op.LT: operator.lt,
+    Op.LE: operator.le,
+    Op.GT: operator.gt,
+    Op.GE: operator.ge,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +101,11 @@ def passes(op: Op, held: Scalar, asked: Scalar) -> bool:
         return True
     if kind_of(held) != kind_of(asked):
         return False
-    if isinstance(held, str) and isinstance(asked, str):
-        return _passes_text(op, held, asked)
-    return _ordered(op, held < asked, held == asked)  # type: ignore[operator]
+    if op in ORDERINGS:
+        return bool(ORDERINGS[op](held, asked))
+    if not isinstance(held, str) or not isinstance(asked, str):
+        return False
+    return held.startswith(asked) if op is Op.PREFIX else asked in held
 
 
 def kind_of(value: Scalar) -> str:
@@ -100,27 +113,3 @@ def kind_of(value: Scalar) -> str:
     if isinstance(value, bool):
         return "truth"
     return "text" if isinstance(value, str) else "number"
-
-
-def _passes_text(op: Op, held: str, asked: str) -> bool:
-    if op is Op.PREFIX:
-        return held.startswith(asked)
-    if op is Op.CONTAINS:
-        return asked in held
-    return _ordered(op, held < asked, held == asked)
-
-
-def _ordered(op: Op, less: bool, equal: bool) -> bool:  # noqa: FBT001
-    match op:
-        case Op.EQ:
-            return equal
-        case Op.LT:
-            return less
-        case Op.LE:
-            return less or equal
-        case Op.GT:
-            return not less and not equal
-        case Op.GE:
-            return not less
-        case _:
-            return False

@@ -13,6 +13,7 @@ from twofold.domain.types import (
     Document,
     DocumentInfo,
     Entry,
+    IndexedChunk,
     Ranking,
     Scores,
     Statistics,
@@ -86,6 +87,9 @@ class Scope:
 
 ALL = Scope()
 
+Remake = Callable[[Sequence[Document]], Sequence[tuple[IndexedChunk, ...]]]
+"""Makes the passages of some documents, one tuple a document, in the order given."""
+
 
 class View(Protocol):
     """One consistent state of a collection, for the length of one question."""
@@ -117,6 +121,9 @@ class View(Protocol):
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""
+
+    def describe(self, documents: Sequence[str]) -> Mapping[str, DocumentInfo]:
+        """Describe documents by id; those unknown are not in the answer."""
 
     def documents(self) -> Iterator[DocumentInfo]:
         """List all documents by rising source, then id."""
@@ -155,6 +162,9 @@ class Store(Protocol):
     def view(self) -> AbstractContextManager[View]:
         """Open one consistent state; close it soon."""
 
+    def adopt(self, recipe: Recipe) -> None:
+        """Say by which recipe passages are made. Raises MismatchError when the collection was made by another one."""
+
     def put(self, entries: Sequence[Entry]) -> None:
         """Add or replace documents whole, all of the entries or none, durable when it returns.
 
@@ -163,6 +173,13 @@ class Store(Protocol):
 
     def delete(self, documents: Sequence[str]) -> int:
         """Delete documents by id, all or none; give how many there were."""
+
+    def rebuild(self, recipe: Recipe, remake: Remake) -> None:
+        """Make all passages anew by another recipe, beside the old ones, and switch over when all are there.
+
+        Searches see the old passages until then. Interrupted, it goes on where it stopped when called again with the
+        same recipe.
+        """
 
     def info(self) -> StoreInfo:
         """Describe the collection."""

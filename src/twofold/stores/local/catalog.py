@@ -1,0 +1,137 @@
+"""The catalogue: opening SQLite as the local store needs it, and turning its failures into ours."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from twofold.domain.errors import (
+    CorruptError,
+    MismatchError,
+    NotFoundError,
+    StorageFullError,
+    StoreError,
+    TwofoldError,
+    WriterBusyError,
+)
+from twofold.stores.local.checksums import PAGE_BYTES, SEAL_BYTES, PageDamagedError
+from twofold.stores.local.durable import refusal
+
+CATALOG_NAME = "catalog.sqlite3"
+APPLICATION_ID = 0x32464F4C
+FORMAT_VERSION = 1
+BUSY_MILLISECONDS = 10_000
+SQLiteValue = None | int | float | str | bytes
+REFUSED_WRITES = frozenset(
+    {
+        apsw.SQLITE_IOERR_WRITE,
+        apsw.SQLITE_IOERR_TRUNCATE,
+        apsw.SQLITE_IOERR_SHMSIZE,
+        apsw.SQLITE_IOERR_SHMOPEN,
+        apsw.SQLITE_IOERR_FSYNC,
+    }
+)
+
+
+def create_catalog(folder: Path, vfs: str) -> None:
+    """Make an empty catalogue, readable by its owner alone. The caller holds the writer's lock."""
+    path = folder / CATALOG_NAME
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise refusal(error, CATALOG_NAME) from error
+    schema = files("twofold.stores.local").joinpath("schema.sql").read_text(encoding="utf-8")
+    with failures():
+        connection = apsw.Connection(str(path), vfs=vfs)
+        try:
+            connection.pragma("page_size", PAGE_BYTES)
+            connection.reserve_bytes(reserve=SEAL_BYTES)
+            connection.pragma("journal_mode", "wal")
+            connection.pragma("synchronous", "full")
+            with connection:
+                connection.execute(schema)
+                connection.execute("INSERT INTO state VALUES (1, 0, 0, 0)")
+                connection.pragma("application_id", APPLICATION_ID)
+                connection.pragma("user_version", FORMAT_VERSION)
+        finally:
+            connection.close()
+
+
+def is_catalog(folder: Path) -> bool:
+    """Say whether a folder holds a catalogue that was made to the end."""
+    path = folder / CATALOG_NAME
+    return path.is_file() and path.stat().st_size > 0
+
+
+def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
+    """Open the catalogue. Only the writer ever runs a checkpoint.
+
+    Raises NotFoundError, CorruptError, or MismatchError for a format that this version does not know.
+    """
+    path = folder / CATALOG_NAME
+    if not path.is_file():
+        raise NotFoundError(f"There is no index in {folder}.", "Create one with `twofold sync PATH --index NAME`.")
+    with failures():
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+        try:
+            connection.set_busy_timeout(BUSY_MILLISECONDS)
+            connection.wal_autocheckpoint(0)
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            connection.pragma("synchronous", "full")
+            connection.pragma("foreign_keys", True)
+            connection.pragma("query_only", not writing)
+            _check_format(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _check_format(connection: apsw.Connection, path: Path) -> None:
+    if connection.pragma("application_id") != APPLICATION_ID:
+        raise CorruptError(f"{path} is not an index of twofold.", "Name another folder or another index.")
+    version = connection.pragma("user_version")
+    if version != FORMAT_VERSION:
+        raise MismatchError(
+            f"The index has format {version}; this twofold reads format {FORMAT_VERSION}.",
+            "Use the version of twofold that wrote it, or make the index anew.",
+        )
+
+
+def select(connection: apsw.Connection, query: str, bindings: Sequence[SQLiteValue] = ()) -> Iterator[tuple[Any, ...]]:
+    """Run a query with its parameters. The schema is strict, so a column's type is what the schema says."""
+    return connection.execute(query, tuple(bindings))
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """Turn SQLite's failures into ours, with a remedy each."""
+    try:
+        yield
+    except TwofoldError:
+        raise
+    except (PageDamagedError, apsw.CorruptError, apsw.NotADBError, apsw.SchemaChangeError) as error:
+        raise CorruptError(
+            f"The index is damaged: {error}.", "Run `twofold index verify`; restore a copy or sync into a new index."
+        ) from error
+    except apsw.FullError as error:
+        raise _no_room() from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise WriterBusyError("The index is locked by another process.", "Wait until it has finished.") from error
+    except apsw.IOError as error:
+        if getattr(error, "extendedresult", 0) in REFUSED_WRITES:
+            raise _no_room() from error
+        raise StoreError(f"The disk failed: {error}.", "Check the disk; nothing acknowledged is lost.") from error
+    except apsw.Error as error:
+        raise StoreError(f"SQLite failed: {error}.", "Run `twofold index verify`.") from error
+
+
+def _no_room() -> StorageFullError:
+    return StorageFullError(
+        "There is no room left to write to the index; what was written before is intact.",
+        "Free some space and run the command again.",
+    )

@@ -1,0 +1,47 @@
+"""Files that are there whole or not at all, also after a power cut: write beside, flush, rename, flush the folder."""
+
+import errno
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from twofold.domain.errors import StorageFullError, StoreError
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def write_durably(path: Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write a new file with mode 0600 and make it survive a power cut.
+
+    Raises StorageFullError when there is no room, StoreError for any other refusal; then no file is left behind.
+    """
+    beside = path.with_name(path.name + ".new")
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            for part in parts:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        flush_folder(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise refusal(error, path.name) from error
+
+
+def flush_folder(folder: Path) -> None:
+    """Make a folder's list of names survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def refusal(error: OSError, name: str) -> StorageFullError | StoreError:
+    """Turn the system's refusal into ours."""
+    if error.errno in NO_ROOM:
+        return StorageFullError(f"There is no room to write {name}.", "Free some space and run the command again.")
+    return StoreError(f"Cannot write {name}: {error.strerror}.", "Check the folder's permissions and the disk.")

@@ -1,0 +1,63 @@
+"""Making every passage anew: the next edition is written beside the current one, then the two are switched."""
+
+from collections.abc import Iterator
+
+import apsw
+
+from twofold.domain.ports import Recipe, Remake
+from twofold.domain.types import Document
+from twofold.stores.local import rows, writing
+from twofold.stores.local.catalog import select
+from twofold.stores.local.layout import transaction
+from twofold.stores.local.snapshot import read_state
+
+DOCUMENTS_AT_ONCE = 32
+CHUNKS_DELETED_AT_ONCE = 4_096
+
+
+def rebuild(connection: apsw.Connection, vocabulary: writing.Vocabulary, recipe: Recipe, remake: Remake) -> None:
+    """Write the next edition, resuming one of the same recipe, and switch over. The caller holds the writer's lock."""
+    edition = _edition_to_write(connection, recipe)
+    for batch in _documents_without(connection, edition):
+        made = remake([document for _, document in batch])
+        with transaction(connection):
+            for (row, _), chunks in zip(batch, made, strict=True):
+                writing.put_chunks(connection, vocabulary, (edition, row), chunks)
+    with transaction(connection):
+        connection.execute("UPDATE state SET edition = ?, generation = generation + 1, layout = layout + 1", (edition,))
+        connection.execute("DELETE FROM segment")
+        connection.execute("DELETE FROM tombstone")
+    _drop_others(connection, edition)
+
+
+def _edition_to_write(connection: apsw.Connection, recipe: Recipe) -> int:
+    current = read_state(connection).edition
+    text = rows.write_recipe(recipe)
+    found = connection.execute("SELECT id FROM edition WHERE recipe = ? AND id <> ?", (text, current)).fetchone()
+    if found is not None:
+        return int(found[0])
+    with transaction(connection):
+        return writing.begin_edition(connection, recipe)
+
+
+def _documents_without(connection: apsw.Connection, edition: int) -> Iterator[list[tuple[int, Document]]]:
+    """Give the documents that have no passages in an edition yet, in batches by rising row."""
+    query = (
+        f"SELECT row, {rows.DOCUMENT_COLUMNS} FROM document WHERE row > ?1 AND NOT EXISTS"  # noqa: S608
+        " (SELECT 1 FROM chunk WHERE chunk.document = document.row AND chunk.edition = ?2) ORDER BY row LIMIT ?3"
+    )
+    last = 0
+    while found := list(select(connection, query, (last, edition, DOCUMENTS_AT_ONCE))):
+        yield [(row[0], rows.read_document(row[1:])) for row in found]
+        last = found[-1][0]
+
+
+def _drop_others(connection: apsw.Connection, edition: int) -> None:
+    """Delete all passages of other editions, a few at a time, so that the log stays short."""
+    query = "DELETE FROM chunk WHERE row IN (SELECT row FROM chunk WHERE edition <> ? LIMIT ?)"
+    while True:
+        with transaction(connection):
+            connection.execute(query, (edition, CHUNKS_DELETED_AT_ONCE))
+            if not connection.changes():
+                connection.execute("DELETE FROM edition WHERE id <> ?", (edition,))
+                return

@@ -1,0 +1,84 @@
+-- One row: what the collection is now. Totals are kept here to be cross-checked against what is loaded.
+CREATE TABLE state (
+  only       INTEGER PRIMARY KEY CHECK (only = 1),
+  generation INTEGER NOT NULL,  -- counts changes of any kind; readers compare it once a question
+  layout     INTEGER NOT NULL,  -- counts changes of the list of segments
+  edition    INTEGER NOT NULL   -- the edition that is searched
+) STRICT;
+
+-- All passages of one recipe (embedder, analyser, chunker). `reindex` builds the next edition beside the current one.
+CREATE TABLE edition (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  recipe     TEXT NOT NULL,
+  dimensions INTEGER NOT NULL,
+  chunks     INTEGER NOT NULL DEFAULT 0,
+  words      INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE document (
+  row          INTEGER PRIMARY KEY AUTOINCREMENT,
+  id           TEXT NOT NULL UNIQUE,
+  source       TEXT NOT NULL,
+  title        TEXT NOT NULL,
+  media_type   TEXT NOT NULL,
+  metadata     TEXT NOT NULL,  -- JSON
+  content_hash TEXT NOT NULL,
+  characters   INTEGER NOT NULL,
+  blocks       TEXT NOT NULL,  -- JSON
+  text         TEXT NOT NULL
+) STRICT;
+CREATE INDEX document_by_source ON document (source, id);
+
+-- What filters look at, one row a value. `value` keeps its own type; `kind` tells truth from number from text.
+CREATE TABLE attribute (
+  name     TEXT NOT NULL,
+  kind     TEXT NOT NULL,
+  value    ANY NOT NULL,
+  document INTEGER NOT NULL REFERENCES document (row) ON DELETE CASCADE,
+  PRIMARY KEY (name, kind, value, document)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX attribute_by_document ON attribute (document);
+
+-- Rows are numbered in the order of writing and numbers are never used again: segments cover ranges of them.
+CREATE TABLE chunk (
+  row       INTEGER PRIMARY KEY AUTOINCREMENT,
+  edition   INTEGER NOT NULL REFERENCES edition (id),
+  document  INTEGER NOT NULL REFERENCES document (row) ON DELETE CASCADE,
+  ordinal   INTEGER NOT NULL,
+  key       INTEGER NOT NULL,
+  start     INTEGER NOT NULL,
+  stop      INTEGER NOT NULL,
+  page      INTEGER,
+  place     TEXT NOT NULL,
+  heading   TEXT NOT NULL,  -- JSON
+  header    TEXT NOT NULL,
+  text      TEXT NOT NULL,
+  text_hash BLOB NOT NULL,  -- of the indexed text: equal hash, equal vector
+  words     INTEGER NOT NULL,
+  terms     BLOB NOT NULL,  -- (uint32 term, uint16 count) records, by rising term
+  vector    BLOB NOT NULL   -- float16
+) STRICT;
+CREATE UNIQUE INDEX chunk_by_key ON chunk (edition, key);
+CREATE INDEX chunk_by_document ON chunk (document, edition, ordinal);
+CREATE INDEX chunk_by_text ON chunk (edition, text_hash);
+
+CREATE TABLE term (
+  id   INTEGER PRIMARY KEY AUTOINCREMENT,
+  text TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- Rows of passages that were deleted after a segment or a reader took them in.
+CREATE TABLE tombstone (
+  row        INTEGER PRIMARY KEY,
+  generation INTEGER NOT NULL
+) STRICT;
+CREATE INDEX tombstone_by_generation ON tombstone (generation);
+
+-- Derived files: each covers the rows first..last of the current edition; ranges do not overlap.
+CREATE TABLE segment (
+  name     TEXT PRIMARY KEY,
+  first    INTEGER NOT NULL,
+  last     INTEGER NOT NULL,
+  chunks   INTEGER NOT NULL,
+  checksum BLOB NOT NULL  -- XXH3-128 of the whole file
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,132 @@
+"""A scope as masks: which slots of each segment may be found at all, decided before anything is ranked."""
+
+from collections.abc import Sequence
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.domain.filters import EVERYTHING, And, Filter, Not, Op, Or, Test, kind_of, passes
+from twofold.domain.ports import ALL, Scope
+from twofold.domain.types import Clause, Scalar
+from twofold.kernels import mark
+from twofold.lexical.phrases import occurs
+from twofold.stores.local.catalog import select
+from twofold.stores.local.rows import CHUNK_COLUMNS, LARGEST_INTEGER, read_chunk
+from twofold.stores.local.snapshot import Part, Snapshot
+
+Mask = NDArray[np.uint8]
+Rows = frozenset[int]
+
+MOST_REMEMBERED = 16
+COMPARISONS = {Op.EQ: "=", Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">="}
+
+
+def masks_of(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> tuple[Mask | None, ...]:
+    """Give for each part of the snapshot what may be found, uint8 (n,); None where all of it may.
+
+    A snapshot remembers the last few scopes, since the same filter is often asked again.
+    """
+    if scope == ALL:
+        return tuple(part.live for part in snapshot.parts)
+    name = repr(scope)  # by its spelling: 1 and True are equal keys and different conditions
+    found = snapshot.masks.get(name)
+    if found is None:
+        found = _compute(connection, snapshot, scope)
+        while len(snapshot.masks) >= MOST_REMEMBERED:
+            snapshot.masks.pop(next(iter(snapshot.masks)), None)
+        snapshot.masks[name] = found
+    return found
+
+
+def _compute(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> tuple[Mask | None, ...]:
+    documents = None
+    if scope.filter != EVERYTHING:
+        documents = np.array(sorted(_documents(connection, scope.filter)), dtype=np.int64)
+    masks = []
+    for part in snapshot.parts:
+        mask = np.ones(len(part.segment), dtype=np.uint8) if part.live is None else part.live.copy()
+        if documents is not None:
+            mask &= np.isin(part.segment.documents, documents).astype(np.uint8)
+        for clause in scope.required:
+            mask &= _holding(connection, part, clause, mask)
+        for clause in scope.excluded:
+            mask &= 1 - _holding(connection, part, clause, mask)
+        masks.append(mask)
+    return tuple(masks)
+
+
+def _holding(connection: apsw.Connection, part: Part, clause: Clause, among: Mask) -> Mask:
+    """Mark the slots, among those marked, that hold a clause."""
+    held = among.copy()
+    for term in clause.terms:
+        with_term = np.zeros(len(part.segment), dtype=np.uint8)
+        start, end = term_range(connection, part, term)
+        mark(part.segment.slots, start, end, with_term)
+        held &= with_term
+    if clause.verbatim:
+        for slot in np.flatnonzero(held):
+            row = int(part.segment.rows[slot])
+            held[slot] = occurs(clause.verbatim, _indexed_text(connection, row))
+    return held
+
+
+def term_range(connection: apsw.Connection, part: Part, term: str) -> tuple[int, int]:
+    """Give the stretch of a part's postings that a term has; empty where it does not occur."""
+    starts, ends = part.segment.postings.locate(term_ids(connection, (term,)))
+    return int(starts[0]), int(ends[0])
+
+
+def term_ids(connection: apsw.Connection, terms: Sequence[str]) -> NDArray[np.uint32]:
+    """Look terms up. A term that no passage ever held has the id 0, which has no postings."""
+    ids = []
+    for term in terms:
+        row = connection.execute("SELECT id FROM term WHERE text = ?", (term,)).fetchone() if storable(term) else None
+        ids.append(0 if row is None else row[0])
+    return np.array(ids, dtype=np.uint32)
+
+
+def storable(value: Scalar) -> bool:
+    """Say whether the catalogue could hold a value: no lone surrogates, no integers beyond 64 bits."""
+    if isinstance(value, str):
+        return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
+    return not isinstance(value, int) or abs(value) <= LARGEST_INTEGER
+
+
+def _indexed_text(connection: apsw.Connection, row: int) -> str:
+    query = f"SELECT {CHUNK_COLUMNS} FROM chunk JOIN document ON document.row = chunk.document WHERE chunk.row = ?"  # noqa: S608
+    return read_chunk(next(select(connection, query, (row,)))).indexed_text
+
+
+def _documents(connection: apsw.Connection, condition: Filter) -> Rows:
+    """Give the rows of the documents that pass, by set algebra over the answers to single tests."""
+    match condition:
+        case And(parts):
+            found = _all(connection)
+            for part in parts:
+                found &= _documents(connection, part)
+            return found
+        case Or(parts):
+            return frozenset().union(*(_documents(connection, part) for part in parts))
+        case Not(part):
+            return _all(connection) - _documents(connection, part)
+        case Test():
+            return _passing(connection, condition)
+
+
+def _all(connection: apsw.Connection) -> Rows:
+    return frozenset(row for (row,) in connection.execute("SELECT row FROM document"))
+
+
+def _passing(connection: apsw.Connection, test: Test) -> Rows:
+    if not storable(test.field):
+        return frozenset()
+    if test.op is Op.EXISTS:
+        rows = connection.execute("SELECT document FROM attribute WHERE name = ?", (test.field,))
+        return frozenset(row for (row,) in rows)
+    kind = kind_of(test.value)
+    if test.op in COMPARISONS and storable(test.value):
+        query = f"SELECT document FROM attribute WHERE name = ? AND kind = ? AND value {COMPARISONS[test.op]} ?"  # noqa: S608
+        return frozenset(row for (row,) in connection.execute(query, (test.field, kind, test.value)))
+    pairs = connection.execute("SELECT value, document FROM attribute WHERE name = ? AND kind = ?", (test.field, kind))
+    return frozenset(row for value, row in pairs if passes(test.op, value, test.value))

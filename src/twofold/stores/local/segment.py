@@ -1,0 +1,208 @@
+"""A segment: a run of passages made ready for both arms, in memory or mapped from an immutable file.
+
+It is derived from the catalogue's rows and can be made from them again at any time. The file is a line of JSON that
+names its arrays, then the arrays, each at a multiple of 64 bytes. The catalogue keeps the hash of the whole file.
+"""
+
+import json
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from twofold.dense.quantise import Codes, quantise, signs
+from twofold.domain.errors import CorruptError
+from twofold.lexical.postings import DROPPED, Postings, TermsOfPassage, build, merge
+from twofold.stores.local.rows import read_terms
+
+MAGIC = b"twofold segment 1\n"
+ALIGNMENT = 64
+HEADER_BYTES_AT_MOST = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """Arrays over n passages ("slots", in the order of their rows), T terms, P postings and d dimensions."""
+
+    rows: NDArray[np.int64]  # (n,) rising row numbers of the catalogue
+    keys: NDArray[np.int64]  # (n,) the passages' keys
+    key_order: NDArray[np.uint32]  # (n,) slots by rising key
+    documents: NDArray[np.int64]  # (n,) rows of their documents
+    lengths: NDArray[np.uint32]  # (n,) in words
+    terms: NDArray[np.uint32]  # (T,) rising term ids
+    offsets: NDArray[np.int64]  # (T + 1,) where each term's postings begin
+    slots: NDArray[np.uint32]  # (P,)
+    frequencies: NDArray[np.uint16]  # (P,)
+    vectors: NDArray[np.float16]  # (n, d)
+    codes: NDArray[np.int8]  # (n, d)
+    scales: NDArray[np.float32]  # (n,)
+    signs: NDArray[np.uint8]  # (n, ceil(d / 8))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def postings(self) -> Postings:
+        """Give the lexical arm's arrays as one thing."""
+        return Postings(self.terms, self.offsets, self.slots, self.frequencies)
+
+    @property
+    def quantised(self) -> Codes:
+        """Give the eight-bit codes as one thing."""
+        return Codes(self.codes, self.scales)
+
+    def slots_of_keys(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Find which of the keys are here: their places among `keys`, and their slots."""
+        return _locate(self.keys[self.key_order], keys, self.key_order)
+
+    def slots_of_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Find the slots of those rows that are here."""
+        return _locate(self.rows, rows, None)[1]
+
+
+def _locate(
+    rising: NDArray[np.int64], wanted: NDArray[np.int64], order: NDArray[np.uint32] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if not len(rising) or not len(wanted):
+        nothing = np.empty(0, dtype=np.int64)
+        return nothing, nothing
+    places = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
+    found = np.flatnonzero(rising[places] == wanted)
+    slots = places[found]
+    return found, slots if order is None else order[slots].astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRow:
+    """What a segment needs of one passage's row."""
+
+    row: int
+    key: int
+    document: int
+    words: int
+    terms: bytes
+    vector: bytes
+
+
+def build_segment(passages: Sequence[SegmentRow], dimensions: int) -> Segment:
+    """Make a segment of passages, given by rising row."""
+    count = len(passages)
+    postings = build([TermsOfPassage(*read_terms(passage.terms)) for passage in passages])
+    joined = b"".join(passage.vector for passage in passages)
+    vectors = np.frombuffer(joined, dtype="<f2").reshape(count, dimensions)
+    return _assemble(
+        rows=np.array([passage.row for passage in passages], dtype=np.int64),
+        keys=np.array([passage.key for passage in passages], dtype=np.int64),
+        documents=np.array([passage.document for passage in passages], dtype=np.int64),
+        lengths=np.array([passage.words for passage in passages], dtype=np.uint32),
+        postings=postings,
+        vectors=vectors,
+    )
+
+
+def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8] | None]) -> Segment:
+    """Merge neighbouring segments, given by rising rows, and drop their dead passages."""
+    kept = [
+        np.arange(len(segment)) if live is None else np.flatnonzero(live)
+        for segment, live in zip(segments, lives, strict=True)
+    ]
+    remaps = []
+    first = 0
+    for segment, slots in zip(segments, kept, strict=True):
+        remap = np.full(len(segment), DROPPED, dtype=np.int64)
+        remap[slots] = np.arange(first, first + len(slots))
+        first += len(slots)
+        remaps.append(remap)
+
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(segment, name)[slots] for segment, slots in zip(segments, kept, strict=True)])
+
+    return _assemble(
+        rows=joined("rows"),
+        keys=joined("keys"),
+        documents=joined("documents"),
+        lengths=joined("lengths"),
+        postings=merge([segment.postings for segment in segments], remaps),
+        vectors=joined("vectors"),
+    )
+
+
+def _assemble(
+    *,
+    rows: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    documents: NDArray[np.int64],
+    lengths: NDArray[np.uint32],
+    postings: Postings,
+    vectors: NDArray[np.float16],
+) -> Segment:
+    codes = quantise(vectors)
+    return Segment(
+        rows=rows,
+        keys=keys,
+        key_order=np.argsort(keys, kind="stable").astype(np.uint32),
+        documents=documents,
+        lengths=lengths,
+        terms=postings.terms,
+        offsets=postings.offsets,
+        slots=postings.slots,
+        frequencies=postings.frequencies,
+        vectors=vectors,
+        codes=codes.values,
+        scales=codes.scales,
+        signs=signs(vectors),
+    )
+
+
+def encode(segment: Segment) -> Iterator[bytes]:
+    """Give the file's bytes, piece by piece."""
+    arrays = {field.name: np.ascontiguousarray(getattr(segment, field.name)) for field in fields(Segment)}
+    offset = HEADER_BYTES_AT_MOST
+    table = {}
+    for name, array in arrays.items():
+        table[name] = {"dtype": array.dtype.str, "shape": array.shape, "offset": offset}
+        offset += _padded(array.nbytes)
+    header = MAGIC + json.dumps(table).encode()
+    yield header.ljust(HEADER_BYTES_AT_MOST, b"\n")
+    for array in arrays.values():
+        yield array.tobytes()
+        yield bytes(_padded(array.nbytes) - array.nbytes)
+
+
+def _padded(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def checksum(pieces: Iterable[bytes]) -> bytes:
+    """Hash a file's bytes: XXH3, 128 bits."""
+    state = xxhash.xxh3_128()
+    for piece in pieces:
+        state.update(piece)
+    return state.digest()
+
+
+def open_segment(path: Path, expected: bytes) -> Segment:
+    """Map a segment's file and check every byte of it.
+
+    Raises CorruptError when the file is missing or is not what was written.
+    """
+    try:
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise CorruptError(f"Segment {path.name} cannot be read.", "It is made again from the catalogue.") from error
+    if xxhash.xxh3_128_digest(mapped) != expected or not mapped[: len(MAGIC)] == MAGIC:
+        raise CorruptError(f"Segment {path.name} fails its checksum.", "It is made again from the catalogue.")
+    table = json.loads(mapped[len(MAGIC) : HEADER_BYTES_AT_MOST])
+    return Segment(**{name: _array(mapped, **place) for name, place in table.items()})
+
+
+def _array(mapped: mmap.mmap, dtype: str, shape: list[int], offset: int) -> NDArray[Any]:
+    kind = np.dtype(dtype)
+    count = int(np.prod(shape, dtype=np.int64))
+    return np.frombuffer(mapped, dtype=kind, count=count, offset=offset).reshape(shape)

@@ -1,0 +1,183 @@
+"""A snapshot: the segments that make up one state of a collection, and how the next one follows from it.
+
+Segments on disk cover old rows; newer rows (the tail) are held in small segments in memory, merged by size as they
+grow, so a snapshot follows a change at a cost of the change's own size.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.domain.errors import CorruptError
+from twofold.stores.local.catalog import select
+from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments, open_segment
+
+SEGMENT_FOLDER = "segments"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The catalogue's one row of state, and its current edition."""
+
+    generation: int
+    layout: int
+    edition: int
+    dimensions: int
+    chunks: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A segment and which of its passages still live: `live` is uint8 (n,), or None when all do."""
+
+    segment: Segment
+    name: str = ""  # empty for a segment in memory
+    damaged: bool = False
+    live: NDArray[np.uint8] | None = None
+
+    @property
+    def chunks(self) -> int:
+        """Count the living."""
+        return len(self.segment) if self.live is None else int(np.count_nonzero(self.live))
+
+    @property
+    def words(self) -> int:
+        """Add up the lengths of the living."""
+        lengths = self.segment.lengths if self.live is None else self.segment.lengths[self.live != 0]
+        return int(lengths.sum(dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """One state of the collection. `norms` and `masks` are filled by questions and die with the snapshot."""
+
+    state: State
+    parts: tuple[Part, ...]
+    norms: dict[tuple[float, float, float], tuple[NDArray[np.float64], ...]] = field(default_factory=dict)
+    masks: dict[str, tuple[NDArray[np.uint8] | None, ...]] = field(default_factory=dict)
+
+    @property
+    def last_row(self) -> int:
+        """Give the newest row that was taken in."""
+        return max((int(part.segment.rows[-1]) for part in self.parts if len(part.segment)), default=0)
+
+
+def read_state(connection: apsw.Connection) -> State:
+    """Read the state; an empty collection has edition 0."""
+    row = connection.execute(
+        "SELECT generation, layout, edition, ifnull(dimensions, 0), ifnull(chunks, 0), ifnull(words, 0)"
+        " FROM state LEFT JOIN edition ON edition.id = state.edition"
+    ).fetchone()
+    if row is None:
+        raise CorruptError("The index has lost its state.", "Restore a copy, or sync into a new index.")
+    return State(*row)
+
+
+class SegmentMissingError(Exception):
+    """A listed segment's file is gone: merged away since the list was read, or lost."""
+
+
+def follow(
+    connection: apsw.Connection, folder: Path, previous: Snapshot | None, state: State, *, rebuild: bool
+) -> Snapshot:
+    """Make the snapshot of `state`, reusing what `previous` holds. The connection stands in a transaction.
+
+    A missing file raises SegmentMissingError, or with `rebuild` is made again in memory; a damaged one always is.
+    Raises CorruptError when what was loaded does not add up to the catalogue's own totals.
+    """
+    same_layout = (
+        previous is not None and previous.state.layout == state.layout and previous.state.edition == state.edition
+    )
+    if previous is not None and same_layout:
+        parts = _mark_dead(connection, previous.parts, previous.state.generation)
+        last_row = previous.last_row
+    else:
+        opened = {part.name: part for part in previous.parts if part.name} if previous else {}
+        parts = _mark_dead(connection, _open_all(connection, folder, state, opened, rebuild=rebuild), -1)
+        last_row = max((int(part.segment.rows[-1]) for part in parts if len(part.segment)), default=0)
+    fresh = read_rows(connection, state.edition, last_row, None)
+    if fresh:
+        parts = _merge_tail((*parts, Part(build_segment(fresh, state.dimensions))))
+    snapshot = Snapshot(state, parts)
+    _cross_check(snapshot)
+    return snapshot
+
+
+def read_rows(connection: apsw.Connection, edition: int, after: int, until: int | None) -> list[SegmentRow]:
+    """Read what segments need of the rows after `after`, up to and including `until`."""
+    query = (
+        "SELECT row, key, document, words, terms, vector FROM chunk"
+        " WHERE row > ? AND row <= ? AND edition = ? ORDER BY row"
+    )
+    bound = 2**63 - 1 if until is None else until
+    return [SegmentRow(*row) for row in select(connection, query, (after, bound, edition))]
+
+
+def _open_all(
+    connection: apsw.Connection, folder: Path, state: State, opened: dict[str, Part], *, rebuild: bool
+) -> tuple[Part, ...]:
+    listed = list(select(connection, "SELECT name, first, last, checksum FROM segment ORDER BY first"))
+    parts = []
+    for name, first, last, expected in listed:
+        path = folder / SEGMENT_FOLDER / name
+        known = opened.get(name)
+        if known is not None:
+            parts.append(Part(known.segment, name, known.damaged))
+        elif not path.exists() and not rebuild:
+            raise SegmentMissingError(name)
+        else:
+            parts.append(_open_or_build(connection, path, state, (first, last, expected)))
+    return tuple(parts)
+
+
+def _open_or_build(connection: apsw.Connection, path: Path, state: State, covers: tuple[int, int, bytes]) -> Part:
+    first, last, expected = covers
+    try:
+        return Part(open_segment(path, expected), path.name)
+    except CorruptError as error:
+        logger.warning("%s", error)
+        rows = read_rows(connection, state.edition, first - 1, last)
+        return Part(build_segment(rows, state.dimensions), path.name, damaged=True)
+
+
+def _mark_dead(connection: apsw.Connection, parts: Sequence[Part], since: int) -> tuple[Part, ...]:
+    query = "SELECT row FROM tombstone WHERE generation > ? ORDER BY row"
+    dead = np.array([row for (row,) in connection.execute(query, (since,))], dtype=np.int64)
+    return tuple(_without(part, dead) for part in parts) if len(dead) else tuple(parts)
+
+
+def _without(part: Part, dead: NDArray[np.int64]) -> Part:
+    slots = part.segment.slots_of_rows(dead)
+    if not len(slots):
+        return part
+    live = np.ones(len(part.segment), dtype=np.uint8) if part.live is None else part.live.copy()
+    live[slots] = 0
+    return Part(part.segment, part.name, part.damaged, live)
+
+
+def _merge_tail(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Merge the newest segments in memory while the older one is not much larger, as in a log-structured tree."""
+    while len(parts) > 1 and not parts[-2].name and len(parts[-2].segment) <= 2 * len(parts[-1].segment):
+        newest = parts[-2:]
+        merged = merge_segments([part.segment for part in newest], [part.live for part in newest])
+        parts = (*parts[:-2], Part(merged))
+    return parts
+
+
+def _cross_check(snapshot: Snapshot) -> None:
+    chunks = sum(part.chunks for part in snapshot.parts)
+    words = sum(part.words for part in snapshot.parts)
+    if (chunks, words) != (snapshot.state.chunks, snapshot.state.words):
+        raise CorruptError(
+            f"The index holds {chunks} passages of {words} words where its catalogue counts"
+            f" {snapshot.state.chunks} of {snapshot.state.words}.",
+            "Run `twofold index verify`; restore a copy or sync into a new index.",
+        )

@@ -1,0 +1,92 @@
+"""`verify`: every checksum recomputed, every derived thing made again and compared. The caller holds the lock."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import apsw
+import numpy as np
+
+from twofold.domain.errors import CorruptError
+from twofold.domain.ports import Finding
+from twofold.stores.local import rows
+from twofold.stores.local.catalog import CATALOG_NAME, select
+from twofold.stores.local.checksums import PAGE_BYTES, is_sealed
+from twofold.stores.local.segment import Segment, build_segment, merge_segments, open_segment
+from twofold.stores.local.snapshot import SEGMENT_FOLDER, State, read_rows, read_state
+
+
+def verify(connection: apsw.Connection, folder: Path) -> list[Finding]:
+    """Check the catalogue's pages and structure, its passages, and every segment against it."""
+    findings = list(_pages(folder / CATALOG_NAME))
+    if findings:
+        return findings  # whatever is read from damaged pages would only repeat it
+    findings += _structure(connection)
+    findings += _passages(connection)
+    state = read_state(connection)
+    findings += _totals(connection, state)
+    listed = list(select(connection, "SELECT name, first, last, chunks, checksum FROM segment ORDER BY first"))
+    for name, first, last, chunks, expected in listed:
+        findings += _segment(connection, folder, state, (name, first, last, chunks, expected))
+    return findings
+
+
+def _pages(path: Path) -> Iterator[Finding]:
+    with path.open("rb") as file:
+        number = 0
+        while page := file.read(PAGE_BYTES):
+            number += 1
+            if len(page) != PAGE_BYTES or not is_sealed(page):
+                yield Finding(CATALOG_NAME, f"page {number} fails its checksum", mendable=False)
+
+
+def _structure(connection: apsw.Connection) -> Iterator[Finding]:
+    for (message,) in connection.execute("PRAGMA integrity_check"):
+        if message != "ok":
+            yield Finding(CATALOG_NAME, str(message), mendable=False)
+    for table, row, *_ in connection.execute("PRAGMA foreign_key_check"):
+        yield Finding(CATALOG_NAME, f"row {row} of {table} belongs to nothing", mendable=False)
+
+
+def _passages(connection: apsw.Connection) -> Iterator[Finding]:
+    """Check that every passage is its document's text, with the hash and the key that are said of it."""
+    for document, text in connection.execute("SELECT row, text FROM document ORDER BY row"):
+        query = (
+            f"SELECT {rows.CHUNK_COLUMNS}, text_hash, key FROM chunk"  # noqa: S608
+            " JOIN document ON document.row = chunk.document WHERE chunk.document = ? ORDER BY edition, ordinal"
+        )
+        for *columns, text_hash, key in connection.execute(query, (document,)):
+            chunk = rows.read_chunk(tuple(columns))
+            if text[chunk.start : chunk.end] != chunk.text:
+                yield Finding(chunk.id, "the passage is not what stands at its place in the document", mendable=False)
+            if rows.text_hash(chunk.indexed_text) != text_hash or chunk.key != key:
+                yield Finding(chunk.id, "the passage's hash or key is not its own", mendable=False)
+
+
+def _totals(connection: apsw.Connection, state: State) -> Iterator[Finding]:
+    counted = connection.execute(
+        "SELECT count(*), ifnull(sum(words), 0) FROM chunk WHERE edition = ?", (state.edition,)
+    ).fetchone()
+    if counted != (state.chunks, state.words):
+        yield Finding(CATALOG_NAME, f"counts {state.chunks} passages and holds {counted}", mendable=False)
+
+
+def _segment(
+    connection: apsw.Connection, folder: Path, state: State, row: tuple[str, int, int, int, bytes]
+) -> Iterator[Finding]:
+    name, first, last, chunks, expected = row
+    where = f"{SEGMENT_FOLDER}/{name}"
+    try:
+        held = open_segment(folder / SEGMENT_FOLDER / name, expected)
+    except CorruptError as error:
+        yield Finding(where, error.message, mendable=True)
+        return
+    if len(held) != chunks:
+        yield Finding(where, f"holds {len(held)} passages where the catalogue lists {chunks}", mendable=True)
+    dead = {row for (row,) in connection.execute("SELECT row FROM tombstone WHERE row BETWEEN ? AND ?", (first, last))}
+    live = np.array([int(row) not in dead for row in held.rows], dtype=np.uint8)
+    made = build_segment(read_rows(connection, state.edition, first - 1, last), state.dimensions)
+    kept = merge_segments([held], [live])
+    for field in fields(Segment):
+        if not np.array_equal(getattr(kept, field.name), getattr(made, field.name)):
+            yield Finding(where, f"its {field.name} are not those of the catalogue", mendable=True)

@@ -1,0 +1,236 @@
+"""A view: one snapshot and the transaction it was read in, for the length of one question."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.dense.exact import exact_scores
+from twofold.domain.errors import MismatchError, NotFoundError
+from twofold.domain.ports import ALL, Scope
+from twofold.domain.types import (
+    EMPTY_RANKING,
+    Chunk,
+    ChunkKeys,
+    Document,
+    DocumentInfo,
+    Ranking,
+    Scores,
+    Statistics,
+    TermCounts,
+    TermQuery,
+    TermScore,
+    Vector,
+)
+from twofold.kernels import bm25_contributions, bm25_top, count_marked
+from twofold.lexical.bm25 import explain, inverse_document_frequency
+from twofold.stores.local import rows
+from twofold.stores.local.nearest import nearest
+from twofold.stores.local.scoping import masks_of, storable, term_ids
+from twofold.stores.local.snapshot import Part, Snapshot
+
+NORMS_REMEMBERED = 4
+
+
+class LocalView:
+    """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
+
+    def __init__(self, connection: apsw.Connection, snapshot: Snapshot) -> None:
+        self._connection = connection
+        self._snapshot = snapshot
+        self._edition = snapshot.state.edition
+
+    @property
+    def generation(self) -> int:
+        """Counts changes; it never goes back."""
+        return self._snapshot.state.generation
+
+    def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
+        """Rank the k best passages by BM25."""
+        if not query.weights or not self._snapshot.parts:
+            return EMPTY_RANKING
+        ids, weights = self._weighted(query)
+        keys, scores = [], []
+        masks = masks_of(self._connection, self._snapshot, scope)
+        for part, mask, norms in zip(self._snapshot.parts, masks, self._norms(query), strict=True):
+            segment = part.segment
+            starts, ends = segment.postings.locate(ids)
+            slots, found = bm25_top(segment.slots, segment.frequencies, starts, ends, weights, norms, query.k1, mask, k)
+            keys.append(segment.keys[slots])
+            scores.append(found)
+        return Ranking.of(np.concatenate(keys), np.concatenate(scores), k)
+
+    def find_vector(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
+        """Rank the k nearest passages by cosine."""
+        if not self._snapshot.parts:
+            return EMPTY_RANKING
+        self._check_width(vector)
+        masks = masks_of(self._connection, self._snapshot, scope)
+        segments = [part.segment for part in self._snapshot.parts]
+        found = nearest(vector, segments, masks, k)
+        keys = [one.keys[slots] for one, slots in zip(segments, found, strict=True)]
+        scores = [exact_scores(vector, one.vectors[slots]) for one, slots in zip(segments, found, strict=True)]
+        return Ranking.of(np.concatenate(keys), np.concatenate(scores), k)
+
+    def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
+        """Give the true BM25 score of each key."""
+        scores = np.zeros(len(keys), dtype=np.float64)
+        for places, parts in self._contributions(query, keys):
+            total = np.zeros(len(places), dtype=np.float64)
+            for column in parts.T:  # from the left, as the kernel adds
+                total += column
+            scores[places] = total
+        return scores
+
+    def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
+        """Give the true cosine of each key."""
+        scores = np.zeros(len(keys), dtype=np.float64)
+        for part, places, slots in self._located(keys):
+            self._check_width(vector)
+            scores[places] = exact_scores(vector, part.segment.vectors[slots])
+        return scores
+
+    def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
+        """Give each occurring term's part in the query's order."""
+        query_row = "SELECT words, terms FROM chunk WHERE edition = ? AND key = ?"
+        row = self._connection.execute(query_row, (self._edition, key)).fetchone()
+        if row is None:
+            return ()
+        counts = dict(zip(*(array.tolist() for array in rows.read_terms(row[1])), strict=True))
+        ids = term_ids(self._connection, tuple(query.weights)).tolist()
+        held = {term: counts[identity] for term, identity in zip(query.weights, ids, strict=True) if identity in counts}
+        return explain(query, TermCounts(held, row[0]), query.statistics or self.statistics(tuple(query.weights)))
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        """Count live passages, their words, and in how many of them each term occurs."""
+        ids = term_ids(self._connection, terms)
+        frequencies = np.zeros(len(terms), dtype=np.int64)
+        for part in self._snapshot.parts:
+            starts, ends = part.segment.postings.locate(ids)
+            frequencies += ends - starts
+            if part.live is not None:
+                dead = 1 - part.live
+                for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+                    frequencies[place] -= count_marked(part.segment.slots, start, end, dead)
+        state = self._snapshot.state
+        return Statistics(state.chunks, state.words, dict(zip(terms, frequencies.tolist(), strict=True)))
+
+    def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
+        """Fetch passages in the order asked."""
+        query = (
+            f"SELECT {rows.CHUNK_COLUMNS} FROM chunk JOIN document ON document.row = chunk.document"  # noqa: S608
+            " WHERE edition = ? AND key = ?"
+        )
+        found = []
+        for key in keys:
+            row = self._connection.execute(query, (self._edition, int(key))).fetchone()
+            if row is None:
+                raise NotFoundError(f"There is no passage with the key {key}.", "Search again: it was deleted.")
+            found.append(rows.read_chunk(row))
+        return found
+
+    def document(self, document: str) -> Document | None:
+        """Fetch one document by id, whole."""
+        query = f"SELECT {rows.DOCUMENT_COLUMNS} FROM document WHERE id = ?"  # noqa: S608
+        row = self._connection.execute(query, (document,)).fetchone() if storable(document) else None
+        return None if row is None else rows.read_document(row)
+
+    def describe(self, documents: Sequence[str]) -> Mapping[str, DocumentInfo]:
+        """Describe documents by id."""
+        query = f"SELECT {rows.INFO_COLUMNS} FROM document WHERE id = ?2"  # noqa: S608
+        found = {}
+        for document in documents:
+            row = self._connection.execute(query, (self._edition, document)).fetchone() if storable(document) else None
+            if row is not None:
+                found[document] = rows.read_info(row)
+        return found
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        """List all documents by rising source, then id."""
+        query = f"SELECT {rows.INFO_COLUMNS} FROM document ORDER BY source, id"  # noqa: S608
+        for row in self._connection.execute(query, (self._edition,)):
+            yield rows.read_info(row)
+
+    def chunks_of(self, document: str) -> Sequence[Chunk]:
+        """Fetch a document's passages in reading order."""
+        query = (
+            f"SELECT {rows.CHUNK_COLUMNS} FROM chunk JOIN document ON document.row = chunk.document"  # noqa: S608
+            " WHERE document.id = ? AND edition = ? ORDER BY ordinal"
+        )
+        if not storable(document):
+            return []
+        return [rows.read_chunk(row) for row in self._connection.execute(query, (document, self._edition))]
+
+    def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """Give the vectors already stored for passages with exactly these indexed texts."""
+        query = "SELECT vector FROM chunk WHERE edition = ? AND text_hash = ? LIMIT 1"
+        found = {}
+        for text in texts:
+            row = self._connection.execute(query, (self._edition, rows.text_hash(text))).fetchone()
+            if row is not None:
+                found[text] = rows.unpack_vector(row[0])
+        return found
+
+    def _weighted(self, query: TermQuery) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Look the terms up and give each its weight in the query times its idf."""
+        terms = tuple(query.weights)
+        statistics = query.statistics or self.statistics(terms)
+        weights = [
+            weight * inverse_document_frequency(statistics.chunks, statistics.frequencies.get(term, 0))
+            for term, weight in query.weights.items()
+        ]
+        return term_ids(self._connection, terms), np.array(weights, dtype=np.float64)
+
+    def _norms(self, query: TermQuery) -> tuple[NDArray[np.float64], ...]:
+        """Give BM25's length norm of every slot of every part; it is the same for many questions."""
+        state = self._snapshot.state
+        statistics = query.statistics or Statistics(state.chunks, state.words, {})
+        name = (query.k1, query.b, statistics.average_length)
+        known = self._snapshot.norms.get(name)
+        if known is None:
+            average = statistics.average_length
+            known = tuple(
+                query.k1 * (1.0 - query.b + query.b * part.segment.lengths.astype(np.float64) / average)
+                for part in self._snapshot.parts
+            )
+            while len(self._snapshot.norms) >= NORMS_REMEMBERED:
+                self._snapshot.norms.pop(next(iter(self._snapshot.norms)), None)
+            self._snapshot.norms[name] = known
+        return known
+
+    def _contributions(
+        self, query: TermQuery, keys: ChunkKeys
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        if not query.weights:
+            return
+        ids, weights = self._weighted(query)
+        norms_of = dict(zip(map(id, self._snapshot.parts), self._norms(query), strict=True))
+        for part, places, slots in self._located(keys):
+            segment = part.segment
+            starts, ends = segment.postings.locate(ids)
+            wanted = slots.astype(np.uint32)
+            yield (
+                places,
+                bm25_contributions(
+                    segment.slots, segment.frequencies, starts, ends, weights, norms_of[id(part)], query.k1, wanted
+                ),
+            )
+
+    def _located(self, keys: ChunkKeys) -> Iterator[tuple[Part, NDArray[np.int64], NDArray[np.int64]]]:
+        """Find the living passages among the keys: part by part, their places among the keys and their slots."""
+        for part in self._snapshot.parts:
+            places, slots = part.segment.slots_of_keys(keys)
+            if part.live is not None:
+                living = part.live[slots] != 0
+                places, slots = places[living], slots[living]
+            if len(places):
+                yield part, places, slots
+
+    def _check_width(self, vector: Vector) -> None:
+        expected = self._snapshot.state.dimensions
+        if vector.shape != (expected,):
+            raise MismatchError(
+                f"The question's vector has {vector.shape[0]} dimensions; the index has {expected}.",
+                "Search with the model that made the index, or run `twofold index reindex`.",
+            )

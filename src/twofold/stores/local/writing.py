@@ -1,0 +1,161 @@
+"""The writer's steps on the catalogue. Each runs inside one transaction that the store opens and commits."""
+
+from collections.abc import Iterable, Sequence
+
+import apsw
+
+from twofold.domain.errors import InvalidInputError, MismatchError
+from twofold.domain.ports import Recipe
+from twofold.domain.types import Entry, IndexedChunk
+from twofold.stores.local import rows
+from twofold.stores.local.scoping import storable
+from twofold.stores.local.snapshot import State, read_state
+
+TERMS_REMEMBERED = 200_000
+
+
+class Vocabulary:
+    """Term ids, with the most recent ones remembered. Ids given out in a transaction that failed must be forgotten."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def ids(self, connection: apsw.Connection, terms: Iterable[str]) -> list[int]:
+        """Give each term's id, making new ones where needed."""
+        if len(self._known) > TERMS_REMEMBERED:
+            self._known.clear()
+        found = []
+        for term in terms:
+            known = self._known.get(term)
+            if known is None:
+                known = self._known[term] = _term_id(connection, term)
+            found.append(known)
+        return found
+
+    def forget(self) -> None:
+        """Forget all: a transaction was rolled back."""
+        self._known.clear()
+
+
+def _term_id(connection: apsw.Connection, term: str) -> int:
+    row = connection.execute("SELECT id FROM term WHERE text = ?", (term,)).fetchone()
+    if row is None:
+        connection.execute("INSERT INTO term (text) VALUES (?)", (term,))
+        return connection.last_insert_rowid()
+    return int(row[0])
+
+
+def begin_edition(connection: apsw.Connection, recipe: Recipe) -> int:
+    """Add an edition of a recipe; it is not searched yet."""
+    text = rows.write_recipe(recipe)
+    connection.execute("INSERT INTO edition (recipe, dimensions) VALUES (?, ?)", (text, recipe.embedder.dimensions))
+    return connection.last_insert_rowid()
+
+
+def current_recipe(connection: apsw.Connection) -> Recipe | None:
+    """Give the recipe of the edition that is searched."""
+    row = connection.execute("SELECT recipe FROM state JOIN edition ON edition.id = state.edition").fetchone()
+    return None if row is None else rows.read_recipe(row[0])
+
+
+def adopt(connection: apsw.Connection, recipe: Recipe) -> None:
+    """Set the recipe of a collection that has none; of one without documents, replace it."""
+    held = current_recipe(connection)
+    if held == recipe:
+        return
+    if held is not None and connection.execute("SELECT 1 FROM document LIMIT 1").fetchone():
+        raise MismatchError(difference(held, recipe), "Run `twofold index reindex`, or open it with its own settings.")
+    edition = begin_edition(connection, recipe)
+    connection.execute("UPDATE state SET edition = ?, generation = generation + 1, layout = layout + 1", (edition,))
+
+
+def difference(held: Recipe, wanted: Recipe) -> str:
+    """Say in one line how two recipes differ."""
+    pairs = (
+        ("embedder", held.embedder.name, wanted.embedder.name),
+        ("embedder's revision", held.embedder.revision, wanted.embedder.revision),
+        ("embedder's settings", str(held.embedder), str(wanted.embedder)),
+        ("analyser", held.analyser, wanted.analyser),
+        ("chunker", held.chunker, wanted.chunker),
+    )
+    what, old, new = next(pair for pair in pairs if pair[1] != pair[2])
+    return f"The index was made with the {what} {old!r}, not {new!r}."
+
+
+def put_entry(connection: apsw.Connection, vocabulary: Vocabulary, state: State, entry: Entry) -> None:
+    """Replace one document whole."""
+    _check_entry(entry, state.dimensions)
+    delete_document(connection, entry.document.id, state.generation + 1)
+    connection.execute(
+        "INSERT INTO document (id, source, title, media_type, metadata, content_hash, characters, blocks, text)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        rows.document_row(entry.document),
+    )
+    document = connection.last_insert_rowid()
+    attributes = ((*attribute, document) for attribute in rows.attribute_rows(entry.document))
+    connection.executemany("INSERT OR IGNORE INTO attribute VALUES (?, ?, ?, ?)", attributes)
+    put_chunks(connection, vocabulary, (state.edition, document), entry.chunks)
+
+
+def put_chunks(
+    connection: apsw.Connection, vocabulary: Vocabulary, owner: tuple[int, int], chunks: Sequence[IndexedChunk]
+) -> None:
+    """Add a document's passages to an edition; `owner` is (edition, the document's row)."""
+    for indexed in chunks:
+        counts = indexed.terms.counts
+        terms = rows.pack_terms(zip(vocabulary.ids(connection, counts), counts.values(), strict=True))
+        connection.execute(
+            "INSERT INTO chunk (edition, document, ordinal, key, start, stop, page, place, heading, header, text,"
+            " text_hash, words, terms, vector) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*owner, *rows.chunk_row(indexed, terms)),
+        )
+    words = sum(indexed.terms.length for indexed in chunks)
+    connection.execute(
+        "UPDATE edition SET chunks = chunks + ?, words = words + ? WHERE id = ?", (len(chunks), words, owner[0])
+    )
+
+
+def delete_document(connection: apsw.Connection, document: str, generation: int) -> bool:
+    """Delete one document from every edition, leaving tombstones for segments and readers."""
+    found = connection.execute("SELECT row FROM document WHERE id = ?", (document,)).fetchone()
+    if found is None:
+        return False
+    connection.execute(
+        "INSERT INTO tombstone (row, generation) SELECT row, ? FROM chunk WHERE document = ?", (generation, found[0])
+    )
+    totals = connection.execute(
+        "SELECT edition, count(*), sum(words) FROM chunk WHERE document = ? GROUP BY edition", found
+    ).fetchall()
+    for edition, chunks, words in totals:
+        connection.execute(
+            "UPDATE edition SET chunks = chunks - ?, words = words - ? WHERE id = ?", (chunks, words, edition)
+        )
+    connection.execute("DELETE FROM document WHERE row = ?", found)
+    return True
+
+
+def advance(connection: apsw.Connection) -> None:
+    """Count one change."""
+    connection.execute("UPDATE state SET generation = generation + 1")
+
+
+def state_for_writing(connection: apsw.Connection) -> State:
+    """Read the state, which must have a recipe."""
+    state = read_state(connection)
+    if not state.edition:
+        raise MismatchError("The index has no recipe yet.", "Call `adopt` before the first `put`.")
+    return state
+
+
+def _check_entry(entry: Entry, dimensions: int) -> None:
+    document = entry.document
+    if not document.id or not all(map(storable, (document.id, document.source, document.title, document.text))):
+        raise InvalidInputError(
+            f"The document {document.source!r} has an empty id or text that is not Unicode.", "Clean its text first."
+        )
+    for indexed in entry.chunks:
+        if indexed.vector.shape != (dimensions,):
+            raise MismatchError(
+                f"A vector of {document.source!r} has the shape {indexed.vector.shape}; the index has {dimensions}.",
+                "Use the embedder that the index was made with, or run `twofold index reindex`.",
+            )

@@ -1,0 +1,250 @@
+"""The memory store: the plain meaning of every promise, for tests, small collections and `":memory:"`.
+
+It scores every passage for every question with the reference formulas. Other stores are held to what it answers.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.dense.exact import exact_scores
+from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
+from twofold.domain.filters import fields_of, matches
+from twofold.domain.ports import ALL, Finding, Recipe, Remake, Scope, StoreInfo
+from twofold.domain.types import (
+    Chunk,
+    ChunkKeys,
+    Clause,
+    Document,
+    DocumentInfo,
+    Entry,
+    IndexedChunk,
+    Ranking,
+    Scores,
+    Statistics,
+    TermCounts,
+    TermQuery,
+    TermScore,
+    Vector,
+)
+from twofold.lexical.bm25 import explain, reference_scores, statistics_of
+from twofold.lexical.phrases import occurs
+
+NOTHING = TermCounts({}, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One state of the collection; a change makes the next one."""
+
+    recipe: Recipe | None = None
+    generation: int = 0
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+
+
+class MemoryView:
+    """Answers from one state."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._chunks = {indexed.chunk.key: indexed for entry in state.entries.values() for indexed in entry.chunks}
+
+    @property
+    def generation(self) -> int:
+        """Counts changes; it never goes back."""
+        return self._state.generation
+
+    def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
+        """Rank the k best passages by BM25."""
+        keys = self._within(scope)
+        scores = self.score_terms(query, keys)
+        found = scores > 0.0
+        return Ranking.of(keys[found], scores[found], k)
+
+    def find_vector(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
+        """Rank the k nearest passages by cosine."""
+        keys = self._within(scope)
+        return Ranking.of(keys, self.score_vector(vector, keys), k)
+
+    def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
+        """Give the true BM25 score of each key."""
+        statistics = query.statistics or self.statistics(tuple(query.weights))
+        known = replace(query, statistics=statistics)
+        totals = [reference_scores(known, [self._terms(int(key))])[0] for key in keys]
+        return np.array(totals, dtype=np.float64)
+
+    def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
+        """Give the true cosine of each key."""
+        scores = np.zeros(len(keys), dtype=np.float64)
+        for place, key in enumerate(keys):
+            held = self._chunks.get(int(key))
+            if held is not None:
+                if held.vector.shape != vector.shape:
+                    raise MismatchError(
+                        f"The question's vector has {len(vector)} dimensions; the index has {len(held.vector)}.",
+                        "Search with the model that made the index.",
+                    )
+                scores[place] = exact_scores(vector, stored(held.vector)[None, :])[0]
+        return scores
+
+    def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
+        """Give each occurring term's part in the query's order."""
+        statistics = query.statistics or self.statistics(tuple(query.weights))
+        return explain(query, self._terms(key), statistics)
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        """Count passages, their words, and in how many of them each term occurs."""
+        return statistics_of((indexed.terms for indexed in self._chunks.values()), terms)
+
+    def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
+        """Fetch passages in the order asked."""
+        missing = [key for key in keys if int(key) not in self._chunks]
+        if missing:
+            raise NotFoundError(f"There is no passage with the key {missing[0]}.", "Search again: it was deleted.")
+        return [self._chunks[int(key)].chunk for key in keys]
+
+    def document(self, document: str) -> Document | None:
+        """Fetch one document by id, whole."""
+        entry = self._state.entries.get(document)
+        return None if entry is None else entry.document
+
+    def describe(self, documents: Sequence[str]) -> Mapping[str, DocumentInfo]:
+        """Describe documents by id."""
+        return {one: _info(self._state.entries[one]) for one in documents if one in self._state.entries}
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        """List all documents by rising source, then id."""
+        infos = [_info(entry) for entry in self._state.entries.values()]
+        return iter(sorted(infos, key=lambda info: (info.source, info.id)))
+
+    def chunks_of(self, document: str) -> Sequence[Chunk]:
+        """Fetch a document's passages in reading order."""
+        entry = self._state.entries.get(document)
+        return [] if entry is None else [indexed.chunk for indexed in entry.chunks]
+
+    def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """Give the vectors already stored for passages with exactly these indexed texts."""
+        held = {one.chunk.indexed_text: stored(one.vector).astype(np.float32) for one in self._chunks.values()}
+        return {text: held[text] for text in texts if text in held}
+
+    def _terms(self, key: int) -> TermCounts:
+        held = self._chunks.get(key)
+        return NOTHING if held is None else held.terms
+
+    def _within(self, scope: Scope) -> ChunkKeys:
+        keys = [
+            indexed.chunk.key
+            for entry in self._state.entries.values()
+            if matches(scope.filter, fields_of(entry.document))
+            for indexed in entry.chunks
+            if all(holds(clause, indexed) for clause in scope.required)
+            and not any(holds(clause, indexed) for clause in scope.excluded)
+        ]
+        return np.array(keys, dtype=np.int64)
+
+
+class MemoryStore:
+    """Keeps a collection in this process, for as long as it lives."""
+
+    def __init__(self) -> None:
+        self._state = State()
+        self._writer = threading.Lock()
+
+    @contextmanager
+    def view(self) -> Iterator[MemoryView]:
+        """Open one consistent state."""
+        yield MemoryView(self._state)
+
+    def adopt(self, recipe: Recipe) -> None:
+        """Say by which recipe passages are made."""
+        with self._writer:
+            held = self._state.recipe
+            if held is not None and held != recipe and self._state.entries:
+                raise MismatchError("The index was made by another recipe.", "Run `twofold index reindex`.")
+            self._state = replace(self._state, recipe=recipe)
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Add or replace documents whole, all of the entries or none."""
+        added = {entry.document.id: entry for entry in entries}
+        if len(added) != len(entries):
+            raise InvalidInputError("The same document is put twice at once.", "Put each document once.")
+        with self._writer:
+            if self._state.recipe is None:
+                raise MismatchError("The index has no recipe yet.", "Call `adopt` before the first `put`.")
+            width = self._state.recipe.embedder.dimensions
+            if any(indexed.vector.shape != (width,) for entry in entries for indexed in entry.chunks):
+                raise MismatchError(f"A vector does not have the index's {width} dimensions.", "Use its embedder.")
+            self._change({**self._state.entries, **added})
+
+    def delete(self, documents: Sequence[str]) -> int:
+        """Delete documents by id, all or none; give how many there were."""
+        with self._writer:
+            gone = {document for document in documents if document in self._state.entries}
+            if gone:
+                self._change({name: entry for name, entry in self._state.entries.items() if name not in gone})
+            return len(gone)
+
+    def rebuild(self, recipe: Recipe, remake: Remake) -> None:
+        """Make all passages anew by another recipe."""
+        with self._writer:
+            documents = [entry.document for entry in self._state.entries.values()]
+            made = zip(documents, remake(documents), strict=True)
+            self._state = replace(self._state, recipe=recipe)
+            self._change({document.id: Entry(document, chunks) for document, chunks in made})
+
+    def info(self) -> StoreInfo:
+        """Describe the collection."""
+        state = self._state
+        chunks = sum(len(entry.chunks) for entry in state.entries.values())
+        return StoreInfo(state.recipe, len(state.entries), chunks, state.generation, segments=0, bytes_on_disk=0)
+
+    def verify(self) -> Sequence[Finding]:
+        """Check that every passage is its document's text."""
+        return [
+            Finding(indexed.chunk.id, "the passage is not what stands at its place in the document", mendable=False)
+            for entry in self._state.entries.values()
+            for indexed in entry.chunks
+            if entry.document.text[indexed.chunk.start : indexed.chunk.end] != indexed.chunk.text
+        ]
+
+    def compact(self) -> None:
+        """There is nothing to merge."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+    def _change(self, entries: Mapping[str, Entry]) -> None:
+        self._state = replace(
+            self._state, entries=MappingProxyType(dict(entries)), generation=self._state.generation + 1
+        )
+
+
+def holds(clause: Clause, indexed: IndexedChunk) -> bool:
+    """Say whether a passage holds a clause."""
+    if not all(term in indexed.terms.counts for term in clause.terms):
+        return False
+    return not clause.verbatim or occurs(clause.verbatim, indexed.chunk.indexed_text)
+
+
+def stored(vector: Vector) -> NDArray[np.float16]:
+    """Give a vector as every store keeps it."""
+    return np.asarray(vector, dtype=np.float16)
+
+
+def _info(entry: Entry) -> DocumentInfo:
+    document = entry.document
+    return DocumentInfo(
+        document.id,
+        document.source,
+        document.title,
+        document.media_type,
+        document.metadata,
+        document.content_hash,
+        len(entry.chunks),
+        len(document.text),
+    )
