@@ -1,0 +1,69 @@
+# Everything a person or a machine does with this repository. `make help` lists it.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+TWOFOLD := $(BIN)/twofold
+WORKERS ?= 2
+QUERY ?= how does it find documents by meaning and by words
+
+BUILT_FROM := pyproject.toml constraints.txt $(wildcard setup.py src/twofold/*.c)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup model demo check test fix bench docs soak golden clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+$(VENV)/.installed: $(BUILT_FROM)
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "twofold needs Python 3.11 or newer; say make PYTHON=... to choose one")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --upgrade 'pip>=25.1'
+	$(PIP) install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.developed: $(VENV)/.installed
+	$(PIP) install --quiet --constraint constraints.txt --group dev
+	touch $@
+
+setup: $(VENV)/.developed  ## Make the environment, with all that development needs
+
+model: $(VENV)/.installed  ## Fetch the default embedding model, unless it is there
+	$(TWOFOLD) models pull
+
+demo: model  ## Index twofold's own documents and print a search with its explanation
+	$(TWOFOLD) sync docs README.md --index ./demo-index
+	$(TWOFOLD) search "$(QUERY)" --index ./demo-index -k 3 --explain
+
+check: setup  ## Format, lint, types, direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: setup model check  ## Everything that must pass before a change goes in
+	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term:skip-covered
+
+fix: setup  ## Format, and mend what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup model  ## Measure quality and speed; results go to benchmarks/results
+	$(PIP) install --quiet --constraint constraints.txt --group bench
+	$(BIN)/python benchmarks/quality.py
+	$(BIN)/python benchmarks/speed.py
+
+docs: setup  ## Write the generated references anew
+	$(BIN)/python docs/reference.py
+
+soak: setup model  ## The long reliability runs, and a thousand examples for each property
+	$(BIN)/pytest -m soak
+	$(BIN)/pytest -n $(WORKERS) --hypothesis-profile=night tests/properties
+
+golden: setup  ## Write the golden files anew; read the difference before you commit it
+	$(BIN)/pytest tests/surfaces --rewrite-golden
+
+clean:  ## Remove what was built
+	rm -rf $(VENV) build dist demo-index .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find src -name '*.so' -delete -o -name '*.egg-info' -prune -exec rm -rf {} +
