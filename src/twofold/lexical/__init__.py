@@ -1,1 +1,1 @@
-"""Words: the one analyser, postings and BM25."""
+"""Words: the one analyser, BM25's formula with its slow obvious reference, and verbatim phrases."""

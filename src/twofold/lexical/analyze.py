@@ -1,0 +1,257 @@
+"""The one analyser: the same text gives the same terms in indexing, in search and in highlighting.
+
+    text → runs of non-space → normalise → words and exact forms → fold → stop words → stem → terms
+
+Exact forms are terms of their own that begin with `=`: `=err-12345`, `=GDP`, `=article 370`. They stand beside the
+words they are made of, never in place of them, and add nothing to a passage's length. A stop word is kept in the same
+way, for questions that hold nothing else. Plain words give plain terms only, so plain questions score as in any other
+BM25.
+
+The weights of exact forms in a question, and the figures behind them: `docs/decisions/0030-exact-forms.md`.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import blake2b
+from itertools import pairwise
+from typing import NamedTuple
+
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.types import TermCounts
+from twofold.lexical.languages import Language, language_of, parted, without_apostrophes
+from twofold.lexical.normal import fold, normalise, normalise_with_places
+from twofold.lexical.segment import LONGEST_WORD, CharacterKinds, Kind, Piece, Segments, camel_parts, segment
+
+VERSION = 1  # raise it whenever the same text may give other terms than before
+EXACT = "="
+MOST_OF_A_TERM = 65_535  # what the stores' 16-bit counts hold
+WEIGHTS: Mapping[Kind, float] = {
+    Kind.WORD: 1.0,
+    Kind.LONE: 1.0,
+    Kind.CODE: 1.0,
+    Kind.PAIR: 1.0,
+    Kind.COMPOUND: 0.25,
+    Kind.ACRONYM: 0.25,
+}
+_CACHED_RUNS = 65_536
+_LONGEST_CACHED_RUN = 48
+_TURKISH_I = str.maketrans({"I": "\u0131", "\u0130": "i"})
+_SHOUT = 3  # so many words without a small letter are no acronyms
+
+Stem = Callable[[str], str]
+
+
+class Token(NamedTuple):
+    """One term and where it was found: `text[start:end]` in the text as it was given."""
+
+    term: str
+    start: int
+    end: int
+    kind: Kind
+
+
+class _Run(NamedTuple):
+    """What a run of non-space text comes to: its words, its exact forms, and what it lends to a pair."""
+
+    words: tuple[str, ...]
+    exact: tuple[str, ...]
+    tail: str
+    head: str
+
+
+class Analyser:
+    """Makes terms of text. Bears calls from several threads; holds a stemmer, which does not, and a bounded cache."""
+
+    __slots__ = ("_humps", "_kinds", "_language", "_lock", "_name", "_runs", "_stemmer")
+
+    def __init__(self, name: str, language: Language, *, humps: bool = False) -> None:
+        self._name = name
+        self._language = language
+        self._humps = humps
+        self._kinds = CharacterKinds()
+        self._runs: dict[str, _Run] = {}
+        self._lock = threading.Lock()
+        self._stemmer = _open_stemmer(language.stemmer)
+
+    def describe(self) -> str:
+        """Give canonical text of all that the terms depend on; equal text, equal terms."""
+        stop_words = " ".join(sorted(self._language.stop_words))
+        parts = [self._name, f"version={VERSION}"]
+        if self._language.stemmer:
+            parts += [
+                f"snowball={_snowball_version()}",
+                f"stop_words={blake2b(stop_words.encode(), digest_size=4).hexdigest()}",
+            ]
+        return " ".join(parts)
+
+    def counts(self, text: str) -> TermCounts:
+        """Count a passage's terms, in time linear in its length; `length` counts its words, repeats included.
+
+        English: `"The dog's dogs bark"` gives `{"dog": 2, "bark": 1, "=the": 1}` and length 3.
+        """
+        runs = text.split()
+        counts: dict[str, int] = {}
+        length = 0
+        for run, times in Counter(runs).items():
+            words, exact, _, _ = self._run(run)
+            length += times * len(words)
+            for term in words:
+                counts[term] = counts.get(term, 0) + times
+            for term in exact:
+                counts[term] = counts.get(term, 0) + times
+        for left, right in pairwise(runs):
+            if right[0].isdecimal() and (pair := _pair(self._run(left).tail, self._run(right).head)):
+                counts[pair] = counts.get(pair, 0) + 1
+        if len(runs) > MOST_OF_A_TERM or len(text) > MOST_OF_A_TERM:
+            counts = {term: min(count, MOST_OF_A_TERM) for term, count in counts.items()}
+        return TermCounts(counts, length)
+
+    def query(self, text: str) -> Mapping[str, float]:
+        """Weigh a question's terms, in its order: `WEIGHTS` times count; stop words only if there is nothing else.
+
+        English: `"What is dbt?"` gives `{"dbt": 1.0}`, `"to be"` gives `{"=to": 1.0, "=be": 1.0}`.
+        """
+        tokens = list(self.tokens(text))
+        shouted = text.isupper() and len(text.split()) >= _SHOUT
+        weights: dict[str, float] = {}
+        for token in tokens:
+            weight = WEIGHTS.get(token.kind, 0.0)
+            if weight > 0.0 and not (shouted and token.kind is Kind.ACRONYM):
+                weights[token.term] = weights.get(token.term, 0.0) + weight
+        if weights:
+            return weights
+        return {term: float(count) for term, count in Counter(_of(tokens, Kind.STOP)).items()}
+
+    def phrase_terms(self, text: str) -> tuple[str, ...]:
+        """Give terms that every passage with this text in it has, none twice; perhaps none at all."""
+        tokens = [token for token in self.tokens(text) if not self._stands_alone(token, text)]
+        return tuple(dict.fromkeys(_of(tokens, Kind.WORD, Kind.LONE) or _of(tokens, Kind.STOP)))
+
+    def clause_terms(self, text: str) -> tuple[str, ...]:
+        """Give the terms that stand for a required or an excluded word, none twice.
+
+        A code or a compound stands for itself, not for its parts: `git-reset` gives `("=git-reset",)`. Another word is
+        its stem; an acronym that spells a stop word, as IT does, is itself.
+        """
+        tokens = list(self.tokens(text))
+        whole = [token for token in tokens if token.kind in (Kind.CODE, Kind.COMPOUND)]
+        parts = [token for token in tokens if not any(one.start <= token.start < one.end for one in whole)]
+        found = _of(whole, Kind.CODE, Kind.COMPOUND) + _of(parts, Kind.WORD, Kind.LONE)
+        return tuple(dict.fromkeys(found or _of(tokens, Kind.ACRONYM) or _of(tokens, Kind.STOP)))
+
+    def tokens(self, text: str) -> Iterator[Token]:
+        """Give every term with its place; counted, they are `counts(text).counts`."""
+        at, tail, tail_start = 0, "", 0
+        for run in text.split():
+            at = text.index(run, at)
+            normal = normalise_with_places(run)
+            segments = segment(normal.text, self._kinds)
+            for term, piece in self._terms(segments.pieces):
+                yield Token(term, at + normal.starts[piece.start], at + normal.ends[piece.end - 1], piece.kind)
+            if tail and segments.head and run[0].isdecimal():
+                end = at + normal.ends[segments.head.end - 1]
+                yield Token(_pair(tail, fold(segments.head.text)), tail_start, end, Kind.PAIR)
+            tail = self._tail(segments)
+            tail_start = at + normal.starts[segments.tail.start] if segments.tail else at
+            at += len(run)
+
+    def _run(self, run: str) -> _Run:
+        """Analyse a run of non-space text, or remember it."""
+        known = self._runs.get(run)
+        if known is not None:
+            return known
+        segments = segment(normalise(run), self._kinds)
+        terms = [(term, piece.kind) for term, piece in self._terms(segments.pieces)]
+        made = _Run(
+            words=tuple(term for term, kind in terms if kind is Kind.WORD),
+            exact=tuple(term for term, kind in terms if kind is not Kind.WORD),
+            tail=self._tail(segments),
+            head=fold(segments.head.text) if segments.head else "",
+        )
+        if len(run) <= _LONGEST_CACHED_RUN:
+            if len(self._runs) >= _CACHED_RUNS:
+                self._runs.clear()
+            self._runs[run] = made
+        return made
+
+    def _terms(self, pieces: Iterable[Piece]) -> Iterator[tuple[str, Piece]]:
+        """Turn pieces into terms; a word may be several, and a stop word changes its kind."""
+        for piece in pieces:
+            if piece.kind is Kind.WORD:
+                yield from self._word_terms(piece)
+            else:
+                yield EXACT + (piece.text if piece.kind is Kind.ACRONYM else fold(piece.text)), piece
+
+    def _word_terms(self, word: Piece) -> Iterator[tuple[str, Piece]]:
+        humps = camel_parts(word) if self._humps else []
+        for piece in (*parted(word, self._language.apostrophe), *humps):
+            folded = self._fold(piece.text[:LONGEST_WORD])
+            if folded in self._language.stop_words:
+                yield EXACT + folded, piece._replace(kind=Kind.STOP)
+                continue
+            plain = without_apostrophes(folded)
+            if plain in self._language.stop_words:
+                yield EXACT + plain, piece._replace(kind=Kind.STOP)
+            else:
+                yield self._stem(plain), piece
+
+    def _fold(self, word: str) -> str:
+        return fold(word.translate(_TURKISH_I) if self._language.stemmer == "turkish" else word)
+
+    def _tail(self, segments: Segments) -> str:
+        folded = self._fold(segments.tail.text) if segments.tail else ""
+        return "" if folded in self._language.stop_words else folded
+
+    def _stem(self, word: str) -> str:
+        with self._lock:
+            return self._stemmer(word) or word
+
+    def _stands_alone(self, token: Token, text: str) -> bool:
+        """Say whether a term is one character of an unspaced script, which other passages hold in pairs only."""
+        return token.end - token.start == 1 and self._kinds[ord(text[token.start])] == "c"
+
+
+def analyser_for(spec: str) -> Analyser:
+    """Make the analyser that `spec` names: a Snowball language (`english`, `german` …), `simple`, `code` or `cjk`.
+
+    `simple` folds case and no more: nothing is stemmed or left out. `code` also parts identifiers at their humps.
+    `cjk` is for text in ideographs, kana or hangul, with words of other scripts folded only; every analyser cuts such
+    scripts into overlapping pairs. Raises InvalidInputError for another name.
+    """
+    import Stemmer
+
+    name = spec.strip().lower()
+    if name in ("simple", "cjk"):
+        return Analyser(name, Language())
+    if name == "code":
+        return Analyser(name, Language(), humps=True)
+    if name in Stemmer.algorithms():
+        return Analyser(name, language_of(name))
+    raise InvalidInputError(
+        f"There is no analyser {spec!r}.",
+        f"Choose simple, code, cjk, or a language: {', '.join(sorted(Stemmer.algorithms()))}.",
+    )
+
+
+def _open_stemmer(algorithm: str) -> Stem:
+    if not algorithm:
+        return str
+    import Stemmer
+
+    stem: Stem = Stemmer.Stemmer(algorithm, 0).stemWord
+    return stem
+
+
+def _snowball_version() -> str:
+    import Stemmer
+
+    return ".".join(Stemmer.version().split(".")[:2])
+
+
+def _pair(tail: str, head: str) -> str:
+    return f"{EXACT}{tail} {head}" if tail and head else ""
+
+
+def _of(tokens: Iterable[Token], *kinds: Kind) -> list[str]:
+    return [token.term for token in tokens if token.kind in kinds]

@@ -1,0 +1,1 @@
+"""Questions: what a user typed, taken apart into words, requirements and exclusions."""
