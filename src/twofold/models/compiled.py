@@ -1,0 +1,95 @@
+"""Compile a converted model with OpenVINO, and keep the compiled form so that a cold process need not.
+
+The compiled form lies beside the model. Its file name says what it is for (the library's version, the processor, the
+weights) and ends in its own checksum; one that does not fit or is damaged is passed over, and made anew from the
+converted model, which is checked as well. So the worst that an unusable one costs is time.
+"""
+
+import logging
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from twofold.domain.errors import ModelError
+from twofold.models.converted import CONVERTED, Record, checksum, damage, read_record
+from twofold.models.durable import put_in_place
+
+DEVICE = "CPU"
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A model that is ready to run, and the memory that it reads its weights from: keep both as long as it runs.
+
+    OpenVINO does not hold on to memory it was handed; a model that outlives it reads freed pages.
+    """
+
+    model: Any  # openvino.CompiledModel; the library ships no types
+    memory: object = None
+
+
+def compiled_model(folder: Path, remedy: str) -> Compiled:
+    """Give the model in `folder`, ready to run with the precision that the hardware is good at.
+
+    Raises ModelError when the converted model is missing or damaged, or OpenVINO cannot run it.
+    """
+    import openvino
+
+    record = read_record(folder / CONVERTED)
+    if record is None:
+        raise ModelError(f"There is no converted model in {folder}.", remedy)
+    core = openvino.Core()
+    stem = f"compiled-{openvino.__version__.split('-')[0]}-{_purpose(core, openvino.get_version(), record)}"
+    try:
+        return _kept(core, folder, stem) or _compiled(core, folder, stem, record, remedy)
+    except RuntimeError as error:
+        raise ModelError(f"OpenVINO cannot run the model in {folder}.", remedy) from error
+
+
+def _purpose(core: Any, version: str, record: Record) -> str:  # noqa: ANN401 - openvino.Core
+    """Hash everything that a compiled form depends on."""
+    processor = core.get_property(DEVICE, "FULL_DEVICE_NAME")
+    abilities = sorted(core.get_property(DEVICE, "OPTIMIZATION_CAPABILITIES"))
+    weights = [file.xxh3 for file in record.files]
+    return xxhash.xxh3_64_hexdigest("\n".join([version, processor, *abilities, *weights]).encode())
+
+
+def _kept(core: Any, folder: Path, stem: str) -> Compiled | None:  # noqa: ANN401 - openvino.Core
+    """Map a compiled form from before; None when there is none that is whole."""
+    import openvino
+
+    for path in folder.glob(f"{stem}-*.blob"):
+        content = np.memmap(path, np.uint8, "c")  # OpenVINO asks for memory that may be written
+        if path.stem.removeprefix(f"{stem}-") == xxhash.xxh3_128_hexdigest(content.data):
+            model = core.import_model(openvino.Tensor(content, shared_memory=True), DEVICE, {})
+            return Compiled(model, content)
+        LOG.warning("The compiled model %s is damaged and will be made anew.", path.name)
+        path.unlink(missing_ok=True)
+    return None
+
+
+def _compiled(core: Any, folder: Path, stem: str, record: Record, remedy: str) -> Compiled:  # noqa: ANN401
+    """Compile the converted model, and keep the result if the folder can be written."""
+    for name, what in damage(record, folder):
+        raise ModelError(f"{folder / name} cannot be used: {what}.", remedy)
+    model = core.compile_model(folder / "model.xml", DEVICE, {})
+    try:
+        _keep(model.export_model().getvalue(), folder, stem)
+    except OSError as error:
+        LOG.info("The compiled model was not kept, so the next start is slower: %s", error)
+    return Compiled(model)
+
+
+def _keep(content: bytes, folder: Path, stem: str) -> None:
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".compiling-") as partial:
+        draft = Path(partial) / "model.blob"
+        draft.write_bytes(content)
+        put_in_place(draft, folder / f"{stem}-{checksum(draft)}.blob")
+    for other in folder.glob("compiled-*.blob"):
+        if not other.name.startswith(stem):  # of another version or processor: whoever needs it makes it again
+            other.unlink(missing_ok=True)

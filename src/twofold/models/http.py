@@ -1,0 +1,131 @@
+"""Requests over HTTP with a deadline, few retries and no surprises; knows no model and no endpoint's meaning.
+
+Only http and https. A server's 429 and 5xx, and a connection that fails, are tried again after a pause: as long as
+`Retry-After` asks, at most `longest_pause`, else doubling from `first_pause`. Credentials never cross to another host:
+a caller that sends any says `redirects=False`.
+"""
+
+import http.client
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import IO
+from urllib.parse import urlsplit
+
+from twofold.domain.errors import InvalidInputError, ModelError
+
+TOO_MANY_REQUESTS = 429
+SERVER_ERROR = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to ask. Headers are kept out of any message, since they may hold a key."""
+
+    url: str
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    redirects: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, and how often to try. Times are in seconds."""
+
+    timeout: float = 30.0
+    attempts: int = 4
+    first_pause: float = 0.5
+    longest_pause: float = 30.0
+    sleep: Callable[[float], None] = time.sleep
+
+
+def host_of(url: str) -> str:
+    """Give `scheme://host:port` of an address, without any user name or password. Raises InvalidInputError."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError as error:
+        raise InvalidInputError("This is not a web address.", "Write http://host:port/path or https://…") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise InvalidInputError("This is not a web address.", "Write http://host:port/path or https://…")
+    return f"{parts.scheme}://{parts.hostname}{port}"
+
+
+@contextmanager
+def opened(request: Request, patience: Patience = Patience()) -> Iterator[IO[bytes]]:
+    """Open the answer's body for reading. Raises ModelError when there is none to be had."""
+    host = host_of(request.url)
+    for attempt in range(1, patience.attempts + 1):
+        try:
+            answer = _send(request, patience.timeout)
+        except urllib.error.HTTPError as error:
+            pause = _pause_after(error, attempt, patience)
+            if pause is None:
+                raise _refused(host, error) from error
+            error.close()
+        except (OSError, http.client.HTTPException) as error:
+            if attempt == patience.attempts:
+                raise _unreachable(host, error) from error
+            pause = _doubling(attempt, patience)
+        else:
+            with answer:
+                yield answer
+            return
+        patience.sleep(pause)
+
+
+def read_at_most(body: IO[bytes], limit: int, host: str) -> bytes:
+    """Read a whole answer of at most `limit` bytes. Raises ModelError when it is longer, or breaks off."""
+    try:
+        content = body.read(limit + 1)
+    except (OSError, http.client.HTTPException) as error:
+        raise _unreachable(host, error) from error
+    if len(content) > limit:
+        raise ModelError(f"The answer of {host} is longer than {limit:,} bytes.", "Check what runs at that address.")
+    return content
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: object, **__: object) -> None:
+        """Follow nothing: the redirection itself becomes the error."""
+
+
+def _send(request: Request, timeout: float) -> IO[bytes]:
+    handlers = () if request.redirects else (_NoRedirects(),)
+    opener = urllib.request.build_opener(*handlers)
+    asked = urllib.request.Request(request.url, data=request.body, headers=dict(request.headers))  # noqa: S310 - host_of checked it
+    answer: IO[bytes] = opener.open(asked, timeout=timeout)
+    return answer
+
+
+def _pause_after(error: urllib.error.HTTPError, attempt: int, patience: Patience) -> float | None:
+    """Say how long to wait before trying again, None for not at all."""
+    if attempt == patience.attempts or not (error.code == TOO_MANY_REQUESTS or error.code >= SERVER_ERROR):
+        return None
+    asked = error.headers.get("Retry-After", "")
+    if asked.strip().isdecimal():
+        return min(float(asked), patience.longest_pause)
+    return _doubling(attempt, patience)
+
+
+def _doubling(attempt: int, patience: Patience) -> float:
+    return float(min(patience.first_pause * 2 ** (attempt - 1), patience.longest_pause))
+
+
+def _refused(host: str, error: urllib.error.HTTPError) -> ModelError:
+    remedies = {
+        401: "Set the key in TWOFOLD_API_KEY.",
+        403: "Check that the key in TWOFOLD_API_KEY may do this.",
+        404: "Check the address and the model's name.",
+        429: "Wait a while, or send less at once.",
+    }
+    with error:
+        return ModelError(f"{host} answered {error.code}.", remedies.get(error.code, "Look at the server's own log."))
+
+
+def _unreachable(host: str, error: Exception) -> ModelError:
+    reason = getattr(error, "reason", None) or error
+    return ModelError(f"{host} cannot be reached: {reason}.", "Check that the server runs and the network is up.")

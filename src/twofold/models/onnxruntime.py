@@ -1,0 +1,79 @@
+"""The other runtime: ONNX Runtime on the file as it was fetched. An extra, for platforms that OpenVINO does not serve.
+
+A file quantised to 8 bits runs as it is, activations rounded too, so its vectors differ from OpenVINO's (cosine about
+0.98): the identity says so, and a collection built with the one refuses the other. Float files agree.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.domain.errors import MissingExtraError, ModelError
+from twofold.domain.ports import EmbedderIdentity
+from twofold.models.catalogue import WEIGHTS, ModelEntry
+from twofold.models.files import wrong
+from twofold.models.transformer import TransformerEmbedder
+
+PREFERRED = ("CUDAExecutionProvider", "CPUExecutionProvider")
+
+
+def identity_on_onnxruntime(entry: ModelEntry) -> EmbedderIdentity:
+    """Give the identity of a model run by ONNX Runtime: another one where activations are quantised on the way."""
+    own = entry.identity
+    return replace(own, revision=f"{own.revision}-int8") if entry.quantised else own
+
+
+class Session:
+    """A loaded model that computes hidden states."""
+
+    def __init__(self, weights: Path, entry: ModelEntry) -> None:
+        if what := wrong(entry.weights, weights.parent):
+            raise ModelError(f"{weights} cannot be used: {what}.", entry.remedy)
+        runtime = _imported()
+        failures = runtime.capi.onnxruntime_pybind11_state
+        self._failures = (failures.Fail, failures.InvalidArgument, failures.RuntimeException, failures.EPFail)
+        self._name = entry.name
+        options = runtime.SessionOptions()
+        options.log_severity_level = 3  # errors only
+        providers = [name for name in PREFERRED if name in runtime.get_available_providers()]
+        try:
+            self._session = runtime.InferenceSession(weights, options, providers=providers)
+        except (failures.NotImplemented, failures.InvalidGraph, failures.NoSuchFile, *self._failures) as error:
+            raise ModelError(f"ONNX Runtime cannot load {entry.name}.", "Update it, or use OpenVINO.") from error
+        self._asked = frozenset(given.name for given in self._session.get_inputs())
+
+    def __call__(self, numbers: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Compute (texts, tokens, dimensions) hidden states."""
+        given = {"input_ids": numbers, "attention_mask": mask, "token_type_ids": np.zeros_like(numbers)}
+        try:
+            hidden: NDArray[np.float32] = self._session.run(None, {name: given[name] for name in self._asked})[0]
+        except self._failures as error:
+            raise ModelError(
+                f"ONNX Runtime failed in {self._name}.", "Embed fewer or shorter texts at once."
+            ) from error
+        return hidden
+
+
+def load_session(entry: ModelEntry, folder: Path) -> Session:
+    """Load the file as fetched. Raises MissingExtraError, or ModelError when it cannot be loaded."""
+    return Session(folder / WEIGHTS, entry)
+
+
+def open_onnxruntime(entry: ModelEntry, folder: Path) -> TransformerEmbedder:
+    """Make an embedder for a catalogue model whose files are in `folder`."""
+    return TransformerEmbedder(entry, identity_on_onnxruntime(entry), folder, load_session)
+
+
+def _imported() -> Any:  # noqa: ANN401 - the module has no types
+    try:
+        import onnxruntime
+    except ModuleNotFoundError as error:
+        if error.name != "onnxruntime":
+            raise
+        raise MissingExtraError(
+            "ONNX Runtime is not installed.", "Run `pip install 'twofold[onnxruntime]'`."
+        ) from error
+    return onnxruntime

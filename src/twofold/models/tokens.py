@@ -1,0 +1,58 @@
+"""Words to the numbers a model reads: the model's own tokenizer, its truncation, and what truncation cost."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from twofold.domain.errors import ModelError
+from twofold.domain.ports import Embedder
+
+SPECIAL_TOKENS = 2  # the first and the last token of BERT-like models
+
+
+def load_tokenizer(path: Path, sha256: str, remedy: str) -> Any:  # noqa: ANN401 - tokenizers.Tokenizer has no types
+    """Read a `tokenizer.json` whose hash is known, with truncation and padding off."""
+    import tokenizers
+
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"The tokenizer {path} cannot be read: {error.strerror}.", remedy) from error
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise ModelError(f"The tokenizer {path} is damaged.", remedy)
+    tokenizer = tokenizers.Tokenizer.from_str(content.decode())
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def encode(tokenizer: Any, texts: Sequence[str], max_tokens: int) -> list[list[int]]:  # noqa: ANN401
+    """Give each text's token numbers with the special ones, at most `max_tokens`; what is cut is the text's end."""
+    encodings = tokenizer.encode_batch_fast([_encodable(text) for text in texts])
+    return [_truncated(encoding.ids, max_tokens) for encoding in encodings]
+
+
+def count(tokenizer: Any, texts: Sequence[str]) -> list[int]:  # noqa: ANN401
+    """Count each text's tokens, without special ones or truncation."""
+    encodings = tokenizer.encode_batch_fast([_encodable(text) for text in texts], add_special_tokens=False)
+    return [len(encoding) for encoding in encodings]
+
+
+def count_truncated(embedder: Embedder, texts: Sequence[str]) -> int:
+    """Count the passages whose end `embedder` will not see, since they are longer than its model reads.
+
+    A passage is cut when its tokens, the prefix's and two special ones exceed `identity.max_tokens`.
+    """
+    identity = embedder.identity
+    room = identity.max_tokens - SPECIAL_TOKENS - sum(embedder.count_tokens([identity.passage_prefix]))
+    return sum(tokens > room for tokens in embedder.count_tokens(texts))
+
+
+def _truncated(ids: list[int], max_tokens: int) -> list[int]:
+    return ids if len(ids) <= max_tokens else [*ids[: max_tokens - 1], ids[-1]]
+
+
+def _encodable(text: str) -> str:
+    """Replace lone surrogates, which no tokenizer takes and which broken documents contain."""
+    return text.encode("utf-8", "replace").decode()

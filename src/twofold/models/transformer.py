@@ -1,0 +1,110 @@
+"""An embedder around a transformer whose files are in the cache; it does not know which runtime runs it."""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.domain.errors import ModelError
+from twofold.domain.ports import EmbedderIdentity
+from twofold.domain.types import Vectors
+from twofold.models.batching import Gathering, length_sorted
+from twofold.models.catalogue import TOKENIZER, ModelEntry
+from twofold.models.tokens import count, encode, load_tokenizer
+from twofold.models.unit import pool, unit_rows
+
+MOST_TEXTS = 16
+TOKEN_BUDGET = 2048
+LENGTH_STEP = 8  # the runtime plans anew for every new length, so lengths are rounded up to few
+
+Forward = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]
+"""Token numbers and mask, both (texts, tokens), to hidden states (texts, tokens, dimensions).
+
+The result may be the runtime's own memory: it is valid until the next call.
+"""
+
+Load = Callable[[ModelEntry, Path], Forward]
+"""Maps a model's weights from its folder. Raises ModelError."""
+
+
+class TransformerEmbedder:
+    """Embeds with a model of the catalogue. Weights are mapped on the first call; bears calls from several threads."""
+
+    def __init__(self, entry: ModelEntry, identity: EmbedderIdentity, folder: Path, load: Load) -> None:
+        self._entry = entry
+        self._identity = identity
+        self._folder = folder
+        self._load = load
+        self._mapping = threading.Lock()
+        self._tokenizer: Any = None
+        self._forward: Forward | None = None
+        self._closed = False
+        self._embed = Gathering(self._run)
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """What the vectors depend on; nothing is loaded to tell."""
+        return self._identity
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages: (len(texts), dimensions) float32, rows of length 1, in the order given."""
+        return self._embed([self._identity.passage_prefix + text for text in texts])
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed questions, with the model's query prefix."""
+        return self._embed([self._identity.query_prefix + text for text in texts])
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Count each text's tokens, without prefix, special tokens or truncation. It does not map the weights."""
+        return count(self._mapped_tokenizer(), texts)
+
+    def close(self) -> None:
+        """Free the model. Calling it twice does nothing more; embedding after it raises ModelError."""
+        with self._mapping:
+            self._closed = True
+            self._tokenizer = None
+            self._forward = None
+
+    def _run(self, texts: Sequence[str]) -> Vectors:
+        ids = encode(self._mapped_tokenizer(), texts, self._identity.max_tokens)
+        forward = self._mapped_forward()
+        vectors = np.empty((len(texts), self._identity.dimensions), dtype=np.float32)
+        lengths = [-(-len(one) // LENGTH_STEP) * LENGTH_STEP for one in ids]
+        for group in length_sorted(lengths, MOST_TEXTS, TOKEN_BUDGET):
+            width = min(lengths[group[-1]], self._identity.max_tokens)
+            numbers, mask = _padded([ids[place] for place in group], width)
+            pooled = pool(forward(numbers, mask), mask, self._entry.pooling)
+            vectors[group] = unit_rows(pooled, len(group), self._identity.dimensions, self._identity.name)
+        return vectors
+
+    def _mapped_tokenizer(self) -> Any:  # noqa: ANN401 - tokenizers.Tokenizer has no types
+        with self._mapping:
+            self._refuse_when_closed()
+            if self._tokenizer is None:
+                file = next(file for file in self._entry.files if file.name == TOKENIZER)
+                self._tokenizer = load_tokenizer(self._folder / TOKENIZER, file.sha256, self._entry.remedy)
+            return self._tokenizer
+
+    def _mapped_forward(self) -> Forward:
+        with self._mapping:
+            self._refuse_when_closed()
+            if self._forward is None:
+                self._forward = self._load(self._entry, self._folder)
+            return self._forward
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise ModelError(f"The embedder {self._identity.name} was closed.", "Open it again.")
+
+
+def _padded(ids: Sequence[Sequence[int]], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Lay token numbers into one array of zeros, and mark the real ones."""
+    numbers = np.zeros((len(ids), width), dtype=np.int64)
+    mask = np.zeros((len(ids), width), dtype=np.int64)
+    for row, one in enumerate(ids):
+        numbers[row, : len(one)] = one
+        mask[row, : len(one)] = 1
+    return numbers, mask
