@@ -1,7 +1,8 @@
 """Bring one arm's scores onto a scale where they can be added to another's.
 
 Each function takes the scores of one arm for one question, any order, and gives an array of the same length and order.
-None of them turns two scores round, none gives NaN for finite scores, and an empty arm stays empty (checklist C5).
+None of them turns two scores round, none gives NaN for scores up to 1e150 in size, and an empty arm stays empty
+(checklist C5).
 One hit, or hits that all score alike, become 1.0 under `maximum`, `minmax` and `theoretical`: what an arm found must
 not count as nothing because it found nothing else.
 """
