@@ -17,7 +17,7 @@ _LISTS = frozenset({"ul", "ol", "dl", "menu", "dir"})
 _ITEMS = frozenset({"li", "dt", "dd"})
 _LONG_LIST = 1500  # characters; a longer list is several blocks, cut between items
 _INDENT = "  "
-_HELD_IN_LAYOUT = "table, pre, h1, h2, h3, h4, dl, ul ul, p + p + p"
+_HELD_IN_LAYOUT = "pre, h1, h2, h3, h4, dl, ul ul, p + p + p"
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ def is_taken_whole(node: "LexborNode") -> bool:
 
 def is_data_table(table: "LexborNode") -> bool:
     """Tell a table of data from one that only lays out a page: several rows and columns, and simple cells."""
-    if table.css_first(_HELD_IN_LAYOUT) is not None:
+    if table.css_first(_HELD_IN_LAYOUT) is not None or len(table.css("table")) > 1:  # it selects itself too
         return False
     rows = table.css("tr")
     return len(rows) > 1 and max(len(row.css("td, th")) for row in rows) > 1

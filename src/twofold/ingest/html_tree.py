@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 TEXT = "-text"
 LINE_BREAK = "\0"  # cannot occur in clean text
 BLOCKS = frozenset(
-    # fmt: off
     {
         "address",
         "article",
@@ -62,7 +61,6 @@ BLOCKS = frozenset(
         "ul",
         "caption",
     }
-    # fmt: on
 )
 _WHITE_SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
 

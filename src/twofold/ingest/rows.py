@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from twofold.domain.types import BlockKind
-from twofold.ingest.reading import TextBuilder, one_line
+from twofold.ingest.reading import TextBuilder
 
 ROWS_IN_A_BLOCK = 20
 
 
 def render_row(cells: Sequence[str]) -> str:
     """Write one row as a line: `render_row(["a", "b c"])` is `a | b c`. Empty cells at the end are left out."""
-    texts = [one_line(cell) for cell in cells]
+    texts = [" ".join(cell.split()) for cell in cells]
     while texts and not texts[-1]:
         texts.pop()
     return " | ".join(texts)

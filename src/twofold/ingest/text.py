@@ -22,7 +22,7 @@ _LATEX_HEADING = re.compile(
     r"(?:\[[^\]\n]{0,200}\])?\{((?:[^{}\n]|\{[^{}\n]{0,200}\}){1,400})\}",
     re.MULTILINE,
 )
-_LATEX_TITLE = re.compile(r"\\title(?:\[[^\]]{0,200}\])?\{((?:[^{}]|\{[^{}]{0,200}\}){1,400})\}")
+_LATEX_TITLE = re.compile(r"\\title\s{0,4}(?:\[[^\]]{0,200}\])?\{((?:[^{}]|\{[^{}]{0,200}\}){1,400})\}")
 _LATEX_COMMAND = re.compile(r"\\(?:[A-Za-z]{1,40}\*?|.)|[{}~]")
 _LATEX_LEVELS = {"part": 1, "chapter": 2, "section": 3, "subsection": 4, "subsubsection": 5, "paragraph": 6}
 

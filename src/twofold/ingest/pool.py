@@ -1,0 +1,226 @@
+"""Reading files in processes of their own: a file that crashes, hangs or swells costs itself and nothing else."""
+
+import json
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from select import POLLIN, POLLOUT, poll
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+from twofold.domain.errors import ReadError
+from twofold.domain.types import Document
+from twofold.ingest.read import content_hash, document_from
+from twofold.ingest.reading import Source
+from twofold.ingest.wire import LENGTHS, MAX_HEAD_BYTES, Reply, WireError, pack_source, unpack_reply
+
+_BOOT = "import json, sys; sys.path.extend(json.loads(sys.argv[1])); from twofold.ingest.worker import serve; serve()"
+_PIECE = 1 << 20
+_GRACE_SECONDS = 5.0
+_ENVIRONMENT = {
+    "PATH": os.defpath,
+    "LC_ALL": "C.UTF-8",
+    # Threads and arenas of their own would eat the limit on address space before a file is opened.
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A file that could not be read, and why."""
+
+    source: str
+    error: ReadError
+
+
+Outcome = Document | Failed
+
+
+def worker_command() -> tuple[str, ...]:
+    """Give the command of a reading process: a clean interpreter that finds the same packages as this one."""
+    paths = json.dumps([os.path.abspath(path) for path in sys.path if path])  # noqa: PTH100 entries may be zip files
+    return (sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, paths)
+
+
+class ReaderPool:
+    """Keeps `workers` reading processes. `wall_seconds` is how long one file may take, waiting included.
+
+    Use it in a `with` statement. It serves one `read_all` at a time and is not for several threads.
+    """
+
+    def __init__(self, workers: int = 1, wall_seconds: float = 60.0, command: Sequence[str] | None = None) -> None:
+        self._workers = max(1, workers)
+        self._wall_seconds = wall_seconds
+        self._command = tuple(command or worker_command())
+        self._free: list[_Process] = []
+
+    def read_all(self, sources: Iterable[Source]) -> Iterator[Outcome]:
+        """Read files: one outcome for each, in the order given. The next files are read while you use an outcome."""
+        flights: deque[_Flight] = deque()
+        try:
+            for source in sources:
+                done = self._collect(flights.popleft()) if len(flights) == self._workers else None
+                flights.append(self._submit(source))
+                if done is not None:
+                    yield done
+            while flights:
+                yield self._collect(flights.popleft())
+        finally:
+            for flight in flights:
+                if flight.process is not None:
+                    flight.process.kill()
+
+    def close(self) -> None:
+        """End the processes. Calling it twice does nothing more."""
+        while self._free:
+            self._free.pop().kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _submit(self, source: Source) -> "_Flight":
+        most = source.limits.file_bytes
+        if len(source.data) > most:
+            refused = ReadError(f"the file is larger than the {most:,} bytes allowed", "Split it.", "limit")
+            return _Flight(source, "", None, 0.0, refused)
+        deadline = monotonic() + self._wall_seconds
+        head, body = pack_source(source)
+        light = Source(source.name, b"", source.limits)
+        hashed = content_hash(source.data)
+        while self._free:  # one that died while it was idle is no fault of this file
+            process = self._free.pop()
+            if process.send(head, body, deadline):
+                return _Flight(light, hashed, process, deadline)
+            process.kill()
+        process = _Process(self._command)
+        process.send(head, body, deadline)  # if this fails, so does receiving, which says why
+        return _Flight(light, hashed, process, deadline)
+
+    def _collect(self, flight: "_Flight") -> Outcome:
+        if flight.process is None:
+            return Failed(flight.source.name, flight.refused)
+        try:
+            reply = flight.process.receive(flight.deadline, flight.source.limits.unpacked_bytes)
+        except (_GoneError, TimeoutError, WireError) as error:
+            return Failed(flight.source.name, self._explain(flight.process, flight.source, error))
+        if reply.last:
+            flight.process.kill()
+        else:
+            self._free.append(flight.process)
+        if reply.extract is None:
+            return Failed(flight.source.name, reply.error or flight.refused)
+        return document_from(flight.source.name, reply.extract, reply.media_type, flight.hashed)
+
+    def _explain(self, process: "_Process", source: Source, error: Exception) -> ReadError:
+        status = process.wait() if isinstance(error, _GoneError) else process.kill()
+        if isinstance(error, TimeoutError):
+            return ReadError(f"reading it takes more than {self._wall_seconds:g} s", "Split the file.", "limit")
+        if isinstance(error, WireError):
+            return ReadError(f"its reader gave no valid answer: {error}", "Leave the file out.", "crashed")
+        if status == -signal.SIGXCPU:
+            seconds = source.limits.cpu_seconds
+            return ReadError(f"reading it takes more than {seconds} s of processor time", "Split the file.", "limit")
+        if status == -signal.SIGKILL:
+            return ReadError("the system ended its reader, most likely for memory", "Split the file.", "limit")
+        ended = f"signal {-status}" if status < 0 else f"status {status}"
+        return ReadError(f"its reader crashed ({ended})", "Convert the file to another format.", "crashed")
+
+
+_NOT_REFUSED = ReadError("")
+
+
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    """A file on its way: which process has it, or why none has."""
+
+    source: Source
+    hashed: str
+    process: "_Process | None"
+    deadline: float
+    refused: ReadError = _NOT_REFUSED
+
+
+class _GoneError(Exception):
+    """The process ended before it answered."""
+
+
+class _Process:
+    """One reading process and the pipes to it, which are never waited on for ever."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._process = Popen(  # noqa: S603 our own interpreter
+            command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd="/", env=_ENVIRONMENT, start_new_session=True
+        )
+        if self._process.stdin is None or self._process.stdout is None:
+            raise _GoneError
+        self._input = self._process.stdin.fileno()
+        self._output = self._process.stdout.fileno()
+        os.set_blocking(self._input, False)
+        os.set_blocking(self._output, False)
+
+    def send(self, head: bytes, body: bytes, deadline: float) -> bool:
+        """Write a request; False if the process does not take it."""
+        try:
+            for part in (head, body):
+                view = memoryview(part)
+                while view:
+                    _await(self._input, POLLOUT, deadline)
+                    view = view[os.write(self._input, view[:_PIECE]) :]
+        except (BrokenPipeError, TimeoutError):
+            return False
+        return True
+
+    def receive(self, deadline: float, most_text: int) -> Reply:
+        """Read a reply. Raises TimeoutError, WireError, or _GoneError if the process ends before it is whole."""
+        head_size, body_size = LENGTHS.unpack(self._read(LENGTHS.size, deadline))
+        if head_size > MAX_HEAD_BYTES or body_size > most_text:
+            raise WireError("it is too long")
+        deadline = max(deadline, monotonic() + _GRACE_SECONDS)  # the answer is there; it only has to be carried over
+        head = self._read(head_size, deadline)
+        return unpack_reply(head, self._read(body_size, deadline))
+
+    def kill(self) -> int:
+        """End the process at once and give its status."""
+        self._process.kill()
+        return self.wait()
+
+    def wait(self) -> int:
+        """Close the pipes, wait for the process to end and give its status: negative for a signal."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        try:
+            return self._process.wait(_GRACE_SECONDS)
+        except TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+    def _read(self, size: int, deadline: float) -> bytes:
+        held = bytearray()
+        while len(held) < size:
+            _await(self._output, POLLIN, deadline)
+            piece = os.read(self._output, min(_PIECE, size - len(held)))
+            if not piece:
+                raise _GoneError
+            held += piece
+        return bytes(held)
+
+
+def _await(descriptor: int, event: int, deadline: float) -> None:
+    """Wait until a pipe can be used; what is ready is used even when the time is over."""
+    ready = poll()
+    ready.register(descriptor, event)
+    if not ready.poll(max(0.0, deadline - monotonic()) * 1000):
+        raise TimeoutError

@@ -1,0 +1,102 @@
+"""From bytes to a document: the table of readers, and the one function that chooses among them."""
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from types import MappingProxyType
+
+from twofold.domain.errors import ReadError
+from twofold.domain.types import Document, document_id
+from twofold.ingest import media_types as kinds
+from twofold.ingest.docx import read_docx
+from twofold.ingest.html import read_html
+from twofold.ingest.jsonlines import read_json, read_json_lines
+from twofold.ingest.mail import mail_reader, mailbox_reader
+from twofold.ingest.markdown import read_markdown
+from twofold.ingest.notebook import read_notebook
+from twofold.ingest.pdf import read_pdf
+from twofold.ingest.pptx import read_pptx
+from twofold.ingest.reading import Extract, Reader, Source
+from twofold.ingest.sheets import read_sheets
+from twofold.ingest.sniff import sniff
+from twofold.ingest.source_code import read_code, read_python
+from twofold.ingest.subtitles import read_subtitles
+from twofold.ingest.tables import read_csv, read_tsv
+from twofold.ingest.text import read_asciidoc, read_latex, read_rest, read_text
+from twofold.ingest.xml_text import read_xml
+
+
+def read(source: Source) -> Extract:
+    """Read a file of any supported format, found out from its content. Raises ReadError."""
+    return read_as(source, media_type_of(source))
+
+
+def media_type_of(source: Source) -> str:
+    """Name the media type of a file that is neither empty nor too large. Raises ReadError."""
+    size, most = len(source.data), source.limits.file_bytes
+    if size > most:
+        raise ReadError(f"the file has {size:,} bytes, more than the {most:,} allowed", "Split it.", "limit")
+    if not source.data.strip():
+        raise ReadError("the file is empty", "There is nothing to find in it.", "empty")
+    return sniff(source.name, source.data)
+
+
+def read_as(source: Source, media_type: str) -> Extract:
+    """Read a file whose media type is known. Raises ReadError, of kind `empty` if there is no text in it."""
+    reader = READERS.get(media_type)
+    if reader is None:
+        raise ReadError(f"files of type {media_type} cannot be read", "Convert it to another format.", "unsupported")
+    extract = reader(source)
+    if not extract.blocks:
+        raise ReadError("there is no text in the file", "There is nothing to find in it.", "empty")
+    return extract
+
+
+def content_hash(data: bytes) -> str:
+    """Name bytes by their content: thirty-two hexadecimal digits of their BLAKE2b hash."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def document_from(source_name: str, extract: Extract, media_type: str, hashed: str) -> Document:
+    """Make the document of what a reader found; `hashed` is `content_hash` of the bytes that were read."""
+    return Document(
+        id=document_id(source_name),
+        source=source_name,
+        text=extract.text,
+        title=extract.title,
+        media_type=media_type,
+        blocks=extract.blocks,
+        metadata=extract.metadata,
+        content_hash=hashed,
+    )
+
+
+READERS: Mapping[str, Reader] = MappingProxyType(
+    {
+        **dict.fromkeys(kinds.CODE, read_code),
+        kinds.PYTHON: read_python,
+        kinds.PLAIN: read_text,
+        kinds.MARKDOWN: read_markdown,
+        kinds.ASCIIDOC: read_asciidoc,
+        kinds.REST: read_rest,
+        kinds.LATEX: read_latex,
+        kinds.HTML: read_html,
+        kinds.XML: read_xml,
+        kinds.CSV: read_csv,
+        kinds.TSV: read_tsv,
+        kinds.JSON: read_json,
+        kinds.JSON_LINES: read_json_lines,
+        kinds.NOTEBOOK: read_notebook,
+        kinds.SRT: read_subtitles,
+        kinds.VTT: read_subtitles,
+        kinds.EML: mail_reader(read),
+        kinds.MBOX: mailbox_reader(read),
+        kinds.PDF: read_pdf,
+        kinds.DOCX: read_docx,
+        kinds.PPTX: read_pptx,
+        kinds.XLSX: read_sheets,
+        kinds.XLSB: read_sheets,
+        kinds.XLS: read_sheets,
+        kinds.ODS: read_sheets,
+    }
+)
+"""Which reader takes which media type."""

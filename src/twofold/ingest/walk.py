@@ -1,0 +1,215 @@
+"""Walking folders: which files there are to read, and which are left out and why. It opens ignore files only."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from twofold.domain.errors import NotFoundError, ReadError
+from twofold.ingest.reading import DEFAULT_LIMITS, Limits, Source
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+IGNORE_FILES = (".gitignore", ".twofoldignore")
+NEVER_WALKED = frozenset({".git", ".hg", ".svn", ".bzr", "CVS", "_darcs", "node_modules", "__pycache__"})
+_MAX_IGNORE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file to read. `path` opens it, `source` shows it to people; the rest tells whether it has changed."""
+
+    path: str
+    source: str
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file or folder that was left out for a reason its owner may not know. Nothing is known of what is below it."""
+
+    path: str
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """The ignore rules of one folder; `base` is the folder, with a slash at its end."""
+
+    base: str
+    spec: "GitIgnoreSpec"
+
+
+def source_name(path: str) -> str:
+    r"""Write a path so that it can be shown and stored: bytes that are not UTF-8 become `\xff`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def walk(
+    root: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS, *, hidden: bool = False
+) -> Iterator[Found | Skipped]:
+    """Go through a folder, or give the one file that `root` is, in the order of the paths' bytes.
+
+    Files that `.gitignore` and `.twofoldignore` name, hidden files (unless `hidden`) and the folders of version control
+    are left out silently. Links are not followed: what they lead to inside of `root` is found in its own place, what
+    is outside stays outside; `root` may be one.
+    Raises NotFoundError if `root` is not there, ReadError if it cannot be listed.
+    """
+    start = os.path.realpath(root)
+    try:
+        status = os.stat(start)  # noqa: PTH116 paths stay text here: pathlib cannot name bytes that are not UTF-8 faster
+    except OSError as error:
+        where = source_name(os.fspath(root))
+        raise NotFoundError(
+            f"{where}: no such file or folder", "Check the path, and that its disk is there."
+        ) from error
+    if not stat.S_ISDIR(status.st_mode):
+        yield _judge(start, status, limits)
+        return
+    try:
+        entries = _listed(start)
+    except OSError as error:
+        reason = error.strerror or "cannot be listed"
+        raise ReadError(f"{source_name(start)}: {reason}", "Check its permissions.", "unreadable") from error
+    yield from _Walk(start, limits, hidden=hidden).folder(entries)
+
+
+def load(found: Found, limits: Limits = DEFAULT_LIMITS) -> Source:
+    """Read a found file's bytes, without following a link that has taken its place.
+
+    Raises ReadError of kind `unreadable`, or `limit` if it has grown too large.
+    """
+    try:
+        descriptor = os.open(found.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise ReadError("it is not a regular file", "Leave it out with .twofoldignore.", "unreadable")
+            data = file.read(limits.file_bytes + 1)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ReadError(
+            f"it cannot be opened: {reason}", "Check that it is there and its permissions.", "unreadable"
+        ) from error
+    if len(data) > limits.file_bytes:
+        raise ReadError(_too_large(limits), "Split it, or raise the limit.", "limit")
+    return Source(found.source, data, limits)
+
+
+class _Walk:
+    """One walk: the root, and what holds for all of it."""
+
+    def __init__(self, root: str, limits: Limits, *, hidden: bool) -> None:
+        self._root = root
+        self._limits = limits
+        self._hidden = hidden
+
+    def folder(self, entries: Sequence[os.DirEntry[str]]) -> Iterator[Found | Skipped]:
+        """Walk down from the root's entries, without recursion, however deep the folders are."""
+        rules: tuple[_Rules, ...] = ()
+        waiting = [(iter(entries), (*rules, *_rules_of(self._root)))]
+        while waiting:
+            rest, rules = waiting[-1]
+            entry = next(rest, None)
+            if entry is None:
+                waiting.pop()
+            elif self._is_wanted(entry, rules):
+                if not entry.is_dir(follow_symlinks=False):
+                    yield self._file(entry)
+                    continue
+                try:
+                    waiting.append((iter(_listed(entry.path)), (*rules, *_rules_of(entry.path))))
+                except OSError as error:
+                    yield _skipped(entry.path, error.strerror or "it cannot be listed")
+
+    def _is_wanted(self, entry: os.DirEntry[str], rules: Sequence[_Rules]) -> bool:
+        if entry.name in NEVER_WALKED or (entry.name.startswith(".") and not self._hidden):
+            return False
+        path = f"{entry.path}/" if entry.is_dir(follow_symlinks=False) else entry.path
+        return not _is_ignored(path, rules)
+
+    def _file(self, entry: os.DirEntry[str]) -> Found | Skipped:
+        try:
+            if entry.is_symlink():
+                return self._link(entry.path)
+            return _judge(entry.path, entry.stat(follow_symlinks=False), self._limits)
+        except OSError as error:
+            return _skipped(entry.path, error.strerror or "it cannot be examined")
+
+    def _link(self, path: str) -> Skipped:
+        target = os.path.realpath(path)
+        if target != self._root and not target.startswith(self._root.rstrip("/") + "/"):
+            return _skipped(path, "a link that leads out of the folder")
+        if not os.path.exists(target):  # noqa: PTH110 as above
+            return _skipped(path, "a link that leads nowhere")
+        return _skipped(path, "a link to what is found in its own place")
+
+
+def _listed(folder: str) -> list[os.DirEntry[str]]:
+    """List a folder in the order of the paths' bytes, folders sorted as if they ended in a slash."""
+    with os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: os.fsencode(entry.name) + b"/" * entry.is_dir(follow_symlinks=False))
+
+
+def _judge(path: str, status: os.stat_result, limits: Limits) -> Found | Skipped:
+    if not stat.S_ISREG(status.st_mode):
+        return _skipped(path, "it is not a regular file")
+    if status.st_size > limits.file_bytes:
+        return _skipped(path, _too_large(limits))
+    return Found(path, source_name(path), status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def _too_large(limits: Limits) -> str:
+    return f"it is larger than the {limits.file_bytes:,} bytes allowed"
+
+
+def _skipped(path: str, reason: str) -> Skipped:
+    return Skipped(path, source_name(path), reason)
+
+
+def _rules_of(folder: str) -> Iterator[_Rules]:
+    """Read a folder's ignore files; later rules win over earlier ones."""
+    lines: list[str] = []
+    for name in IGNORE_FILES:
+        try:
+            descriptor = os.open(f"{folder}/{name}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            with os.fdopen(descriptor, "rb") as file:
+                held = file.read(_MAX_IGNORE_BYTES)
+        except OSError:
+            continue
+        lines += held.decode("utf-8", "surrogateescape").lstrip("\ufeff").splitlines()
+    if any(line.strip() for line in lines):
+        yield _Rules(folder.rstrip("/") + "/", _compile(lines))
+
+
+def _compile(lines: Sequence[str]) -> "GitIgnoreSpec":
+    from pathspec import GitIgnoreSpec
+
+    try:
+        return GitIgnoreSpec.from_lines(lines, backend="re2")
+    except ValueError:  # a line that is no pattern: git passes over it
+        kept = [line for line in lines if _is_pattern(line)]
+        return GitIgnoreSpec.from_lines(kept, backend="re2")
+
+
+def _is_pattern(line: str) -> bool:
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line], backend="re2")
+    except ValueError:
+        return False
+    return True
+
+
+def _is_ignored(path: str, rules: Sequence[_Rules]) -> bool:
+    """Ask the nearest folder first; one without an opinion leaves it to those above."""
+    for rule in reversed(rules):
+        verdict = rule.spec.check_file(path[len(rule.base) :]).include
+        if verdict is not None:
+            return verdict
+    return False

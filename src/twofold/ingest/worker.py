@@ -1,0 +1,133 @@
+"""The reading process: limits itself, then reads files that its parent sends until the parent closes the pipe.
+
+It has no way to the network or to other programs from Python, writes no files, and inherits two pipes and nothing else.
+"""
+
+import math
+import os
+import resource
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import BinaryIO, Final
+
+from twofold.domain.errors import ReadError
+from twofold.ingest.read import media_type_of, read_as
+from twofold.ingest.reading import Extract, Limits, Source
+from twofold.ingest.wire import LENGTHS, frame, pack_error, pack_extract, unpack_source
+
+_OPEN_FILES = 64
+_FILES_IN_A_LIFE = 500  # then the process is replaced, and with it what parsers have leaked
+_FORBIDDEN: Final = (
+    "socket.",
+    "subprocess.",
+    "os.system",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.spawn",
+    "pty.",
+    "urllib.Request",
+    "ftplib.",
+    "smtplib.",
+    "http.client.",
+)
+
+ReadFile = Callable[[Source], tuple[str, Extract]]
+"""Reads a file: its media type and what is in it. Raises ReadError."""
+
+
+def read_any(source: Source) -> tuple[str, Extract]:
+    """Read a file of any supported format."""
+    media_type = media_type_of(source)
+    return media_type, read_as(source, media_type)
+
+
+def serve(read_file: ReadFile = read_any) -> None:
+    """Answer requests on the standard input until it ends. For processes started by `ReaderPool` only."""
+    requests, replies = _take_pipes()
+    _limit_process()
+    for count in range(1, _FILES_IN_A_LIFE + 1):
+        lengths = requests.read(LENGTHS.size)
+        if len(lengths) < LENGTHS.size:
+            return
+        head_size, body_size = LENGTHS.unpack(lengths)
+        source = unpack_source(requests.read(head_size), requests.read(body_size))
+        head, body, is_last = _answer(read_file, source, last=count == _FILES_IN_A_LIFE)
+        replies.write(head)
+        replies.write(body)
+        replies.flush()
+        if is_last:
+            return
+
+
+def _answer(read_file: ReadFile, source: Source, *, last: bool) -> tuple[bytes, bytes, bool]:
+    _limit_file(source.limits)
+    try:
+        media_type, extract = read_file(source)
+        return *pack_extract(media_type, extract, last=last), last
+    except ReadError as error:
+        return *pack_error(error, last=last), last
+    except MemoryError:
+        return *_out_of_memory(source.limits), True
+    except Exception as error:  # noqa: BLE001 the door of the process: parsers of others may raise anything
+        name = type(error).__name__
+        failed = ReadError(f"its reader failed ({name})", "Convert the file to another format.", "crashed")
+        return *pack_error(failed, last=True), True
+
+
+def _out_of_memory(limits: Limits) -> tuple[bytes, bytes]:
+    mebibytes = limits.memory_bytes >> 20
+    return frame(
+        {
+            "kind": "limit",
+            "message": f"reading it takes more than {mebibytes} MiB of memory",
+            "remedy": "Split the file.",
+            "last": True,
+        },
+        b"",
+    )
+
+
+def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Keep the pipes to the parent for ourselves: what libraries print must not end up among the replies."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+    return requests, replies
+
+
+def _limit_process() -> None:
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_FSIZE, 0)
+    _lower(resource.RLIMIT_NOFILE, _OPEN_FILES)
+    sys.addaudithook(_refuse)
+
+
+def _refuse(event: str, _arguments: tuple[object, ...]) -> None:
+    if event.startswith(_FORBIDDEN):
+        raise PermissionError(f"{event} is not allowed while reading a document")
+
+
+def _limit_file(limits: Limits) -> None:
+    """Allow so much memory in all, and so much processor time from now on."""
+    _lower(resource.RLIMIT_AS, limits.memory_bytes)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    allowed = math.ceil(used.ru_utime + used.ru_stime) + limits.cpu_seconds
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if hard == resource.RLIM_INFINITY or allowed < hard:
+        resource.setrlimit(resource.RLIMIT_CPU, (allowed, hard))
+
+
+def _lower(what: int, limit: int) -> None:
+    """Lower a limit for good; some systems refuse some of them, and then the others must do."""
+    _, hard = resource.getrlimit(what)
+    new = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(what, (new, new))
+
+
+if __name__ == "__main__":
+    serve()
