@@ -30,7 +30,7 @@ def convex_constants(lexical: Scores, dense: Scores, background: float | None = 
 
     `background` is the cosine of an unrelated passage, where the caller knows it: say, the question's mean cosine with
     the whole collection. Without one the least cosine among the candidates serves, and every score lies in [0, 1]; on
-    four collections both gave nDCG@10 within .01 of one another. A background above the middle of the candidates'
+    four judged collections neither choice was better beyond noise. A background above the middle of the candidates'
     cosines is lowered to that middle, so that small differences near the top never outweigh the words.
 
     Cosines that are all alike count as 1.0, and BM25 scores that are all 0 as 0.0: such an arm leaves the order to the

@@ -1,7 +1,6 @@
 """Judged collections: what is read, what is counted, and how a bad line is named."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -136,10 +135,7 @@ SIZES = {"scifact": (5183, 300), "cranfield": (1400, 225), "cacm": (3204, 52), "
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_real_collections_have_the_sizes_their_makers_state(name: str) -> None:
-    root = Path(os.environ.get("TWOFOLD_SHARED", Path(__file__).parents[4] / "shared"))
-    if not (root / "data" / name).is_dir():
-        pytest.skip(f"{name} is not beside the repository; set TWOFOLD_SHARED")
-    judged = load(root / "data" / name)
+def test_real_collections_have_the_sizes_their_makers_state(name: str, shared: Path) -> None:
+    judged = load(shared / "data" / name)
     assert (len(judged.documents), len(judged.queries)) == SIZES[name]
     assert (judged.missing_documents, judged.missing_queries) == (0, 0)
