@@ -1,5 +1,6 @@
 """Scans over codes: find candidates to score truly. What a row scores here depends on that row and the query alone."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ Slots = NDArray[np.uint32]
 Code = NDArray[np.int8]
 
 FEW_ROWS = 20_000  # without the kernels in C: below this a scan in numpy is over before numkong is imported
+SIGNS_ABOVE = 200_000
 SPARSE = 8  # where fewer than one row in eight is allowed, gathering rows beats scanning all
 ROWS_AT_ONCE = 16_384
 
@@ -26,10 +28,22 @@ class Candidates(NamedTuple):
     scores: Approximate
 
 
+class Plane(NamedTuple):
+    """What is scanned of one segment: its rows in eight bits and in one, and which of them may be found (None: all)."""
+
+    codes: Codes
+    signs: Bits
+    allowed: Mask | None
+
+    def open_rows(self) -> int:
+        """Count the rows that may be found."""
+        return len(self.codes) if self.allowed is None else int(np.count_nonzero(self.allowed))
+
+
 def scan(query: Vector, codes: Codes, allowed: Mask | None, k: int) -> Candidates:
     """Give every allowed row whose approximate cosine is at least the k-th best.
 
-    The query (d,) is coded like the rows; the dot product of codes is exact, so whatever multiplies gives the same bits.
+    The query (d,) is coded like the rows; the dot product of codes is exact, so all means give the same bits.
     Take k larger than what is wanted and score the candidates truly. Raises ValueError for k < 1.
     """
     coded = quantise(query[None, :])
@@ -62,6 +76,55 @@ def scan_signs(query: Vector, planes: Bits, allowed: Mask | None, k: int) -> tup
     `planes` is what `signs` gives, (n, ceil(d / 8)). The second array is the number of places, (m,) uint32.
     """
     return hamming_top(signs(query[None, :])[0], planes, allowed, k)
+
+
+def candidates(query: Vector, planes: Sequence[Plane], k: int) -> Sequence[Candidates]:
+    """Find the rows, of all segments together, that are worth scoring truly for the k best: one answer a segment.
+
+    Up to `SIGNS_ABOVE` rows that may be found, all are scanned in eight bits; above, the `by_signs(k)` nearest by
+    signs. Of these the `by_codes(k)` best by codes are given, with all ties at both cuts. Both cuts are made over all
+    segments at once, so the candidates do not depend on how rows are spread. Raises ValueError for k < 1.
+    """
+    _check_k(k)
+    if sum(plane.open_rows() for plane in planes) > SIGNS_ABOVE:
+        found = _nearest_by_signs(query, planes, by_signs(k))
+    else:
+        found = [scan(query, plane.codes, plane.allowed, by_codes(k)) for plane in planes]
+    return _cut_together(found, by_codes(k))
+
+
+def by_codes(k: int) -> int:
+    """Give how many rows to keep by codes for the k best: measured to lose none of a thousand; see `docs/decisions`."""
+    return 2 * k + 20
+
+
+def by_signs(k: int) -> int:
+    """Give how many rows to keep by signs for the k best: measured to lose less than one in two hundred."""
+    return max(20 * k, 2000)
+
+
+def _nearest_by_signs(query: Vector, planes: Sequence[Plane], k: int) -> list[Candidates]:
+    near = [scan_signs(query, plane.signs, plane.allowed, k) for plane in planes]
+    alike = [Candidates(slots, -places.astype(np.float32)) for slots, places in near]
+    kept = _cut_together(alike, k)
+    return [
+        Candidates(found.slots, score_codes(query, plane.codes, found.slots))
+        for plane, found in zip(planes, kept, strict=True)
+    ]
+
+
+def _cut_together(found: Sequence[Candidates], k: int) -> list[Candidates]:
+    """Keep of all segments' rows those that score at least the k-th best of them all."""
+    scores = np.concatenate([np.empty(0, np.float32), *(part.scores for part in found)])
+    if len(scores) <= k:
+        return list(found)
+    limit = scores[top_scores(scores, None, k)].min()
+    return [Candidates(part.slots[part.scores >= limit], part.scores[part.scores >= limit]) for part in found]
+
+
+def _check_k(k: int) -> None:
+    if k < 1:
+        raise ValueError("k must be at least 1")
 
 
 def _dots(query: Code, rows: NDArray[np.int8], scanned: int) -> NDArray[np.int32] | NDArray[np.float64]:

@@ -1,0 +1,216 @@
+"""The kernels in C, their numpy twin and a plain loop agree bit for bit, whatever the postings."""
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from twofold import _kernels_numpy
+
+K1 = 1.2
+BLOCK = 16_384  # the C code scores so many slots together; what goes wrong goes wrong at its edges
+
+
+@pytest.fixture(scope="module", params=["c", "numpy"])
+def kernels(request: pytest.FixtureRequest) -> ModuleType:
+    if request.param == "numpy":
+        return _kernels_numpy
+    built: ModuleType = pytest.importorskip(
+        "twofold._kernels", reason="the kernels were not built", exc_type=ImportError
+    )
+    return built
+
+
+class Question(NamedTuple):
+    """The arrays that `bm25_top` takes."""
+
+    slots: NDArray[np.uint32]
+    frequencies: NDArray[np.uint16]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    norms: NDArray[np.float64]
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> Question:
+    count = draw(st.one_of(st.integers(1, 40), st.sampled_from([BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 17])))
+    shares = draw(st.lists(st.sampled_from([0.0, 0.001, 0.1, 0.6, 1.0]), max_size=5))
+    spread = draw(st.integers(1, 4))  # few different values make many ties
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    held = [np.flatnonzero(random.random(count) < share).astype(np.uint32) for share in shares]
+    ends = np.cumsum([len(slots) for slots in held], dtype=np.int64)
+    return Question(
+        slots=np.concatenate([np.empty(0, np.uint32), *held]),
+        frequencies=random.integers(1, spread + 1, int(ends[-1]) if shares else 0).astype(np.uint16),
+        starts=ends - np.array([len(slots) for slots in held], dtype=np.int64),
+        ends=ends,
+        weights=random.integers(1, spread + 1, len(shares)) / 7.0,
+        norms=(K1 * random.integers(1, spread + 1, count) / 3.0).astype(np.float64),
+    )
+
+
+def plain_scores(question: Question) -> Mapping[int, float]:
+    """BM25 as the formula is written, a posting at a time."""
+    scores: dict[int, float] = {}
+    terms = zip(question.starts.tolist(), question.ends.tolist(), question.weights.tolist(), strict=True)
+    for start, end, weight in terms:
+        for slot, often in zip(
+            question.slots[start:end].tolist(), question.frequencies[start:end].tolist(), strict=True
+        ):
+            added = weight * (often * (K1 + 1.0) / (often + float(question.norms[slot])))
+            scores[slot] = scores.get(slot, 0.0) + added
+    return scores
+
+
+def masks(count: int, seed: int, share: float | None) -> NDArray[np.uint8] | None:
+    return None if share is None else (np.random.default_rng(seed).random(count) < share).astype(np.uint8)
+
+
+@given(
+    question=questions(),
+    k=st.sampled_from([1, 2, 10, 1000, 10**6]),
+    share=st.sampled_from([None, 0.0, 0.3, 1.0]),
+    seed=st.integers(0, 99),
+)
+def test_the_best_by_bm25_are_those_of_a_plain_loop_with_all_ties_and_to_the_last_bit(
+    kernels: ModuleType, question: Question, k: int, share: float | None, seed: int
+) -> None:
+    allowed = masks(len(question.norms), seed, share)
+    expected = {s: v for s, v in plain_scores(question).items() if allowed is None or allowed[s]}
+    kth = sorted(expected.values(), reverse=True)[:k][-1:]
+
+    slots, scores = kernels.bm25_top(*question, K1, allowed, k)
+
+    assert (slots.dtype, scores.dtype) == (np.uint32, np.float64)
+    assert len(set(slots.tolist())) == len(slots)
+    assert dict(zip(slots.tolist(), scores.tolist(), strict=True)) == {s: v for s, v in expected.items() if [v] >= kth}
+
+
+@given(question=questions(), seed=st.integers(0, 99))
+def test_contributions_are_the_formulas_and_add_up_to_the_score(
+    kernels: ModuleType, question: Question, seed: int
+) -> None:
+    count = len(question.norms)
+    wanted = np.random.default_rng(seed).integers(0, count, 30).astype(np.uint32)
+    expected = plain_scores(question)
+
+    parts = kernels.bm25_contributions(*question, K1, wanted)
+
+    assert parts.shape == (30, len(question.starts))
+    assert [sum(row.tolist(), start=0.0) for row in parts] == [expected.get(s, 0.0) for s in wanted.tolist()]
+    assert np.array_equal(parts, _kernels_numpy.bm25_contributions(*question, K1, wanted))
+
+
+@given(
+    values=st.lists(st.floats(width=32, allow_nan=True), max_size=70),
+    k=st.integers(1, 80),
+    share=st.sampled_from([None, 0.0, 0.5]),
+    seed=st.integers(0, 99),
+)
+def test_the_top_scores_are_those_of_a_sort_with_all_ties(
+    kernels: ModuleType, values: list[float], k: int, share: float | None, seed: int
+) -> None:
+    scores = np.array(values, dtype=np.float32)
+    allowed = masks(len(scores), seed, share)
+    open_to = [i for i, v in enumerate(scores) if not np.isnan(v) and (allowed is None or allowed[i])]
+    kth = sorted((float(scores[i]) for i in open_to), reverse=True)[:k][-1:]
+
+    found = kernels.top_scores(scores, allowed, k)
+
+    assert found.dtype == np.uint32
+    assert found.tolist() == [i for i in open_to if [float(scores[i])] >= kth]
+
+
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 3000), levels=st.sampled_from([2, 50, 10**6]))
+def test_many_scores_are_cut_as_by_the_twin(kernels: ModuleType, seed: int, k: int, levels: int) -> None:
+    scores = (np.random.default_rng(seed).integers(-levels, levels, 20_000) / 3).astype(np.float32)
+    kth = np.sort(scores)[-k]
+
+    assert np.array_equal(kernels.top_scores(scores, None, k), np.flatnonzero(scores >= kth))
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    rows=st.sampled_from([0, 1, 30, 1023, 1025, 5000]),
+    width=st.sampled_from([1, 7, 8, 13, 48, 96, 128]),
+    k=st.sampled_from([1, 5, 100, 10**6]),
+    share=st.sampled_from([None, 0.0, 0.3]),
+)
+def test_the_nearest_in_bits_are_those_of_a_plain_count(
+    kernels: ModuleType, seed: int, rows: int, width: int, k: int, share: float | None
+) -> None:
+    random = np.random.default_rng(seed)
+    codes = random.integers(0, 256, (rows, width)).astype(np.uint8)
+    query = random.integers(0, 256, width).astype(np.uint8)
+    allowed = masks(rows, seed, share)
+    away = np.unpackbits(codes ^ query, axis=1).sum(axis=1)
+    open_to = np.arange(rows) if allowed is None else np.flatnonzero(allowed)
+    limit = np.sort(away[open_to])[:k][-1:]
+
+    slots, distances = kernels.hamming_top(query, codes, allowed, k)
+
+    assert (slots.dtype, distances.dtype) == (np.uint32, np.uint32)
+    assert slots.tolist() == [i for i in open_to.tolist() if away[i] <= limit[0]]
+    assert distances.tolist() == away[slots].tolist()
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    rows=st.integers(0, 40),
+    width=st.sampled_from([1, 3, 17, 64, 384, 1023, 1024, 2050]),
+    extreme=st.booleans(),
+)
+def test_dot_products_of_codes_are_exact(
+    kernels: ModuleType,
+    seed: int,
+    rows: int,
+    width: int,
+    extreme: bool,  # noqa: FBT001
+) -> None:
+    random = np.random.default_rng(seed)
+    codes = random.integers(-128, -126 if extreme else 128, (rows, width)).astype(np.int8)
+    query = random.integers(-128, -126 if extreme else 128, width).astype(np.int8)
+
+    found = kernels.dots(query, codes)
+
+    assert found.dtype == np.int32
+    assert found.tolist() == (codes.astype(np.int64) @ query.astype(np.int64)).tolist()
+
+
+@given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 300))
+def test_marks_are_set_and_counted_as_by_a_loop(kernels: ModuleType, seed: int, count: int) -> None:
+    random = np.random.default_rng(seed)
+    slots = np.flatnonzero(random.random(count) < 0.5).astype(np.uint32)
+    start, end = sorted(random.integers(0, len(slots) + 1, 2).tolist())
+    marks = (random.random(count) < 0.3).astype(np.uint8)
+    before = marks.copy()
+
+    assert kernels.count_marked(slots, start, end, marks) == sum(int(before[s]) for s in slots[start:end])
+
+    kernels.mark(slots, start, end, marks)
+    held = set(slots[start:end].tolist())
+    assert marks.tolist() == [1 if s in held else int(v) for s, v in enumerate(before)]
+
+
+@given(data=st.binary(min_size=0, max_size=400), count=st.integers(0, 50), k=st.integers(1, 5))
+def test_damaged_postings_are_refused_and_harm_nothing(kernels: ModuleType, data: bytes, count: int, k: int) -> None:
+    slots = np.frombuffer(data[: len(data) // 4 * 4], dtype=np.uint32) % np.uint32(64)
+    often = np.ones(len(slots), dtype=np.uint16)
+    ends = np.array([len(slots)], dtype=np.int64)
+    sound = bool(np.all(slots[1:] > slots[:-1])) and (not len(slots) or int(slots.max()) < count)
+    norms = np.ones(count)
+    question = (slots, often, np.zeros(1, np.int64), ends, np.ones(1), norms, K1)
+
+    if sound:
+        assert len(kernels.bm25_top(*question, None, k)[0]) == len(slots)  # all tie
+    else:
+        with pytest.raises(ValueError, match="slot"):
+            kernels.bm25_top(*question, None, k)
+    wanted = np.arange(count, dtype=np.uint32)
+    assert kernels.bm25_contributions(*question, wanted).shape == (count, 1)

@@ -1,0 +1,254 @@
+"""The kernels' worked numbers, their edges, and what they refuse."""
+
+import threading
+import time
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twofold import _kernels_numpy, kernels
+
+SLOTS = np.array([0, 2, 1, 2], dtype=np.uint32)
+OFTEN = np.array([3, 1, 1, 1], dtype=np.uint16)
+STARTS = np.array([0, 2], dtype=np.int64)
+ENDS = np.array([2, 4], dtype=np.int64)
+WEIGHTS = np.array([2.0, 0.5])
+NORMS = np.full(4, 1.2)
+QUESTION: tuple[Any, ...] = (SLOTS, OFTEN, STARTS, ENDS, WEIGHTS, NORMS, 1.2)
+
+
+@pytest.fixture(params=["c", "numpy"])
+def twin(request: pytest.FixtureRequest) -> ModuleType:
+    if request.param == "numpy":
+        return _kernels_numpy
+    built: ModuleType = pytest.importorskip(
+        "twofold._kernels", reason="the kernels were not built", exc_type=ImportError
+    )
+    return built
+
+
+def changed(place: int, value: object) -> tuple[Any, ...]:
+    return (*QUESTION[:place], value, *QUESTION[place + 1 :])
+
+
+def test_the_worked_number_of_bm25_holds(twin: ModuleType) -> None:
+    slots, scores = twin.bm25_top(*QUESTION, None, 1)
+
+    assert slots.tolist() == [0]
+    assert scores.tolist() == [3.142857142857143]
+
+
+def test_contributions_have_a_row_a_slot_and_a_column_a_term(twin: ModuleType) -> None:
+    parts = twin.bm25_contributions(*QUESTION, np.array([2, 3, 0], dtype=np.uint32))
+
+    assert parts.tolist() == [[2.0, 0.5], [0.0, 0.0], [3.142857142857143, 0.0]]
+
+
+def test_no_terms_find_nothing(twin: ModuleType) -> None:
+    none = np.empty(0, dtype=np.int64)
+    slots, scores = twin.bm25_top(SLOTS, OFTEN, none, none, np.empty(0), NORMS, 1.2, None, 5)
+
+    assert (len(slots), len(scores)) == (0, 0)
+    assert twin.bm25_contributions(SLOTS, OFTEN, none, none, np.empty(0), NORMS, 1.2, np.zeros(3, np.uint32)).shape == (
+        3,
+        0,
+    )
+
+
+def test_an_empty_segment_finds_nothing(twin: ModuleType) -> None:
+    zero = np.zeros(1, dtype=np.int64)
+    empty = (np.empty(0, np.uint32), np.empty(0, np.uint16), zero, zero, np.ones(1), np.empty(0), 1.2)
+
+    assert len(twin.bm25_top(*empty, None, 5)[0]) == 0
+    assert len(twin.top_scores(np.empty(0, np.float32), None, 5)) == 0
+    assert len(twin.hamming_top(np.zeros(4, np.uint8), np.zeros((0, 4), np.uint8), None, 5)[0]) == 0
+    assert len(twin.dots(np.zeros(4, np.int8), np.zeros((0, 4), np.int8))) == 0
+
+
+def test_a_mask_acts_before_the_cut(twin: ModuleType) -> None:
+    slots, _ = twin.bm25_top(*QUESTION, np.array([0, 1, 0, 1], dtype=np.uint8), 1)
+
+    assert slots.tolist() == [1]
+
+
+def test_all_masked_finds_nothing(twin: ModuleType) -> None:
+    assert len(twin.bm25_top(*QUESTION, np.zeros(4, dtype=np.uint8), 3)[0]) == 0
+
+
+def test_a_k1_of_zero_counts_presence_only(twin: ModuleType) -> None:
+    slots, scores = twin.bm25_top(SLOTS, OFTEN, STARTS, ENDS, WEIGHTS, np.zeros(4), 0.0, None, 10)
+
+    assert dict(zip(slots.tolist(), scores.tolist(), strict=True)) == {0: 2.0, 1: 0.5, 2: 2.5}
+
+
+def test_read_only_arrays_of_a_mapped_file_serve(twin: ModuleType) -> None:
+    frozen = tuple(np.copy(value) if isinstance(value, np.ndarray) else value for value in QUESTION)
+    for value in frozen:
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+
+    assert len(twin.bm25_top(*frozen, None, 9)[0]) == 3
+
+
+@pytest.mark.parametrize("k", [0, -1, -(2**40)])
+def test_a_k_below_one_is_refused(twin: ModuleType, k: int) -> None:
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        twin.bm25_top(*QUESTION, None, k)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        twin.top_scores(np.zeros(3, np.float32), None, k)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        twin.hamming_top(np.zeros(1, np.uint8), np.zeros((1, 1), np.uint8), None, k)
+
+
+def test_a_k_beyond_all_numbers_gives_everything(twin: ModuleType) -> None:
+    assert len(twin.bm25_top(*QUESTION, None, 2**70)[0]) == 3
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (0, SLOTS.astype(np.int32)),
+        (0, SLOTS.astype(np.uint64)),
+        (0, SLOTS.astype(">u4")),
+        (0, np.zeros(8, np.uint32)[::2]),
+        (0, SLOTS.reshape(2, 2)),
+        (0, np.array([0, 2, 1, 4], dtype=np.uint32)),
+        (0, np.array([2, 0, 1, 2], dtype=np.uint32)),
+        (0, np.array([2, 2, 1, 2], dtype=np.uint32)),
+        (0, np.array([0, 2**32 - 1, 1, 2], dtype=np.uint32)),
+        (1, OFTEN.astype(np.float16)),
+        (1, OFTEN[:3].copy()),
+        (2, np.array([-1, 2], dtype=np.int64)),
+        (2, np.array([3, 2], dtype=np.int64)),
+        (2, STARTS.astype(np.int32)),
+        (3, np.array([2, 5], dtype=np.int64)),
+        (3, np.array([2, 2**62], dtype=np.int64)),
+        (3, ENDS[:1].copy()),
+        (4, WEIGHTS.astype(np.float32)),
+        (4, np.ones(3)),
+        (5, NORMS.astype(np.float32)),
+        (5, NORMS[:2].copy()),
+        (6, float("nan")),
+        (6, float("inf")),
+        (6, -0.1),
+    ],
+)
+def test_malformed_arrays_are_refused(twin: ModuleType, place: int, value: object) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        twin.bm25_top(*changed(place, value), None, 3)
+
+
+@pytest.mark.parametrize(
+    "allowed", [np.ones(3, np.uint8), np.ones(5, np.uint8), np.ones(4, np.int8), np.ones(4, np.bool_), np.ones((4, 1))]
+)
+def test_a_malformed_mask_is_refused(twin: ModuleType, allowed: Any) -> None:  # noqa: ANN401
+    with pytest.raises(ValueError, match="allowed"):
+        twin.bm25_top(*QUESTION, allowed, 3)
+    with pytest.raises(ValueError, match="allowed"):
+        twin.top_scores(np.zeros(4, np.float32), allowed, 3)
+    with pytest.raises(ValueError, match="allowed"):
+        twin.hamming_top(np.zeros(1, np.uint8), np.zeros((4, 1), np.uint8), allowed, 3)
+
+
+def test_a_wanted_slot_out_of_range_is_refused(twin: ModuleType) -> None:
+    with pytest.raises(ValueError, match="out of range"):
+        twin.bm25_contributions(*QUESTION, np.array([4], dtype=np.uint32))
+
+
+@pytest.mark.parametrize(("start", "end"), [(-1, 2), (3, 2), (0, 5)])
+def test_a_stretch_outside_the_postings_is_refused(twin: ModuleType, start: int, end: int) -> None:
+    marks = np.zeros(4, dtype=np.uint8)
+    with pytest.raises(ValueError, match="outside"):
+        twin.count_marked(SLOTS, start, end, marks)
+    with pytest.raises(ValueError, match="outside"):
+        twin.mark(SLOTS, start, end, marks)
+
+
+def test_marks_too_few_for_the_slots_are_refused_and_stay_as_they_were(twin: ModuleType) -> None:
+    marks = np.zeros(2, dtype=np.uint8)
+    with pytest.raises(ValueError, match="out of range"):
+        twin.count_marked(SLOTS, 0, 4, marks)
+    with pytest.raises(ValueError, match="out of range"):
+        twin.mark(SLOTS, 0, 4, marks)
+
+    assert not marks.any()
+
+
+def test_marks_that_cannot_be_written_are_refused(twin: ModuleType) -> None:
+    marks = np.zeros(4, dtype=np.uint8)
+    marks.flags.writeable = False
+    with pytest.raises(ValueError, match="writable"):
+        twin.mark(SLOTS, 0, 4, marks)
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        (np.zeros(3, np.int8), np.zeros((2, 4), np.int8)),
+        (np.zeros(0, np.int8), np.zeros((2, 0), np.int8)),
+        (np.zeros(4, np.uint8), np.zeros((2, 4), np.int8)),
+        (np.zeros(4, np.int8), np.zeros((2, 4), np.uint8)),
+        (np.zeros(4, np.int8), np.zeros(4, np.int8)),
+        (np.zeros(2, np.int8), np.zeros((2, 4), np.int8)[:, ::2]),
+        (np.zeros(131_072, np.int8), np.zeros((1, 131_072), np.int8)),
+    ],
+)
+def test_codes_of_another_shape_are_refused(twin: ModuleType, query: Any, rows: Any) -> None:  # noqa: ANN401
+    with pytest.raises(ValueError, match=r"query|rows"):
+        twin.dots(query, rows)
+
+
+def test_bits_of_another_width_are_refused(twin: ModuleType) -> None:
+    with pytest.raises(ValueError, match="width"):
+        twin.hamming_top(np.zeros(3, np.uint8), np.zeros((2, 4), np.uint8), None, 1)
+
+
+def test_two_threads_get_the_answers_of_one(twin: ModuleType) -> None:
+    random = np.random.default_rng(7)
+    scores = random.normal(size=200_000).astype(np.float32)
+    expected = twin.top_scores(scores, None, 50).tolist()
+    answers: list[list[int]] = []
+
+    def ask() -> None:
+        answers.extend(twin.top_scores(scores, None, 50).tolist() for _ in range(5))
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert answers == [expected] * 10
+
+
+def test_the_kernels_in_c_let_other_threads_run() -> None:
+    compiled = pytest.importorskip("twofold._kernels", reason="the kernels were not built", exc_type=ImportError)
+    rows = np.zeros((400_000, 384), dtype=np.int8)
+    spans: list[tuple[float, float]] = []
+    ticks: list[float] = []
+
+    def scan() -> None:
+        start = time.perf_counter()
+        compiled.dots(rows[0].copy(), rows)
+        spans.append((start, time.perf_counter()))
+
+    for _ in range(20):  # the other thread may be late once, not always
+        thread = threading.Thread(target=scan)
+        thread.start()
+        while thread.is_alive():
+            ticks.append(time.perf_counter())
+        thread.join()
+
+    inside = [sum(start < tick < end for tick in ticks) for start, end in spans]
+    assert max(inside) > 10
+
+
+def test_the_choice_is_named_and_serves() -> None:
+    try:
+        from twofold import _kernels
+    except ImportError:
+        assert (kernels.KERNELS, kernels.bm25_top) == ("numpy", _kernels_numpy.bm25_top)
+    else:
+        assert (kernels.KERNELS, kernels.bm25_top) == ("c", _kernels.bm25_top)
