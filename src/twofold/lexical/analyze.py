@@ -10,6 +10,7 @@ BM25.
 The weights of exact forms in a question, and the figures behind them: `docs/decisions/0030-exact-forms.md`.
 """
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,14 +31,16 @@ WEIGHTS: Mapping[Kind, float] = {
     Kind.WORD: 1.0,
     Kind.LONE: 1.0,
     Kind.CODE: 1.0,
-    Kind.PAIR: 1.0,
+    Kind.PAIR: 0.5,
     Kind.COMPOUND: 0.25,
+    Kind.CHARACTER: 0.25,
     Kind.ACRONYM: 0.25,
 }
 _CACHED_RUNS = 65_536
 _LONGEST_CACHED_RUN = 48
 _TURKISH_I = str.maketrans({"I": "\u0131", "\u0130": "i"})
 _SHOUT = 3  # so many words without a small letter are no acronyms
+_PLAIN = re.compile(r"""["'(\[{<]*+([A-Za-z][a-z]*+)(["')\]}>,;:!?.]*+)""")
 
 Stem = Callable[[str], str]
 
@@ -93,8 +96,9 @@ class Analyser:
         runs = text.split()
         counts: dict[str, int] = {}
         length = 0
+        known = self._runs
         for run, times in Counter(runs).items():
-            words, exact, _, _ = self._run(run)
+            words, exact, _, _ = known.get(run) or self._run(run)
             length += times * len(words)
             for term in words:
                 counts[term] = counts.get(term, 0) + times
@@ -116,7 +120,7 @@ class Analyser:
         shouted = text.isupper() and len(text.split()) >= _SHOUT
         weights: dict[str, float] = {}
         for token in tokens:
-            weight = WEIGHTS.get(token.kind, 0.0)
+            weight = self._weight(token)
             if weight > 0.0 and not (shouted and token.kind is Kind.ACRONYM):
                 weights[token.term] = weights.get(token.term, 0.0) + weight
         if weights:
@@ -156,24 +160,38 @@ class Analyser:
             tail_start = at + normal.starts[segments.tail.start] if segments.tail else at
             at += len(run)
 
+    def _weight(self, token: Token) -> float:
+        """Weigh one term of a question; an acronym whose word is a stop word, as in WHO, has to stand for it."""
+        if token.kind is Kind.ACRONYM and self._fold(token.term.removeprefix(EXACT)) in self._language.stop_words:
+            return WEIGHTS[Kind.WORD]
+        return WEIGHTS.get(token.kind, 0.0)
+
     def _run(self, run: str) -> _Run:
         """Analyse a run of non-space text, or remember it."""
         known = self._runs.get(run)
         if known is not None:
             return known
-        segments = segment(normalise(run), self._kinds)
-        terms = [(term, piece.kind) for term, piece in self._terms(segments.pieces)]
-        made = _Run(
-            words=tuple(term for term, kind in terms if kind is Kind.WORD),
-            exact=tuple(term for term, kind in terms if kind is not Kind.WORD),
-            tail=self._tail(segments),
-            head=fold(segments.head.text) if segments.head else "",
-        )
+        made = self._make_run(run)
         if len(run) <= _LONGEST_CACHED_RUN:
             if len(self._runs) >= _CACHED_RUNS:
                 self._runs.clear()
             self._runs[run] = made
         return made
+
+    def _make_run(self, run: str) -> _Run:
+        plain = _PLAIN.fullmatch(run)
+        if plain and (word := self._fold(plain[1])) != run:
+            # Most runs are a word with a capital or with punctuation: they share what the word itself comes to.
+            base = self._run(word)
+            return base if plain[2] in ("", ".") else _Run(base.words, base.exact, "", "")
+        segments = segment(normalise(run), self._kinds)
+        terms = [(term, piece.kind) for term, piece in self._terms(segments.pieces)]
+        return _Run(
+            words=tuple(term for term, kind in terms if kind is Kind.WORD),
+            exact=tuple(term for term, kind in terms if kind is not Kind.WORD),
+            tail=self._tail(segments),
+            head=fold(segments.head.text) if segments.head else "",
+        )
 
     def _terms(self, pieces: Iterable[Piece]) -> Iterator[tuple[str, Piece]]:
         """Turn pieces into terms; a word may be several, and a stop word changes its kind."""

@@ -2,8 +2,8 @@
 
 Case, encoding (NFKC) and the amount of white space make no difference; everything else does. A phrase must begin and
 end where a word of the text does: `cat` is not in `concat`, `1.2` not in `1.2.3`, `foo` not in `foo_bar`; `git` is in
-`git-reset`. Scripts written without spaces have no such borders: `水道` is in `自来水道路`. It takes linear time, but for
-texts made to repeat a long phrase up to its end.
+`git-reset`. Scripts written without spaces have no such borders: `水道` is in `自来水道路`. It takes linear time,
+but for texts made to repeat a long phrase up to its end.
 """
 
 from collections.abc import Iterator
@@ -87,7 +87,7 @@ def _is_border(text: str, at: int) -> bool:
     if left.isdecimal() and right in _NUMBER_GOES_ON:
         return at + 1 >= len(text) or not text[at + 1].isdecimal()
     kinds = _kind(left) + _kind(right)
-    return kinds[1] != "m" and kinds not in ("ww", "mw")
+    return kinds[1] != "m" and not (kinds[0] in "wnm" and kinds[1] in "wn")
 
 
 def _kind(character: str) -> str:

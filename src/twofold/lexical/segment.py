@@ -1,7 +1,8 @@
 """Cut one run of non-space text into words and exact forms. Regular expressions here take linear time on any input.
 
 A *word* is a run of letters, digits and marks, apostrophes within it included (as in Unicode Standard Annex 29, but a
-full stop, a hyphen or an underscore parts words). Scripts written without spaces give overlapping pairs of characters.
+full stop, a hyphen or an underscore parts words, initials excepted). Scripts written without spaces give overlapping
+pairs of characters.
 An *exact form* is something that readers look for whole: a code, an option, a file's name, an acronym.
 
 It works on normalised text (`twofold.lexical.normal`) with its case kept, and knows nothing of stems and stop words.
@@ -31,7 +32,7 @@ class Kind(IntEnum):
 
 
 class Piece(NamedTuple):
-    """A piece of text: `text[start:end]`, as found, before folding."""
+    """A piece of text, before folding, and where it stands."""
 
     text: str
     start: int
@@ -59,11 +60,12 @@ _CODES = re.compile(
     """,
     re.VERBOSE,
 )
-_ASCII_WORDS = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*+")
-_RUNS = re.compile(r"w[wm]*+(?:a[w][wm]*+)*+|[hc][hcm]*+")  # over kinds, not over text
+_ASCII_WORDS = re.compile(r"(?<![A-Za-z]\.)[A-Za-z](?:\.[A-Za-z])++(?![A-Za-z0-9])|[A-Za-z0-9]++(?:'[A-Za-z0-9]++)*+")
+_RUNS = re.compile(r"(?<!wp)w(?:pw)++(?![wnm])|[wn][wnm]*+(?:a[wn][wnm]*+)*+|[hc][hcm]*+")  # over kinds, not over text
 _HEAD = re.compile(r"\d++(?:[.,:\-]\d++)*+[A-Za-z]?+(?!\w)")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\WA-Za-z\d_]+\d*")
 
+_PUNCTUATION = {"'": "a", ".": "p"}
 # Written without spaces between words: ideographs, kana, South-East Asia's scripts; and hangul, whose particles stick.
 _IDEOGRAPHS = ((0x3005, 0x3007), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
 _UNSPACED = (
@@ -92,7 +94,7 @@ def segment(text: str, kinds: CharacterKinds) -> Segments:
     `"ERR-12345"` gives the words `ERR` and `12345`, the acronym `ERR` and the code `ERR-12345`.
     """
     if text.isascii():
-        words = [Piece(found[0], *found.span(), Kind.WORD) for found in _ASCII_WORDS.finditer(text)]
+        words = [_word(text, *found.span()) for found in _ASCII_WORDS.finditer(text)]
         spaced = text
     else:
         words, spaced = _words(text, kinds)
@@ -129,10 +131,15 @@ def _words(text: str, kinds: CharacterKinds) -> tuple[list[Piece], str]:
         if of_text[start] in "hc":
             pieces += _pairs_of_characters(text, of_text, start, end)
         else:
-            pieces.append(Piece(text[start:end], start, end, Kind.WORD))
+            pieces.append(_word(text, start, end))
     if "h" not in of_text and "c" not in of_text:
         return pieces, text
     return pieces, "".join(" " if kind in "hc" else character for character, kind in zip(text, of_text, strict=True))
+
+
+def _word(text: str, start: int, end: int) -> Piece:
+    """Give a word; initials close up, so that `U.S.A.` is the word and the acronym `USA`."""
+    return Piece(text[start:end].replace(".", ""), start, end, Kind.WORD)
 
 
 def _pairs_of_characters(text: str, kinds: str, start: int, end: int) -> list[Piece]:
@@ -154,7 +161,7 @@ def _compound(piece: Piece) -> Piece:
 
 def _tail(words: list[Piece], text: str) -> Piece | None:
     """Give the word that ends the run, as `Article` or `Art.` do; none after a comma or a bracket."""
-    if not words or len(words[-1].text) < 2 or not words[-1].text.isalpha():  # noqa: PLR2004
+    if not words or not 2 <= len(words[-1].text) <= LONGEST_CODE or not words[-1].text.isalpha():  # noqa: PLR2004
         return None
     return words[-1] if text[words[-1].end :] in ("", ".") else None
 
@@ -165,9 +172,12 @@ def _head(text: str) -> Piece | None:
 
 
 def character_kind(code: int) -> str:
-    """Say what a character is: w word, m mark, a apostrophe, h ideograph, c of another unspaced script, `.` other."""
-    if code == ord("'"):
-        return "a"
+    """Say what a character is, in one letter.
+
+    w letter, n number, m mark, h ideograph, c of another script without spaces, a apostrophe, p full stop, `.` other.
+    """
+    if chr(code) in _PUNCTUATION:
+        return _PUNCTUATION[chr(code)]
     category = unicodedata.category(chr(code))
     if category[0] not in "LNM":
         return "."
@@ -175,7 +185,7 @@ def character_kind(code: int) -> str:
         return "h"
     if category != "Nd" and _within(code, _UNSPACED):
         return "c"
-    return "m" if category[0] == "M" else "w"
+    return {"M": "m", "N": "n", "L": "w"}[category[0]]
 
 
 def _within(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
