@@ -1,0 +1,117 @@
+"""The one safe way into a ZIP: counted before it is unpacked, read member by member, never written to disk.
+
+Office files, EPUB and OpenDocument are ZIP archives with XML inside. Sizes, count, ratio and overlaps are judged
+from the central directory before a byte is unpacked; a member that lies about its size is cut at what it declared
+and then fails its checksum. Names are keys into a table and never become paths.
+"""
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+
+from twofold.domain.errors import ReadError
+from twofold.ingest.reading import MEBIBYTE, Limits, Source
+
+OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+_DIRECTORY_RECORD = b"PK\x01\x02"
+_FORESEEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, RuntimeError, LookupError)
+_LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
+_RATIO_FREE = MEBIBYTE  # a member this small may be as compressible as it likes
+_ENCRYPTED_FLAG = 0x1
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An archive that kept within the limits. `names` are its files in the order of its directory, folders left out."""
+
+    source: str
+    names: tuple[str, ...]
+    _zip: zipfile.ZipFile
+    _folded: Mapping[str, str]
+
+    def find(self, name: str) -> str | None:
+        """Give the member's true name for one that may differ in case or by a leading slash; None if there is none."""
+        return self._folded.get(name.lstrip("/").casefold())
+
+    def read(self, name: str) -> bytes:
+        """Unpack one member. Raises ReadError when there is none, or it is damaged."""
+        found = self.find(name)
+        if found is None:
+            raise ReadError(f"{self.source}: the part {name!r} is missing.", "Save the file anew in its own program.")
+        try:
+            return self._zip.read(found)
+        except _FORESEEN as error:
+            raise ReadError(f"{self.source}: the part {name!r} is damaged.", "Restore it from a good copy.") from error
+
+
+def open_archive(source: Source, depth: int = 1) -> Archive:
+    """Open a ZIP after judging it. `depth` is 1 for a file as found and one more for each archive around it.
+
+    Raises ReadError: `limit` for too many, too large, too dense, overlapping or too deeply nested members; `encrypted`;
+    `unsupported` for methods other than store and deflate; `malformed`.
+    """
+    limits = source.limits
+    if depth > limits.archive_depth:
+        raise _over(source, f"archives nested deeper than {limits.archive_depth}")
+    if len(source.data) > limits.file_bytes:
+        raise _over(source, f"larger than {limits.file_bytes:,} bytes")
+    if source.data.count(_DIRECTORY_RECORD) > 10 * limits.archive_entries:
+        raise _over(source, f"more than {limits.archive_entries:,} members")
+    try:
+        opened = zipfile.ZipFile(BytesIO(source.data))
+        members = opened.infolist()
+        _judge(source, members)
+        _refuse_overlaps(source, members, opened.start_dir)
+    except _FORESEEN as error:
+        raise ReadError(f"{source.name}: not a sound ZIP archive.", "Restore it from a good copy.") from error
+    names = tuple(member.filename for member in members if not member.is_dir())
+    folded = {name.lstrip("/").casefold(): name for name in names}
+    if len(folded) != len(names):
+        raise ReadError(f"{source.name}: two parts have the same name.", "Save the file anew in its own program.")
+    return Archive(source.name, names, opened, folded)
+
+
+def _judge(source: Source, members: list[zipfile.ZipInfo]) -> None:
+    limits = source.limits
+    if len(members) > limits.archive_entries:
+        raise _over(source, f"more than {limits.archive_entries:,} members")
+    unpacked = sum(member.file_size for member in members)
+    if unpacked > limits.unpacked_bytes:
+        raise _over(source, f"more than {limits.unpacked_bytes:,} bytes when unpacked")
+    if _is_dense(unpacked, len(source.data), limits) or any(
+        _is_dense(member.file_size, member.compress_size, limits) for member in members
+    ):
+        raise _over(source, f"packed denser than {limits.archive_ratio} to 1")
+    for member in members:
+        if member.flag_bits & _ENCRYPTED_FLAG:
+            raise encrypted(source)
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            message = f"{source.name}: packed by method {member.compress_type}, which is not read here."
+            raise ReadError(message, "Pack it anew with the usual method, deflate.", kind="unsupported")
+
+
+def _is_dense(unpacked: int, packed: int, limits: Limits) -> bool:
+    return unpacked > _RATIO_FREE and unpacked > limits.archive_ratio * max(packed, 1)
+
+
+def _refuse_overlaps(source: Source, members: list[zipfile.ZipInfo], directory: int) -> None:
+    """Refuse members that share packed bytes: each could be within every limit, and all of them together not."""
+    ordered = sorted(members, key=lambda member: member.header_offset)
+    starts = [*(member.header_offset for member in ordered[1:]), directory]
+    for member, following in zip(ordered, starts, strict=False):
+        name, extra = _LOCAL_HEADER.unpack_from(source.data, member.header_offset)
+        if member.header_offset + _LOCAL_HEADER.size + name + extra + member.compress_size > following:
+            raise _over(source, "members that overlap")
+
+
+def encrypted(source: Source) -> ReadError:
+    """Say that a file is locked by a password."""
+    return ReadError(f"{source.name}: locked by a password.", "Save a copy without the password.", kind="encrypted")
+
+
+def _over(source: Source, what: str) -> ReadError:
+    return ReadError(f"{source.name}: {what}.", "Split it, or leave it out with .twofoldignore.", kind="limit")
