@@ -1,7 +1,8 @@
 """The other runtime: ONNX Runtime on the file as it was fetched. An extra, for platforms that OpenVINO does not serve.
 
-A file quantised to 8 bits runs as it is, activations rounded too, so its vectors differ from OpenVINO's (cosine about
-0.98): the identity says so, and a collection built with the one refuses the other. Float files agree.
+A file quantised to 8 bits runs as it is, activations rounded too, in steps that depend on everything that runs at once.
+So its texts run one by one, or a vector would depend on its company (cosine 0.995 instead of 1); and its vectors differ
+from OpenVINO's, which the identity says: a collection built with the one refuses the other. Float files agree.
 """
 
 from dataclasses import replace
@@ -15,7 +16,7 @@ from twofold.domain.errors import MissingExtraError, ModelError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.models.catalogue import WEIGHTS, ModelEntry
 from twofold.models.files import wrong
-from twofold.models.transformer import TransformerEmbedder
+from twofold.models.transformer import MOST_TEXTS, TransformerEmbedder
 
 PREFERRED = ("CUDAExecutionProvider", "CPUExecutionProvider")
 
@@ -64,7 +65,8 @@ def load_session(entry: ModelEntry, folder: Path) -> Session:
 
 def open_onnxruntime(entry: ModelEntry, folder: Path) -> TransformerEmbedder:
     """Make an embedder for a catalogue model whose files are in `folder`."""
-    return TransformerEmbedder(entry, identity_on_onnxruntime(entry), folder, load_session)
+    most_texts = 1 if entry.quantised else MOST_TEXTS
+    return TransformerEmbedder(entry, identity_on_onnxruntime(entry), folder, load_session, most_texts)
 
 
 def _imported() -> Any:  # noqa: ANN401 - the module has no types

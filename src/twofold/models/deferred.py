@@ -1,0 +1,49 @@
+"""An embedder whose identity is known at once and whose model is mapped when something is to be embedded.
+
+So a search by words alone loads no model, and a missing model is noticed where it is needed.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+
+from twofold.domain.ports import Embedder, EmbedderIdentity
+from twofold.domain.types import Vectors
+
+
+class DeferredEmbedder:
+    """Opens the embedder behind it on first use, once, whichever thread comes first."""
+
+    def __init__(self, identity: EmbedderIdentity, opener: Callable[[], Embedder]) -> None:
+        self._identity = identity
+        self._opener = opener
+        self._opening = threading.Lock()
+        self._opened: list[Embedder] = []
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """What the vectors depend on."""
+        return self._identity
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages."""
+        return self._embedder().embed_passages(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed questions."""
+        return self._embedder().embed_queries(texts)
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Count each text's tokens as the model sees them."""
+        return self._embedder().count_tokens(texts)
+
+    def close(self) -> None:
+        """Free the model, if it was ever opened."""
+        with self._opening:
+            while self._opened:
+                self._opened.pop().close()
+
+    def _embedder(self) -> Embedder:
+        with self._opening:
+            if not self._opened:
+                self._opened.append(self._opener())
+            return self._opened[0]
