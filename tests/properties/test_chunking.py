@@ -24,7 +24,8 @@ def embed(texts: Sequence[str]) -> Vectors:
         for word in text.split():
             vectors[row, crc32(word.encode("utf-8", "replace")) % 8] += 1
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, np.maximum(lengths, 1), dtype=np.float32)
+    unit: Vectors = vectors / np.maximum(lengths, 1)
+    return unit
 
 
 words = st.text("abcdéÉXYZ.!?。#-|1漢字\u0301", min_size=1, max_size=70)

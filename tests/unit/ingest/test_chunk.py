@@ -159,6 +159,22 @@ def test_code_is_cut_at_lines_and_keeps_its_indentation() -> None:
     assert [line for chunk in chunks for line in chunk.text.split("\n")] == lines
 
 
+def test_code_is_cut_at_blank_lines_sooner_than_inside_a_function() -> None:
+    functions = [
+        f"def run{at}():\n    first = 1\n    second = call(first, 2, 3, 4, 5, 6)\n    return second" for at in range(6)
+    ]
+    code = "\n\n".join(functions)
+    chunks = structure(measure, SMALL)(Document("d", "d", code, blocks=(Block(C, 0, len(code)),)))
+    assert texts_of(chunks) == ["\n\n".join(functions[at : at + 2]) for at in range(0, 6, 2)]
+
+
+def test_a_term_is_not_parted_from_its_definition() -> None:
+    terms = [f"--option{at}\n  {number_words(5)}" for at in range(10)]
+    chunks = structure(measure, SMALL)(document_of((L, "\n".join(terms), ())))
+    assert len(chunks) > 1
+    assert all(chunk.text.startswith("--option") for chunk in chunks)
+
+
 def test_a_list_is_cut_at_its_items() -> None:
     items = [f"- item {at} without a full stop" for at in range(12)]
     chunks = structure(measure, SMALL)(document_of((L, "\n".join(items), ())))

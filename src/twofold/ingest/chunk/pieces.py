@@ -23,6 +23,7 @@ without a space would be one passage.
 """
 
 _BATCH = 8192
+_INDENTATION = re.compile(r"[ \t]*+")
 _WORD = re.compile(r"\S+")
 _LINES = frozenset({BlockKind.LIST, BlockKind.TABLE, BlockKind.CODE})
 _PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST})
@@ -32,13 +33,18 @@ Span = tuple[int, int]
 
 
 class Break(IntEnum):
-    """How good a place the end of a piece is to cut at, worst first."""
+    """How good a place the end of a piece is to cut at, worst first.
+
+    A blank line inside a list or code counts as the end of a block; a line that those indented below it belong to (a
+    term before its definition, `def` before its body) is a worse end than a sentence's.
+    """
 
     BEHIND_HEADING = 0
     INSIDE_WORD = 1
     WORD = 2
-    SENTENCE = 3
-    BLOCK = 4
+    BEFORE_INDENTED = 3
+    SENTENCE = 4
+    BLOCK = 5
 
 
 class Piece(NamedTuple):
@@ -62,11 +68,11 @@ def cut_pieces(text: str, blocks: Sequence[Block], ends: Sequence[int], measure:
         text, [span for (span, _), weight in zip(spans, weights, strict=True) if weight > room], room, measure
     )
     found: list[Piece] = []
-    for (span, at), weight in zip(spans, weights, strict=True):
+    for number, ((span, at), weight) in enumerate(zip(spans, weights, strict=True)):
         parts = small[span] if weight > room else [(*span, weight)]
-        last = span[1] == blocks[at].end
+        following = spans[number + 1][0][0] if span[1] < blocks[at].end else None
         found.extend(Piece(start, end, tokens, at, _rank(text, end)) for start, end, tokens in parts[:-1])
-        found.append(Piece(*parts[-1], at, _last_rank(blocks[at], last=last)))
+        found.append(Piece(*parts[-1], at, _last_rank(text, blocks[at], span[1], following)))
     return _with_gaps(found)
 
 
@@ -189,10 +195,24 @@ def _rank(text: str, end: int) -> Break:
     return Break.WORD if text[end : end + 1].isspace() else Break.INSIDE_WORD
 
 
-def _last_rank(block: Block, *, last: bool) -> Break:
+def _last_rank(text: str, block: Block, end: int, following: int | None) -> Break:
+    """Rank the end of a sentence or line; `following` is where the next one of the block begins."""
     if block.kind is BlockKind.HEADING:
         return Break.BEHIND_HEADING
-    return Break.BLOCK if last else Break.SENTENCE
+    if following is None:
+        return Break.BLOCK
+    lines = text.count("\n", end, following)
+    if block.kind not in _LINES or not lines:
+        return Break.SENTENCE
+    if lines > 1:
+        return Break.BLOCK
+    own = text.rfind("\n", block.start, end) + 1 or block.start
+    return Break.BEFORE_INDENTED if _indentation(text, following) > _indentation(text, own) else Break.SENTENCE
+
+
+def _indentation(text: str, start: int) -> int:
+    found = _INDENTATION.match(text, start)
+    return found.end() - start if found else 0
 
 
 def _with_gaps(pieces: list[Piece]) -> list[Piece]:
