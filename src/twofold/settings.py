@@ -70,7 +70,7 @@ class SearchSettings:
     ] = "convex"
     dense_weight: Annotated[
         float, Meta(ge=0, le=1, description="The share of meaning in a hybrid score; words have the rest.")
-    ] = 0.5
+    ] = 0.6
     k1: Annotated[float, Meta(ge=0, le=10, description="BM25: how soon repeats of a word stop counting.")] = 1.2
     b: Annotated[float, Meta(ge=0, le=1, description="BM25: how much long passages are held back.")] = 0.75
 
@@ -283,12 +283,11 @@ def _built(values: Mapping[str, object]) -> Settings:
 
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
-    if settings.chunk.overlap >= settings.chunk.size:
+    chunk = settings.chunk
+    if chunk.overlap > chunk.size // 2:
         origin = origins.get("chunk.overlap", origins.get("chunk.size", "default"))
-        message = (
-            f"chunk.overlap ({origin}) cannot be {settings.chunk.overlap} with a chunk.size of {settings.chunk.size}."
-        )
-        raise InvalidInputError(message, "It must be smaller than chunk.size.")
+        message = f"chunk.overlap ({origin}) cannot be {chunk.overlap} with a chunk.size of {chunk.size}."
+        raise InvalidInputError(message, f"It must be a whole number from 0 to {chunk.size // 2}.")
 
 
 def _suggestion(key: str, known: Mapping[str, Dial]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from twofold.domain.filters import EVERYTHING, Filter
@@ -69,11 +69,15 @@ Chunker = Callable[[Document], tuple[Chunk, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Everything the derived data of a collection depends on, as canonical text; equal text, equal meaning."""
+    """Everything the derived data of a collection depends on, as canonical text; equal text, equal meaning.
+
+    `settings` are those it was made with, by name, so that it can be opened as it was made; they are not compared.
+    """
 
     embedder: EmbedderIdentity
     analyser: str
     chunker: str
+    settings: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,10 @@ class View(Protocol):
     @property
     def generation(self) -> int:
         """Counts changes; it never goes back."""
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """What the passages were made by; None for a collection that never held a document."""
 
     def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25; passages without any of the terms are not in it."""

@@ -59,6 +59,11 @@ class MemoryView:
         """Counts changes; it never goes back."""
         return self._state.generation
 
+    @property
+    def recipe(self) -> Recipe | None:
+        """What the passages were made by."""
+        return self._state.recipe
+
     def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25."""
         keys = self._within(scope)

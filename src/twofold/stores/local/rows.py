@@ -172,14 +172,20 @@ def read_chunk(row: tuple[str | int | None, ...]) -> Chunk:
 def write_recipe(recipe: Recipe) -> str:
     """Write a recipe as canonical JSON."""
     embedder = {name: getattr(recipe.embedder, name) for name in EmbedderIdentity.__slots__}
-    parts = {"embedder": embedder, "analyser": recipe.analyser, "chunker": recipe.chunker}
+    parts = {
+        "embedder": embedder,
+        "analyser": recipe.analyser,
+        "chunker": recipe.chunker,
+        "settings": dict(recipe.settings),
+    }
     return json.dumps(parts, ensure_ascii=False, sort_keys=True)
 
 
 def read_recipe(text: str) -> Recipe:
     """Read a recipe back."""
     parts = json.loads(text)
-    return Recipe(EmbedderIdentity(**parts["embedder"]), parts["analyser"], parts["chunker"])
+    settings = tuple(parts["settings"].items())
+    return Recipe(EmbedderIdentity(**parts["embedder"]), parts["analyser"], parts["chunker"], settings)
 
 
 def read_terms(data: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.errors import CorruptError
+from twofold.domain.ports import Recipe
 from twofold.stores.local.catalog import select
+from twofold.stores.local.rows import read_recipe
 from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments, open_segment
 
 SEGMENT_FOLDER = "segments"
@@ -79,6 +81,12 @@ def read_state(connection: apsw.Connection) -> State:
     if row is None:
         raise CorruptError("The index has lost its state.", "Restore a copy, or sync into a new index.")
     return State(*row)
+
+
+def current_recipe(connection: apsw.Connection) -> Recipe | None:
+    """Give the recipe of the edition that is searched."""
+    row = connection.execute("SELECT recipe FROM state JOIN edition ON edition.id = state.edition").fetchone()
+    return None if row is None else read_recipe(row[0])
 
 
 class SegmentMissingError(Exception):

@@ -19,7 +19,14 @@ from twofold.stores.local.connections import Connections
 from twofold.stores.local.durable import refusal
 from twofold.stores.local.editions import rebuild
 from twofold.stores.local.lock import WriterLock
-from twofold.stores.local.snapshot import SEGMENT_FOLDER, SegmentMissingError, Snapshot, follow, read_state
+from twofold.stores.local.snapshot import (
+    SEGMENT_FOLDER,
+    SegmentMissingError,
+    Snapshot,
+    current_recipe,
+    follow,
+    read_state,
+)
 from twofold.stores.local.verify import verify
 from twofold.stores.local.view import LocalView
 
@@ -62,7 +69,7 @@ class LocalStore:
     def adopt(self, recipe: Recipe) -> None:
         """Say by which recipe passages are made."""
         with self._connections.reading() as connection:
-            if writing.current_recipe(connection) == recipe:
+            if current_recipe(connection) == recipe:
                 return
         with self._writing() as connection, layout.transaction(connection):
             writing.adopt(connection, recipe)
@@ -102,7 +109,7 @@ class LocalStore:
             state = read_state(connection)
             (documents,) = connection.execute("SELECT count(*) FROM document").fetchone() or (0,)
             return StoreInfo(
-                recipe=writing.current_recipe(connection),
+                recipe=current_recipe(connection),
                 documents=documents,
                 chunks=state.chunks,
                 generation=state.generation,

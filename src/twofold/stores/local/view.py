@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.dense.exact import exact_scores
+from twofold.dense.scan import Plane, candidates
 from twofold.domain.errors import MismatchError, NotFoundError
-from twofold.domain.ports import ALL, Scope
+from twofold.domain.ports import ALL, Recipe, Scope
 from twofold.domain.types import (
     EMPTY_RANKING,
     Chunk,
@@ -26,9 +27,8 @@ from twofold.domain.types import (
 from twofold.kernels import bm25_contributions, bm25_top, count_marked
 from twofold.lexical.bm25 import explain, inverse_document_frequency
 from twofold.stores.local import rows
-from twofold.stores.local.nearest import nearest
 from twofold.stores.local.scoping import masks_of, storable, term_ids
-from twofold.stores.local.snapshot import Part, Snapshot
+from twofold.stores.local.snapshot import Part, Snapshot, current_recipe
 
 NORMS_REMEMBERED = 4
 
@@ -45,6 +45,11 @@ class LocalView:
     def generation(self) -> int:
         """Counts changes; it never goes back."""
         return self._snapshot.state.generation
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """What the passages were made by."""
+        return current_recipe(self._connection)
 
     def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25."""
@@ -68,7 +73,8 @@ class LocalView:
         self._check_width(vector)
         masks = masks_of(self._connection, self._snapshot, scope)
         segments = [part.segment for part in self._snapshot.parts]
-        found = nearest(vector, segments, masks, k)
+        planes = [Plane(one.quantised, one.signs, mask) for one, mask in zip(segments, masks, strict=True)]
+        found = [worth_scoring.slots for worth_scoring in candidates(vector, planes, k)]
         keys = [one.keys[slots] for one, slots in zip(segments, found, strict=True)]
         scores = [exact_scores(vector, one.vectors[slots]) for one, slots in zip(segments, found, strict=True)]
         return Ranking.of(np.concatenate(keys), np.concatenate(scores), k)

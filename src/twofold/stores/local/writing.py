@@ -9,7 +9,7 @@ from twofold.domain.ports import Recipe
 from twofold.domain.types import Entry, IndexedChunk
 from twofold.stores.local import rows
 from twofold.stores.local.scoping import storable
-from twofold.stores.local.snapshot import State, read_state
+from twofold.stores.local.snapshot import State, current_recipe, read_state
 
 TERMS_REMEMBERED = 200_000
 
@@ -50,12 +50,6 @@ def begin_edition(connection: apsw.Connection, recipe: Recipe) -> int:
     text = rows.write_recipe(recipe)
     connection.execute("INSERT INTO edition (recipe, dimensions) VALUES (?, ?)", (text, recipe.embedder.dimensions))
     return connection.last_insert_rowid()
-
-
-def current_recipe(connection: apsw.Connection) -> Recipe | None:
-    """Give the recipe of the edition that is searched."""
-    row = connection.execute("SELECT recipe FROM state JOIN edition ON edition.id = state.edition").fetchone()
-    return None if row is None else rows.read_recipe(row[0])
 
 
 def adopt(connection: apsw.Connection, recipe: Recipe) -> None:

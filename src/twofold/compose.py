@@ -1,0 +1,101 @@
+"""The one place that names concrete stores and models: settings in, parts out."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.ports import Embedder, Recipe, Store
+from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for
+from twofold.lexical.analyze import analyser_for
+from twofold.models.deferred import DeferredEmbedder
+from twofold.models.opening import identity_of, open_embedder
+from twofold.models.progress import Progress, ignore
+from twofold.pipeline.parts import Parts
+from twofold.settings import ChunkSettings, Settings
+from twofold.stores.local.store import LocalStore
+from twofold.stores.memory import MemoryStore
+
+MEMORY = ":memory:"
+INDEX_FOLDER = "indexes"
+NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+LONGEST_NAME = 64
+STRATEGIES: tuple[Literal["structure", "semantic", "fixed"], ...] = ("structure", "semantic", "fixed")
+
+
+def folder_of(where: str | Path, home: Path) -> Path:
+    """Give the folder of an index: a path is taken as it is, a name lives under `home`.
+
+    Raises InvalidInputError for a name that could be mistaken for anything else than a name.
+    """
+    if isinstance(where, Path) or where.startswith((".", "~")) or "/" in where:
+        return Path(where).expanduser().absolute()
+    if not where or len(where) > LONGEST_NAME or not NAME_CHARACTERS.issuperset(where):
+        raise InvalidInputError(
+            f"{where!r} cannot be the name of an index.",
+            "Use up to 64 letters, digits, `.`, `_` and `-`; or give a path that begins with `./`.",
+        )
+    return home / INDEX_FOLDER / where
+
+
+def open_store(where: str | Path, settings: Settings, *, create: bool) -> Store:
+    """Open the store of an index."""
+    if where == MEMORY:
+        return MemoryStore()
+    folder = folder_of(where, settings.home)
+    try:
+        return LocalStore(folder, create=create, wait_seconds=settings.writer_wait_seconds)
+    except NotFoundError as error:
+        raise NotFoundError(
+            f"There is no index {str(where)!r}.",
+            f"Make it with `twofold sync PATH --index {where}`; `twofold index list` shows those there are.",
+        ) from error
+
+
+def settings_of(settings: Settings, recipe: Recipe | None) -> Settings:
+    """Give the settings an index is opened with: its own where the caller left the defaults."""
+    if recipe is None:
+        return settings
+    own, default = dict(recipe.settings), Settings()
+    chunk = settings.chunk
+    if chunk == default.chunk and "chunk.size" in own:
+        strategy = next(one for one in STRATEGIES if one == own["chunk.strategy"])
+        chunk = ChunkSettings(strategy, int(own["chunk.size"]), int(own["chunk.overlap"]))
+    return replace(
+        settings,
+        embedder=own.get("embedder", settings.embedder) if settings.embedder == default.embedder else settings.embedder,
+        analyser=own.get("analyser", settings.analyser) if settings.analyser == default.analyser else settings.analyser,
+        chunk=chunk,
+    )
+
+
+def make_parts(
+    store: Store, settings: Settings, embedder: Embedder | None, progress: Callable[[Progress], None] = ignore
+) -> Parts:
+    """Make what fills a store. A model is loaded when something is to be embedded, and fetched if need be."""
+    plan = ChunkPlan(Strategy(settings.chunk.strategy), settings.chunk.size, settings.chunk.overlap)
+    used = embedder or _embedder(settings, progress)
+    return Parts(
+        store=store,
+        embedder=used,
+        analyser=analyser_for(settings.analyser),
+        chunker=chunker_for(plan, used.count_tokens, used.embed_passages),
+        chunking=plan.describe(),
+        settings=(
+            ("embedder", settings.embedder if embedder is None else embedder.identity.name),
+            ("analyser", settings.analyser),
+            ("chunk.strategy", settings.chunk.strategy),
+            ("chunk.size", str(settings.chunk.size)),
+            ("chunk.overlap", str(settings.chunk.overlap)),
+        ),
+    )
+
+
+def _embedder(settings: Settings, progress: Callable[[Progress], None]) -> Embedder:
+    opener = partial(
+        open_embedder, settings.embedder, cache=settings.models, offline=settings.offline, progress=progress
+    )
+    identity = identity_of(settings.embedder)
+    return opener() if identity is None else DeferredEmbedder(identity, opener)

@@ -1,0 +1,325 @@
+"""An index, as a Python program uses it."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, overload
+
+from twofold.compose import MEMORY, folder_of, make_parts, open_store, settings_of
+from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.filters import EVERYTHING, Filter
+from twofold.domain.ports import Embedder, Finding, Recipe
+from twofold.domain.types import Chunk, Document, DocumentInfo, IndexedChunk, Metadata, document_id
+from twofold.ingest.documents import content_hash
+from twofold.ingest.pool import Failed, ReaderPool
+from twofold.ingest.reading import Limits, clean
+from twofold.ingest.walk import Skipped, load, walk
+from twofold.models.progress import Progress, ignore
+from twofold.pipeline.prepare import prepare
+from twofold.pipeline.results import SearchResult
+from twofold.pipeline.search import SearchPlan, search
+from twofold.pipeline.sync import OnProgress, plan_sync, sync
+from twofold.pipeline.types import Phase, SyncPlan, SyncProgress, SyncReport
+from twofold.settings import Settings, load_settings
+
+NO_METADATA: Metadata = {}
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """What an index holds, where, and how it was made. `recipe` is None until it holds a document."""
+
+    name: str
+    folder: str
+    recipe: Recipe | None
+    documents: int
+    chunks: int
+    generation: int
+    segments: int
+    bytes_on_disk: int
+
+
+def say_nothing(_: SyncProgress) -> None:
+    """Report progress to nobody."""
+
+
+class Index:
+    """A searchable collection of documents.
+
+    `where` is a name (kept under `TWOFOLD_HOME`), a path (kept there), or `":memory:"`. `settings` replaces what the
+    environment and `twofold.yaml` say; where they are left at their defaults an existing index is opened as it was
+    made. `embedder` brings one of your own. `on_model` hears of a model being fetched.
+
+    >>> from twofold import Index
+    >>> from twofold.models.hashing import HashingEmbedder
+    >>> with Index(":memory:", embedder=HashingEmbedder()) as index:
+    ...     _ = index.add("The cat sat on the mat.", source="cat.txt")
+    ...     [hit.source for hit in index.search("cat").hits]
+    ['cat.txt']
+
+    Raises NotFoundError when `create` is false and there is no such index, InvalidInputError for a name that is none.
+    """
+
+    def __init__(
+        self,
+        where: str | Path = "default",
+        *,
+        settings: Settings | None = None,
+        embedder: Embedder | None = None,
+        create: bool = True,
+        on_model: Callable[[Progress], None] = ignore,
+    ) -> None:
+        asked = settings or load_settings()
+        self._where = where
+        self._asked = asked
+        self._own_embedder = embedder
+        self._on_model = on_model
+        self._store = open_store(where, asked, create=create)
+        self._settings = settings_of(asked, self._store.info().recipe)
+        self._parts = make_parts(self._store, self._settings, embedder, on_model)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force, the index's own included."""
+        return self._settings
+
+    @overload
+    def sync(self, *paths: str | os.PathLike[str], plan: Literal[True]) -> SyncPlan: ...
+
+    @overload
+    def sync(
+        self, *paths: str | os.PathLike[str], plan: Literal[False] = False, progress: OnProgress = say_nothing
+    ) -> SyncReport: ...
+
+    def sync(
+        self, *paths: str | os.PathLike[str], plan: bool = False, progress: OnProgress = say_nothing
+    ) -> SyncPlan | SyncReport:
+        """Add, update and delete documents until the index says what these files and folders say.
+
+        With `plan` it only says what it would do. Documents are committed a few at a time, each whole: it may be
+        stopped at any moment and run again. Files that cannot be read are in the report's `failed`; nothing else is
+        lost. Raises NotFoundError for a path that is not there, MismatchError, WriterBusyError, StorageFullError and
+        ModelError.
+        """
+        if not paths:
+            raise InvalidInputError("There is nothing to sync.", "Name a file or a folder.")
+        limits = self._limits()
+        if plan:
+            return plan_sync(self._parts, paths, limits)
+        return sync(self._parts, paths, limits, progress)
+
+    def watch(self, *paths: str | os.PathLike[str], progress: OnProgress = say_nothing) -> Iterator[SyncReport]:
+        """Sync now, and again whenever something below the paths changes; give a report each time. It never ends."""
+        import watchfiles  # a native watcher that only those load who watch
+
+        yield self.sync(*paths, progress=progress)
+        for _ in watchfiles.watch(*[str(path) for path in paths], raise_interrupt=True):
+            report = self.sync(*paths, progress=progress)
+            if report.added or report.updated or report.renamed or report.deleted or report.failed:
+                yield report
+
+    def add(
+        self,
+        text: str,
+        *,
+        source: str = "",
+        title: str = "",
+        metadata: Metadata = NO_METADATA,
+        id: str | None = None,  # noqa: A002
+    ) -> DocumentInfo:
+        """Add or replace one document by its text; durable when it returns.
+
+        `source` names it for people and gives its id; without one the text itself does. `id` sets the id instead: keep
+        it to letters, digits, `.`, `_` and `-`.
+        """
+        cleaned = clean(text)
+        hashed = content_hash(cleaned.encode())
+        name = clean(source) or (id if id is not None else f"text {hashed[:12]}")
+        document = Document(
+            id=id if id is not None else document_id(name),
+            source=name,
+            text=cleaned,
+            title=clean(title),
+            metadata=metadata,
+            content_hash=hashed,
+        )
+        return self.add_all([document])[0]
+
+    def add_file(self, path: str | os.PathLike[str], *, metadata: Metadata = NO_METADATA) -> DocumentInfo:
+        """Read one file, of any format that `sync` reads, and add or replace its document.
+
+        Raises NotFoundError, or ReadError when it cannot be read.
+        """
+        found = next(walk(path, self._limits()), None)
+        if found is None or isinstance(found, Skipped) or Path(path).is_dir():
+            reason = found.reason if isinstance(found, Skipped) else "it is a folder"
+            raise InvalidInputError(f"{os.fspath(path)} cannot be added: {reason}.", "Use `sync` for folders.")
+        with ReaderPool() as pool:
+            (outcome,) = pool.read_all([load(found, self._limits())])
+        if isinstance(outcome, Failed):
+            raise outcome.error
+        return self.add_all([replace(outcome, metadata={**outcome.metadata, **metadata})])[0]
+
+    def add_all(self, documents: Sequence[Document]) -> Sequence[DocumentInfo]:
+        """Add or replace documents of your own making, all of them or none; durable when it returns."""
+        self._store.adopt(self._parts.recipe)
+        with self._store.view() as view:
+            prepared = prepare(documents, self._parts, view, lambda _: None)
+        self._store.put(prepared.entries)
+        with self._store.view() as view:
+            infos = view.describe([document.id for document in documents])
+        return [infos[document.id] for document in documents]
+
+    def delete(self, *names: str) -> int:
+        """Delete documents, each named by its id, its source or an ending of its source that is no other's.
+
+        Gives how many there were. Raises NotFoundError for a name that fits none, and then deletes nothing.
+        """
+        return self._store.delete([self._named(name).id for name in names])
+
+    def documents(self) -> Sequence[DocumentInfo]:
+        """List all documents by source."""
+        with self._store.view() as view:
+            return list(view.documents())
+
+    def document(self, name: str) -> Document:
+        """Give a document with its text; named as in `delete`."""
+        identity = self._named(name).id
+        with self._store.view() as view:
+            found = view.document(identity)
+        if found is None:
+            raise NotFoundError(f"There is no document {name!r}.", "`twofold ls` lists the documents.")
+        return found
+
+    def chunks(self, name: str) -> Sequence[Chunk]:
+        """Give a document's passages in reading order; named as in `delete`."""
+        identity = self._named(name).id
+        with self._store.view() as view:
+            return view.chunks_of(identity)
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        mode: str | None = None,
+        filter: Filter = EVERYTHING,  # noqa: A002
+    ) -> SearchResult:
+        """Find the `k` passages (1 to 1,000) that answer a question best.
+
+        `mode` is `hybrid` (words and meaning), `bm25` (words alone) or `semantic` (meaning alone). In the question,
+        `"quoted phrases"` must occur verbatim, `+word` must occur and `-word` must not. `filter` acts before the cut.
+        Raises InvalidInputError for an empty question or a k out of range, MismatchError when the embedder is not the
+        one that the index was made with, ModelError when mode is `semantic` and the model cannot be had.
+        """
+        chosen = self._settings.search
+        plan = SearchPlan(
+            k=chosen.k if k is None else k,
+            mode=mode or chosen.mode,
+            depth=chosen.depth,
+            fusion=chosen.fusion,
+            dense_weight=chosen.dense_weight,
+            k1=chosen.k1,
+            b=chosen.b,
+            filter=filter,
+        )
+        return search(self._parts, query, plan)
+
+    def info(self) -> IndexInfo:
+        """Say what the index holds and how it was made."""
+        held = self._store.info()
+        folder = MEMORY if self._where == MEMORY else str(folder_of(self._where, self._asked.home))
+        return IndexInfo(
+            name=str(self._where),
+            folder=folder,
+            recipe=held.recipe,
+            documents=held.documents,
+            chunks=held.chunks,
+            generation=held.generation,
+            segments=held.segments,
+            bytes_on_disk=held.bytes_on_disk,
+        )
+
+    def verify(self) -> Sequence[Finding]:
+        """Recompute every checksum and hold both arms against the catalogue; nothing found means all is well."""
+        return self._store.verify()
+
+    def compact(self) -> None:
+        """Merge what can be merged, make damaged derived files again, and give back space. Rankings do not change."""
+        self._store.compact()
+
+    def reindex(self, progress: OnProgress = say_nothing) -> None:
+        """Make all passages anew by the settings that were asked for, beside the old ones, then switch over.
+
+        Searches see the old passages until then. Interrupted, it goes on where it stopped.
+        """
+        total = self._store.info().documents
+        done = embedded = 0
+
+        def count(passages: int) -> None:
+            nonlocal embedded
+            embedded += passages
+            progress(SyncProgress(Phase.EMBED, done, total, "", embedded))
+
+        def remake(documents: Sequence[Document]) -> Sequence[tuple[IndexedChunk, ...]]:
+            nonlocal done
+            prepared = prepare(documents, self._parts, None, count)
+            done += len(documents)
+            progress(SyncProgress(Phase.WRITE, done, total, documents[-1].source, embedded))
+            return [entry.chunks for entry in prepared.entries]
+
+        self._store.rebuild(self._parts.recipe, remake)
+
+    def drop(self) -> None:
+        """Delete the index for good, and close it. The documents' own files are left alone."""
+        self.close()
+        if self._where != MEMORY:
+            shutil.rmtree(folder_of(self._where, self._asked.home))
+
+    def close(self) -> None:
+        """Leave a state that opens fast, and close. Calling it twice does nothing more."""
+        try:
+            self._store.close()
+        finally:
+            if self._own_embedder is None:
+                self._parts.embedder.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _limits(self) -> Limits:
+        chosen = self._settings.sync
+        return Limits(
+            file_bytes=chosen.file_bytes,
+            archive_ratio=chosen.archive_ratio,
+            archive_depth=chosen.archive_depth,
+            memory_bytes=chosen.memory_bytes,
+            cpu_seconds=chosen.cpu_seconds,
+        )
+
+    def _named(self, name: str) -> DocumentInfo:
+        """Find a document by its id, its source, or an ending of its source at a folder's edge."""
+        with self._store.view() as view:
+            found = view.describe([name])
+            if found:
+                return found[name]
+            infos = list(view.documents())
+        exact = [info for info in infos if info.source == name]
+        fitting = exact or [info for info in infos if info.source.endswith("/" + name.lstrip("/"))]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            some: Mapping[str, str] = {info.id: info.source for info in fitting[:3]}
+            raise InvalidInputError(
+                f"{len(fitting)} documents end in {name!r}.",
+                "Name one: " + ", ".join(f"{identity} ({source})" for identity, source in some.items()) + ".",
+            )
+        raise NotFoundError(f"There is no document {name!r}.", "`twofold ls` lists the documents.")

@@ -1,0 +1,47 @@
+"""The parts that sentences are made with: a store and what fills it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from twofold.domain.ports import Chunker, Embedder, Recipe, Store
+from twofold.domain.types import TermCounts
+
+
+class Analyser(Protocol):
+    """Makes terms of text; see `twofold.lexical.analyze`."""
+
+    def describe(self) -> str:
+        """Give canonical text of all that the terms depend on."""
+
+    def counts(self, text: str) -> TermCounts:
+        """Count a passage's terms."""
+
+    def query(self, text: str) -> Mapping[str, float]:
+        """Weigh a question's terms."""
+
+    def clause_terms(self, text: str) -> tuple[str, ...]:
+        """Give the terms that stand for a required or an excluded word."""
+
+    def phrase_terms(self, text: str) -> tuple[str, ...]:
+        """Give terms that every passage with this text in it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A collection's store and the three that make its passages.
+
+    `chunking` describes the chunker; `settings` are those that the parts were made with, by name.
+    """
+
+    store: Store
+    embedder: Embedder
+    analyser: Analyser
+    chunker: Chunker
+    chunking: str
+    settings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def recipe(self) -> Recipe:
+        """What the derived data depends on."""
+        return Recipe(self.embedder.identity, self.analyser.describe(), self.chunking, self.settings)

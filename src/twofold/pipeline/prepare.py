@@ -1,0 +1,54 @@
+"""Documents in, entries out: cut, analyse, embed. What was embedded before is not embedded again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from twofold.domain.ports import View
+from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, Vector
+from twofold.pipeline.parts import Parts
+
+TEXTS_AT_ONCE = (
+    128  # enough for the embedder to put texts of like length together, few enough for a moving progress bar
+)
+SPECIAL_TOKENS = 2  # what models put around a text
+
+OnEmbedded = Callable[[int], None]
+"""Called with how many passages more are embedded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Entries ready to be put, how many of their passages are new to the embedder, and how many it had to cut short."""
+
+    entries: tuple[Entry, ...]
+    embedded: int
+    truncated: int
+
+
+def prepare(documents: Sequence[Document], parts: Parts, view: View | None, on_embedded: OnEmbedded) -> Prepared:
+    """Make entries of documents. Vectors that `view` knows for the same indexed text are used again.
+
+    Raises ModelError when the embedder cannot be run.
+    """
+    cut = [parts.chunker(document) for document in documents]
+    texts = list(dict.fromkeys(chunk.indexed_text for chunks in cut for chunk in chunks))
+    vectors: dict[str, Vector] = dict(view.vectors_for(texts)) if view is not None else {}
+    fresh = [text for text in texts if text not in vectors]
+    for first in range(0, len(fresh), TEXTS_AT_ONCE):
+        some = fresh[first : first + TEXTS_AT_ONCE]
+        for text, vector in zip(some, parts.embedder.embed_passages(some), strict=True):
+            vectors[text] = np.asarray(vector)
+        on_embedded(len(some))
+    longest = parts.embedder.identity.max_tokens - SPECIAL_TOKENS
+    truncated = sum(count > longest for count in parts.embedder.count_tokens(fresh))
+    entries = tuple(
+        Entry(document, tuple(_indexed(chunk, parts, vectors) for chunk in chunks))
+        for document, chunks in zip(documents, cut, strict=True)
+    )
+    return Prepared(entries, len(fresh), truncated)
+
+
+def _indexed(chunk: Chunk, parts: Parts, vectors: dict[str, Vector]) -> IndexedChunk:
+    return IndexedChunk(chunk, parts.analyser.counts(chunk.indexed_text), vectors[chunk.indexed_text])

@@ -1,0 +1,78 @@
+"""What a search hands back, with enough beside it to recompute every score that it shows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from twofold.domain.types import TermScore
+
+
+@dataclass(frozen=True, slots=True)
+class ArmTrace:
+    """What one arm said of a passage.
+
+    `rank` counts from 1 in the arm's own list, None where the passage was below the arm's depth and only scored.
+    `raw` is BM25 or cosine, `normalised` what the fusion made of it, and `weight · normalised` its part of the score.
+    """
+
+    rank: int | None
+    raw: float
+    normalised: float
+    weight: float
+
+    @property
+    def part(self) -> float:
+        """The arm's part of the passage's score."""
+        return self.weight * self.normalised
+
+
+@dataclass(frozen=True, slots=True)
+class HitTrace:
+    """Where a passage's score came from. `terms` add up to the lexical arm's `raw`, from the left."""
+
+    lexical: ArmTrace | None
+    dense: ArmTrace | None
+    terms: tuple[TermScore, ...] = ()
+
+    def evaluate(self) -> float:
+        """Recompute the passage's score: the parts of the arms that spoke, lexical first."""
+        total = 0.0
+        for arm in (self.lexical, self.dense):
+            if arm is not None:
+                total += arm.part
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """One line of a search's answer. `document_text[start:end] == text`; `score` orders and says nothing else."""
+
+    rank: int
+    score: float
+    source: str
+    title: str
+    document: str
+    chunk_id: str
+    page: int | None
+    place: str
+    heading: tuple[str, ...]
+    start: int
+    end: int
+    text: str
+    trace: HitTrace
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A search's answer. `mode` is what was done, `degraded` names what could not be done and why.
+
+    `fusion` says how scores were made: `convex`, `rrf`, or the mode's name where one arm was alone. `constants` are
+    what the question's scores were normalised by; `timings_ms` gives each step and `total`.
+    """
+
+    query: str
+    mode: str
+    fusion: str
+    hits: tuple[FoundPassage, ...]
+    constants: Mapping[str, float]
+    timings_ms: Mapping[str, float]
+    degraded: tuple[str, ...] = ()

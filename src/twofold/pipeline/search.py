@@ -1,0 +1,171 @@
+"""The search: understand the question, let both arms look, complete their scores, fuse, fetch, explain."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from twofold.domain.errors import InvalidInputError, MismatchError, ModelError
+from twofold.domain.filters import EVERYTHING, Filter
+from twofold.domain.ports import Scope, View
+from twofold.domain.types import EMPTY_RANKING, TermQuery, Vector
+from twofold.lexical.normal import fold
+from twofold.pipeline.fusion import ALONE, FUSIONS, Candidates, Fused
+from twofold.pipeline.parts import Parts
+from twofold.pipeline.results import FoundPassage, HitTrace, SearchResult
+from twofold.query.parse import Analysis, ParsedQuery, parse
+
+MODES = ("hybrid", "bm25", "semantic")
+LARGEST_K = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPlan:
+    """How a search is done. `depth` is how many candidates each arm gives, never fewer than `k` (1 to 1,000)."""
+
+    k: int = 10
+    mode: str = "hybrid"
+    depth: int = 100
+    fusion: str = "convex"
+    dense_weight: float = 0.6
+    k1: float = 1.2
+    b: float = 0.75
+    filter: Filter = EVERYTHING
+
+
+class Stopwatch:
+    """Measures the steps of one search in milliseconds."""
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+        self.steps: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Measure a step; a step entered twice adds up."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.steps[name] = self.steps.get(name, 0.0) + (time.perf_counter() - started) * 1e3
+
+    def total(self) -> Mapping[str, float]:
+        """Give all steps, and the time since the search began."""
+        return {**self.steps, "total": (time.perf_counter() - self._started) * 1e3}
+
+
+def search(parts: Parts, question: str, plan: SearchPlan) -> SearchResult:
+    """Find the k passages that answer a question best.
+
+    Where the model that embeds questions fails, a hybrid search goes on with words alone and says so in `degraded`; a
+    semantic one raises ModelError. Raises InvalidInputError for an empty question, an unknown mode or fusion or a k out
+    of range, MismatchError when the collection was made with another embedder.
+    """
+    _check(plan)
+    watch = Stopwatch()
+    with watch.step("parse"):
+        analyser = parts.analyser
+        parsed = parse(question, Analysis(fold, analyser.query, analyser.phrase_terms, analyser.clause_terms))
+    mode, vector, degraded = _embed(parts, parsed, plan.mode, watch)
+    with parts.store.view() as view:
+        found = _look(view, parsed, plan, (mode, vector), watch)
+        with watch.step("fuse"):
+            fuse = FUSIONS[plan.fusion] if mode == "hybrid" else ALONE[mode]
+            fused = fuse(found, plan.dense_weight)
+        with watch.step("fetch"):
+            hits = _fetch(view, fused, _term_query(parsed, plan), plan.k)
+    fusion = plan.fusion if mode == "hybrid" else mode
+    return SearchResult(question, mode, fusion, hits, fused.constants, watch.total(), degraded)
+
+
+def _check(plan: SearchPlan) -> None:
+    if plan.mode not in MODES:
+        raise InvalidInputError(f"There is no mode {plan.mode!r}.", f"Use one of {', '.join(MODES)}.")
+    if plan.fusion not in FUSIONS:
+        raise InvalidInputError(f"There is no fusion {plan.fusion!r}.", f"Use one of {', '.join(FUSIONS)}.")
+    if not 1 <= plan.k <= LARGEST_K:
+        raise InvalidInputError(f"k must be from 1 to {LARGEST_K}, not {plan.k}.", "Ask for fewer passages.")
+
+
+def _embed(
+    parts: Parts, parsed: ParsedQuery, mode: str, watch: Stopwatch
+) -> tuple[str, Vector | None, tuple[str, ...]]:
+    """Embed the question's words; say which mode is left, with what vector, and what was given up."""
+    if mode == "bm25" or not parsed.words.strip():
+        return mode, None, ()
+    with parts.store.view() as view:
+        held = view.recipe
+    if held is not None and held.embedder != parts.embedder.identity:
+        raise MismatchError(
+            f"The index was made with the embedder {held.embedder.name!r}, not {parts.embedder.identity.name!r}.",
+            "Search with `--embedder` as it was made, or run `twofold index reindex`.",
+        )
+    try:
+        with watch.step("embed"):
+            return mode, parts.embedder.embed_queries([parsed.words])[0], ()
+    except ModelError as error:
+        if mode == "semantic":
+            raise
+        return "bm25", None, (f"dense unavailable: {error.message}",)
+
+
+def _term_query(parsed: ParsedQuery, plan: SearchPlan) -> TermQuery:
+    return replace(parsed.terms, k1=plan.k1, b=plan.b)
+
+
+def _look(
+    view: View, parsed: ParsedQuery, plan: SearchPlan, arms: tuple[str, Vector | None], watch: Stopwatch
+) -> Candidates:
+    """Let the arms look, then complete the scores of whatever either of them found."""
+    mode, vector = arms
+    scope = Scope(plan.filter, parsed.required, parsed.excluded)
+    depth = max(plan.depth, plan.k)
+    terms = _term_query(parsed, plan)
+    lexical = dense = EMPTY_RANKING
+    with watch.step("lexical"):
+        if mode != "semantic":
+            lexical = view.find_terms(terms, depth, scope)
+    with watch.step("dense"):
+        if vector is not None:
+            dense = view.find_vector(vector, depth, scope)
+    keys = np.union1d(lexical.keys, dense.keys)
+    with watch.step("lexical"):
+        lexical_scores = view.score_terms(terms, keys) if mode != "semantic" else np.zeros(len(keys))
+    with watch.step("dense"):
+        dense_scores = view.score_vector(vector, keys) if vector is not None else np.zeros(len(keys))
+    return Candidates(lexical, dense, keys, lexical_scores, dense_scores)
+
+
+def _fetch(view: View, fused: Fused, terms: TermQuery, k: int) -> tuple[FoundPassage, ...]:
+    """Fetch the k best passages and say of each where its score came from."""
+    hits = list(fused.ranking)[:k]
+    chunks = view.chunks([hit.key for hit in hits])
+    infos = view.describe(list({chunk.document for chunk in chunks}))
+    return tuple(
+        FoundPassage(
+            rank=rank,
+            score=hit.score,
+            source=infos[chunk.document].source,
+            title=infos[chunk.document].title,
+            document=chunk.document,
+            chunk_id=chunk.id,
+            page=chunk.page,
+            place=chunk.place,
+            heading=chunk.heading,
+            start=chunk.start,
+            end=chunk.end,
+            text=chunk.text,
+            trace=_trace(view, fused, terms, hit.key),
+        )
+        for rank, (hit, chunk) in enumerate(zip(hits, chunks, strict=True), start=1)
+    )
+
+
+def _trace(view: View, fused: Fused, terms: TermQuery, key: int) -> HitTrace:
+    return HitTrace(
+        lexical=None if fused.lexical is None else fused.lexical.trace(key),
+        dense=None if fused.dense is None else fused.dense.trace(key),
+        terms=() if fused.lexical is None else view.explain_terms(terms, key),
+    )

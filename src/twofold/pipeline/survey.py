@@ -1,0 +1,135 @@
+"""The survey before a sync: what folders hold, against what the index holds of them.
+
+A document is deleted only when its root was walked and its place in it was looked at: an unmounted disk, an unreadable
+folder or a file too large to read costs nothing.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from twofold.domain.errors import ReadError
+from twofold.domain.ports import View
+from twofold.domain.types import DocumentInfo
+from twofold.ingest.documents import content_hash
+from twofold.ingest.reading import Limits
+from twofold.ingest.walk import Found, Skipped, load, source_name, walk
+from twofold.pipeline.types import LeftOut, Rename, SyncPlan
+
+ROOT = "root"
+SIZE = "size"
+MODIFIED_NS = "modified_ns"
+EMPTY_ROOT = "the folder is empty although the index has documents of it; they are kept, remove them with `twofold rm`"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file to read, and the root it was found under."""
+
+    found: Found
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is to be done: files to read, sources whose documents go, and the same told to people."""
+
+    to_read: tuple[Wanted, ...]
+    to_delete: tuple[DocumentInfo, ...]
+    plan: SyncPlan
+
+
+def survey(view: View, roots: Sequence[str | os.PathLike[str]], limits: Limits) -> Survey:
+    """Compare folders with the index. Files of the same size and time as before are taken as unchanged.
+
+    Raises NotFoundError for a root that is not there, ReadError for one that cannot be listed.
+    """
+    known = {info.source: info for info in view.documents() if ROOT in info.metadata}
+    wanted: dict[str, Wanted] = {}
+    skipped: list[LeftOut] = []
+    gone: dict[str, DocumentInfo] = {}
+    for root in roots:
+        name = source_name(os.path.realpath(root))
+        found = list(walk(root, limits))
+        files = {one.source: Wanted(one, name) for one in found if isinstance(one, Found)}
+        left_out = [one for one in found if isinstance(one, Skipped)]
+        skipped += [LeftOut(one.source, one.reason) for one in left_out]
+        below = {source: info for source, info in known.items() if _is_below(source, name)}
+        if below and not files:
+            skipped.append(LeftOut(name, EMPTY_ROOT))
+            continue
+        wanted |= files
+        unseen = [one.source for one in left_out]
+        gone |= {
+            source: info
+            for source, info in below.items()
+            if source not in files and not any(_is_below(source, place) for place in unseen)
+        }
+    return _decided(known, wanted, {source: gone[source] for source in gone if source not in wanted}, skipped, limits)
+
+
+def _decided(
+    known: Mapping[str, DocumentInfo],
+    wanted: Mapping[str, Wanted],
+    gone: Mapping[str, DocumentInfo],
+    skipped: Iterable[LeftOut],
+    limits: Limits,
+) -> Survey:
+    added = [source for source in wanted if source not in known]
+    updated = [
+        source for source, one in wanted.items() if source in known and _changed(known[source], one.found, limits)
+    ]
+    renamed = _renamed(added, wanted, gone, limits) if gone else ()
+    moved_from, moved_to = {one.old for one in renamed}, {one.new for one in renamed}
+    return Survey(
+        tuple(wanted[source] for source in (*added, *updated)),
+        tuple(gone.values()),
+        SyncPlan(
+            added=tuple(source for source in added if source not in moved_to),
+            updated=tuple(updated),
+            renamed=tuple(renamed),
+            deleted=tuple(source for source in gone if source not in moved_from),
+            unchanged=len(wanted) - len(added) - len(updated),
+            skipped=tuple(skipped),
+        ),
+    )
+
+
+def _is_below(source: str, place: str) -> bool:
+    return source == place or source.startswith(place.rstrip("/") + "/")
+
+
+def _changed(info: DocumentInfo, found: Found, limits: Limits) -> bool:
+    if (info.metadata.get(SIZE), info.metadata.get(MODIFIED_NS)) == (found.size, found.mtime_ns):
+        return False
+    return _hash_of(found, limits) != info.content_hash
+
+
+def _hash_of(found: Found, limits: Limits) -> str:
+    """Hash a file's bytes; empty for one that cannot be read, which differs from any hash: reading it will say why."""
+    with suppress(ReadError):
+        return content_hash(load(found, limits).data)
+    return ""
+
+
+def _renamed(
+    added: Sequence[str], wanted: Mapping[str, Wanted], gone: Mapping[str, DocumentInfo], limits: Limits
+) -> list[Rename]:
+    """Pair new files with vanished documents of the same bytes, by name first, so that twins pair up sensibly."""
+    vanished: dict[str, list[str]] = {}
+    for source, info in gone.items():
+        vanished.setdefault(info.content_hash, []).append(source)
+    sizes = {info.metadata.get(SIZE) for info in gone.values()}
+    renames = []
+    for new in added:
+        if wanted[new].found.size not in sizes:
+            continue
+        candidates = vanished.get(_hash_of(wanted[new].found, limits), [])
+        if candidates:
+            same_name = [old for old in candidates if Path(old).name == Path(new).name]
+            old = (same_name or candidates)[0]
+            candidates.remove(old)
+            renames.append(Rename(old, new))
+    return renames
