@@ -64,12 +64,14 @@ def _kept(core: Any, folder: Path, stem: str) -> Compiled | None:  # noqa: ANN40
     import openvino
 
     for path in folder.glob(f"{stem}-*.blob"):
-        content = np.memmap(path, np.uint8, "c")  # OpenVINO asks for memory that may be written
+        try:
+            content = np.memmap(path, np.uint8, "c")  # OpenVINO asks for memory that may be written
+        except (OSError, ValueError):  # gone since it was listed, or empty
+            continue
         if path.stem.removeprefix(f"{stem}-") == xxhash.xxh3_128_hexdigest(content.data):
             model = core.import_model(openvino.Tensor(content, shared_memory=True), DEVICE, {})
             return Compiled(model, content)
         LOG.warning("The compiled model %s is damaged and will be made anew.", path.name)
-        path.unlink(missing_ok=True)
     return None
 
 
@@ -89,7 +91,8 @@ def _keep(content: bytes, folder: Path, stem: str) -> None:
     with tempfile.TemporaryDirectory(dir=folder, prefix=".compiling-") as partial:
         draft = Path(partial) / "model.blob"
         draft.write_bytes(content)
-        put_in_place(draft, folder / f"{stem}-{checksum(draft)}.blob")
-    for other in folder.glob("compiled-*.blob"):
-        if not other.name.startswith(stem):  # of another version or processor: whoever needs it makes it again
+        kept = put_in_place(draft, folder / f"{stem}-{checksum(draft)}.blob")
+    version = stem.rpartition("-")[0]
+    for other in folder.glob("compiled-*.blob"):  # those of other processors stay: machines may share the folder
+        if other != kept and (other.name.startswith(f"{stem}-") or not other.name.startswith(f"{version}-")):
             other.unlink(missing_ok=True)

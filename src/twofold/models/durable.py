@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 
-def put_in_place(finished: Path, target: Path) -> None:
+def put_in_place(finished: Path, target: Path) -> Path:
     """Flush `finished` to disk and rename it to `target` on the same file system; `sync_folder` makes the name stay."""
     with finished.open("rb") as content:
         os.fsync(content.fileno())
-    finished.replace(target)
+    return finished.replace(target)
 
 
 def sync_folder(folder: Path) -> None:

@@ -117,7 +117,8 @@ def _ask(endpoint: Endpoint, texts: Sequence[str], patience: Patience) -> Vector
     url = endpoint.address.rstrip("/") + "/embeddings"
     width = endpoint.dimensions or 65_536
     with opened(Request(url, body, _headers(endpoint), redirects=False), patience) as answer:
-        content = read_at_most(answer, 65_536 + len(texts) * width * BYTES_PER_NUMBER, host_of(url))
+        limit = 65_536 + len(texts) * width * BYTES_PER_NUMBER
+        content = read_at_most(answer, limit, host_of(url), patience.timeout)
     rows = _in_order(content, len(texts), host_of(url))
     dimensions = endpoint.dimensions or len(rows[0])
     if any(len(row) != dimensions for row in rows):

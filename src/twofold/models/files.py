@@ -48,11 +48,10 @@ def verify(entry: ModelEntry, cache: Path) -> tuple[Finding, ...]:
         Finding(str(folder / file.name), what, mendable=True) for file in entry.files if (what := wrong(file, folder))
     ]
     record = read_record(folder / CONVERTED)
-    if not _is_converted(entry, folder):
-        findings.append(
-            Finding(str(folder / CONVERTED), "the converted model is missing or out of date", mendable=True)
-        )
-    elif record is not None:
+    if record is None or record.source != entry.weights.sha256:
+        what = "the record of the converted model is missing or out of date"
+        findings.append(Finding(str(folder / CONVERTED), what, mendable=True))
+    else:
         findings += [Finding(str(folder / name), what, mendable=True) for name, what in damage(record, folder)]
     return tuple(findings)
 
@@ -171,7 +170,8 @@ def _convert_once(entry: ModelEntry, folder: Path, partial: Path, progress: Repo
     convert(folder / WEIGHTS, partial / "model.xml")
     names = ("model.xml", "model.bin")
     fresh = record_of(entry.weights.sha256, partial, names)
-    (folder / CONVERTED).unlink(missing_ok=True)
+    for stale in (folder / CONVERTED, *folder.glob("compiled-*.blob")):
+        stale.unlink(missing_ok=True)
     for name in names:
         put_in_place(partial / name, folder / name)
     write_record(fresh, folder / CONVERTED, partial)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TOO_MANY_REQUESTS = 429
 SERVER_ERROR = 500
+PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +83,22 @@ def opened(request: Request, patience: Patience = Patience()) -> Iterator[IO[byt
         patience.sleep(pause)
 
 
-def read_at_most(body: IO[bytes], limit: int, host: str) -> bytes:
-    """Read a whole answer of at most `limit` bytes. Raises ModelError when it is longer, or breaks off."""
+def read_at_most(body: IO[bytes], limit: int, host: str, seconds: float) -> bytes:
+    """Read a whole answer of at most `limit` bytes within `seconds`. Raises ModelError where that cannot be."""
     import http.client
 
+    deadline = time.monotonic() + seconds
+    content = bytearray()
     try:
-        content = body.read(limit + 1)
+        while piece := body.read1(PIECE):  # type: ignore[attr-defined]
+            content += piece
+            if len(content) > limit:
+                raise ModelError(f"{host} answered more than {limit:,} bytes.", "Check what runs at that address.")
+            if time.monotonic() > deadline:
+                raise ModelError(f"{host} took more than {seconds:g} s to answer.", "Look at the server's own log.")
     except (OSError, http.client.HTTPException) as error:
         raise _unreachable(host, error) from error
-    if len(content) > limit:
-        raise ModelError(f"The answer of {host} is longer than {limit:,} bytes.", "Check what runs at that address.")
-    return content
+    return bytes(content)
 
 
 def _send(request: Request, timeout: float) -> IO[bytes]:
