@@ -1,0 +1,148 @@
+"""`doctor`: look at everything that must work here, one line each, with what to do about what does not."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+
+import typer
+
+from twofold.cli.data import write_json
+from twofold.cli.indexes import existing_indexes
+from twofold.cli.launch import settings_for
+from twofold.cli.options import IndexOption, JsonOption
+from twofold.cli.screen import columns, counted, one_line, screen_on, sized
+from twofold.domain.errors import ModelError, TwofoldError
+from twofold.index import Index
+from twofold.kernels import KERNELS
+from twofold.models.catalogue import CATALOGUE
+from twofold.models.files import verify as verify_model
+from twofold.settings import Settings
+
+PYTHON_FLOOR = (3, 11)
+SQLITE_FLOOR = "3.51.3"
+BYTES_FLOOR = 1_000_000_000
+
+
+class State(StrEnum):
+    """How a check came out."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `exit_code` counts when it failed."""
+
+    what: str
+    state: State
+    says: str
+    remedy: str = ""
+    exit_code: int = 1
+
+
+def doctor(context: typer.Context, *, index: IndexOption = None, as_json: JsonOption = False) -> None:
+    """Check the installation, the model, the disk and the indexes; each line says ok, warn or fail.
+
+    The exit code is 0 unless something failed; then it is that of the first failure.
+    """
+    settings = settings_for(context).settings
+    checks = list(_checks(settings, index))
+    if as_json:
+        write_json(checks)
+    else:
+        _draw(checks)
+    failed = [check for check in checks if check.state is State.FAIL]
+    if failed:
+        raise typer.Exit(failed[0].exit_code)
+
+
+def _checks(settings: Settings, index: str | None) -> Iterator[Check]:
+    yield _python()
+    yield _kernels()
+    yield _sqlite()
+    yield from _model(settings)
+    yield _disk(settings.home)
+    for name in [index] if index is not None else existing_indexes(settings):
+        yield _index(name, settings)
+
+
+def _python() -> Check:
+    found = ".".join(str(part) for part in sys.version_info[:3])
+    state = State.OK if sys.version_info >= PYTHON_FLOOR else State.FAIL
+    return Check("python", state, found, "Use Python 3.11 or newer.")
+
+
+def _kernels() -> Check:
+    if KERNELS == "c":
+        return Check("kernels", State.OK, "built in C")
+    remedy = "Install a C compiler and install twofold again."
+    return Check("kernels", State.WARN, "numpy stands in for C: the same results, slower", remedy)
+
+
+def _sqlite() -> Check:
+    import apsw
+
+    found = apsw.sqlite_lib_version()
+    recent = [int(part) for part in found.split(".")] >= [int(part) for part in SQLITE_FLOOR.split(".")]
+    remedy = f"Install a newer apsw: SQLite before {SQLITE_FLOOR} can damage a database in WAL mode."
+    return Check("sqlite", State.OK if recent else State.FAIL, found, remedy)
+
+
+def _model(settings: Settings) -> Iterator[Check]:
+    entry = CATALOGUE.get(settings.embedder)
+    if entry is None:
+        yield Check("model", State.OK, f"{settings.embedder}: no files to check")
+        return
+    runtime = "openvino" if find_spec("openvino") is not None else ""
+    yield Check(
+        "runtime",
+        State.OK if runtime else State.FAIL,
+        runtime or "openvino is not installed",
+        "Install it with `pip install openvino`, or use another embedder.",
+        ModelError.exit_code,
+    )
+    remedy = f"Run `twofold models pull {entry.name}`."
+    damage = verify_model(entry, settings.models)
+    says = f"{entry.name}: {one_line(damage[0].what)}" if damage else f"{entry.name}: every byte is right"
+    yield Check("model", State.FAIL if damage else State.OK, says, remedy, ModelError.exit_code)
+
+
+def _disk(home: Path) -> Check:
+    there = next(folder for folder in (home, *home.parents) if folder.exists())
+    free = shutil.disk_usage(there).free
+    state = State.OK if free >= BYTES_FLOOR else State.WARN
+    return Check("disk", state, f"{sized(free)} free for {home}", "Make room: a full disk stops `sync`, not search.")
+
+
+def _index(name: str, settings: Settings) -> Check:
+    what = f"index {name}"
+    try:
+        with Index(name, settings=settings, create=False) as opened:
+            findings = opened.verify()
+            info = opened.info()
+    except TwofoldError as error:
+        return Check(what, State.FAIL, error.message, error.remedy, error.exit_code)
+    if not findings:
+        return Check(what, State.OK, f"{counted(info.documents, 'document')}, every checksum is right")
+    says = f"{findings[0].where}: {findings[0].what}"
+    mendable = all(finding.mendable for finding in findings)
+    remedy = f"Run `twofold index {'compact' if mendable else 'verify'} --index {name}`."
+    return Check(what, State.WARN if mendable else State.FAIL, says, remedy, 7)
+
+
+def _draw(checks: list[Check]) -> None:
+    screen = screen_on()
+    styles = {State.OK: "green", State.WARN: "yellow", State.FAIL: "red"}
+    rows = [
+        (screen.paint(check.state, styles[check.state]), one_line(check.what), one_line(check.says)) for check in checks
+    ]
+    for line, check in zip(columns(rows), checks, strict=True):
+        screen.line(line)
+        if check.state is not State.OK and check.remedy:
+            screen.line(f"      {one_line(check.remedy)}")

@@ -1,0 +1,147 @@
+"""`eval`: run the engine over a judged collection, mode by mode, and say how good and how fast each was."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from twofold.cli.data import write_json
+from twofold.cli.launch import settings_for
+from twofold.cli.models import ensure_present
+from twofold.cli.options import EmbedderOption, JsonOption
+from twofold.cli.progress import progress_on
+from twofold.cli.screen import columns, counted, one_line, screen_on
+from twofold.compose import make_parts, open_store
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.types import Document, document_id
+from twofold.evaluate.collection import CorpusDocument, JudgedCollection, Question, load
+from twofold.evaluate.report import Evaluation, Figure, Row, documents_from_passages, evaluate_run, report, summarise
+from twofold.pipeline.parts import Parts
+from twofold.pipeline.prepare import prepare
+from twofold.pipeline.search import LARGEST_K, MODES, SearchPlan
+from twofold.pipeline.search import search as search_parts
+from twofold.pipeline.types import Phase, SyncProgress
+from twofold.settings import Settings
+
+DOCUMENTS_AT_ONCE = 64
+DOCUMENTS_JUDGED = 100
+QUERIES_TIMED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Engine:
+    """A scratch collection that is filled, and how it is asked."""
+
+    parts: Parts
+    plan: SearchPlan
+
+
+def evaluate(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Holds corpus.jsonl, queries.jsonl and qrels/.")],
+    *,
+    split: Annotated[str, typer.Option("--split", help="Which judgements: the name of a file in qrels/.")] = "test",
+    modes: Annotated[
+        list[str] | None, typer.Option("--mode", "-m", help="Only this mode; repeat for more.", show_default=False)
+    ] = None,
+    embedder: EmbedderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure search on a judged collection (BEIR's layout), indexed in a scratch folder that is removed afterwards.
+
+    Each figure is a mean over the questions, with the interval in which 95 % of resampled means lie.
+    """
+    asked = _checked(modes or list(MODES))
+    settings = settings_for(context, embedder=embedder).settings
+    judged = load(folder, split)
+    if set(asked) != {"bm25"}:
+        ensure_present(settings)
+    with TemporaryDirectory(prefix="twofold-eval-") as scratch:
+        store = open_store(Path(scratch) / "index", settings, create=True)
+        try:
+            engine = _Engine(make_parts(store, settings, None), _plan(settings))
+            _fill(engine.parts, judged.documents)
+            done = report(judged, [_measured(engine, judged, mode) for mode in asked])
+            engine.parts.embedder.close()
+        finally:
+            store.close()
+    if as_json:
+        write_json(done)
+    else:
+        _draw(done)
+
+
+def _checked(modes: list[str]) -> list[str]:
+    for mode in modes:
+        if mode not in MODES:
+            raise InvalidInputError(f"There is no mode {mode!r}.", f"Use one of {', '.join(MODES)}.")
+    return modes
+
+
+def _plan(settings: Settings) -> SearchPlan:
+    chosen = settings.search
+    return SearchPlan(
+        k=chosen.k,
+        depth=chosen.depth,
+        fusion=chosen.fusion,
+        dense_weight=chosen.dense_weight,
+        k1=chosen.k1,
+        b=chosen.b,
+    )
+
+
+def _fill(parts: Parts, documents: Sequence[CorpusDocument]) -> None:
+    parts.store.adopt(parts.recipe)
+    passages = 0
+    with progress_on() as draw:
+        for start in range(0, len(documents), DOCUMENTS_AT_ONCE):
+            some = documents[start : start + DOCUMENTS_AT_ONCE]
+            prepared = prepare([_document(one) for one in some], parts, None, lambda _: None)
+            parts.store.put(prepared.entries)
+            passages += sum(len(entry.chunks) for entry in prepared.entries)
+            draw(SyncProgress(Phase.EMBED, start + len(some), len(documents), "", passages))
+
+
+def _document(one: CorpusDocument) -> Document:
+    return Document(document_id(one.id), one.id, one.text or one.title, title=one.title)
+
+
+def _found(parts: Parts, question: Question, plan: SearchPlan) -> tuple[str, ...]:
+    hits = search_parts(parts, question.text, plan).hits
+    return documents_from_passages((hit.source for hit in hits), DOCUMENTS_JUDGED)
+
+
+def _measured(engine: _Engine, judged: JudgedCollection, mode: str) -> Row:
+    stored = engine.parts.store.info()
+    passages = DOCUMENTS_JUDGED * math.ceil(stored.chunks / max(1, stored.documents))
+    deep = replace(engine.plan, mode=mode, k=min(LARGEST_K, passages))
+    run = {question.id: _found(engine.parts, question, deep) for question in judged.queries}
+    timed = replace(engine.plan, mode=mode)
+    times = [
+        search_parts(engine.parts, question.text, timed).timings_ms["total"]
+        for question in judged.queries[:QUERIES_TIMED]
+    ]
+    return summarise(mode, evaluate_run(run, judged), sum(times) / len(times))
+
+
+def _draw(done: Evaluation) -> None:
+    screen = screen_on()
+    screen.line(
+        f"{one_line(done.collection)}: {counted(done.documents, 'document')}, {counted(done.queries, 'question')}"
+    )
+    rows = [("mode", *(figure.metric for figure in done.rows[0].figures), "ms/query")]
+    rows += [(row.mode, *map(_shown, row.figures), f"{row.ms_per_query:.1f}") for row in done.rows]
+    for line in columns(rows, right=frozenset(range(1, len(rows[0])))):
+        screen.line(line)
+    if done.left_out:
+        screen.line(f"{counted(done.left_out, 'question')} without a relevant document left out.")
+    if done.missing_documents:
+        screen.line(f"{counted(done.missing_documents, 'judgement')} of documents that are not in the corpus.")
+
+
+def _shown(figure: Figure) -> str:
+    return f"{figure.interval.mean:.4f} [{figure.interval.low:.3f}, {figure.interval.high:.3f}]"

@@ -1,0 +1,38 @@
+"""`search --explain`: how each number of a hit came about, so that it can be added up with a pencil."""
+
+from twofold.cli.screen import Screen, columns, one_line
+from twofold.domain.types import TermScore
+from twofold.lexical.analyze import EXACT
+from twofold.pipeline.results import ArmTrace, FoundPassage
+
+_INDENT = "      "
+_NUMBERS = frozenset(range(1, 6))
+
+
+def draw_explanation(screen: Screen, hit: FoundPassage) -> None:
+    """Draw each arm's numbers, whose parts add up to the score, and each term's, which add up to the words' raw one."""
+    rows = [("", "rank", "raw", "normalised", "weight", "part")]
+    for name, arm in (("words", hit.trace.lexical), ("meaning", hit.trace.dense)):
+        if arm is not None:
+            rows.append(_arm_cells(name, arm))
+    rows.append(("score", "", "", "", "", f"{hit.score:.6f}"))
+    if hit.trace.terms:
+        rows.append(("", "", "", "", "", ""))
+        rows.append(("term", "count", "idf", "saturation", "weight", "BM25"))
+        rows += [_term_cells(term) for term in hit.trace.terms]
+        rows.append(("BM25", "", "", "", "", f"{sum(term.score for term in hit.trace.terms):.6f}"))
+    for line in columns(rows, right=_NUMBERS):
+        screen.line(screen.paint(_INDENT + line, "dim") if line else "")
+
+
+def _arm_cells(name: str, arm: ArmTrace) -> tuple[str, str, str, str, str, str]:
+    rank = "–" if arm.rank is None else str(arm.rank)
+    return (name, rank, f"{arm.raw:.6f}", f"{arm.normalised:.6f}", f"{arm.weight:.4f}", f"{arm.part:.6f}")
+
+
+def _term_cells(term: TermScore) -> tuple[str, str, str, str, str, str]:
+    scale = term.weight * term.idf
+    saturation = term.score / scale if scale else 0.0
+    shown = f'"{term.term.removeprefix(EXACT)}"' if term.term.startswith(EXACT) else term.term
+    numbers = (f"{term.idf:.6f}", f"{saturation:.6f}", f"{term.weight:.4f}", f"{term.score:.6f}")
+    return (one_line(shown), str(term.frequency), *numbers)

@@ -1,0 +1,113 @@
+"""How a command starts and how it fails: settings from the command line, one line and an exit code for every error."""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec
+
+import typer
+
+from twofold.cli.progress import model_progress
+from twofold.cli.screen import printable, screen_on
+from twofold.domain.errors import InvalidInputError, TwofoldError
+from twofold.index import Index
+from twofold.settings import Resolved, resolve
+
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+_Arguments = ParamSpec("_Arguments")
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What was said before the command's name."""
+
+    config: Path | None
+    overrides: Mapping[str, str]
+    debug: bool
+
+
+def launch_of(context: typer.Context) -> Launch:
+    """Give what was said before the command's name."""
+    launch = context.find_object(Launch)
+    return launch if launch is not None else Launch(None, {}, debug=False)
+
+
+def settings_for(context: typer.Context, **overrides: str | None) -> Resolved:
+    """Put the settings together; options that were not given are left to the file and the environment.
+
+    `chunk__size=...` stands for `chunk.size`.
+    """
+    launch = launch_of(context)
+    given = {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
+    return resolve(config=launch.config, overrides={**launch.overrides, **given})
+
+
+def open_index(context: typer.Context, name: str | None, *, create: bool = False, **overrides: str | None) -> Index:
+    """Open the index of that name, or the one that the settings name; `overrides` as for `settings_for`."""
+    settings = settings_for(context, **overrides).settings
+    where = name if name is not None else settings.index
+    return Index(where, settings=settings, create=create, on_model=model_progress())
+
+
+def parsed_overrides(assignments: list[str]) -> Mapping[str, str]:
+    """Read `--set KEY=VALUE` options. Raises InvalidInputError for one without `=`."""
+    pairs = [one.partition("=") for one in assignments]
+    for key, sign, _ in pairs:
+        if not sign:
+            raise InvalidInputError(f"--set {key} gives no value.", "Write --set KEY=VALUE, such as --set search.k=5.")
+    return {key.strip(): value for key, _, value in pairs}
+
+
+def guarded(command: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
+    """Turn whatever a command raises into one clear line on standard error and a documented exit code."""
+
+    @wraps(command)
+    def run(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> None:
+        context = named.get("context")
+        debug = isinstance(context, typer.Context) and launch_of(context).debug
+        try:
+            command(*arguments, **named)
+            sys.stdout.flush()
+        except (typer.Exit, typer.Abort):
+            raise
+        except KeyboardInterrupt:
+            _complain("interrupted.", "The index is consistent; run the command again to go on.")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            _forget_output()
+            raise typer.Exit(PIPE_CLOSED) from None
+        except Exception as error:  # noqa: BLE001  # this is the door: nothing may pass it as a traceback
+            raise typer.Exit(_explained(error, debug=debug)) from None
+
+    return run
+
+
+def _explained(error: Exception, *, debug: bool) -> int:
+    if debug:
+        sys.stderr.write(printable("".join(traceback.format_exception(error))))
+    if isinstance(error, TwofoldError):
+        _complain(error.message, error.remedy)
+        return error.exit_code
+    kind = type(error).__name__
+    _complain(f"unforeseen {kind}: {error}", "" if debug else "Put --debug before the command's name to see more.")
+    return 1
+
+
+def _complain(message: str, remedy: str) -> None:
+    screen = screen_on(sys.stderr)
+    screen.line(f"{screen.paint('twofold:', 'red')} {printable(message)}")
+    if remedy:
+        screen.line(f"  {printable(remedy)}")
+
+
+def _forget_output() -> None:
+    """Point standard output at nothing, so that the interpreter's last flush cannot fail."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)

@@ -1,0 +1,103 @@
+"""`models`: what the catalogue knows, and the files of it that are here."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twofold.cli.data import write_json
+from twofold.cli.launch import settings_for
+from twofold.cli.options import JsonOption
+from twofold.cli.progress import model_progress
+from twofold.cli.screen import columns, one_line, screen_on, sized
+from twofold.domain.errors import CorruptError
+from twofold.models.catalogue import CATALOGUE, ModelEntry, entry_named
+from twofold.models.files import is_present
+from twofold.models.files import pull as pull_files
+from twofold.models.files import verify as verify_files
+from twofold.settings import Settings
+
+NamesArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="[MODEL]...", help="By default the embedder that the settings name.")
+]
+
+
+def list_models(context: typer.Context, *, as_json: JsonOption = False) -> None:
+    """List the models that twofold knows by name."""
+    cache = settings_for(context).settings.models
+    if as_json:
+        write_json([_described(entry, cache) for entry in CATALOGUE.values()])
+        return
+    rows = [("", "model", "task", "dimensions", "tokens", "size", "licence")]
+    for entry in CATALOGUE.values():
+        size = sum(file.size for file in entry.files)
+        width = str(entry.dimensions) if entry.dimensions else "–"
+        here = "✓" if is_present(entry, cache) else ""
+        rows.append((here, entry.name, entry.task, width, str(entry.max_tokens), sized(size), entry.licence))
+    screen = screen_on()
+    for line in columns(rows, right=frozenset({3, 4, 5})):
+        screen.line(line)
+    screen.line(
+        screen.paint(f"✓ is in {cache}. Beside these: hashing (no download), and whole addresses of servers.", "dim")
+    )
+
+
+def pull(context: typer.Context, names: NamesArgument = None, *, as_json: JsonOption = False) -> None:
+    """Fetch models into the cache, check every byte, and convert them to the form that runs fastest."""
+    settings = settings_for(context).settings
+    screen = screen_on()
+    for entry in _chosen(names, settings):
+        folder = pull_files(entry, settings.models, offline=settings.offline, progress=model_progress())
+        if as_json:
+            write_json(_described(entry, settings.models))
+        else:
+            screen.line(f"{entry.name} is in {folder}")
+
+
+def verify(context: typer.Context, names: NamesArgument = None, *, as_json: JsonOption = False) -> None:
+    """Recompute the checksums of model files; with damage the exit code is 7."""
+    settings = settings_for(context).settings
+    findings = {entry.name: verify_files(entry, settings.models) for entry in _chosen(names, settings)}
+    screen = screen_on()
+    if as_json:
+        write_json(findings)
+    else:
+        for name, found in findings.items():
+            screen.line(f"{name}: " + ("damaged or missing" if found else "every byte is right"))
+            for finding in found:
+                screen.line(f"  {one_line(finding.where)}: {one_line(finding.what)}")
+    damaged = [name for name, found in findings.items() if found]
+    if damaged:
+        raise CorruptError(
+            f"{', '.join(damaged)} cannot be used as it is.", f"Run `twofold models pull {' '.join(damaged)}`."
+        )
+
+
+def ensure_present(settings: Settings) -> None:
+    """Fetch the embedder's files before they are needed, where somebody can watch. Raises ModelError."""
+    entry = CATALOGUE.get(settings.embedder.removeprefix("onnxruntime:"))
+    if entry is not None and not is_present(entry, settings.models):
+        pull_files(entry, settings.models, offline=settings.offline, progress=model_progress())
+
+
+def _chosen(names: list[str] | None, settings: Settings) -> list[ModelEntry]:
+    if names:
+        return [entry_named(name) for name in names]
+    if settings.embedder in CATALOGUE:
+        return [CATALOGUE[settings.embedder]]
+    screen_on(sys.stderr).line(f"The embedder {one_line(settings.embedder)} has no files in the catalogue.")
+    return []
+
+
+def _described(entry: ModelEntry, cache: Path) -> dict[str, object]:
+    return {
+        "name": entry.name,
+        "task": entry.task,
+        "licence": entry.licence,
+        "dimensions": entry.dimensions,
+        "max_tokens": entry.max_tokens,
+        "bytes": sum(file.size for file in entry.files),
+        "revision": entry.revision,
+        "present": is_present(entry, cache),
+    }

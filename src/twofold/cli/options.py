@@ -1,0 +1,31 @@
+"""The options that several commands share, so that they are spelt and explained alike everywhere."""
+
+from typing import Annotated
+
+import typer
+
+IndexOption = Annotated[
+    str | None,
+    typer.Option(
+        "--index",
+        "-i",
+        metavar="NAME",
+        help="The index: a name under TWOFOLD_HOME, or a path (it contains / or begins with . or ~).",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, one object a line.")]
+EmbedderOption = Annotated[
+    str | None,
+    typer.Option("--embedder", metavar="MODEL", help="The model that turns text into vectors.", show_default=False),
+]
+FilterOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        "-f",
+        metavar="TEST",
+        help="Only documents that pass, such as author=Ada, year>=2020, source^=docs/, title~=plan; repeat for more.",
+        show_default=False,
+    ),
+]

@@ -1,0 +1,116 @@
+"""How far a long run has come, on standard error: a bar where a person looks on, a line now and then elsewhere."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TextIO
+
+from twofold.cli.screen import lasting, one_line, screen_on, shortened_path, sized
+from twofold.models.progress import Progress as ModelProgress
+from twofold.models.progress import Report as ModelReport
+from twofold.models.progress import Step
+from twofold.pipeline.types import Phase, SyncProgress
+
+Report = Callable[[SyncProgress], None]
+
+_VERBS = {Phase.WALK: "Looking", Phase.READ: "Reading", Phase.EMBED: "Embedding", Phase.WRITE: "Writing"}
+_STEPS = {Step.WAIT: "Waiting for", Step.DOWNLOAD: "Fetching", Step.CONVERT: "Converting", Step.DONE: ""}
+_SECONDS_BETWEEN_LINES = 10.0
+_CLEAR = "\r\x1b[K"
+
+
+@contextmanager
+def progress_on(stream: TextIO | None = None) -> Iterator[Report]:
+    """Give a function that draws each report, and clear up behind it."""
+    asked = sys.stderr if stream is None else stream
+    if asked.isatty():
+        with _drawn(asked) as report:
+            yield report
+    else:
+        yield _written(asked)
+
+
+@contextmanager
+def _drawn(stream: TextIO) -> Iterator[Report]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    started = monotonic()
+    parts = (TextColumn("{task.description:<9}"), BarColumn(24), TextColumn("{task.fields[says]}", markup=False))
+    console = Console(file=stream)
+    with Progress(*parts, console=console, transient=True, refresh_per_second=8) as drawn:
+        task = drawn.add_task(_VERBS[Phase.WALK], total=None, says="")
+
+        def report(progress: SyncProgress) -> None:
+            says = rate_and_rest(progress, monotonic() - started)
+            room = console.width - 40 - len(says)
+            source = shortened_path(one_line(progress.source), room) if room > 0 else ""
+            drawn.update(
+                task,
+                description=_VERBS[progress.phase],
+                completed=progress.done,
+                total=progress.total or None,
+                says=f"{says}  {source}",
+            )
+
+        yield report
+
+
+def _written(stream: TextIO) -> Report:
+    screen = screen_on(stream)
+    started = last_at = monotonic()
+
+    def report(progress: SyncProgress) -> None:
+        nonlocal last_at
+        now = monotonic()
+        if now - last_at >= _SECONDS_BETWEEN_LINES:
+            screen.line(f"{_VERBS[progress.phase]} {rate_and_rest(progress, now - started)}")
+            last_at = now
+
+    return report
+
+
+def rate_and_rest(progress: SyncProgress, elapsed: float) -> str:
+    """Say how many are done, how fast, and how long the rest will take at this rate.
+
+    `elapsed` is in seconds. 60 of 240 files with 900 passages after 30 s: 30 passages a second, 90 s left.
+    """
+    parts = [f"{progress.done:,}/{progress.total:,} files" if progress.total else f"{progress.done:,} files"]
+    if progress.passages and elapsed > 0:
+        parts.append(f"{progress.passages / elapsed:,.0f} passages/s")
+    if 0 < progress.done < progress.total and elapsed >= 1:
+        parts.append(f"{lasting(elapsed * (progress.total - progress.done) / progress.done)} left")
+    return " · ".join(parts)
+
+
+def model_progress(stream: TextIO | None = None) -> ModelReport:
+    """Give a function that tells how the fetching of a model goes; it writes nothing unless a model is fetched."""
+    asked = sys.stderr if stream is None else stream
+    return _drawn_model(asked) if asked.isatty() else _written_model(asked)
+
+
+def _drawn_model(stream: TextIO) -> ModelReport:
+    def report(progress: ModelProgress) -> None:
+        amount = f" {sized(progress.done)}" if progress.done else ""
+        of = f" of {sized(progress.total)}" if progress.total else ""
+        says = f"{_STEPS[progress.step]} {progress.model}{amount}{of}" if progress.step is not Step.DONE else ""
+        stream.write(_CLEAR + says)
+        stream.flush()
+
+    return report
+
+
+def _written_model(stream: TextIO) -> ModelReport:
+    last_step, last_at = Step.DONE, monotonic()
+
+    def report(progress: ModelProgress) -> None:
+        nonlocal last_step, last_at
+        now = monotonic()
+        if progress.step is not last_step or now - last_at >= _SECONDS_BETWEEN_LINES:
+            last_step, last_at = progress.step, now
+            if progress.step is not Step.DONE:
+                amount = f" {sized(progress.done)}" if progress.done else ""
+                stream.write(f"{_STEPS[progress.step]} {progress.model}{amount}\n")
+
+    return report

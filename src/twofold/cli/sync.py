@@ -1,0 +1,104 @@
+"""`sync`: make an index say what some folders say, and tell what changed."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twofold.cli.data import write_json
+from twofold.cli.launch import open_index
+from twofold.cli.models import ensure_present
+from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
+from twofold.cli.progress import progress_on
+from twofold.cli.screen import Screen, counted, lasting, one_line, screen_on
+from twofold.domain.errors import ReadError
+from twofold.index import Index
+from twofold.pipeline.types import SyncPlan, SyncReport
+
+_SHOWN = 10
+
+
+def sync(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders that the index follows.", show_default=False)],
+    *,
+    watch: Annotated[bool, typer.Option("--watch", help="Stay, and sync again whenever something changes.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what would be done; read and write nothing.")] = False,
+    index: IndexOption = None,
+    embedder: EmbedderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add, update and delete documents until the index says what these files and folders say.
+
+    What did not change is not read again. Files that were deleted under a folder named here are deleted from the index.
+    It may be stopped at any moment, and run again. With files that could not be read the exit code is 9.
+    """
+    show: Callable[[SyncPlan | SyncReport], None] = write_json if as_json else _draw
+    with open_index(context, index, create=not plan, embedder=embedder) as opened:
+        if plan:
+            show(opened.sync(*paths, plan=True))
+        elif watch:
+            ensure_present(opened.settings)
+            for report in opened.watch(*paths):
+                show(report)
+                sys.stdout.flush()
+        else:
+            report = _synced(opened, paths)
+            show(report)
+            _refuse_silence(report)
+
+
+def _synced(opened: Index, paths: list[Path]) -> SyncReport:
+    ensure_present(opened.settings)
+    with progress_on() as progress:
+        return opened.sync(*paths, progress=progress)
+
+
+def _refuse_silence(report: SyncReport) -> None:
+    if report.failed:
+        failed = counted(len(report.failed), "file")
+        raise ReadError(f"{failed} could not be read; everything else is kept.", "The report above names each.")
+
+
+def _draw(report: SyncPlan | SyncReport) -> None:
+    screen = screen_on()
+    _draw_changes(screen, report)
+    summary = [
+        f"{len(report.added):,} added",
+        f"{len(report.updated):,} updated",
+        f"{len(report.renamed):,} renamed",
+        f"{len(report.deleted):,} deleted",
+        f"{report.unchanged:,} unchanged",
+    ]
+    if report.skipped:
+        summary.append(f"{len(report.skipped):,} skipped")
+    if isinstance(report, SyncPlan):
+        screen.line("Planned: " + ", ".join(summary) + ". Nothing was written.")
+        return
+    if report.failed:
+        summary.append(f"{len(report.failed):,} failed")
+    screen.line(", ".join(summary) + f"; {counted(report.passages, 'passage')} in {lasting(report.seconds)}.")
+    if report.truncated:
+        screen.line(f"{counted(report.truncated, 'passage')} exceeded what the model reads and were embedded in part.")
+
+
+def _draw_changes(screen: Screen, report: SyncPlan | SyncReport) -> None:
+    changes = [("+", "green", one_line(source)) for source in report.added]
+    changes += [("~", "yellow", one_line(source)) for source in report.updated]
+    changes += [(">", "cyan", f"{one_line(one.old)} → {one_line(one.new)}") for one in report.renamed]
+    changes += [("-", "red", one_line(source)) for source in report.deleted]
+    whole = isinstance(report, SyncPlan)
+    for sign, style, what in changes if whole else changes[:_SHOWN]:
+        screen.line(f"{screen.paint(sign, style)} {what}")
+    if not whole and len(changes) > _SHOWN:
+        screen.line(f"  … and {len(changes) - _SHOWN:,} more")
+    reasons = Counter(one.reason for one in report.skipped)
+    for reason, count in reasons.most_common():
+        screen.line(f"{screen.paint('·', 'dim')} {counted(count, 'file')} skipped: {one_line(reason)}")
+    for failure in () if isinstance(report, SyncPlan) else report.failed:
+        screen.line(f"{screen.paint('!', 'red')} {one_line(failure.source)}: {one_line(failure.message)}")
+        if failure.remedy:
+            screen.line(f"    {one_line(failure.remedy)}")
