@@ -29,6 +29,7 @@ EXACT = "="
 MOST_OF_A_TERM = 65_535  # what the stores' 16-bit counts hold
 WEIGHTS: Mapping[Kind, float] = {
     Kind.WORD: 1.0,
+    Kind.BIGRAM: 1.0,
     Kind.LONE: 1.0,
     Kind.CODE: 1.0,
     Kind.PAIR: 0.5,
@@ -129,8 +130,9 @@ class Analyser:
 
     def phrase_terms(self, text: str) -> tuple[str, ...]:
         """Give terms that every passage with this text in it has, none twice; perhaps none at all."""
-        tokens = [token for token in self.tokens(text) if not self._stands_alone(token, text)]
-        return tuple(dict.fromkeys(_of(tokens, Kind.WORD, Kind.LONE) or _of(tokens, Kind.STOP)))
+        tokens = list(self.tokens(text))
+        words = _of(tokens, Kind.WORD, Kind.LONE) + [term for term in _of(tokens, Kind.BIGRAM) if len(term) > 1]
+        return tuple(dict.fromkeys(words or _of(tokens, Kind.STOP)))
 
     def clause_terms(self, text: str) -> tuple[str, ...]:
         """Give the terms that stand for a required or an excluded word, none twice.
@@ -141,8 +143,13 @@ class Analyser:
         tokens = list(self.tokens(text))
         whole = [token for token in tokens if token.kind in (Kind.CODE, Kind.COMPOUND)]
         parts = [token for token in tokens if not any(one.start <= token.start < one.end for one in whole)]
-        found = _of(whole, Kind.CODE, Kind.COMPOUND) + _of(parts, Kind.WORD, Kind.LONE)
-        return tuple(dict.fromkeys(found or _of(tokens, Kind.ACRONYM) or _of(tokens, Kind.STOP)))
+        acronyms = {token.start: token.term for token in parts if token.kind is Kind.ACRONYM}
+        words = [
+            acronyms.get(token.start, token.term) if token.kind is Kind.STOP else token.term
+            for token in parts
+            if token.kind in (Kind.WORD, Kind.BIGRAM, Kind.LONE, Kind.STOP)
+        ]
+        return tuple(dict.fromkeys([token.term for token in whole] + words))
 
     def tokens(self, text: str) -> Iterator[Token]:
         """Give every term with its place; counted, they are `counts(text).counts`."""
@@ -185,10 +192,10 @@ class Analyser:
             base = self._run(word)
             return base if plain[2] in ("", ".") else _Run(base.words, base.exact, "", "")
         segments = segment(normalise(run), self._kinds)
-        terms = [(term, piece.kind) for term, piece in self._terms(segments.pieces)]
+        terms = [term for term, _ in self._terms(segments.pieces)]
         return _Run(
-            words=tuple(term for term, kind in terms if kind is Kind.WORD),
-            exact=tuple(term for term, kind in terms if kind is not Kind.WORD),
+            words=tuple(term for term in terms if not term.startswith(EXACT)),
+            exact=tuple(term for term in terms if term.startswith(EXACT)),
             tail=self._tail(segments),
             head=fold(segments.head.text) if segments.head else "",
         )
@@ -198,8 +205,12 @@ class Analyser:
         for piece in pieces:
             if piece.kind is Kind.WORD:
                 yield from self._word_terms(piece)
+            elif piece.kind is Kind.BIGRAM:
+                yield piece.text, piece
+            elif piece.kind in (Kind.CODE, Kind.COMPOUND):
+                yield EXACT + fold(piece.text), piece
             else:
-                yield EXACT + (piece.text if piece.kind is Kind.ACRONYM else fold(piece.text)), piece
+                yield EXACT + piece.text, piece
 
     def _word_terms(self, word: Piece) -> Iterator[tuple[str, Piece]]:
         humps = camel_parts(word) if self._humps else []
@@ -224,10 +235,6 @@ class Analyser:
     def _stem(self, word: str) -> str:
         with self._lock:
             return self._stemmer(word) or word
-
-    def _stands_alone(self, token: Token, text: str) -> bool:
-        """Say whether a term is one character of an unspaced script, which other passages hold in pairs only."""
-        return token.end - token.start == 1 and self._kinds[ord(text[token.start])] == "c"
 
 
 def analyser_for(spec: str) -> Analyser:

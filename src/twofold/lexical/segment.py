@@ -29,6 +29,7 @@ class Kind(IntEnum):
     PAIR = 5  # Article 370
     CHARACTER = 6  # an ideograph among others, kept so that a question of one character finds it
     LONE = 7  # an ideograph by itself
+    BIGRAM = 8  # two characters of a script without spaces, or one of them by itself: what such a script has for words
 
 
 class Piece(NamedTuple):
@@ -129,7 +130,7 @@ def _words(text: str, kinds: CharacterKinds) -> tuple[list[Piece], str]:
     for found in _RUNS.finditer(of_text):
         start, end = found.span()
         if of_text[start] in "hc":
-            pieces += _pairs_of_characters(text, of_text, start, end)
+            pieces += _bigrams(text, of_text, start, end)
         else:
             pieces.append(_word(text, start, end))
     if "h" not in of_text and "c" not in of_text:
@@ -142,10 +143,10 @@ def _word(text: str, start: int, end: int) -> Piece:
     return Piece(text[start:end].replace(".", ""), start, end, Kind.WORD)
 
 
-def _pairs_of_characters(text: str, kinds: str, start: int, end: int) -> list[Piece]:
+def _bigrams(text: str, kinds: str, start: int, end: int) -> list[Piece]:
     if end - start == 1:
-        return [Piece(text[start], start, end, Kind.LONE if kinds[start] == "h" else Kind.WORD)]
-    pairs = [Piece(text[at : at + 2], at, at + 2, Kind.WORD) for at in range(start, end - 1)]
+        return [Piece(text[start], start, end, Kind.LONE if kinds[start] == "h" else Kind.BIGRAM)]
+    pairs = [Piece(text[at : at + 2], at, at + 2, Kind.BIGRAM) for at in range(start, end - 1)]
     return pairs + [Piece(text[at], at, at + 1, Kind.CHARACTER) for at in range(start, end) if kinds[at] == "h"]
 
 
