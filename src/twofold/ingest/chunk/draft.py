@@ -20,21 +20,24 @@ Cut = Callable[[Sequence[Block], int], list[Piece]]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A document in pieces. `paths` holds each block's heading path, whole, with the document's title in front."""
+    """A document in pieces.
+
+    For each block, `paths` holds its heading path, whole, with the document's title in front, and `in_front` the
+    tokens of that path as it will be trimmed, and of the block's header row.
+    """
 
     document: Document
     blocks: Sequence[Block]
     paths: Sequence[Path]
     fronts: Fronts
+    in_front: Sequence[tuple[int, int]]
     pieces: Sequence[Piece]
 
-    def room(self, first: int, stop: int, size: int) -> int:
-        """Give the tokens left for the text of a passage made of any of the pieces from `first` up to `stop`."""
-        numbers = range(self.pieces[first].block, self.pieces[stop - 1].block + 1)
-        fronts = {(self.paths[number], self.blocks[number].header) for number in numbers}
-        headings = max(self.fronts.weight(path, "") for path, _ in fronts)
-        rows = max(self.fronts.weight((), header) for _, header in fronts)
-        return size - headings - rows
+    def heaviest_fronts(self, group: Group) -> tuple[int, int]:
+        """Give the tokens of the heaviest path, and of the heaviest header row, among a group's blocks."""
+        first, stop = group
+        held = self.in_front[self.pieces[first].block : self.pieces[stop - 1].block + 1]
+        return max(path for path, _ in held), max(row for _, row in held)
 
 
 def read_draft(document: Document, cut: Cut, plan: ChunkPlan, measure: Measure) -> Draft:
@@ -42,9 +45,10 @@ def read_draft(document: Document, cut: Cut, plan: ChunkPlan, measure: Measure) 
     blocks = outline(document)
     paths = [with_title(block.heading, document.title) for block in blocks]
     fronts = weigh_fronts(paths, blocks, plan.size, measure)
-    in_front = {(path, block.header) for path, block in zip(paths, blocks, strict=True)}
-    room = plan.size - max((fronts.weight(path, header) for path, header in in_front), default=0)
-    return Draft(document, blocks, paths, fronts, cut(blocks, room))
+    of_paths = {path: fronts.path_weight(path) for path in set(paths)}
+    in_front = [(of_paths[path], fronts.header_weight(block.header)) for path, block in zip(paths, blocks, strict=True)]
+    room = plan.size - max((path + row for path, row in in_front), default=0)
+    return Draft(document, blocks, paths, fronts, in_front, cut(blocks, room))
 
 
 def runs(draft: Draft, apart: Callable[[Block, Block], bool]) -> Iterator[Group]:
@@ -65,7 +69,7 @@ def write_chunks(
     """Pack each group into passages and number them in reading order."""
     spans: list[Group] = []
     for first, stop in groups:
-        room = draft.room(first, stop, plan.size)
+        room = plan.size - sum(draft.heaviest_fronts((first, stop)))
         sizes = Sizes(room, min(plan.overlap, room // 2), min(plan.minimum, room // 2), repeats_from)
         spans.extend((first + start, first + end) for start, end in pack(draft.pieces[first:stop], sizes))
     return tuple(_chunk(draft, ordinal, first, stop) for ordinal, (first, stop) in enumerate(spans))

@@ -34,17 +34,18 @@ class Fronts:
             kept += 1
         return tuple(self.shortened[heading][0] for heading in path[len(path) - kept :])
 
-    def weight(self, path: Path, header: str) -> int:
-        """Give the tokens that a trimmed path and a header row take."""
-        row = self.shortened[header][1] if header else 0
-        return min(self.share, self._weight(path)) + row
+    def path_weight(self, path: Path) -> int:
+        """Give the tokens that a path takes once it is trimmed, at most."""
+        weights = (self.shortened[heading][1] for heading in path)
+        return min(self.share, sum(weights) + self.separator * max(0, len(path) - 1))
 
     def header(self, header: str) -> str:
         """Cut a header row to its share, at words."""
         return self.shortened[header][0] if header else ""
 
-    def _weight(self, path: Path) -> int:
-        return sum(self.shortened[heading][1] for heading in path) + self.separator * max(0, len(path) - 1)
+    def header_weight(self, header: str) -> int:
+        """Give the tokens that a header row takes once it is cut."""
+        return self.shortened[header][1] if header else 0
 
 
 def weigh_fronts(paths: Iterable[Path], blocks: Sequence[Block], size: int, measure: Measure) -> Fronts:

@@ -1,6 +1,7 @@
 """The default strategy: a passage is a section, several tiny ones, or a part of a long one."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from twofold.domain.ports import Chunker, Measure
 from twofold.domain.types import Block, Chunk, Document
@@ -35,32 +36,55 @@ def in_other_section(one: Block, other: Block) -> bool:
     return (one.page, one.heading) != (other.page, other.heading)
 
 
-def merge_tiny(draft: Draft, sections: Iterable[Group], plan: ChunkPlan) -> Iterator[Group]:
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Sections that may become one passage: their pieces, their tokens, and the heaviest path and header row."""
+
+    group: Group
+    tokens: int
+    path: int
+    row: int
+    is_tiny: bool
+
+    def fits(self, size: int) -> bool:
+        """Say whether all of it goes into one passage."""
+        return self.tokens + self.path + self.row <= size
+
+
+def merge_tiny(draft: Draft, groups: Iterable[Group], plan: ChunkPlan) -> Iterator[Group]:
     """Join neighbouring sections of one page where one is below the minimum and both together fit one passage.
 
     Without a heading in common both must be below it, all sections joined before included.
     """
-    pending: Group | None = None
-    tiny = False
-    for section in sections:
-        is_tiny = _tokens(draft, section) < plan.minimum
-        if pending and (tiny or is_tiny) and _belong_together(draft, pending, section, plan, tiny=tiny and is_tiny):
-            pending, tiny = (pending[0], section[1]), tiny and is_tiny
-            continue
-        if pending:
-            yield pending
-        pending, tiny = section, is_tiny
+    pending: Section | None = None
+    for group in groups:
+        section = _section(draft, group, plan)
+        joined = _join(pending, section) if pending else section
+        if pending and not (_may_join(draft, pending, section) and joined.fits(plan.size)):
+            yield pending.group
+            joined = section
+        pending = joined
     if pending:
-        yield pending
+        yield pending.group
 
 
-def _belong_together(draft: Draft, one: Group, other: Group, plan: ChunkPlan, *, tiny: bool) -> bool:
-    opening, last = (draft.blocks[draft.pieces[at].block] for at in (one[0], other[1] - 1))
-    if opening.page != last.page or not (tiny or common_path((opening.heading, last.heading))):
+def _section(draft: Draft, group: Group, plan: ChunkPlan) -> Section:
+    tokens = sum(piece.tokens for piece in draft.pieces[group[0] : group[1]])
+    return Section(group, tokens, *draft.heaviest_fronts(group), is_tiny=tokens < plan.minimum)
+
+
+def _join(one: Section, other: Section) -> Section:
+    return Section(
+        (one.group[0], other.group[1]),
+        one.tokens + other.tokens,
+        max(one.path, other.path),
+        max(one.row, other.row),
+        is_tiny=one.is_tiny and other.is_tiny,
+    )
+
+
+def _may_join(draft: Draft, one: Section, other: Section) -> bool:
+    opening, last = (draft.blocks[draft.pieces[at].block] for at in (one.group[0], other.group[1] - 1))
+    if opening.page != last.page or not (one.is_tiny or other.is_tiny):
         return False
-    joined = (one[0], other[1])
-    return _tokens(draft, joined) <= draft.room(*joined, plan.size)
-
-
-def _tokens(draft: Draft, group: Group) -> int:
-    return sum(piece.tokens for piece in draft.pieces[group[0] : group[1]])
+    return (one.is_tiny and other.is_tiny) or bool(common_path((opening.heading, last.heading)))
