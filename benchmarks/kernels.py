@@ -1,0 +1,122 @@
+"""Time the kernels against the memory's own speed, and print JSON: `python benchmarks/kernels.py [PASSAGES …]`.
+
+For each size: postings with document frequencies as Zipf's law gives them, codes of 384 dimensions, bits, and scores.
+Every line holds the milliseconds (the best of many, since neighbours on a machine only ever add) of the kernel in use,
+of its numpy twin, and of merely reading the same bytes once: the limit that no scan can pass.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold import _kernels_numpy, kernels
+
+DIMENSIONS = 384
+K = 100
+K1 = 1.2
+QUERIES = {"rare": (900, 2000, 5000, 9000, 20_000), "typical": (8, 60, 300, 1500, 9000), "common": (1, 2, 4, 10, 40)}
+
+
+class Line(NamedTuple):
+    """One kernel at one size."""
+
+    kernel: str
+    passages: int
+    bytes_read: int
+    ms: float
+    ms_numpy: float
+    ms_reading: float
+
+    def report(self) -> dict[str, object]:
+        """Add the bandwidth reached, in GB/s, and its share of what reading alone reaches."""
+        return self._asdict() | {
+            "gb_per_second": round(self.bytes_read / self.ms / 1e6, 1),
+            "share_of_reading": round(self.ms_reading / self.ms, 2),
+        }
+
+
+def best_ms(task: Callable[[], object], seconds: float = 0.5) -> float:
+    """Time a task again and again for about so many seconds, after one run to warm up; give the best."""
+    task()
+    spans: list[float] = []
+    while sum(spans) < seconds or len(spans) < 5:
+        start = time.perf_counter()
+        task()
+        spans.append(time.perf_counter() - start)
+    return round(min(spans) * 1e3, 4)
+
+
+def reading_ms(*arrays: NDArray[np.generic]) -> float:
+    """Time adding up the arrays' bytes as 64-bit numbers: one pass, as fast as memory gives them."""
+    views = [array.reshape(-1).view(np.uint8) for array in arrays]
+    words = [view[: len(view) // 8 * 8].view(np.uint64) for view in views]
+    return best_ms(lambda: [word.sum() for word in words])
+
+
+def lexical_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
+    """Time BM25 over five terms whose ranks of frequency are given: df = half the passages / rank."""
+    lines = []
+    norms = K1 * (0.25 + 0.75 * random.lognormal(0.0, 0.5, passages))
+    for name, ranks in QUERIES.items():
+        sizes = np.array([max(passages // 2 // rank, 1) for rank in ranks], dtype=np.int64)
+        slots = np.concatenate([np.flatnonzero(random.random(passages) < size / passages) for size in sizes])
+        slots = slots.astype(np.uint32)
+        ends = np.flatnonzero(np.append(slots[1:] <= slots[:-1], np.True_)).astype(np.int64) + 1
+        starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+        frequencies = random.geometric(0.6, len(slots)).astype(np.uint16)
+        weights = np.log1p((passages - (ends - starts) + 0.5) / (ends - starts + 0.5))
+        question = (slots, frequencies, starts, ends, weights, norms, K1, None, K)
+        lines.append(
+            Line(
+                kernel=f"bm25_top, {name} terms, {len(slots)} postings",
+                passages=passages,
+                bytes_read=slots.nbytes + frequencies.nbytes,
+                ms=best_ms(lambda question=question: kernels.bm25_top(*question)),  # type: ignore[misc]
+                ms_numpy=best_ms(lambda question=question: _kernels_numpy.bm25_top(*question)),  # type: ignore[misc]
+                ms_reading=reading_ms(slots, frequencies),
+            )
+        )
+    return lines
+
+
+def dense_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
+    """Time the scans over eight bits and one bit a dimension, and the cut at the k best."""
+    rows = random.integers(-127, 128, (passages, DIMENSIONS), dtype=np.int8)
+    bits = random.integers(0, 256, (passages, DIMENSIONS // 8), dtype=np.uint8)
+    scores = random.normal(size=passages).astype(np.float32)
+    tasks: Sequence[tuple[str, NDArray[np.generic], Callable[[], object], Callable[[], object]]] = (
+        ("dots", rows, lambda: kernels.dots(rows[0], rows), lambda: _kernels_numpy.dots(rows[0], rows)),
+        (
+            "hamming_top",
+            bits,
+            lambda: kernels.hamming_top(bits[0], bits, None, K),
+            lambda: _kernels_numpy.hamming_top(bits[0], bits, None, K),
+        ),
+        (
+            "top_scores",
+            scores,
+            lambda: kernels.top_scores(scores, None, K),
+            lambda: _kernels_numpy.top_scores(scores, None, K),
+        ),
+    )
+    return [
+        Line(name, passages, read.nbytes, best_ms(ours), best_ms(theirs), reading_ms(read))
+        for name, read, ours, theirs in tasks
+    ]
+
+
+def main() -> None:
+    """Print what was measured."""
+    random = np.random.default_rng(0)
+    sizes = [int(size) for size in sys.argv[1:]] or [100_000, 1_000_000]
+    lines = [line for size in sizes for line in (*lexical_lines(size, random), *dense_lines(size, random))]
+    print(json.dumps({"kernels": kernels.KERNELS, "lines": [line.report() for line in lines]}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
