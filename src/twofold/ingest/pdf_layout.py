@@ -21,6 +21,7 @@ _VALUES = re.compile(rf"(?:^|\s)(?:{_VALUE})(?:\s+(?:{_VALUE})){{1,40}}$")
 _FIGURE_ENDS = (*"0123456789)%—–",)
 _YEAR_OR_DAY = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}(?=,)")
 _HYPHENS = ("-", "\u00ad", "\u2010")
+_UNSPACED = re.compile("[\u3001-\u30ff\u3400-\u9fff\uff00-\uff60]")  # Chinese and Japanese write no blanks
 _WORD = re.compile(r"[^\W\d_]+")
 
 _MOST_LEVELS = 4
@@ -45,7 +46,7 @@ def paragraphs_of(lines: Sequence[Line]) -> list[Paragraph]:
     """Group a page's lines. A gap, a jump, a new font, a bullet or a short last line parts two paragraphs."""
     pitches = [one.bottom - two.bottom for one, two in pairwise(lines) if _follows(one, two)]
     pitch = median(pitches) if pitches else 0.0
-    words = frozenset(word.casefold() for line in lines for word in _WORD.findall(line.text))
+    words = _vocabulary(lines)
     groups: list[list[Line]] = []
     for line in lines:
         if groups and _belongs(groups[-1], line, pitch):
@@ -53,6 +54,18 @@ def paragraphs_of(lines: Sequence[Line]) -> list[Paragraph]:
         else:
             groups.append([line])
     return [_paragraph(group, words) for group in groups]
+
+
+def _vocabulary(lines: Sequence[Line]) -> frozenset[str]:
+    """Give the words of a page that are surely whole: halves beside a hyphen at the end of a line are none."""
+    words: set[str] = set()
+    broken = False
+    for line in lines:
+        found = [word.casefold() for word in _WORD.findall(line.text)]
+        ends = line.text.endswith(_HYPHENS)
+        words.update(found[1 if broken else 0 : -1 if ends else None])
+        broken = ends
+    return frozenset(words)
 
 
 def _follows(one: Line, two: Line) -> bool:
@@ -75,6 +88,8 @@ def _belongs(group: Sequence[Line], line: Line, pitch: float) -> bool:
     if last.bottom - line.bottom > (1.9 if is_row(last) and is_row(line) else 1.3) * usual:
         return False
     if rows:
+        return True
+    if last.text.endswith(_HYPHENS) and line.text[0].islower():
         return True
     same_font = last.bold == line.bold and abs(last.size - line.size) < 0.1 * last.size
     return same_font and not _ended(group, line)
@@ -124,6 +139,8 @@ def _seam(before: str, after: str, words: frozenset[str]) -> tuple[int, str]:
     A hyphen between two lower-case halves goes when the page has the whole word elsewhere, or has not both halves as
     words of their own: `repre-` + `sentation` is one word, `long-` + `term` keeps its hyphen where both occur.
     """
+    if _UNSPACED.match(before[-1]) and _UNSPACED.match(after):
+        return 0, ""
     if not before.endswith(_HYPHENS) or not before[-2:-1].isalnum() or not after[:1].isalnum():
         return 0, " "
     if before.endswith("\u00ad"):

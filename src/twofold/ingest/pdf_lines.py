@@ -7,9 +7,12 @@ table row, become one. Nothing here knows of paragraphs or documents. pdfium bea
 
 import ctypes
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 _BOLD = re.compile(rb"bold|black|heavy|semibd|demi|-bd", re.IGNORECASE)
@@ -19,6 +22,7 @@ _HYPHEN = 0x02  # what pdfium says for a hyphen at the end of a line; no line en
 _LINE_FEED = 0x0A
 _FIRST_HALF, _SECOND_HALF = 0xD800 >> 10, 0xDC00 >> 10  # of a UTF-16 pair, by their upper six bits
 _SIDE_BY_SIDE = 0.6  # of the lower line's height that two lines must share to be one row
+_NEAR = 2.5  # times the line's height: lines this near follow each other
 _WIDE = 1.3  # times the line's height: a gap this wide parts columns, not words
 
 
@@ -26,8 +30,8 @@ _WIDE = 1.3  # times the line's height: a gap this wide parts columns, not words
 class Line:
     """One line as it stands. `chars[i]` is the pdfium index of `text[i]`, or -1 where it was put in by us.
 
-    The box is in PDF points, turned so that text runs to the right: `size` is its height, `columns` counts the gaps
-    wide enough to part columns.
+    The box is in PDF points, turned so that text runs to the right. `size` is the height of its letters' boxes,
+    about 1.15 times the font's size; `columns` counts the gaps wide enough to part columns.
     """
 
     text: str
@@ -36,14 +40,10 @@ class Line:
     bottom: float
     right: float
     top: float
+    size: float
     turn: int
     bold: bool
     columns: int
-
-    @property
-    def size(self) -> float:
-        """The height of the line, about 1.15 times its font's size."""
-        return self.top - self.bottom
 
 
 class PageText:
@@ -107,7 +107,17 @@ def lines_of(page: PageText) -> list[Line]:
             lines[-1] = _joined(lines[-1], line)
         else:
             lines.append(line)
-    return lines
+    return lines if _run_down(lines) else lines[::-1]
+
+
+def _run_down(lines: Sequence[Line]) -> bool:
+    """Say whether lines mostly follow each other down the page: pdfium gives text turned clockwise backwards."""
+    steps = [
+        one.bottom - two.bottom
+        for one, two in pairwise(lines)
+        if one.turn == two.turn and abs(one.bottom - two.bottom) < _NEAR * max(one.size, two.size)
+    ]
+    return sum(step > 0 for step in steps) >= sum(step < 0 for step in steps)
 
 
 def _split(units: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
@@ -130,14 +140,16 @@ def _split(units: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
 
 def _shown(units: Sequence[int], index: int, unit: int) -> str:
     """Give the characters that stand for one UTF-16 unit: none for NUL, CR and the second half of a pair."""
-    if 0x20 <= unit < 0xD800:  # noqa: PLR2004 by far the most
-        return chr(unit) if unit != 0xA0 else " "  # noqa: PLR2004
+    if 0x20 <= unit < 0x7F or 0xA0 < unit < 0xD800:  # noqa: PLR2004 by far the most
+        return chr(unit)
     if unit in (0, 0x0D):
         return ""
     if 0xD800 <= unit < 0xE000:  # noqa: PLR2004
         return _surrogate(units, index, unit)
-    if unit < 0x20 or unit >= 0xFFFE:  # noqa: PLR2004
+    if unit <= 0x7F or unit in (0xA0, 0xFFFE, 0xFFFF) or unit > sys.maxunicode:  # noqa: PLR2004
         return " "
+    if unit < 0xA0 or 0xF000 <= unit <= 0xF0FF:  # noqa: PLR2004 a sign of a symbol font, nearly always a bullet
+        return "•"
     return unicodedata.normalize("NFKC", chr(unit)) if 0xFB00 <= unit <= 0xFB06 else chr(unit)  # noqa: PLR2004
 
 
@@ -159,12 +171,13 @@ def _placed(page: PageText, text: str, chars: Sequence[int]) -> Line | None:
     kept = tuple(chars[start : start + len(body)])
     body = _with_ligatures_in_order(page, body, kept)
     turn = page.turn(kept[0])
-    first = page.turned_box(kept[0], turn)
-    last = page.turned_box(kept[-1], turn)
-    bottom, top = min(first[1], last[1]), max(first[3], last[3])
-    bold = page.is_bold(kept[0]) and page.is_bold(kept[-1])
+    samples = [page.turned_box(kept[len(kept) * part // 4], turn) for part in range(4)]
+    samples.append(page.turned_box(kept[-1], turn))
+    lefts, bottoms, rights, tops = zip(*samples, strict=True)
+    size = median(top - bottom for _, bottom, _, top in samples)
+    bold = page.is_bold(kept[len(kept) // 2]) and page.is_bold(kept[-1])
     columns = _columns(page, body, kept, turn)
-    return Line(body, kept, min(first[0], last[0]), bottom, max(first[2], last[2]), top, turn, bold, columns)
+    return Line(body, kept, min(lefts), median(bottoms), max(rights), median(tops), size, turn, bold, columns)
 
 
 def _with_ligatures_in_order(page: PageText, text: str, chars: Sequence[int]) -> str:
@@ -204,6 +217,7 @@ def _joined(one: Line, other: Line) -> Line:
         min(one.bottom, other.bottom),
         other.right,
         max(one.top, other.top),
+        max(one.size, other.size),
         one.turn,
         one.bold and other.bold,
         one.columns + other.columns + gap,

@@ -71,7 +71,7 @@ def _add_sheet(builder: TextBuilder, source: Source, name: str, rows: Sequence[R
     if not tables:
         return
     builder.add(BlockKind.HEADING, name)
-    header = ""
+    header: Row = (0, [])
     for table in tables:
         header = _add_table(builder, name, table, header)
         if builder.length > source.limits.unpacked_bytes:
@@ -91,13 +91,16 @@ def _tables(rows: Sequence[Row]) -> Iterator[list[Row]]:
         yield table
 
 
-def _add_table(builder: TextBuilder, name: str, table: Sequence[Row], above: str) -> str:
-    """Write one table and give its header row: its own, or the one above where it starts with figures."""
-    while len(table) > 1 and _filled(table[0][1]) == 1 < _filled(table[1][1]):
+def _add_table(builder: TextBuilder, name: str, table: Sequence[Row], above: Row) -> Row:
+    """Write one table and give its header row: its own, or the one above where it goes on in as many columns."""
+    widest = max(_filled(row) for _, row in table)
+    while len(table) > 1 and _filled(table[0][1]) == 1 < widest:
         builder.add(BlockKind.PARAGRAPH, _line(table[0][1]), heading=(name,), place=f"{name} row {table[0][0]}")
         table = table[1:]
     has_own = len(table) > 1 and _is_header(table[0][1])
-    header = _line(table[0][1]) if has_own else above
+    goes_on = not has_own and _filled(table[0][1]) == _filled(above[1])
+    named = table[0] if has_own else above if goes_on else (0, [])
+    header = _line(named[1])
     body = table[1:] if has_own else table
     for start in range(0, len(body), ROWS_IN_A_BLOCK):
         group = body[start : start + ROWS_IN_A_BLOCK]
@@ -105,7 +108,7 @@ def _add_table(builder: TextBuilder, name: str, table: Sequence[Row], above: str
         lines += [_line(row) for _, row in group]
         place = f"{name} rows {group[0][0]}-{group[-1][0]}"
         builder.add(BlockKind.TABLE, "\n".join(lines), heading=(name,), place=place, header=header)
-    return header
+    return named
 
 
 def _is_header(row: Sequence[Any]) -> bool:

@@ -7,9 +7,6 @@ except those that point to another part (`r:id`, `r:embed`), which would otherwi
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, ParseError
 
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import fromstring
-
 from twofold.domain.errors import ReadError
 from twofold.ingest.archive import Archive
 from twofold.ingest.reading import MEBIBYTE
@@ -26,6 +23,9 @@ def parse_xml(source: str, data: bytes, *, doctype: bool = False) -> Element:
 
     Raises ReadError: `limit` for more than 64 MiB or 256 levels, `malformed` for all else.
     """
+    from defusedxml.common import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
     if len(data) > MOST_BYTES:
         raise ReadError(f"{source}: a part of it is larger than {MOST_BYTES:,} bytes.", "Split it.", kind="limit")
     try:

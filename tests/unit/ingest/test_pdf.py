@@ -1,0 +1,283 @@
+"""PDF: text in reading order with pages, headings and tables, and the way back to rectangles on the page."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from made_documents import Words, assembled, pdf_of, scan_pdf
+from twofold.domain.errors import InvalidInputError, ReadError
+from twofold.domain.types import Block, BlockKind
+from twofold.ingest.pdf import MOST_PAGES, Box, page_boxes, page_text, read_pdf
+from twofold.ingest.reading import Extract, Source
+
+LEFT = 72
+
+
+def read(data: bytes) -> Extract:
+    return read_pdf(Source("file.pdf", data))
+
+
+def lines(*texts: str, top: float = 700, size: float = 12, bold: bool = False) -> list[Words]:
+    """Lines one under the other, with the usual gap."""
+    return [Words(LEFT, top - at * size * 1.2, text, size, bold) for at, text in enumerate(texts)]
+
+
+def texts(extract: Extract) -> list[str]:
+    return [extract.text[block.start : block.end] for block in extract.blocks]
+
+
+def block_with(extract: Extract, words: str) -> Block:
+    return next(block for block in extract.blocks if words in extract.text[block.start : block.end])
+
+
+def kind_of_refusal(data: bytes) -> str:
+    with pytest.raises(ReadError) as caught:
+        read(data)
+    assert caught.value.message.startswith("file.pdf: ")
+    assert caught.value.remedy
+    return caught.value.kind
+
+
+def test_lines_become_paragraphs_that_know_their_page() -> None:
+    first = [*lines("Cats sleep most of the day", "and hunt at dusk."), *lines("Dogs bark.", top=640)]
+    extract = read(pdf_of([first, lines("Birds sing.")]))
+
+    assert texts(extract) == ["Cats sleep most of the day and hunt at dusk.", "Dogs bark.", "Birds sing."]
+    assert [block.page for block in extract.blocks] == [1, 1, 2]
+    assert extract.metadata["pages"] == 2
+    assert "pages_without_text" not in extract.metadata
+
+
+def test_large_and_bold_lines_are_headings_with_a_path() -> None:
+    page = [
+        *lines("Annual report", size=24),
+        *lines("Europe", top=650, size=16),
+        *lines("Sales rose in every region of the continent, and so did", "the costs of carriage.", top=620),
+        *lines("Asia", top=560, size=16),
+        *lines("Sales fell.", top=530),
+        *lines("Outlook", top=500, bold=True),
+        *lines("All is well in the long run, we think.", top=470),
+    ]
+    extract = read(pdf_of([page]))
+
+    assert [texts(extract)[at] for at, block in enumerate(extract.blocks) if block.kind is BlockKind.HEADING] == [
+        "Annual report",
+        "Europe",
+        "Asia",
+        "Outlook",
+    ]
+    assert block_with(extract, "Sales rose").heading == ("Annual report", "Europe")
+    assert block_with(extract, "All is well").heading == ("Annual report", "Asia", "Outlook")
+    assert extract.title == "Annual report"
+
+
+def test_a_running_title_is_no_heading() -> None:
+    pages = [
+        [*lines("The Company", bold=True), *lines(f"Page number {at} says little about it.", top=600)]
+        for at in range(9)
+    ]
+
+    assert {block.kind for block in read(pdf_of(pages)).blocks} == {BlockKind.PARAGRAPH}
+
+
+def test_a_table_keeps_each_row_on_one_line_and_knows_its_header() -> None:
+    rows = [("Years ended December 31,", "2022", "2021"), ("Revenue", "1,500", "1,400"), ("Loss", "(20)", "(31)")]
+    page = [
+        Words(x, 700 - 15 * at, cell)
+        for at, row in enumerate(rows)
+        for x, cell in zip((LEFT, 350, 450), row, strict=True)
+    ]
+    extract = read(pdf_of([page]))
+
+    assert extract.text == "Years ended December 31, 2022 2021\nRevenue 1,500 1,400\nLoss (20) (31)"
+    assert extract.blocks[0].kind is BlockKind.TABLE
+    assert extract.blocks[0].header == "Years ended December 31, 2022 2021"
+
+
+def test_bullets_are_lists() -> None:
+    extract = read(pdf_of([lines("\u2022 Cats sleep", "\u2022 Dogs bark")]))
+
+    assert texts(extract) == ["\u2022 Cats sleep", "\u2022 Dogs bark"]
+    assert {block.kind for block in extract.blocks} == {BlockKind.LIST}
+
+
+@pytest.mark.parametrize(
+    ("page", "joined"),
+    [
+        (["We saw the repre-", "sentation of cats."], "We saw the representation of cats."),
+        (["A term is long. The long-", "term plan has a term."], "A term is long. The long-term plan has a term."),
+        (["The virus COVID-", "19 was new."], "The virus COVID-19 was new."),
+        (["It is non-", "trivial to say."], "It is non-trivial to say."),
+        (["He went away -", "she stayed."], "He went away - she stayed."),
+    ],
+)
+def test_a_hyphen_at_the_end_of_a_line_goes_only_when_that_is_safe(page: list[str], joined: str) -> None:
+    assert read(pdf_of([lines(*page)])).text == joined
+
+
+def test_metadata_is_read_and_a_file_name_is_no_title() -> None:
+    info = "/Title(The cat)/Author(Ada)/CreationDate(D:20230127142859-05'00')/ModDate(D:2023)"
+    extract = read(pdf_of([lines("Text.")], info=info))
+
+    assert extract.title == "The cat"
+    assert extract.metadata == {"author": "Ada", "created": "2023-01-27T14:28:59", "modified": "2023", "pages": 1}
+    assert read(pdf_of([lines("Text.")], info="/Title(report_final.docx)")).title == ""
+
+
+def test_pages_without_text_are_counted() -> None:
+    assert read(pdf_of([[], lines("Text."), []])).metadata == {"pages": 3, "pages_without_text": 2}
+
+
+def test_a_scan_is_reported_with_the_remedy() -> None:
+    assert kind_of_refusal(scan_pdf()) == "no-text-layer"
+    with pytest.raises(ReadError, match="OCR"):
+        read(scan_pdf())
+
+
+def test_empty_pages_are_empty_and_no_scan() -> None:
+    assert kind_of_refusal(pdf_of([[], []])) == "empty"
+
+
+def test_a_locked_file_is_encrypted() -> None:
+    lock = f"/Encrypt<</Filter/Standard/V 1/R 2/P -4/O({'o' * 32})/U({'u' * 32})>>/ID[(a)(a)]"
+
+    assert kind_of_refusal(pdf_of([lines("Secret.")], trailer=lock)) == "encrypted"
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("matrix", ["1 0 0 1 0 0", "0 1 -1 0 792 0", "-1 0 0 -1 612 792", "0 -1 1 0 0 612"])
+def test_turned_text_reads_like_straight_text(matrix: str, rotation: int) -> None:
+    page = lines("Cats sleep most of the day", "and hunt at dusk,", "when nobody sees them.")
+    data = pdf_of([page], extra=f"/Rotate {rotation}/MediaBox[0 0 792 792]", matrix=matrix)
+
+    assert read(data).text == "Cats sleep most of the day and hunt at dusk, when nobody sees them."
+
+
+def covers(box: Box, word: Words) -> bool:
+    return box.left <= word.x + 1 and box.bottom <= word.y + 1 and box.top >= word.y + word.size / 2
+
+
+def test_boxes_stand_where_the_words_stand() -> None:
+    page = [*lines("Cats sleep", "and hunt."), *lines("Dogs bark.", top=600)]
+    data = pdf_of([lines("Before."), page])
+    text = page_text(data, 2)
+    assert text == "Cats sleep and hunt.\n\nDogs bark."
+
+    def boxes_of(words: str) -> tuple[Box, ...]:
+        return page_boxes(data, 2, text.index(words), text.index(words) + len(words))
+
+    (dogs,) = boxes_of("Dogs bark.")
+    (cats,) = boxes_of("Cats")
+    (sleep,) = boxes_of("sleep")
+    assert covers(dogs, page[2])
+    assert covers(cats, page[0])
+    assert cats.right < sleep.left
+    assert sleep.bottom == pytest.approx(cats.bottom, abs=3)
+    first, second = boxes_of("sleep and")
+    assert first.bottom > second.bottom
+    assert covers(second, page[1])
+
+
+def test_a_page_that_is_not_there_is_refused() -> None:
+    for page in (0, 2, -1):
+        with pytest.raises(InvalidInputError, match="Pages run from 1 to 1"):
+            page_boxes(pdf_of([lines("Text.")]), page, 0, 1)
+
+
+WORDS = st.text(st.sampled_from("abc -1($\u2022\u20ac\xfc"), min_size=1, max_size=12)
+PLACES = st.builds(
+    Words, st.integers(0, 500), st.integers(0, 780), WORDS, st.sampled_from([6, 12, 12.5, 30]), st.booleans()
+)
+
+
+@given(st.lists(st.lists(PLACES, max_size=8), min_size=1, max_size=3))
+def test_a_place_in_the_document_is_the_same_place_on_its_page(pages: Sequence[Sequence[Words]]) -> None:
+    data = pdf_of(pages)
+    if not any(word.text.strip() for page in pages for word in page):
+        assert kind_of_refusal(data) in {"empty", "no-text-layer"}
+        return
+    extract = read(data)
+
+    for number in range(1, len(pages) + 1):
+        blocks = [block for block in extract.blocks if block.page == number]
+        start, end = (blocks[0].start, blocks[-1].end) if blocks else (0, 0)
+        assert page_text(data, number) == extract.text[start:end]
+        for block in blocks:
+            assert block.start < block.end
+            assert page_boxes(data, number, block.start - start, block.end - start)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=10), st.sampled_from([6, 12, 20]))
+def test_no_character_is_lost_or_made_up(found_words: Sequence[str], size: int) -> None:
+    page = [Words(LEFT + 13 * at, 760 - 40 * at, text, size) for at, text in enumerate(found_words)]
+    drawn = "".join(word.text for word in page)
+    found = page_text(pdf_of([page]), 1)
+
+    assert set(found) - set(" \n-") <= set(drawn)
+    assert sorted(re.sub(r"[\s-]", "", found)) == sorted(re.sub(r"[\s-]", "", drawn))
+
+
+def test_a_hundred_thousand_pages_are_refused_at_once() -> None:
+    kids = b" ".join([b"3 0 R"] * (2 * MOST_PAGES))
+    data = assembled(
+        [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Count %d/Kids[%b]>>" % (2 * MOST_PAGES, kids),
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>",
+        ]
+    )
+
+    assert kind_of_refusal(data) == "limit"
+
+
+SOUND = pdf_of([[*lines("Cats sleep", "and hunt."), *lines("Dogs", top=500, size=30)], []], info="/Title(A b)")
+
+
+def read_or_refuse(data: bytes) -> None:
+    try:
+        extract = read(data)
+    except ReadError:
+        return
+    assert all(extract.text[block.start : block.end].strip() for block in extract.blocks)
+
+
+@pytest.mark.parametrize("length", range(0, len(SOUND), 23))
+def test_a_truncated_file_is_read_or_refused(length: int) -> None:
+    read_or_refuse(SOUND[:length])
+
+
+@given(flips=st.lists(st.tuples(st.integers(0, len(SOUND) - 1), st.integers(1, 255)), min_size=1, max_size=8))
+def test_flipped_bytes_are_read_or_refused(flips: list[tuple[int, int]]) -> None:
+    data = bytearray(SOUND)
+    for at, change in flips:
+        data[at] ^= change
+
+    read_or_refuse(bytes(data))
+
+
+@given(st.binary(max_size=200))
+def test_noise_is_malformed(noise: bytes) -> None:
+    assert kind_of_refusal(noise) == "malformed"
+    assert kind_of_refusal(b"%PDF-1.7\n" + noise) == "malformed"
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def test_evidence_in_real_reports_stands_on_the_page_that_people_named(shared: Path) -> None:
+    folder = shared / "data" / "financebench"
+    asked = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    name = "AMCOR_2023Q4_EARNINGS"
+    data = (folder / "pdfs" / f"{name}.pdf").read_bytes()
+    evidence = [one for question in asked if question["doc_name"] == name for one in question["evidence"]]
+    assert evidence
+
+    for one in evidence:
+        page = " ".join(words_of(page_text(data, one["evidence_page_num"] + 1)))
+        assert " ".join(words_of(one["evidence_text"])) in page
