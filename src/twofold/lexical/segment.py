@@ -11,6 +11,7 @@ It works on normalised text (`twofold.lexical.normal`) with its case kept, and k
 import re
 import unicodedata
 from enum import IntEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 LONGEST_WORD = 255  # characters; what is longer is no word, and is cut there
@@ -24,7 +25,7 @@ class Kind(IntEnum):
     WORD = 0
     STOP = 1  # a stop word, kept apart for questions that hold nothing else
     ACRONYM = 2  # GDP
-    COMPOUND = 3  # git-reset
+    COMPOUND = 3  # git-reset, TCP/IP
     CODE = 4  # ERR-12345, v1.2.3, C++, .NET, foo_bar, git-reset.html, --hard
     PAIR = 5  # Article 370
     CHARACTER = 6  # an ideograph among others, kept so that a question of one character finds it
@@ -49,22 +50,23 @@ class Segments(NamedTuple):
     head: Piece | None
 
 
-_JOINED = r"(?:(?:_++|[-.@&])(?=[^\W_])|[,:](?<=\d.)(?=\d))[^\W_]++"
 _CODES = re.compile(
-    rf"""
-      (?<![\w-]) -- [^\W_]++ (?: [-_][^\W_]++ )*+              # --hard, --no-verify
-    | (?<![\w.]) \. [^\W\d_]++ (?![\w.])                       # .NET, .gitignore
-    | (?<!\w) _*+ [^\W_]++ (?: (?:\+\+|\#) (?![+\#]) \d*+ (?!\w) # C++, C#, C++11
-                            | (?: {_JOINED} )++ _*+            # ERR-12345, v1.2.3, foo_bar, AT&T, name@example.org
-                            | _++ )                            # __init__
-    | (?<![\w/]) [A-Z]++ (?: / [A-Z]++ )++ (?![\w/])           # TCP/IP
+    r"""
+      (?<![\w-]) -- [^\W_]++ (?: [-_] [^\W_]++ )*+                 # --hard, --no-verify
+    | (?<![\w.]) \. [^\W\d_]++ (?![\w.])                           # .NET, .gitignore
+    | (?<!\w) _*+ [^\W_]++ (?:
+          (?: \+\+ | \# ) (?![+\#]) \d*+ (?!\w)                    # C++, C#, C++11
+        | (?: (?: (?: _++ | [-.@&] ) (?=[^\W_])                    # ERR-12345, v1.2.3, foo_bar, AT&T, name@example.org
+                | [,:] (?<=\d.) (?=\d) ) [^\W_]++ )++ _*+          # 1,000 and 10:30
+        | _++ )                                                    # __init__
+    | (?<![\w/]) [^\W_]{1,4}+ (?: / [^\W_]{1,4}+ )++ (?![\w/.-])   # TCP/IP, 24/7
     """,
     re.VERBOSE,
 )
 _ASCII_WORDS = re.compile(r"(?<![A-Za-z]\.)[A-Za-z](?:\.[A-Za-z])++(?![A-Za-z0-9])|[A-Za-z0-9]++(?:'[A-Za-z0-9]++)*+")
 _RUNS = re.compile(r"(?<!wp)w(?:pw)++(?![wnm])|[wn][wnm]*+(?:a[wn][wnm]*+)*+|[hc][hcm]*+")  # over kinds, not over text
 _HEAD = re.compile(r"\d++(?:[.,:\-]\d++)*+[A-Za-z]?+(?!\w)")
-_CAMEL = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\WA-Za-z\d_]+\d*")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 _PUNCTUATION = {"'": "a", ".": "p"}
 # Written without spaces between words: ideographs, kana, South-East Asia's scripts; and hangul, whose particles stick.
@@ -117,10 +119,9 @@ def camel_parts(word: Piece) -> list[Piece]:
 
     `parseHTTPResponse2` gives `parse`, `HTTP`, `Response2`.
     """
-    found = list(_CAMEL.finditer(word.text))
-    if len(found) < 2:  # noqa: PLR2004
-        return []
-    return [Piece(part[0], word.start + part.start(), word.start + part.end(), Kind.WORD) for part in found]
+    humps = [found.start() for found in _HUMP.finditer(word.text)]
+    bounds = [0, *humps, len(word.text)] if humps else []
+    return [Piece(word.text[a:b], word.start + a, word.start + b, Kind.WORD) for a, b in pairwise(bounds)]
 
 
 def _words(text: str, kinds: CharacterKinds) -> tuple[list[Piece], str]:
@@ -156,7 +157,7 @@ def _is_acronym(word: Piece) -> bool:
 
 
 def _compound(piece: Piece) -> Piece:
-    plain = piece.text.replace("-", "").isalpha() and not piece.text.startswith("-")
+    plain = piece.text.replace("-", "").replace("/", "").isalpha() and not piece.text.startswith("-")
     return piece._replace(kind=Kind.COMPOUND) if plain else piece
 
 

@@ -1,0 +1,204 @@
+"""Laws of the analyser, of phrases and of parsing, on any text at all."""
+
+import os
+import subprocess
+import sys
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.types import TermCounts, TermQuery
+from twofold.lexical.analyze import EXACT, Analyser, analyser_for
+from twofold.lexical.bm25 import reference_scores
+from twofold.lexical.languages import stop_words
+from twofold.lexical.normal import fold, fold_with_places, normalise, normalise_with_places
+from twofold.lexical.phrases import occurrences, occurs, squeeze
+from twofold.query.parse import Analysis, parse
+
+ANALYSERS = {spec: analyser_for(spec) for spec in ("english", "french", "turkish", "simple", "code", "cjk")}
+WORDS = [
+    "Running",
+    "GDP",
+    "don\u2019t",
+    "l'avion",
+    "Stra\u00dfe",
+    "\u0130",
+    "I",
+    "the",
+    "370",
+    "हिन्दी",
+    "ภาษา",
+    "東京都",
+    "水",
+]
+CODES = ["ERR-12345", "v1.2.3", "C++", ".NET", "foo_bar", "parseHTTPResponse", "--hard", "Article 370", "U.S.A.", "a/b"]
+MARKS = [
+    "a\u0301",
+    "e\u0323\u0301",
+    "\u1112\u1161\u11ab",
+    "\ufb01",
+    "\uff76\uff9e",
+    "\u0345",
+    "\u0344",
+    "\u00ad",
+    "\u200d",
+]
+SIGNS = [" ", "  ", "\n", "\u3000", ".", ",", "'", "-", "_", '"', "+", "/", "(", "\x00", "\ud800", "\U0001f389"]
+PIECES = [*WORDS, *CODES, *MARKS, *SIGNS]
+ANY_TEXT = st.text(st.characters(), max_size=80)
+TEXT = ANY_TEXT | st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
+ANALYSER = st.sampled_from(list(ANALYSERS.values()))
+TERM_COUNTS = st.dictionaries(st.sampled_from("abcde"), st.integers(1, 9), max_size=5)
+
+
+@given(ANALYSER, TEXT)
+def test_terms_counted_are_terms_found(analyser: Analyser, text: str) -> None:
+    counts = analyser.counts(text)
+    tokens = [token.term for token in analyser.tokens(text)]
+
+    assert counts.counts == Counter(tokens)
+    assert counts.length == sum(not term.startswith(EXACT) for term in tokens)
+
+
+@given(ANALYSER, TEXT)
+def test_what_is_asked_is_what_is_indexed(analyser: Analyser, text: str) -> None:
+    held = analyser.counts(text).counts
+
+    assert set(analyser.query(text)) <= set(held)
+    assert set(analyser.phrase_terms(text)) <= set(held)
+    assert set(analyser.clause_terms(text)) <= set(held)
+    assert all(weight > 0 for weight in analyser.query(text).values())
+
+
+@given(ANALYSER, TEXT)
+def test_a_place_shows_the_term(analyser: Analyser, text: str) -> None:
+    for token in analyser.tokens(text):
+        assert 0 <= token.start < token.end <= len(text)
+        surface = text[token.start : token.end]
+        assert token.term in analyser.counts(surface).counts
+
+
+@given(ANALYSER, TEXT)
+def test_terms_can_be_stored_and_shown(analyser: Analyser, text: str) -> None:
+    for term in analyser.counts(text).counts:
+        assert term.encode()
+        assert term.replace(" ", "").isprintable()
+        assert not term.removeprefix(EXACT).startswith(" ")
+        assert len(term) <= 520
+
+
+@given(ANALYSER, TEXT)
+def test_case_of_plain_text_makes_no_difference_to_its_words(analyser: Analyser, text: str) -> None:
+    assume(analyser not in (ANALYSERS["code"], ANALYSERS["turkish"]))
+    assume("\u0345" not in normalise(text))  # an accent that folding makes a letter
+    plain = fold(text)
+    words = [term for term in analyser.counts(text).counts if not term.startswith(EXACT)]
+
+    assert set(words) == {term for term in analyser.counts(plain).counts if not term.startswith(EXACT)}
+
+
+@given(TEXT)
+def test_normalising_twice_changes_nothing_more(text: str) -> None:
+    for change in (normalise, fold, squeeze):
+        assert change(change(text)) == change(text)
+
+
+@given(TEXT)
+def test_places_do_not_change_the_text(text: str) -> None:
+    for change, with_places in ((normalise, normalise_with_places), (fold, fold_with_places)):
+        found = with_places(text)
+
+        assert found.text == change(text)
+        assert len(found.text) == len(found.starts) == len(found.ends)
+        assert list(found.starts) == sorted(found.starts)
+        assert all(0 <= start < end <= len(text) for start, end in zip(found.starts, found.ends, strict=True))
+
+
+@given(TEXT, TEXT)
+def test_a_phrase_occurs_where_it_is_said_to(phrase: str, text: str) -> None:
+    spans = occurrences(phrase, text)
+
+    assert bool(spans) == (occurs(phrase, text) and bool(squeeze(phrase)))
+    for start, end in spans:
+        assert squeeze(phrase) in squeeze(text[start:end])
+
+
+@given(TEXT, TEXT, TEXT)
+def test_a_text_between_spaces_occurs(before: str, phrase: str, after: str) -> None:
+    assert occurs(phrase, f"{before} {phrase} {after}")
+
+
+@given(ANALYSER, TEXT, TEXT, TEXT)
+def test_a_phrase_between_spaces_is_never_lost_to_its_terms(
+    analyser: Analyser, before: str, phrase: str, after: str
+) -> None:
+    assert set(analyser.phrase_terms(phrase)) <= set(analyser.counts(f"{before} {phrase} {after}").counts)
+
+
+@given(TEXT)
+def test_any_question_is_parsed_or_refused(text: str) -> None:
+    analyser = ANALYSERS["english"]
+    try:
+        found = parse(text, Analysis(fold, analyser.query, analyser.phrase_terms, analyser.clause_terms))
+    except InvalidInputError:
+        return
+
+    assert found.words.strip()
+    assert found.words.encode()
+    assert not any(unicodedata.category(character) == "Cc" for character in found.words)
+    assert all(clause.terms or squeeze(clause.verbatim) for clause in found.required + found.excluded)
+    assert set(found.terms.weights) <= set(analyser.counts(found.words).counts)
+
+
+@given(
+    st.lists(TERM_COUNTS, min_size=1, max_size=6),
+    st.dictionaries(st.sampled_from("abcde"), st.floats(0.25, 4.0), max_size=5),
+)
+def test_scores_are_never_negative_and_zero_only_without_a_term(
+    held: list[dict[str, int]], weights: dict[str, float]
+) -> None:
+    passages = [TermCounts(counts, sum(counts.values())) for counts in held]
+
+    for passage, score in zip(passages, reference_scores(TermQuery(weights), passages), strict=True):
+        assert (score > 0.0) == any(term in passage.counts for term in weights)
+
+
+@given(st.integers(1, 50), st.integers(1, 50))
+def test_one_occurrence_more_never_lowers_a_score(count: int, other: int) -> None:
+    passages = [TermCounts({"a": times, "b": 100 - times}, 100) for times in (count, count + 1)] + [
+        TermCounts({"b": other}, other)
+    ]
+    fewer, more, _ = reference_scores(TermQuery({"a": 1.0}), passages)
+
+    assert more > fewer
+
+
+@settings(max_examples=1)
+@given(st.just("Running dogs, GDP and ERR-12345 in Article 370 of 東京都"))
+def test_terms_are_the_same_in_every_process(text: str) -> None:
+    program = (
+        "from twofold.lexical.analyze import analyser_for;"
+        f"print(list(analyser_for('english').counts({text!r}).counts.items()))"
+    )
+    source = str(Path(__file__).resolve().parents[2] / "src")
+    outputs = set()
+    for seed in ("0", "1"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": source, "PYTHONIOENCODING": "utf-8"}
+        outputs.add(
+            subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True).stdout
+        )
+
+    assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("language", ["english", "german", "french", "russian", "turkish", "greek", "catalan"])
+def test_stop_words_are_written_as_text_is_folded(language: str) -> None:
+    words = stop_words(language)
+
+    assert len(words) > 80
+    assert words == {fold(word) for word in words}
