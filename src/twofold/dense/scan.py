@@ -100,7 +100,7 @@ def candidates(query: Vector, planes: Sequence[Plane], k: int) -> Sequence[Candi
 
 
 def by_codes(k: int) -> int:
-    """Give how many rows to keep by codes for the k best: measured to lose none of a thousand; decision 0040 has the figures."""
+    """Give how many rows to keep by codes for the k best: measured to lose none of a thousand; decision 0040."""
     return 2 * k + 20
 
 
