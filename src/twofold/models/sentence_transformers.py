@@ -18,6 +18,7 @@ from twofold.models.unit import unit_rows
 
 QUERY = "query"
 PASSAGE = "document"
+PROBE = "How many dimensions?"
 
 
 class SentenceTransformersEmbedder:
@@ -29,7 +30,9 @@ class SentenceTransformersEmbedder:
         self._identity = EmbedderIdentity(
             name=name,
             revision=_revision(model),
-            dimensions=int(model.get_sentence_embedding_dimension()),
+            dimensions=int(
+                model.encode([PROBE], show_progress_bar=False).shape[1]
+            ),  # its own name for this has changed
             pooling="sentence-transformers",
             query_prefix=model.prompts.get(QUERY) or "",
             passage_prefix=model.prompts.get(PASSAGE) or "",
