@@ -35,6 +35,16 @@ class SearchPlan:
     filter: Filter = EVERYTHING
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A question as the arms hear it: the dense one is left out without a vector, the lexical one unless `by_words`."""
+
+    terms: TermQuery
+    vector: Vector | None
+    scope: Scope
+    by_words: bool
+
+
 class Stopwatch:
     """Measures the steps of one search in milliseconds."""
 
@@ -70,12 +80,14 @@ def search(parts: Parts, question: str, plan: SearchPlan) -> SearchResult:
         parsed = parse(question, Analysis(fold, analyser.query, analyser.phrase_terms, analyser.clause_terms))
     mode, vector, degraded = _embed(parts, parsed, plan.mode, watch)
     with parts.store.view() as view:
-        found = _look(view, parsed, plan, (mode, vector), watch)
+        terms = replace(parsed.terms, k1=plan.k1, b=plan.b)
+        scope = Scope(plan.filter, parsed.required, parsed.excluded)
+        found = _look(view, Asked(terms, vector, scope, mode != "semantic"), max(plan.depth, plan.k), watch)
         with watch.step("fuse"):
             fuse = FUSIONS[plan.fusion] if mode == "hybrid" else ALONE[mode]
             fused = fuse(found, plan.dense_weight)
         with watch.step("fetch"):
-            hits = _fetch(view, fused, _term_query(parsed, plan), plan.k)
+            hits = _fetch(view, fused, terms, plan.k)
     fusion = plan.fusion if mode == "hybrid" else mode
     return SearchResult(question, mode, fusion, hits, fused.constants, watch.total(), degraded)
 
@@ -111,30 +123,23 @@ def _embed(
         return "bm25", None, (f"dense unavailable: {error.message}",)
 
 
-def _term_query(parsed: ParsedQuery, plan: SearchPlan) -> TermQuery:
-    return replace(parsed.terms, k1=plan.k1, b=plan.b)
-
-
-def _look(
-    view: View, parsed: ParsedQuery, plan: SearchPlan, arms: tuple[str, Vector | None], watch: Stopwatch
-) -> Candidates:
+def _look(view: View, asked: Asked, depth: int, watch: Stopwatch) -> Candidates:
     """Let the arms look, then complete the scores of whatever either of them found."""
-    mode, vector = arms
-    scope = Scope(plan.filter, parsed.required, parsed.excluded)
-    depth = max(plan.depth, plan.k)
-    terms = _term_query(parsed, plan)
     lexical = dense = EMPTY_RANKING
     with watch.step("lexical"):
-        if mode != "semantic":
-            lexical = view.find_terms(terms, depth, scope)
+        if asked.by_words:
+            lexical = view.find_terms(asked.terms, depth, asked.scope)
     with watch.step("dense"):
-        if vector is not None:
-            dense = view.find_vector(vector, depth, scope)
+        if asked.vector is not None:
+            dense = view.find_vector(asked.vector, depth, asked.scope)
     keys = np.union1d(lexical.keys, dense.keys)
+    lexical_scores = dense_scores = np.zeros(len(keys))
     with watch.step("lexical"):
-        lexical_scores = view.score_terms(terms, keys) if mode != "semantic" else np.zeros(len(keys))
+        if asked.by_words:
+            lexical_scores = view.score_terms(asked.terms, keys)
     with watch.step("dense"):
-        dense_scores = view.score_vector(vector, keys) if vector is not None else np.zeros(len(keys))
+        if asked.vector is not None:
+            dense_scores = view.score_vector(asked.vector, keys)
     return Candidates(lexical, dense, keys, lexical_scores, dense_scores)
 
 
