@@ -12,7 +12,6 @@ import numpy as np
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import ChunkKeys, Ranking, Scores
 
-
 UNRELATED_SEEN = 10
 """How much the estimate of the background leans on 0; 5 to 20 gave the same nDCG@10 within .005 on four collections."""
 
