@@ -12,7 +12,7 @@ from twofold.cli.models import ensure_present
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.progress import progress_on
 from twofold.cli.screen import columns, counted, one_line, screen_on, sized
-from twofold.compose import INDEX_FOLDER, folder_of, make_parts, open_store
+from twofold.compose import INDEX_FOLDER, MEMORY, folder_of, make_parts, open_store
 from twofold.domain.errors import CorruptError, InvalidInputError, TwofoldError
 from twofold.index import Index, IndexInfo
 from twofold.settings import Settings
@@ -66,9 +66,10 @@ def create(
     where = _one_name(name, index) or settings.index
     if is_catalog(folder_of(where, settings.home)):
         raise InvalidInputError(f"There is an index {where} already.", f"`twofold index drop {where}` deletes it.")
+    recipe = make_parts(open_store(MEMORY, settings, create=True), settings, None).recipe  # refuses before it makes
     store = open_store(where, settings, create=True)
     try:
-        store.adopt(make_parts(store, settings, None).recipe)
+        store.adopt(recipe)
     finally:
         store.close()
     with Index(where, settings=settings, create=False) as opened:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec
+from typing import ParamSpec, cast
 
 import typer
 
@@ -65,12 +65,14 @@ def parsed_overrides(assignments: list[str]) -> Mapping[str, str]:
 
 
 def guarded(command: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
-    """Turn whatever a command raises into one clear line on standard error and a documented exit code."""
+    """Turn whatever a command raises into one clear line on standard error and a documented exit code.
+
+    Every command names its first argument `context`.
+    """
 
     @wraps(command)
     def run(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> None:
-        context = named.get("context")
-        debug = isinstance(context, typer.Context) and launch_of(context).debug
+        debug = launch_of(cast("typer.Context", named["context"])).debug
         try:
             command(*arguments, **named)
             sys.stdout.flush()

@@ -14,7 +14,8 @@ from twofold.cli.models import ensure_present
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.progress import progress_on
 from twofold.cli.screen import Screen, counted, lasting, one_line, screen_on
-from twofold.domain.errors import ReadError
+from twofold.compose import MEMORY
+from twofold.domain.errors import NotFoundError, ReadError
 from twofold.index import Index
 from twofold.pipeline.types import SyncPlan, SyncReport
 
@@ -37,10 +38,12 @@ def sync(
     It may be stopped at any moment, and run again. With files that could not be read the exit code is 9.
     """
     show: Callable[[SyncPlan | SyncReport], None] = write_json if as_json else _draw
-    with open_index(context, index, create=not plan, embedder=embedder) as opened:
-        if plan:
+    if plan:
+        with _to_plan_with(context, index, embedder) as opened:
             show(opened.sync(*paths, plan=True))
-        elif watch:
+        return
+    with open_index(context, index, create=True, embedder=embedder) as opened:
+        if watch:
             ensure_present(opened.settings)
             for report in opened.watch(*paths):
                 show(report)
@@ -49,6 +52,14 @@ def sync(
             report = _synced(opened, paths)
             show(report)
             _refuse_silence(report)
+
+
+def _to_plan_with(context: typer.Context, index: str | None, embedder: str | None) -> Index:
+    """Open the index, or an empty one in memory where there is none yet: planning leaves nothing behind."""
+    try:
+        return open_index(context, index, embedder=embedder)
+    except NotFoundError:
+        return open_index(context, MEMORY, create=True, embedder=embedder)
 
 
 def _synced(opened: Index, paths: list[Path]) -> SyncReport:

@@ -1,0 +1,174 @@
+"""`sync`, `add`, `rm`, `ls`, `show`: documents come, change and go."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+def names(outcome: Any) -> list[str]:  # noqa: ANN401
+    return [Path(one["source"]).name for one in outcome.data]
+
+
+def test_a_folder_is_indexed_whole_and_the_report_says_so(run: Run, notes: Path) -> None:
+    done = run("sync", notes, "-i", "notes", "--json")
+
+    report = done.data
+    assert done.code == 0
+    assert sorted(Path(source).name for source in report["added"]) == ["git.md", "prices.csv", "tower.txt"]
+    assert report["failed"] == []
+    assert report["passages"] >= 3
+    assert names(run("ls", "-i", "notes", "--json")) == ["git.md", "prices.csv", "tower.txt"]
+
+
+def test_a_second_sync_sees_only_what_changed(run: Run, indexed: Path) -> None:
+    (indexed / "tower.txt").write_text("The tower was painted brown.\n")
+    (indexed / "prices.csv").unlink()
+    (indexed / "git.md").rename(indexed / "reset.md")
+    (indexed / "new.txt").write_text("Something new.\n")
+
+    done = run("sync", indexed, "-i", "notes")
+
+    assert done.code == 0
+    assert f"+ {indexed / 'new.txt'}" in done.out
+    assert f"~ {indexed / 'tower.txt'}" in done.out
+    assert f"> {indexed / 'git.md'} → {indexed / 'reset.md'}" in done.out
+    assert f"- {indexed / 'prices.csv'}" in done.out
+    assert "1 added, 1 updated, 1 renamed, 1 deleted, 0 unchanged" in done.out
+    assert names(run("ls", "-i", "notes", "--json")) == ["new.txt", "reset.md", "tower.txt"]
+
+
+def test_a_plan_says_what_would_be_done_and_does_nothing(run: Run, indexed: Path) -> None:
+    before = run("ls", "-i", "notes", "--json").data
+    (indexed / "new.txt").write_text("Something new.\n")
+
+    planned = run("sync", indexed, "-i", "notes", "--plan")
+    as_data = run("sync", indexed, "-i", "notes", "--plan", "--json").data
+
+    assert f"+ {indexed / 'new.txt'}" in planned.out
+    assert "Nothing was written" in planned.out
+    assert [Path(source).name for source in as_data["added"]] == ["new.txt"]
+    assert run("ls", "-i", "notes", "--json").data == before
+
+
+def test_a_plan_for_an_index_that_is_not_there_makes_none(run: Run, notes: Path) -> None:
+    planned = run("sync", notes, "-i", "notes", "--plan", "--json")
+
+    assert len(planned.data["added"]) == 3
+    assert run("index", "list", "--json").data == []
+
+
+def test_a_broken_file_is_named_and_the_rest_is_kept(run: Run, notes: Path) -> None:
+    (notes / "broken.pdf").write_bytes(b"%PDF-1.7\nthis is no more than a beginning")
+
+    done = run("sync", notes, "-i", "notes")
+    report = run("sync", notes, "-i", "notes", "--json")
+
+    assert done.code == 9
+    assert f"! {notes / 'broken.pdf'}: " in done.out
+    assert "1 file could not be read; everything else is kept." in done.err
+    assert report.code == 9
+    assert [Path(one["source"]).name for one in report.data["failed"]] == ["broken.pdf"]
+    assert {"source", "kind", "message", "remedy"} == report.data["failed"][0].keys()
+    assert names(run("ls", "-i", "notes", "--json")) == ["git.md", "prices.csv", "tower.txt"]
+
+
+def test_what_is_ignored_is_left_out(run: Run, notes: Path) -> None:
+    (notes / ".twofoldignore").write_text("*.csv\n")
+
+    run("sync", notes, "-i", "notes")
+
+    assert names(run("ls", "-i", "notes", "--json")) == ["git.md", "tower.txt"]
+
+
+def test_an_index_may_be_a_path(run: Run, notes: Path, tmp_path: Path) -> None:
+    run("sync", notes, "-i", tmp_path / "kept")
+
+    assert (tmp_path / "kept" / "catalog.sqlite3").exists()
+    assert len(run("ls", "-i", tmp_path / "kept", "--json").data) == 3
+
+
+def test_without_a_name_the_default_index_is_used(run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("sync", notes)
+    in_default = run("ls", "--json").data
+    monkeypatch.setenv("TWOFOLD_INDEX", "default")
+
+    assert len(in_default) == 3
+    assert run("ls", "-i", "default", "--json").data == in_default
+
+
+def test_text_from_standard_input_becomes_a_document(run: Run) -> None:
+    added = run(
+        "add", "-", "--source", "memo", "--title", "A memo", "--meta", "author=Ada", "-i", "x", given="Buy milk."
+    )
+    shown = run("show", "memo", "-i", "x", "--json").data
+
+    assert added.code == 0
+    assert "memo (1 passage)" in added.out
+    assert (shown["source"], shown["title"], shown["text"]) == ("memo", "A memo", "Buy milk.")
+    assert shown["metadata"]["author"] == "Ada"
+
+
+def test_files_can_be_added_one_by_one(run: Run, notes: Path) -> None:
+    done = run("add", notes / "git.md", notes / "tower.txt", "-i", "x", "--json")
+
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert [Path(line["source"]).name for line in lines] == ["git.md", "tower.txt"]
+
+
+def test_documents_can_be_removed_by_the_end_of_their_names(run: Run, indexed: Path) -> None:
+    done = run("rm", "tower.txt", "git.md", "-i", "notes", "--json")
+
+    assert done.data == {"removed": 2}
+    assert names(run("ls", "-i", "notes", "--json")) == ["prices.csv"]
+    assert (indexed / "tower.txt").exists()
+
+
+@pytest.mark.usefixtures("ready")
+def test_nothing_is_removed_when_one_name_is_wrong(run: Run) -> None:
+    done = run("rm", "tower.txt", "nothing.txt", "-i", "notes")
+
+    assert done.code == 3
+    assert len(run("ls", "-i", "notes", "--json").data) == 3
+
+
+def test_a_document_is_shown_with_its_fields(run: Run, indexed: Path) -> None:
+    shown = run("show", "git.md", "-i", "notes").out
+
+    assert str(indexed / "git.md") in shown
+    assert "Ada" in shown
+    assert "reset softly" in shown
+
+
+@pytest.mark.usefixtures("ready")
+def test_passages_are_the_documents_own_characters(run: Run) -> None:
+    shown = run("show", "git.md", "--chunks", "-i", "notes", "--json").data
+
+    assert shown["chunks"]
+    text = shown["document"]["text"]
+    assert all(text[one["start"] : one["end"]] == one["text"] for one in shown["chunks"])
+    assert "characters 0-" in run("show", "git.md", "--chunks", "-i", "notes").out
+
+
+def test_a_document_cannot_act_on_the_terminal(run: Run) -> None:
+    run(
+        "add",
+        "-",
+        "--source",
+        "evil\x1b[2J",
+        "--title",
+        "\x9b31m",
+        "-i",
+        "x",
+        given="before \x1b]0;owned\x07 after\r\n",
+    )
+
+    for command in (("ls",), ("show", "evil\x1b[2J"), ("show", "evil\x1b[2J", "--chunks"), ("search", "before")):
+        shown = run(*command, "-i", "x").out
+        assert "evil" in shown
+        assert not {char for char in shown if ord(char) < 32 and char not in "\n\t"}
+        assert not {char for char in shown if 127 <= ord(char) < 160}

@@ -1,0 +1,125 @@
+"""`search`: the JSON that programs read, the lines that people read, and numbers that add up in both."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+pytestmark = pytest.mark.usefixtures("ready")
+
+
+def test_json_has_the_documented_shape(run: Run) -> None:
+    found = run("search", "undo the last commit", "-i", "notes", "--json").data
+
+    assert {"query", "mode", "hits", "timings_ms", "degraded"} <= found.keys()
+    assert (found["query"], found["mode"], found["degraded"]) == ("undo the last commit", "hybrid", [])
+    shape = {"rank", "score", "source", "document", "chunk_id", "page", "heading", "start", "end", "text", "trace"}
+    assert all(shape <= hit.keys() for hit in found["hits"])
+    assert [hit["rank"] for hit in found["hits"]] == list(range(1, len(found["hits"]) + 1))
+    assert Path(found["hits"][0]["source"]).name == "git.md"
+    assert found["hits"][0]["heading"] == ["Undoing things"]
+    assert all(milliseconds >= 0 for milliseconds in found["timings_ms"].values())
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+def test_every_number_of_a_trace_adds_up_to_the_score(run: Run, mode: str) -> None:
+    found = run("search", "undo", "commit", "tower", "-i", "notes", "-m", mode, "--json").data
+
+    assert found["mode"] == mode
+    assert found["hits"]
+    for hit in found["hits"]:
+        arms = [arm for arm in (hit["trace"]["lexical"], hit["trace"]["dense"]) if arm]
+        parts = sum(arm["weight"] * arm["normalised"] for arm in arms)
+        terms = sum(term["score"] for term in hit["trace"]["terms"])
+        assert parts == pytest.approx(hit["score"], abs=1e-9)
+        assert mode == "semantic" or terms == pytest.approx(hit["trace"]["lexical"]["raw"], abs=1e-9)
+
+
+def test_the_explanation_that_people_read_adds_up_too(run: Run) -> None:
+    shown = run("search", "undo the last commit", "-i", "notes", "-k", "1", "--explain").out
+
+    arms = re.findall(r"^ +(?:words|meaning) .* ([\d.]+)$", shown, re.MULTILINE)
+    (score,) = re.findall(r"^ +score +([\d.]+)$", shown, re.MULTILINE)
+    table = shown.split("BM25\n")[1].split("BM25")
+    terms = re.findall(r" ([\d.]+)$", table[0], re.MULTILINE)
+    (total,) = re.findall(r"^ +([\d.]+)$", table[1].splitlines()[0])
+    assert sum(map(float, arms)) == pytest.approx(float(score), abs=2e-6)
+    assert sum(map(float, terms)) == pytest.approx(float(total), abs=1e-6 * len(terms))
+    assert re.search(r"^convex: .*lexical_max", shown, re.MULTILINE)
+
+
+def test_words_need_no_quotes_around_them(run: Run) -> None:
+    apart = run("search", "undo", "the", "commit", "-i", "notes", "--json").data
+    together = run("search", "undo the commit", "-i", "notes", "--json").data
+
+    assert apart["query"] == "undo the commit"
+    assert apart["hits"] == together["hits"]
+
+
+def test_an_exact_code_is_found(run: Run) -> None:
+    found = run("search", "ERR-12345", "-i", "notes", "-m", "bm25", "--json").data
+
+    assert [Path(hit["source"]).name for hit in found["hits"]] == ["tower.txt"]
+
+
+def test_phrases_and_exclusions_act(run: Run) -> None:
+    phrase = run("search", '"Eiffel tower"', "-i", "notes", "--json").data["hits"]
+    without = run("search", "--", "-undo changes", "-i", "notes").code
+    excluded = run("search", "-i", "notes", "--json", "--", "changes", "-softly").data["hits"]
+
+    assert {Path(hit["source"]).name for hit in phrase} == {"tower.txt"}
+    assert without == 3  # what follows -- is all query, so the default index was asked
+    assert all("softly" not in hit["text"] for hit in excluded)
+
+
+def test_k_is_kept_to(run: Run) -> None:
+    assert len(run("search", "the", "tower", "changes", "-i", "notes", "-k", "2", "--json").data["hits"]) == 2
+
+
+def test_settings_can_be_set_for_one_search(run: Run) -> None:
+    rrf = run("--set", "search.fusion=rrf", "search", "undo", "-i", "notes", "--json").data
+    one = run("--set", "search.k=1", "search", "undo changes", "-i", "notes", "--json").data
+
+    assert rrf["fusion"] == "rrf"
+    assert len(one["hits"]) == 1
+
+
+def test_a_filter_lets_only_some_documents_through(run: Run) -> None:
+    ada = run("search", "changes tower", "-i", "notes", "-f", "author=Ada", "--json").data["hits"]
+    nobody = run("search", "changes tower", "-i", "notes", "-f", "author=Grace", "--json").data["hits"]
+
+    assert {Path(hit["source"]).name for hit in ada} == {"git.md"}
+    assert nobody == []
+
+
+def test_nothing_found_is_said_and_is_no_error(run: Run) -> None:
+    done = run("search", "xylophone", "-i", "notes", "-m", "bm25")
+
+    assert done.code == 0
+    assert "Nothing found" in done.out
+
+
+def test_a_pipe_gets_no_colours_and_people_get_place_and_words(run: Run) -> None:
+    shown = run("search", "undo commit", "-i", "notes", "-k", "1").out
+
+    assert "\x1b" not in shown
+    assert "git.md › Undoing things" in shown
+    assert "To undo the last commit" in shown
+    assert re.search(r"1 passage \(hybrid\) in [\d.]+ ms", shown)
+
+
+def test_a_missing_model_degrades_in_the_open(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TWOFOLD_EMBEDDER", "http://127.0.0.1:9/v1#none&dimensions=8")
+    made = run("index", "create", "far", "--json")
+    hybrid = run("search", "tower", "-i", "far", "--json")
+    semantic = run("search", "tower", "-i", "far", "-m", "semantic")
+
+    assert made.code == 0
+    assert hybrid.code == 0
+    assert hybrid.data["degraded"]
+    assert hybrid.data["mode"] == "bm25"
+    assert semantic.code == 8
