@@ -105,7 +105,7 @@ def by_codes(k: int) -> int:
 
 
 def by_signs(k: int) -> int:
-    """Give how many rows to keep by signs for the k best: measured to lose less than one in a hundred, at a million rows.
+    """Give how many rows to keep by signs for the k best: measured to lose under one in a hundred at a million rows.
 
     So many because embeddings of text lie to one side of the origin, where many signs agree; decision 0040.
     """
