@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import TermCounts, TermQuery
+from twofold.lexical import phrases
 from twofold.lexical.analyze import EXACT, Analyser, analyser_for
 from twofold.lexical.bm25 import reference_scores
 from twofold.lexical.languages import stop_words
@@ -202,3 +203,22 @@ def test_stop_words_are_written_as_text_is_folded(language: str) -> None:
 
     assert len(words) > 80
     assert words == {fold(word) for word in words}
+
+
+@given(
+    st.lists(st.sampled_from(["a", "ab", "1", ".", " ", "é", "水", "ก", "_", "'", "\u0301"]), max_size=30).map("".join)
+)
+def test_no_place_of_a_phrase_is_passed_over(text: str) -> None:
+    squeezed = squeeze(text)
+    for wanted in {squeezed[start:end].strip() for start in range(6) for end in range(start + 1, start + 4)} - {""}:
+        tried = []
+        for at in range(len(squeezed)):
+            whole = squeezed.startswith(wanted, at)
+            if whole and phrases._is_border(squeezed, at) and phrases._is_border(squeezed, at + len(wanted)):
+                tried.append(at)
+        apart: list[int] = []
+        for at in tried:
+            if not apart or at >= apart[-1] + len(wanted):
+                apart.append(at)
+
+        assert list(phrases._places(wanted, squeezed)) == apart

@@ -6,12 +6,14 @@ end where a word of the text does: `cat` is not in `concat`, `1.2` not in `1.2.3
 but for texts made to repeat a long phrase up to its end.
 """
 
+import re
 from collections.abc import Iterator
 
 from twofold.lexical.normal import Normal, fold, fold_with_places
 from twofold.lexical.segment import character_kind
 
 _NUMBER_GOES_ON = ".,:"
+_SPACED_WORD = re.compile(r"[^\W\u0e00-\u1eff\u2e80-\U0010ffff]*+")  # only scripts in which no border stands within
 
 
 def occurs(phrase: str, text: str) -> bool:
@@ -64,15 +66,19 @@ def _places(wanted: str, text: str) -> Iterator[int]:
     at = text.find(wanted)
     while at >= 0:
         if not _is_border(text, at):
-            at += 1
-            while not _is_border(text, at):
-                at += 1
+            at = _rest_of_word(text, at + 1)
         elif _is_border(text, at + len(wanted)):
             yield at
             at += len(wanted)
         else:
             at += 1
         at = text.find(wanted, at)
+
+
+def _rest_of_word(text: str, at: int) -> int:
+    """Skip what cannot hold a border, so that a long word is passed over once and not letter by letter."""
+    rest = _SPACED_WORD.match(text, at)
+    return rest.end() if rest else at
 
 
 def _is_border(text: str, at: int) -> bool:
