@@ -3,7 +3,6 @@
 import codecs
 import re
 from dataclasses import dataclass
-from itertools import islice
 
 from twofold.domain.errors import ReadError
 from twofold.domain.types import Metadata
@@ -34,7 +33,7 @@ _SAMPLE_BYTES = 65_536
 _FEW_HIGH_BYTES = 16
 _CONTROLS = bytes(code for code in range(32) if code not in b"\a\b\t\n\v\f\r\x1b")
 _MAX_CONTROL_SHARE = 0.02
-_HIGH_RUN = re.compile(rb"[\x80-\xff]+")
+_HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +70,9 @@ def decode(data: bytes, declared: str = "") -> Decoded:
 
 
 def looks_binary(sample: bytes) -> bool:
-    """Say whether more than one byte in fifty is a control code that no text file holds."""
+    """Say whether more than one byte in fifty is a control code that no text file holds; one alone is forgiven."""
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
-    return controls > len(sample) * _MAX_CONTROL_SHARE
+    return controls > max(1.0, len(sample) * _MAX_CONTROL_SHARE)
 
 
 def _wide_encoding(sample: bytes) -> str:
@@ -119,8 +118,14 @@ def _known(declared: str) -> str:
 
 
 def _detect(data: bytes) -> str:
-    """Guess the encoding from the stretches around the first non-ASCII bytes; nothing when they are too few."""
-    sample = b"".join(data[max(0, run.start() - 40) : run.end()] for run in islice(_HIGH_RUN.finditer(data), 600))
+    """Guess the encoding from the first lines with non-ASCII bytes; nothing when those bytes are too few."""
+    first = _HIGH_BYTE.search(data)
+    if first is None:
+        return ""
+    # Whole lines: a line feed is no part of any character in the encodings that are looked for.
+    sample = data[data.rfind(b"\n", 0, first.start()) + 1 :][:_SAMPLE_BYTES]
+    if len(sample) == _SAMPLE_BYTES:
+        sample = sample[: sample.rfind(b"\n") + 1] or sample
     high = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
     if high < _FEW_HIGH_BYTES:
         return ""

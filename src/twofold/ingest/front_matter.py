@@ -12,6 +12,7 @@ from twofold.ingest.reading import clean_metadata
 _OPENING = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\n")
 _MAX_CHARACTERS = 65_536
 _MAX_VALUES = 1_000
+_MAX_BRACKETS = 500  # the YAML parser's time grows with the square of how deep they are nested
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ def _scalar(value: Any) -> Scalar | None:  # noqa: ANN401 parsers give anything
 def _parse(fence: str, block: str) -> Mapping[Any, Any] | None:
     if fence == "+++":
         return _parse_toml(block)
+    if block.count("[") + block.count("{") > _MAX_BRACKETS:
+        return None
     import yaml
 
     try:

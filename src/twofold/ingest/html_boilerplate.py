@@ -54,7 +54,12 @@ _NAMES = frozenset(
         "headerlink",
         "noprint",
         "printfooter",
+        "interlanguage-link",
         "mw-editsection",
+        "mw-indicators",
+        "mw-portlet",
+        "navbox",
+        "vector-menu",
         "mw-jump-link",
     }
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from twofold.domain.types import BlockKind
+from twofold.ingest.html_table import has_header_row, is_data_table, rows_of
 from twofold.ingest.html_tree import BLOCKS, LINE_BREAK, collapse, inline_text, verbatim_text
 from twofold.ingest.reading import Outline, TextBuilder
 from twofold.ingest.rows import add_rows
@@ -17,7 +18,6 @@ _LISTS = frozenset({"ul", "ol", "dl", "menu", "dir"})
 _ITEMS = frozenset({"li", "dt", "dd"})
 _LONG_LIST = 1500  # characters; a longer list is several blocks, cut between items
 _INDENT = "  "
-_HELD_IN_LAYOUT = "pre, h1, h2, h3, h4, dl, ul ul, p + p + p"
 
 
 @dataclass(slots=True)
@@ -35,14 +35,6 @@ class _List:
 def is_taken_whole(node: "LexborNode") -> bool:
     """Say whether an element is read as one thing: preformatted text, and tables that hold data."""
     return node.tag == "pre" or (node.tag == "table" and is_data_table(node))
-
-
-def is_data_table(table: "LexborNode") -> bool:
-    """Tell a table of data from one that only lays out a page: several rows and columns, and simple cells."""
-    if table.css_first(_HELD_IN_LAYOUT) is not None or len(table.css("table")) > 1:  # it selects itself too
-        return False
-    rows = table.css("tr")
-    return len(rows) > 1 and max(len(row.css("td, th")) for row in rows) > 1
 
 
 class Flow:
@@ -172,7 +164,4 @@ class Flow:
         caption = table.css_first("caption")
         if caption is not None:
             self.builder.add(BlockKind.PARAGRAPH, inline_text(caption), heading=self._path)
-        rows = table.css("tr")
-        cells = [tuple(inline_text(cell) for cell in row.css("td, th")) for row in rows]
-        has_header = rows[0].css_first("td") is None or table.css_first("thead") is not None
-        add_rows(self.builder, cells, has_header=has_header, heading=self._path)
+        add_rows(self.builder, rows_of(table), has_header=has_header_row(table), heading=self._path)

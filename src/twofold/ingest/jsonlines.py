@@ -46,13 +46,16 @@ def _parse(text: str, what: str) -> Json:
 
 
 def _records(held: Json) -> list[Json]:
+    """Find the records; what stands beside an object's list of them comes first, as a record of its own."""
     if isinstance(held, list):
         return held
-    if isinstance(held, dict):
-        lists = [value for value in held.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
-        scalars = sum(1 for value in held.values() if isinstance(value, str))
-        if len(lists) == 1 and scalars <= 1 and _text_field(held) is None:
-            return lists[0]
+    if isinstance(held, dict) and _text_field(held) is None:
+        lists = [
+            name for name, value in held.items() if isinstance(value, list) and value and isinstance(value[0], dict)
+        ]
+        if len(lists) == 1:
+            beside = {name: value for name, value in held.items() if name != lists[0]}
+            return [*([beside] if beside else []), *held[lists[0]]]
     return [held]
 
 

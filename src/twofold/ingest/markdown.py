@@ -9,7 +9,7 @@ from twofold.ingest.decode import decode
 from twofold.ingest.front_matter import read_front_matter
 from twofold.ingest.reading import Extract, Outline, Source, clean, clean_metadata, one_line
 from twofold.ingest.rows import ROWS_IN_A_BLOCK
-from twofold.ingest.verbatim import lines_of, trim_span
+from twofold.ingest.verbatim import Line, lines_of, trim_span
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -24,6 +24,8 @@ _KINDS = {
 }
 _LISTS = ("bullet_list_open", "ordered_list_open")
 _LONG_LIST = 1500  # characters; a longer list is several blocks, cut between its items
+_STRETCH = 100_000  # characters that are parsed at a time, at least
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _COMMENT = re.compile(r"(?:\s*<!--(?:[^-]|-(?!->))*-->)+\s*")
 
 
@@ -47,18 +49,22 @@ def extract_markdown(markdown: str, metadata: Metadata | None = None) -> Extract
 def _first_title(text: str, blocks: Sequence[Block]) -> str:
     for block in blocks:
         if block.kind is BlockKind.HEADING and not block.heading:
-            return _plain_heading(text[block.start : block.end])
+            return _plain_heading(_inline_parser(), text[block.start : block.end])
     return ""
 
 
-def _plain_heading(source: str) -> str:
-    """Give a heading's words without marks: `## The *end* ##` is `The end`."""
+def _inline_parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
+    return MarkdownIt("commonmark")
+
+
+def _plain_heading(parser: "MarkdownIt", source: str) -> str:
+    """Give a heading's words without marks: `## The *end* ##` is `The end`."""
     first = source.strip().split("\n")
     words = " ".join(first[:-1]) if len(first) > 1 else first[0].strip("# \t")
     parts: list[str] = []
-    for token in MarkdownIt("commonmark").parseInline(words):
+    for token in parser.parseInline(words):
         for child in token.children or ():
             is_break = child.type in ("softbreak", "hardbreak")
             parts.append(" " if is_break else "" if child.type == "html_inline" else child.content)
@@ -75,16 +81,42 @@ def _block_parser() -> "MarkdownIt":
 
 
 class _Document:
-    """One parse: the tokens' lines turned into offsets of the text."""
+    """One text, parsed in stretches: a parser's tokens take a hundred times the room of what they stand for."""
 
     def __init__(self, text: str, start: int) -> None:
         self._text = text
-        self._lines = list(lines_of(text, start))
-        self._tokens = _block_parser().parse(text[start:])
+        self._all_lines = list(lines_of(text, start))
+        self._lines: Sequence[Line] = ()
+        self._tokens: Sequence[Token] = ()
         self._outline = Outline()
+        self._inline = _inline_parser()
 
     def blocks(self) -> Iterator[Block]:
         """Go through the blocks of the outermost level."""
+        parser = _block_parser()
+        for lines in self._stretches():
+            self._lines = lines
+            self._tokens = parser.parse(self._text[lines[0].start : lines[-1].end + 1])
+            yield from self._parsed()
+
+    def _stretches(self) -> Iterator[Sequence[Line]]:
+        """Cut a long text before headings, or before lines of text after blank ones, but never inside a fence."""
+        first, fence, after_blank = 0, "", False
+        for number, line in enumerate(self._all_lines):
+            content = self._text[line.start : min(line.end, line.start + 80)]
+            long_enough = line.start - self._all_lines[first].start
+            is_top = content[:1] == "#" or (after_blank and content[:1].isalpha() and long_enough > 2 * _STRETCH)
+            if long_enough > _STRETCH and not fence and is_top:
+                yield self._all_lines[first:number]
+                first = number
+            mark = _FENCE.match(content)
+            if mark and (not fence or (mark[1].startswith(fence) and not content[mark.end() :].strip())):
+                fence = "" if fence else mark[1]
+            after_blank = not content.strip()
+        if first < len(self._all_lines):
+            yield self._all_lines[first:]
+
+    def _parsed(self) -> Iterator[Block]:
         for place, token in enumerate(self._tokens):
             if token.level != 0 or token.map is None:
                 continue
@@ -99,7 +131,7 @@ class _Document:
 
     def _heading(self, token: "Token") -> Iterator[Block]:
         for block in self._block(BlockKind.HEADING, *(token.map or (0, 0))):
-            title = _plain_heading(self._text[block.start : block.end])
+            title = _plain_heading(self._inline, self._text[block.start : block.end])
             above = self._outline.enter(int(token.tag[1]), title)
             yield Block(BlockKind.HEADING, block.start, block.end, above)
 

@@ -13,15 +13,16 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
-from twofold.domain.errors import ReadError
+from twofold.domain.errors import ReadError, TwofoldError
 from twofold.domain.types import Document
-from twofold.ingest.read import content_hash, document_from
+from twofold.ingest.documents import content_hash, document_from
 from twofold.ingest.reading import Source
-from twofold.ingest.wire import LENGTHS, MAX_HEAD_BYTES, Reply, WireError, pack_source, unpack_reply
+from twofold.ingest.wire import LENGTHS, MAX_HEAD_BYTES, READY, Reply, WireError, pack_source, unpack_reply
 
 _BOOT = "import json, sys; sys.path.extend(json.loads(sys.argv[1])); from twofold.ingest.worker import serve; serve()"
 _PIECE = 1 << 20
 _GRACE_SECONDS = 5.0
+_START_SECONDS = 60.0
 _ENVIRONMENT = {
     "PATH": os.defpath,
     "LC_ALL": "C.UTF-8",
@@ -55,14 +56,17 @@ class ReaderPool:
     Use it in a `with` statement. It serves one `read_all` at a time and is not for several threads.
     """
 
-    def __init__(self, workers: int = 1, wall_seconds: float = 60.0, command: Sequence[str] | None = None) -> None:
+    def __init__(self, workers: int = 1, wall_seconds: float = 90.0, command: Sequence[str] | None = None) -> None:
         self._workers = max(1, workers)
         self._wall_seconds = wall_seconds
         self._command = tuple(command or worker_command())
         self._free: list[_Process] = []
 
     def read_all(self, sources: Iterable[Source]) -> Iterator[Outcome]:
-        """Read files: one outcome for each, in the order given. The next files are read while you use an outcome."""
+        """Read files: one outcome for each, in the order given. The next files are read while you use an outcome.
+
+        Raises TwofoldError if no reading process can be started at all.
+        """
         flights: deque[_Flight] = deque()
         try:
             for source in sources:
@@ -95,16 +99,17 @@ class ReaderPool:
         if len(source.data) > most:
             refused = ReadError(f"the file is larger than the {most:,} bytes allowed", "Split it.", "limit")
             return _Flight(source, "", None, 0.0, refused)
-        deadline = monotonic() + self._wall_seconds
         head, body = pack_source(source)
         light = Source(source.name, b"", source.limits)
         hashed = content_hash(source.data)
         while self._free:  # one that died while it was idle is no fault of this file
             process = self._free.pop()
+            deadline = monotonic() + self._wall_seconds
             if process.send(head, body, deadline):
                 return _Flight(light, hashed, process, deadline)
             process.kill()
-        process = _Process(self._command)
+        process = _started(self._command)
+        deadline = monotonic() + self._wall_seconds
         process.send(head, body, deadline)  # if this fails, so does receiving, which says why
         return _Flight(light, hashed, process, deadline)
 
@@ -156,6 +161,18 @@ class _GoneError(Exception):
     """The process ended before it answered."""
 
 
+def _started(command: Sequence[str]) -> "_Process":
+    """Start a process and wait until it is ready, so that its start is not counted against a file."""
+    remedy = "Check that there is memory to spare, and that twofold is installed whole."
+    try:
+        process = _Process(command)
+    except OSError as error:
+        raise TwofoldError(f"no reading process can be started: {error.strerror}.", remedy) from error
+    if not process.is_ready():
+        raise TwofoldError(f"a reading process ended as it started (status {process.kill()}).", remedy)
+    return process
+
+
 class _Process:
     """One reading process and the pipes to it, which are never waited on for ever."""
 
@@ -164,11 +181,18 @@ class _Process:
             command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd="/", env=_ENVIRONMENT, start_new_session=True
         )
         if self._process.stdin is None or self._process.stdout is None:
-            raise _GoneError
+            raise OSError("no pipes")
         self._input = self._process.stdin.fileno()
         self._output = self._process.stdout.fileno()
         os.set_blocking(self._input, False)
         os.set_blocking(self._output, False)
+
+    def is_ready(self) -> bool:
+        """Wait for the first words of a process that has started well."""
+        try:
+            return self._read(len(READY), monotonic() + _START_SECONDS) == READY
+        except (_GoneError, TimeoutError):
+            return False
 
     def send(self, head: bytes, body: bytes, deadline: float) -> bool:
         """Write a request; False if the process does not take it."""

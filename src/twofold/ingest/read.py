@@ -1,21 +1,22 @@
-"""From bytes to a document: the table of readers, and the one function that chooses among them."""
+"""From bytes to text: the table of readers, and the one function that chooses among them."""
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from types import MappingProxyType
 
 from twofold.domain.errors import ReadError
-from twofold.domain.types import Document, document_id
 from twofold.ingest import media_types as kinds
 from twofold.ingest.docx import read_docx
+from twofold.ingest.epub import read_epub
 from twofold.ingest.html import read_html
 from twofold.ingest.jsonlines import read_json, read_json_lines
 from twofold.ingest.mail import mail_reader, mailbox_reader
 from twofold.ingest.markdown import read_markdown
 from twofold.ingest.notebook import read_notebook
+from twofold.ingest.odt import read_odt
 from twofold.ingest.pdf import read_pdf
 from twofold.ingest.pptx import read_pptx
 from twofold.ingest.reading import Extract, Reader, Source
+from twofold.ingest.rtf import read_rtf
 from twofold.ingest.sheets import read_sheets
 from twofold.ingest.sniff import sniff
 from twofold.ingest.source_code import read_code, read_python
@@ -51,25 +52,6 @@ def read_as(source: Source, media_type: str) -> Extract:
     return extract
 
 
-def content_hash(data: bytes) -> str:
-    """Name bytes by their content: thirty-two hexadecimal digits of their BLAKE2b hash."""
-    return blake2b(data, digest_size=16).hexdigest()
-
-
-def document_from(source_name: str, extract: Extract, media_type: str, hashed: str) -> Document:
-    """Make the document of what a reader found; `hashed` is `content_hash` of the bytes that were read."""
-    return Document(
-        id=document_id(source_name),
-        source=source_name,
-        text=extract.text,
-        title=extract.title,
-        media_type=media_type,
-        blocks=extract.blocks,
-        metadata=extract.metadata,
-        content_hash=hashed,
-    )
-
-
 READERS: Mapping[str, Reader] = MappingProxyType(
     {
         **dict.fromkeys(kinds.CODE, read_code),
@@ -97,6 +79,13 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         kinds.XLSB: read_sheets,
         kinds.XLS: read_sheets,
         kinds.ODS: read_sheets,
+        kinds.ODT: read_odt,
+        kinds.ODP: read_odt,
+        f"{kinds.ODT}-template": read_odt,
+        f"{kinds.ODP}-template": read_odt,
+        f"{kinds.ODS}-template": read_sheets,
+        kinds.EPUB: read_epub,
+        kinds.RTF: read_rtf,
     }
 )
 """Which reader takes which media type."""

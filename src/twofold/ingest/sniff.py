@@ -40,6 +40,7 @@ _HTML = re.compile(
     r"(?:\s|<\?xml[^>]{0,200}\?>|<!--(?:[^-]|-(?!->)){0,2000}-->)*<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])",
     re.IGNORECASE,
 )
+_JSON = re.compile(r"\s*(?:[{\[\"]|-?\d|(?:true|false|null)\s*$)")
 _TAG = re.compile(r"</(?:p|div|h[1-6]|table|ul|ol|span|a|section|article|td)>|<br ?/?>", re.IGNORECASE)
 _XML = re.compile(r"\s*<\?xml\s|\s*<(?:svg|rss|feed|opml)[\s>]")
 _HEADER_LINE = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?:\s|$)")
@@ -181,7 +182,7 @@ def _sniff_json(data: bytes, head: str, suffix: str) -> str:
     """Recognise JSON. What names itself JSON is believed if it opens like JSON; other names must parse."""
     by_suffix = SUFFIXES.get(suffix, "")
     start = head.lstrip()[:1]
-    if by_suffix in (JSON, JSON_LINES, NOTEBOOK) and start in tuple('{["-0123456789tfn'):
+    if by_suffix in (JSON, JSON_LINES, NOTEBOOK) and _JSON.match(head):
         return _notebook_or(head, by_suffix)
     if start not in ("{", "[") or (by_suffix and suffix not in _WEAK):
         return ""

@@ -146,7 +146,7 @@ def _defined_name(line: str) -> str:
         return ""
     found = _KEYWORD_DEFINITION.match(content) or _VALUE_DEFINITION.match(content)
     if found:
-        return found[1]
+        return found[1].rstrip(".:")
     first_word = re.match(r"\w*", content)
     if content.endswith((";", ",")) or (first_word and first_word[0] in _STATEMENTS):
         return ""
@@ -163,5 +163,6 @@ def _blocks(text: str, lines: Sequence[Line], definitions: Sequence[Definition])
             continue
         span = trim_span(text, lines[piece.first].start, lines[piece.last - 1].end)
         if span.start < span.end:
-            place = f"lines {bisect_right(starts, span.start)}-{bisect_right(starts, span.end - 1)}"
+            first, last = bisect_right(starts, span.start), bisect_right(starts, span.end - 1)
+            place = f"lines {first}-{last}" if last > first else f"line {first}"
             yield Block(BlockKind.CODE, span.start, span.end, piece.path, place=place)

@@ -25,7 +25,7 @@ def read_csv(source: Source) -> Extract:
 
 def read_tsv(source: Source) -> Extract:
     """Read a table delimited by tabs, or by what fits if there are none."""
-    return _read_table(source, "\t" + _DELIMITERS)
+    return _read_table(source, "\t" if b"\t" in source.data[:_SAMPLE_CHARACTERS] else _DELIMITERS)
 
 
 def _read_table(source: Source, delimiters: str) -> Extract:

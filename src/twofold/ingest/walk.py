@@ -4,13 +4,10 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from twofold.domain.errors import NotFoundError, ReadError
+from twofold.ingest.gitignore import Rule, read_rules, verdict
 from twofold.ingest.reading import DEFAULT_LIMITS, Limits, Source
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 IGNORE_FILES = (".gitignore", ".twofoldignore")
 NEVER_WALKED = frozenset({".git", ".hg", ".svn", ".bzr", "CVS", "_darcs", "node_modules", "__pycache__"})
@@ -39,10 +36,10 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """The ignore rules of one folder; `base` is the folder, with a slash at its end."""
+    """The ignore rules of one folder; `base` is the length of the folder's path in bytes, with the slash after it."""
 
-    base: str
-    spec: "GitIgnoreSpec"
+    base: int
+    rules: tuple[Rule, ...]
 
 
 def source_name(path: str) -> str:
@@ -129,8 +126,8 @@ class _Walk:
     def _is_wanted(self, entry: os.DirEntry[str], rules: Sequence[_Rules]) -> bool:
         if entry.name in NEVER_WALKED or (entry.name.startswith(".") and not self._hidden):
             return False
-        path = f"{entry.path}/" if entry.is_dir(follow_symlinks=False) else entry.path
-        return not _is_ignored(path, rules)
+        is_folder = entry.is_dir(follow_symlinks=False)
+        return not _is_ignored(os.fsencode(entry.path), rules, is_folder=is_folder)
 
     def _file(self, entry: os.DirEntry[str]) -> Found | Skipped:
         try:
@@ -173,43 +170,22 @@ def _skipped(path: str, reason: str) -> Skipped:
 
 def _rules_of(folder: str) -> Iterator[_Rules]:
     """Read a folder's ignore files; later rules win over earlier ones."""
-    lines: list[str] = []
+    rules: tuple[Rule, ...] = ()
     for name in IGNORE_FILES:
         try:
             descriptor = os.open(f"{folder}/{name}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(descriptor, "rb") as file:
-                held = file.read(_MAX_IGNORE_BYTES)
+                rules += read_rules(file.read(_MAX_IGNORE_BYTES))
         except OSError:
-            continue
-        lines += held.decode("utf-8", "surrogateescape").lstrip("\ufeff").splitlines()
-    if any(line.strip() for line in lines):
-        yield _Rules(folder.rstrip("/") + "/", _compile(lines))
+            continue  # there is none, or it is a link or a folder
+    if rules:
+        yield _Rules(len(os.fsencode(folder.rstrip("/"))) + 1, rules)
 
 
-def _compile(lines: Sequence[str]) -> "GitIgnoreSpec":
-    from pathspec import GitIgnoreSpec
-
-    try:
-        return GitIgnoreSpec.from_lines(lines, backend="re2")
-    except ValueError:  # a line that is no pattern: git passes over it
-        kept = [line for line in lines if _is_pattern(line)]
-        return GitIgnoreSpec.from_lines(kept, backend="re2")
-
-
-def _is_pattern(line: str) -> bool:
-    from pathspec import GitIgnoreSpec
-
-    try:
-        GitIgnoreSpec.from_lines([line], backend="re2")
-    except ValueError:
-        return False
-    return True
-
-
-def _is_ignored(path: str, rules: Sequence[_Rules]) -> bool:
+def _is_ignored(path: bytes, rules: Sequence[_Rules], *, is_folder: bool) -> bool:
     """Ask the nearest folder first; one without an opinion leaves it to those above."""
-    for rule in reversed(rules):
-        verdict = rule.spec.check_file(path[len(rule.base) :]).include
-        if verdict is not None:
-            return verdict
+    for held in reversed(rules):
+        answer = verdict(held.rules, path[held.base :], is_folder=is_folder)
+        if answer is not None:
+            return answer
     return False

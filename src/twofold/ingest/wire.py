@@ -15,6 +15,7 @@ from twofold.domain.types import Block, BlockKind, MetadataValue
 from twofold.ingest.reading import Extract, Limits, Source, clean, clean_metadata, one_line
 
 LENGTHS = Struct(">II")
+READY = b"twofold reader 1\n"  # what a reading process says once, before it is asked anything
 MAX_HEAD_BYTES = 64 << 20
 _MAX_PAGE = 10_000_000
 

@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 from twofold.domain.errors import ReadError
 from twofold.ingest.read import media_type_of, read_as
 from twofold.ingest.reading import Extract, Limits, Source
-from twofold.ingest.wire import LENGTHS, frame, pack_error, pack_extract, unpack_source
+from twofold.ingest.wire import LENGTHS, READY, frame, pack_error, pack_extract, unpack_source
 
 _OPEN_FILES = 64
 _FILES_IN_A_LIFE = 500  # then the process is replaced, and with it what parsers have leaked
@@ -47,6 +47,8 @@ def serve(read_file: ReadFile = read_any) -> None:
     """Answer requests on the standard input until it ends. For processes started by `ReaderPool` only."""
     requests, replies = _take_pipes()
     _limit_process()
+    replies.write(READY)
+    replies.flush()
     for count in range(1, _FILES_IN_A_LIFE + 1):
         lengths = requests.read(LENGTHS.size)
         if len(lengths) < LENGTHS.size:
@@ -106,9 +108,13 @@ def _limit_process() -> None:
     sys.addaudithook(_refuse)
 
 
-def _refuse(event: str, _arguments: tuple[object, ...]) -> None:
-    if event.startswith(_FORBIDDEN):
+def _refuse(event: str, arguments: tuple[object, ...]) -> None:
+    if event.startswith(_FORBIDDEN) or (event == "open" and _writes(arguments[2])):
         raise PermissionError(f"{event} is not allowed while reading a document")
+
+
+def _writes(flags: object) -> bool:
+    return isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) != 0
 
 
 def _limit_file(limits: Limits) -> None:

@@ -1,0 +1,25 @@
+"""From what a reader found to a document. It knows no reader, so that importing it costs next to nothing."""
+
+from hashlib import blake2b
+
+from twofold.domain.types import Document, document_id
+from twofold.ingest.reading import Extract
+
+
+def content_hash(data: bytes) -> str:
+    """Name bytes by their content: thirty-two hexadecimal digits of their BLAKE2b hash."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def document_from(source_name: str, extract: Extract, media_type: str, hashed: str) -> Document:
+    """Make the document of what a reader found; `hashed` is `content_hash` of the bytes that were read."""
+    return Document(
+        id=document_id(source_name),
+        source=source_name,
+        text=extract.text,
+        title=extract.title,
+        media_type=media_type,
+        blocks=extract.blocks,
+        metadata=extract.metadata,
+        content_hash=hashed,
+    )
