@@ -184,6 +184,8 @@ class MemoryStore:
             width = self._state.recipe.embedder.dimensions
             if any(indexed.vector.shape != (width,) for entry in entries for indexed in entry.chunks):
                 raise MismatchError(f"A vector does not have the index's {width} dimensions.", "Use its embedder.")
+            if not all(np.isfinite(indexed.vector).all() for entry in entries for indexed in entry.chunks):
+                raise InvalidInputError("A vector holds a value that is no finite number.", "Check the embedder.")
             self._change({**self._state.entries, **added})
 
     def delete(self, documents: Sequence[str]) -> int:

@@ -19,52 +19,55 @@ from twofold.domain.errors import (
     WriterBusyError,
 )
 from twofold.stores.local.checksums import PAGE_BYTES, SEAL_BYTES, PageDamagedError
-from twofold.stores.local.durable import refusal
+from twofold.stores.local.durable import NO_ROOM, flush_folder, refusal
 
 CATALOG_NAME = "catalog.sqlite3"
 APPLICATION_ID = 0x32464F4C
 FORMAT_VERSION = 1
 BUSY_MILLISECONDS = 10_000
 SQLiteValue = None | int | float | str | bytes
-REFUSED_WRITES = frozenset(
-    {
-        apsw.SQLITE_IOERR_WRITE,
-        apsw.SQLITE_IOERR_TRUNCATE,
-        apsw.SQLITE_IOERR_SHMSIZE,
-        apsw.SQLITE_IOERR_SHMOPEN,
-        apsw.SQLITE_IOERR_FSYNC,
-    }
-)
 
 
 def create_catalog(folder: Path, vfs: str) -> None:
-    """Make an empty catalogue, readable by its owner alone. The caller holds the writer's lock."""
-    path = folder / CATALOG_NAME
+    """Make an empty catalogue, readable by its owner alone: it is there whole or not at all.
+
+    The caller holds the writer's lock.
+    """
+    beside = folder / f"{CATALOG_NAME}.new"
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        for left_over in folder.glob(f"{beside.name}*"):
+            left_over.unlink()
+        os.close(os.open(beside, os.O_WRONLY | os.O_CREAT, 0o600))
+        _fill_catalog(beside, vfs)
+        beside.replace(folder / CATALOG_NAME)
+        flush_folder(folder)
     except OSError as error:
         raise refusal(error, CATALOG_NAME) from error
+
+
+def _fill_catalog(path: Path, vfs: str) -> None:
     schema = files("twofold.stores.local").joinpath("schema.sql").read_text(encoding="utf-8")
     with failures():
         connection = apsw.Connection(str(path), vfs=vfs)
+    with failures(connection):
         try:
             connection.pragma("page_size", PAGE_BYTES)
             connection.reserve_bytes(reserve=SEAL_BYTES)
+            connection.pragma("synchronous", "extra")  # without a log yet, `full` may leave the last step unflushed
+            connection.execute("BEGIN")
+            connection.execute(schema)
+            connection.execute("INSERT INTO state VALUES (1, 0, 0, 0, 0)")
+            connection.pragma("application_id", APPLICATION_ID)
+            connection.pragma("user_version", FORMAT_VERSION)
+            connection.execute("COMMIT")
             connection.pragma("journal_mode", "wal")
-            connection.pragma("synchronous", "full")
-            with connection:
-                connection.execute(schema)
-                connection.execute("INSERT INTO state VALUES (1, 0, 0, 0)")
-                connection.pragma("application_id", APPLICATION_ID)
-                connection.pragma("user_version", FORMAT_VERSION)
         finally:
             connection.close()
 
 
 def is_catalog(folder: Path) -> bool:
-    """Say whether a folder holds a catalogue that was made to the end."""
-    path = folder / CATALOG_NAME
-    return path.is_file() and path.stat().st_size > 0
+    """Say whether a folder holds a catalogue."""
+    return (folder / CATALOG_NAME).is_file()
 
 
 def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
@@ -77,12 +80,14 @@ def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
         raise NotFoundError(f"There is no index in {folder}.", "Create one with `twofold sync PATH --index NAME`.")
     with failures():
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+    with failures(connection):
         try:
             connection.set_busy_timeout(BUSY_MILLISECONDS)
             connection.wal_autocheckpoint(0)
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             connection.pragma("synchronous", "full")
             connection.pragma("foreign_keys", True)
+            connection.pragma("journal_size_limit", 0)  # a log that was folded starts small again
             connection.pragma("query_only", not writing)
             _check_format(connection, path)
         except BaseException:
@@ -108,8 +113,8 @@ def select(connection: apsw.Connection, query: str, bindings: Sequence[SQLiteVal
 
 
 @contextmanager
-def failures() -> Iterator[None]:
-    """Turn SQLite's failures into ours, with a remedy each."""
+def failures(connection: apsw.Connection | None = None) -> Iterator[None]:
+    """Turn SQLite's failures into ours, with a remedy each. The connection, where there is one, knows the system's."""
     try:
         yield
     except TwofoldError:
@@ -123,7 +128,7 @@ def failures() -> Iterator[None]:
     except (apsw.BusyError, apsw.LockedError) as error:
         raise WriterBusyError("The index is locked by another process.", "Wait until it has finished.") from error
     except apsw.IOError as error:
-        if getattr(error, "extendedresult", 0) in REFUSED_WRITES:
+        if connection is not None and connection.system_errno in NO_ROOM:
             raise _no_room() from error
         raise StoreError(f"The disk failed: {error}.", "Check the disk; nothing acknowledged is lost.") from error
     except apsw.Error as error:

@@ -4,60 +4,69 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, LifoQueue
+from threading import Event
 
 import apsw
 
+from twofold.domain.errors import StoreError
 from twofold.stores.local.catalog import failures, open_catalog
 from twofold.stores.local.checksums import ChecksumVFS
 
 
 class Connections:
-    """Opens connections when none is idle, and closes them all at the end."""
+    """Opens connections when none is idle, and closes them all at the end, those still lent when they come back."""
 
     def __init__(self, folder: Path, base_vfs: str) -> None:
         self._folder = folder
+        self._closed = Event()
         # SQLite knows file system layers by name for the whole process: one of our own per store, gone with it.
         self._vfs = ChecksumVFS(f"twofold-{id(self):x}", base_vfs)
         self._idle: LifoQueue[apsw.Connection] = LifoQueue()
         self._writers: LifoQueue[apsw.Connection] = LifoQueue()
 
     @property
-    def vfs(self) -> str:
-        """Name the file system layer."""
-        return self._vfs.name
+    def vfs(self) -> ChecksumVFS:
+        """The file system layer."""
+        return self._vfs
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """Lend a connection inside a read transaction."""
-        with failures():
-            connection = self._take(self._idle, writing=False)
+        with self._lent(self._idle, writing=False) as connection:
+            connection.execute("BEGIN")
             try:
-                connection.execute("BEGIN")
                 yield connection
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-                self._idle.put(connection)
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
         """Lend the writer's connection; the caller holds the writer's lock."""
-        with failures():
-            connection = self._take(self._writers, writing=True)
-            try:
-                yield connection
-            finally:
-                self._writers.put(connection)
+        with self._lent(self._writers, writing=True) as connection:
+            yield connection
 
     def close(self) -> None:
         """Close what is idle."""
+        self._closed.set()
         with failures():
             for queue in (self._idle, self._writers):
                 while not queue.empty():
                     queue.get().close()
 
-    def _take(self, queue: LifoQueue[apsw.Connection], *, writing: bool) -> apsw.Connection:
+    @contextmanager
+    def _lent(self, queue: LifoQueue[apsw.Connection], *, writing: bool) -> Iterator[apsw.Connection]:
+        if self._closed.is_set():
+            raise StoreError("The index was closed.", "Open it again.")
         try:
-            return queue.get_nowait()
+            connection = queue.get_nowait()
         except Empty:
-            return open_catalog(self._folder, self.vfs, writing=writing)
+            connection = open_catalog(self._folder, self._vfs.name, writing=writing)
+        try:
+            with failures(connection):
+                yield connection
+        finally:
+            if self._closed.is_set() or connection.in_transaction:  # an error that could not even be rolled back
+                connection.close()
+            else:
+                queue.put(connection)

@@ -31,6 +31,21 @@ def write_durably(path: Path, parts: Iterable[bytes | memoryview]) -> None:
         raise refusal(error, path.name) from error
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder that only its owner may enter, and what is missing above it, so that it survives a power cut.
+
+    Raises StorageFullError or StoreError.
+    """
+    try:
+        missing = [one for one in (folder, *folder.parents) if not one.exists()]
+        for one in reversed(missing):
+            one.mkdir(mode=0o700, exist_ok=True)
+            flush_folder(one.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)  # refuses a file of that name
+    except OSError as error:
+        raise refusal(error, str(folder)) from error
+
+
 def flush_folder(folder: Path) -> None:
     """Make a folder's list of names survive a power cut."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,6 +1,6 @@
 """Making every passage anew: the next edition is written beside the current one, then the two are switched."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import apsw
 
@@ -15,19 +15,30 @@ DOCUMENTS_AT_ONCE = 32
 CHUNKS_DELETED_AT_ONCE = 4_096
 
 
-def rebuild(connection: apsw.Connection, vocabulary: writing.Vocabulary, recipe: Recipe, remake: Remake) -> None:
-    """Write the next edition, resuming one of the same recipe, and switch over. The caller holds the writer's lock."""
+def rebuild(
+    connection: apsw.Connection,
+    vocabulary: writing.Vocabulary,
+    recipe: Recipe,
+    remake: Remake,
+    after_each: Callable[[], None],
+) -> None:
+    """Write the next edition, resuming one of the same recipe, and switch over. The caller holds the writer's lock.
+
+    `after_each` is called after each transaction.
+    """
     edition = _edition_to_write(connection, recipe)
     for batch in _documents_without(connection, edition):
         made = remake([document for _, document in batch])
         with transaction(connection):
-            for (row, _), chunks in zip(batch, made, strict=True):
+            for (row, document), chunks in zip(batch, made, strict=True):
+                writing.check_chunks(document, chunks, recipe.embedder.dimensions)
                 writing.put_chunks(connection, vocabulary, (edition, row), chunks)
+        after_each()
     with transaction(connection):
-        connection.execute("UPDATE state SET edition = ?, generation = generation + 1, layout = layout + 1", (edition,))
-        connection.execute("DELETE FROM segment")
-        connection.execute("DELETE FROM tombstone")
-    _drop_others(connection, edition)
+        writing.switch_edition(connection, edition)
+    after_each()
+    while _drop_some_of_others(connection, edition):
+        after_each()
 
 
 def _edition_to_write(connection: apsw.Connection, recipe: Recipe) -> int:
@@ -52,12 +63,12 @@ def _documents_without(connection: apsw.Connection, edition: int) -> Iterator[li
         last = found[-1][0]
 
 
-def _drop_others(connection: apsw.Connection, edition: int) -> None:
-    """Delete all passages of other editions, a few at a time, so that the log stays short."""
+def _drop_some_of_others(connection: apsw.Connection, edition: int) -> bool:
+    """Delete passages of other editions, a few at a time, so that the log stays short. Say whether there were any."""
     query = "DELETE FROM chunk WHERE row IN (SELECT row FROM chunk WHERE edition <> ? LIMIT ?)"
-    while True:
-        with transaction(connection):
-            connection.execute(query, (edition, CHUNKS_DELETED_AT_ONCE))
-            if not connection.changes():
-                connection.execute("DELETE FROM edition WHERE id <> ?", (edition,))
-                return
+    with transaction(connection):
+        connection.execute(query, (edition, CHUNKS_DELETED_AT_ONCE))
+        if connection.changes():
+            return True
+        connection.execute("DELETE FROM edition WHERE id <> ?", (edition,))
+        return False

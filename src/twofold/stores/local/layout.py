@@ -6,19 +6,33 @@ holds the writer's lock.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import apsw
 
+from twofold.stores.local import acknowledged
+from twofold.stores.local.catalog import BUSY_MILLISECONDS, CATALOG_NAME
 from twofold.stores.local.durable import write_durably
 from twofold.stores.local.segment import Segment, build_segment, checksum, encode, merge_segments
 from twofold.stores.local.snapshot import SEGMENT_FOLDER, Part, Snapshot, read_rows, read_state
 
-FLUSH_FROM_CHUNKS = 8_192
-FLUSH_AT_CLOSE_FROM_CHUNKS = 256
 TIER_FACTOR = 4
 DEAD_SHARE_TO_REWRITE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """When derived data is put in order: the tail is flushed from so many passages, the log folded from so many bytes.
+
+    `segment_chunks` is the most passages that are read at once to be flushed.
+    """
+
+    flush_from: int = 8_192
+    flush_at_close_from: int = 256
+    segment_chunks: int = 65_536
+    log_bytes: int = 64 * 1024 * 1024
 
 
 class Listed(NamedTuple):
@@ -32,15 +46,48 @@ class Listed(NamedTuple):
 
 @contextmanager
 def transaction(connection: apsw.Connection) -> Iterator[None]:
-    """Write all of it or none."""
+    """Write all of it or none. Every transaction is counted, so that a lost one is missed."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute("UPDATE state SET commits = commits + 1")
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        with suppress(apsw.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
         raise
+
+
+def acknowledge(connection: apsw.Connection, folder: Path) -> None:
+    """Note how many transactions are durable."""
+    acknowledged.note(folder, commits(connection))
+
+
+def commits(connection: apsw.Connection) -> int:
+    """Count the transactions there were."""
+    (count,) = connection.execute("SELECT commits FROM state").fetchone() or (0,)
+    return int(count)
+
+
+def fold_long_log(connection: apsw.Connection, folder: Path, longest: int) -> None:
+    """Copy a log of more than `longest` bytes into the catalogue, as far as readers let it be."""
+    if (folder / f"{CATALOG_NAME}-wal").stat().st_size > longest:
+        acknowledge(connection, folder)
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+
+def empty_log(connection: apsw.Connection, folder: Path) -> None:
+    """Copy the log into the catalogue and empty it, unless a reader stands in the way: that is no reason to wait."""
+    acknowledge(connection, folder)
+    connection.set_busy_timeout(0)
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return
+    finally:
+        connection.set_busy_timeout(BUSY_MILLISECONDS)
+    acknowledged.forget(folder)
 
 
 def listed(connection: apsw.Connection) -> list[Listed]:
@@ -48,20 +95,23 @@ def listed(connection: apsw.Connection) -> list[Listed]:
     return [Listed(*row) for row in connection.execute("SELECT name, first, last, chunks FROM segment ORDER BY first")]
 
 
-def tail_chunks(connection: apsw.Connection) -> int:
-    """Estimate how many passages no segment covers yet."""
-    covered = sum(segment.chunks for segment in listed(connection))
-    return read_state(connection).chunks - covered
+def tail_rows(connection: apsw.Connection) -> int:
+    """Give how many rows were numbered since the last segment: at least as many as the tail has passages."""
+    (newest,) = connection.execute("SELECT ifnull(max(row), 0) FROM chunk").fetchone() or (0,)
+    return int(newest) - _covered(connection)
 
 
-def flush(connection: apsw.Connection, folder: Path) -> None:
-    """Write the tail to a segment of its own."""
+def _covered(connection: apsw.Connection) -> int:
+    (last,) = connection.execute("SELECT ifnull(max(last), 0) FROM segment").fetchone() or (0,)
+    return int(last)
+
+
+def flush(connection: apsw.Connection, folder: Path, most: int) -> None:
+    """Write the tail to segments of at most `most` passages."""
     state = read_state(connection)
-    covered = max((segment.last for segment in listed(connection)), default=0)
-    fresh = read_rows(connection, state.edition, covered, None)
-    if fresh:
+    while fresh := read_rows(connection, state.edition, (_covered(connection), None), most):
         segment = build_segment(fresh, state.dimensions)
-        _replace(connection, folder, (), segment, (covered + 1, fresh[-1].row))
+        _replace(connection, folder, (), segment, (_covered(connection) + 1, fresh[-1].row))
 
 
 def runs_to_merge(segments: Sequence[Listed]) -> Sequence[Listed]:
@@ -117,3 +167,12 @@ def remove_unlisted(connection: apsw.Connection, folder: Path) -> None:
         if path.name not in names:
             with suppress(OSError):
                 path.unlink()
+
+
+def bytes_on_disk(folder: Path) -> int:
+    """Add up the sizes of an index's files; one that is replaced meanwhile counts or does not."""
+    total = 0
+    for path in (*folder.glob("catalog.*"), *(folder / SEGMENT_FOLDER).iterdir()):
+        with suppress(FileNotFoundError):
+            total += path.stat().st_size
+    return total

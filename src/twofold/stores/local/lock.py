@@ -41,6 +41,7 @@ class WriterLock:
                 yield
             finally:
                 self._depth -= 1
+                fcntl.flock(handle, fcntl.LOCK_UN)  # a forked child may still hold a copy of the handle
                 os.close(handle)
         finally:
             self._threads.release()
@@ -50,17 +51,26 @@ class WriterLock:
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise refusal(error, self._path.name) from error
+        try:
+            self._wait_for(handle)
+        except BaseException:
+            os.close(handle)
+            raise
+        return handle
+
+    def _wait_for(self, handle: int) -> None:
         deadline = time.monotonic() + self._wait_seconds
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() >= deadline:
-                    os.close(handle)
                     raise self._busy() from None
                 time.sleep(POLL_SECONDS)
+            except OSError as error:
+                raise refusal(error, self._path.name) from error
             else:
-                return handle
+                return
 
     def _busy(self) -> WriterBusyError:
         return WriterBusyError(

@@ -3,7 +3,8 @@ CREATE TABLE state (
   only       INTEGER PRIMARY KEY CHECK (only = 1),
   generation INTEGER NOT NULL,  -- counts changes of any kind; readers compare it once a question
   layout     INTEGER NOT NULL,  -- counts changes of the list of segments
-  edition    INTEGER NOT NULL   -- the edition that is searched
+  edition    INTEGER NOT NULL,  -- the edition that is searched
+  commits    INTEGER NOT NULL   -- counts transactions, the last one included; held against the note of the last one
 ) STRICT;
 
 -- All passages of one recipe (embedder, analyser, chunker). `reindex` builds the next edition beside the current one.

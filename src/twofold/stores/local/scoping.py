@@ -33,8 +33,8 @@ def masks_of(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> t
     found = snapshot.masks.get(name)
     if found is None:
         found = _compute(connection, snapshot, scope)
-        while len(snapshot.masks) >= MOST_REMEMBERED:
-            snapshot.masks.pop(next(iter(snapshot.masks)), None)
+        for oldest in list(snapshot.masks)[: 1 - MOST_REMEMBERED]:  # a copy: other threads ask as well
+            snapshot.masks.pop(oldest, None)
         snapshot.masks[name] = found
     return found
 
@@ -89,8 +89,16 @@ def term_ids(connection: apsw.Connection, terms: Sequence[str]) -> NDArray[np.ui
 def storable(value: Scalar) -> bool:
     """Say whether the catalogue could hold a value: no lone surrogates, no integers beyond 64 bits."""
     if isinstance(value, str):
-        return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
+        return value.isascii() or _is_unicode(value)
     return not isinstance(value, int) or abs(value) <= LARGEST_INTEGER
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _indexed_text(connection: apsw.Connection, row: int) -> str:

@@ -20,6 +20,7 @@ from twofold.stores.local.rows import read_recipe
 from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments, open_segment
 
 SEGMENT_FOLDER = "segments"
+LARGEST_ROW = 2**63 - 1
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +112,7 @@ def follow(
         opened = {part.name: part for part in previous.parts if part.name} if previous else {}
         parts = _mark_dead(connection, _open_all(connection, folder, state, opened, rebuild=rebuild), -1)
         last_row = max((int(part.segment.rows[-1]) for part in parts if len(part.segment)), default=0)
-    fresh = read_rows(connection, state.edition, last_row, None)
+    fresh = read_rows(connection, state.edition, (last_row, None))
     if fresh:
         parts = _merge_tail((*parts, Part(build_segment(fresh, state.dimensions))))
     snapshot = Snapshot(state, parts)
@@ -119,14 +120,17 @@ def follow(
     return snapshot
 
 
-def read_rows(connection: apsw.Connection, edition: int, after: int, until: int | None) -> list[SegmentRow]:
-    """Read what segments need of the rows after `after`, up to and including `until`."""
+def read_rows(
+    connection: apsw.Connection, edition: int, covers: tuple[int, int | None], most: int = -1
+) -> list[SegmentRow]:
+    """Read what segments need of the rows after the first number, up to and including the second, at most `most`."""
     query = (
         "SELECT row, key, document, words, terms, vector FROM chunk"
-        " WHERE row > ? AND row <= ? AND edition = ? ORDER BY row"
+        " WHERE row > ? AND row <= ? AND edition = ? ORDER BY row LIMIT ?"
     )
-    bound = 2**63 - 1 if until is None else until
-    return [SegmentRow(*row) for row in select(connection, query, (after, bound, edition))]
+    after, until = covers
+    bound = LARGEST_ROW if until is None else until
+    return [SegmentRow(*row) for row in select(connection, query, (after, bound, edition, most))]
 
 
 def _open_all(
@@ -152,7 +156,7 @@ def _open_or_build(connection: apsw.Connection, path: Path, state: State, covers
         return Part(open_segment(path, expected), path.name)
     except CorruptError as error:
         logger.warning("%s", error)
-        rows = read_rows(connection, state.edition, first - 1, last)
+        rows = read_rows(connection, state.edition, (first - 1, last))
         return Part(build_segment(rows, state.dimensions), path.name, damaged=True)
 
 

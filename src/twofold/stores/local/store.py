@@ -3,6 +3,7 @@
 The catalogue (SQLite) is the only truth; segments are made from it. See `docs/storage.md`.
 """
 
+import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,13 +11,20 @@ from pathlib import Path
 
 import apsw
 
-from twofold.domain.errors import InvalidInputError, NotFoundError, StoreError
+from twofold.domain.errors import (
+    CorruptError,
+    InvalidInputError,
+    NotFoundError,
+    StorageFullError,
+    StoreError,
+    WriterBusyError,
+)
 from twofold.domain.ports import Finding, Recipe, Remake, StoreInfo
 from twofold.domain.types import Entry
-from twofold.stores.local import layout, writing
+from twofold.stores.local import acknowledged, layout, writing
 from twofold.stores.local.catalog import CATALOG_NAME, create_catalog, is_catalog
 from twofold.stores.local.connections import Connections
-from twofold.stores.local.durable import refusal
+from twofold.stores.local.durable import make_folder
 from twofold.stores.local.editions import rebuild
 from twofold.stores.local.lock import WriterLock
 from twofold.stores.local.snapshot import (
@@ -30,8 +38,9 @@ from twofold.stores.local.snapshot import (
 from twofold.stores.local.verify import verify
 from twofold.stores.local.view import LocalView
 
-WAL_BYTES_TO_CHECKPOINT = 64 * 1024 * 1024
 OPENING_ATTEMPTS = 10
+
+logger = logging.getLogger(__name__)
 
 
 class LocalStore:
@@ -42,23 +51,33 @@ class LocalStore:
     Raises NotFoundError, MismatchError (another format), CorruptError.
     """
 
-    def __init__(self, folder: Path, *, create: bool = True, wait_seconds: float = 10.0, base_vfs: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        create: bool = True,
+        wait_seconds: float = 10.0,
+        base_vfs: str = "",
+        upkeep: layout.Upkeep = layout.Upkeep(),
+    ) -> None:
         self._folder = folder
+        self._upkeep = upkeep
         if not create and not is_catalog(folder):
             raise NotFoundError(f"There is no index in {folder}.", "Create one with `twofold sync PATH --index NAME`.")
-        _make_folders(folder)
+        make_folder(folder)
+        make_folder(folder / SEGMENT_FOLDER)
         self._lock = WriterLock(folder / "writer.lock", wait_seconds)
         self._connections = Connections(folder, base_vfs)
         self._following = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._vocabulary = writing.Vocabulary()
-        self._wrote = False
+        self._unsettled = False
         if not is_catalog(folder):
             with self._lock.held():
                 if not is_catalog(folder):
-                    create_catalog(folder, self._connections.vfs)
-        with self._connections.reading() as connection:
-            read_state(connection)
+                    _check_not_lost(folder)
+                    create_catalog(folder, self._connections.vfs.name)
+        self._check_acknowledged()
 
     @contextmanager
     def view(self) -> Iterator[LocalView]:
@@ -71,7 +90,7 @@ class LocalStore:
         with self._connections.reading() as connection:
             if current_recipe(connection) == recipe:
                 return
-        with self._writing() as connection, layout.transaction(connection):
+        with self._changing() as connection, layout.transaction(connection):
             writing.adopt(connection, recipe)
 
     def put(self, entries: Sequence[Entry]) -> None:
@@ -79,7 +98,7 @@ class LocalStore:
         names = {entry.document.id for entry in entries}
         if len(names) != len(entries):
             raise InvalidInputError("The same document is put twice at once.", "Put each document once.")
-        with self._writing() as connection:
+        with self._changing() as connection:
             with layout.transaction(connection):
                 state = writing.state_for_writing(connection)
                 for entry in entries:
@@ -89,18 +108,27 @@ class LocalStore:
 
     def delete(self, documents: Sequence[str]) -> int:
         """Delete documents by id, all or none; give how many there were."""
-        with self._writing() as connection, layout.transaction(connection):
-            generation = read_state(connection).generation + 1
-            gone = sum(writing.delete_document(connection, document, generation) for document in documents)
-            if gone:
-                writing.advance(connection)
-            return gone
+        if not documents:
+            return 0
+        with self._changing() as connection:
+            with layout.transaction(connection):
+                generation = read_state(connection).generation + 1
+                gone = sum(writing.delete_document(connection, document, generation) for document in documents)
+                if gone:
+                    writing.advance(connection)
+            self._tidy(connection)
+        return gone
 
     def rebuild(self, recipe: Recipe, remake: Remake) -> None:
         """Make all passages anew by another recipe, beside the old ones, and switch over when all are there."""
-        with self._writing() as connection:
-            rebuild(connection, self._vocabulary, recipe, remake)
-            layout.flush(connection, self._folder)
+        with self._changing() as connection:
+
+            def after_each() -> None:
+                layout.fold_long_log(connection, self._folder, self._upkeep.log_bytes)
+
+            rebuild(connection, self._vocabulary, recipe, remake, after_each)
+            layout.flush(connection, self._folder, self._upkeep.segment_chunks)
+            self._merge(connection)
             layout.remove_unlisted(connection, self._folder)
 
     def info(self) -> StoreInfo:
@@ -114,18 +142,18 @@ class LocalStore:
                 chunks=state.chunks,
                 generation=state.generation,
                 segments=len(layout.listed(connection)),
-                bytes_on_disk=sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file()),
+                bytes_on_disk=layout.bytes_on_disk(self._folder),
             )
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and cross-check both arms; an empty answer means all is well."""
-        with self._writing() as connection:
-            return verify(connection, self._folder)
+        with self._lock.held(), self._connections.writing() as connection:
+            return verify(connection, self._connections.vfs, self._folder)
 
     def compact(self) -> None:
         """Merge all segments into one, make damaged ones again, and give back space."""
-        with self._writing() as connection:
-            layout.flush(connection, self._folder)
+        with self._changing() as connection:
+            layout.flush(connection, self._folder, self._upkeep.segment_chunks)
             segments = layout.listed(connection)
             snapshot = self._follow(connection)
             if segments and (
@@ -133,49 +161,66 @@ class LocalStore:
             ):
                 layout.merge_listed(connection, self._folder, snapshot, segments)
             connection.execute("VACUUM")
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            with layout.transaction(connection):
+                pass  # counted, so that a lost VACUUM is missed like any other transaction
+            layout.empty_log(connection, self._folder)
 
     def close(self) -> None:
-        """Leave a state that opens fast, and close. Calling it twice does nothing more."""
+        """Leave a state that opens fast, and close. Calling it twice does nothing more.
+
+        What is left undone because another process writes or the disk is full is only a matter of speed.
+        """
         try:
-            if self._wrote:
-                self._wrote = False
+            if self._unsettled:
+                self._unsettled = False
                 self._settle()
+        except (WriterBusyError, StorageFullError) as error:
+            logger.warning("The index was closed as it stood: %s", error)
         finally:
             self._connections.close()
 
     def _settle(self) -> None:
         """Flush a long tail, make worn segments again, and fold the log into the catalogue."""
-        with self._writing() as connection:
-            self._wrote = False
-            if layout.tail_chunks(connection) >= layout.FLUSH_AT_CLOSE_FROM_CHUNKS:
-                layout.flush(connection, self._folder)
+        with self._lock.held(), self._connections.writing() as connection:
+            if layout.tail_rows(connection) >= self._upkeep.flush_at_close_from:
+                layout.flush(connection, self._folder, self._upkeep.segment_chunks)
             self._merge(connection)
             snapshot = self._follow(connection)
             worn = {part.name for part in layout.worn(snapshot)}
             for segment in layout.listed(connection):
                 if segment.name in worn:
                     layout.merge_listed(connection, self._folder, snapshot, [segment])
-            _truncate_log(connection)
+            layout.empty_log(connection, self._folder)
+
+    def _check_acknowledged(self) -> None:
+        """Refuse a catalogue that has lost what was acknowledged. Raises CorruptError."""
+        promised = acknowledged.noted(self._folder)  # read first: the catalogue only moves on
+        with self._connections.reading() as connection:
+            held = layout.commits(connection)
+        if promised is not None and held < promised:
+            raise CorruptError(
+                f"The index has lost the last {promised - held} of {promised} changes: its log is damaged.",
+                f"Restore a copy or sync into a new index; delete {acknowledged.NOTE_NAME} to go on without them.",
+            )
 
     @contextmanager
-    def _writing(self) -> Iterator[apsw.Connection]:
+    def _changing(self) -> Iterator[apsw.Connection]:
+        """Lend the writer's connection for a change, and note that it was acknowledged."""
         with self._lock.held(), self._connections.writing() as connection:
-            self._wrote = True
+            self._unsettled = True
             try:
                 yield connection
             except BaseException:
                 self._vocabulary.forget()
                 raise
+            layout.acknowledge(connection, self._folder)
 
     def _tidy(self, connection: apsw.Connection) -> None:
         """Keep the tail, the number of segments and the log within bounds while writing goes on."""
-        if layout.tail_chunks(connection) >= layout.FLUSH_FROM_CHUNKS:
-            layout.flush(connection, self._folder)
+        if layout.tail_rows(connection) >= self._upkeep.flush_from:
+            layout.flush(connection, self._folder, self._upkeep.segment_chunks)
             self._merge(connection)
-        log = self._folder / f"{CATALOG_NAME}-wal"
-        if log.stat().st_size > WAL_BYTES_TO_CHECKPOINT:
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        layout.fold_long_log(connection, self._folder, self._upkeep.log_bytes)
 
     def _merge(self, connection: apsw.Connection) -> None:
         while run := layout.runs_to_merge(layout.listed(connection)):
@@ -183,20 +228,26 @@ class LocalStore:
 
     def _follow(self, connection: apsw.Connection) -> Snapshot:
         """Give the snapshot of the transaction the connection stands in, moving a reader's on when it is behind."""
+        held = self._snapshot
+        if held is not None and held.state == read_state(connection):
+            return held
         missed = -1
         for _ in range(OPENING_ATTEMPTS):
-            state = read_state(connection)
             with self._following:
+                state = read_state(connection)
                 held = self._snapshot
+                if held is not None and held.state.generation > state.generation:
+                    _restart(connection)  # another thread has seen more; while it is kept from moving on, see the same
+                    state = read_state(connection)
                 if held is not None and held.state == state:
                     return held
-                if held is None or held.state.generation <= state.generation:
-                    try:
-                        self._snapshot = follow(connection, self._folder, held, state, rebuild=missed == state.layout)
-                    except SegmentMissingError:
-                        missed = state.layout
-                    else:
-                        return self._snapshot
+                try:
+                    snapshot = follow(connection, self._folder, held, state, rebuild=missed == state.layout)
+                except SegmentMissingError:
+                    missed = state.layout
+                else:
+                    self._snapshot = snapshot
+                    return snapshot
             _restart(connection)
         raise StoreError("The index changes too fast to be read.", "Run the search again.")
 
@@ -208,20 +259,11 @@ def _restart(connection: apsw.Connection) -> None:
         connection.execute("BEGIN")
 
 
-def _truncate_log(connection: apsw.Connection) -> None:
-    """Empty the log where no reader stands in the way; a reader that does is no reason to wait."""
-    connection.set_busy_timeout(0)
-    try:
-        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-    except apsw.BusyError:
-        return
-    finally:
-        connection.set_busy_timeout(10_000)
-
-
-def _make_folders(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / SEGMENT_FOLDER).mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise refusal(error, str(folder)) from error
+def _check_not_lost(folder: Path) -> None:
+    """Refuse to begin anew where the rest of an index lies. Raises CorruptError."""
+    log = folder / f"{CATALOG_NAME}-wal"
+    if log.exists() or any((folder / SEGMENT_FOLDER).iterdir()):
+        raise CorruptError(
+            f"The index in {folder} has lost its {CATALOG_NAME}.",
+            "Restore a copy; or delete the folder and sync again.",
+        )

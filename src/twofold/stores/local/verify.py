@@ -9,18 +9,26 @@ import numpy as np
 
 from twofold.domain.errors import CorruptError
 from twofold.domain.ports import Finding
-from twofold.stores.local import rows
+from twofold.stores.local import acknowledged, rows
 from twofold.stores.local.catalog import CATALOG_NAME, select
-from twofold.stores.local.checksums import PAGE_BYTES, is_sealed
+from twofold.stores.local.checksums import ChecksumVFS
+from twofold.stores.local.layout import empty_log
 from twofold.stores.local.segment import Segment, build_segment, merge_segments, open_segment
 from twofold.stores.local.snapshot import SEGMENT_FOLDER, State, read_rows, read_state
 
 
-def verify(connection: apsw.Connection, folder: Path) -> list[Finding]:
+def verify(connection: apsw.Connection, vfs: ChecksumVFS, folder: Path) -> list[Finding]:
     """Check the catalogue's pages and structure, its passages, and every segment against it."""
-    findings = list(_pages(folder / CATALOG_NAME))
+    note_is_damaged = acknowledged.noted(folder) is None
+    empty_log(connection, folder)  # a page that the log still holds may be torn in the file
+    findings = [
+        Finding(CATALOG_NAME, f"page {number} fails its checksum", mendable=False)
+        for number in vfs.damaged_pages(folder / CATALOG_NAME)
+    ]
     if findings:
         return findings  # whatever is read from damaged pages would only repeat it
+    if note_is_damaged:
+        findings.append(Finding(acknowledged.NOTE_NAME, "the note fails its checksum", mendable=True))
     findings += _structure(connection)
     findings += _passages(connection)
     state = read_state(connection)
@@ -29,15 +37,6 @@ def verify(connection: apsw.Connection, folder: Path) -> list[Finding]:
     for name, first, last, chunks, expected in listed:
         findings += _segment(connection, folder, state, (name, first, last, chunks, expected))
     return findings
-
-
-def _pages(path: Path) -> Iterator[Finding]:
-    with path.open("rb") as file:
-        number = 0
-        while page := file.read(PAGE_BYTES):
-            number += 1
-            if len(page) != PAGE_BYTES or not is_sealed(page):
-                yield Finding(CATALOG_NAME, f"page {number} fails its checksum", mendable=False)
 
 
 def _structure(connection: apsw.Connection) -> Iterator[Finding]:
@@ -85,7 +84,7 @@ def _segment(
         yield Finding(where, f"holds {len(held)} passages where the catalogue lists {chunks}", mendable=True)
     dead = {row for (row,) in connection.execute("SELECT row FROM tombstone WHERE row BETWEEN ? AND ?", (first, last))}
     live = np.array([int(row) not in dead for row in held.rows], dtype=np.uint8)
-    made = build_segment(read_rows(connection, state.edition, first - 1, last), state.dimensions)
+    made = build_segment(read_rows(connection, state.edition, (first - 1, last)), state.dimensions)
     kept = merge_segments([held], [live])
     for field in fields(Segment):
         if not np.array_equal(getattr(kept, field.name), getattr(made, field.name)):

@@ -3,15 +3,18 @@
 from collections.abc import Iterable, Sequence
 
 import apsw
+import numpy as np
 
 from twofold.domain.errors import InvalidInputError, MismatchError
+from twofold.domain.filters import fields_of
 from twofold.domain.ports import Recipe
-from twofold.domain.types import Entry, IndexedChunk
+from twofold.domain.types import Document, Entry, IndexedChunk, MetadataValue
 from twofold.stores.local import rows
 from twofold.stores.local.scoping import storable
 from twofold.stores.local.snapshot import State, current_recipe, read_state
 
 TERMS_REMEMBERED = 200_000
+LARGEST_HALF = 65_504.0  # what float16 can hold
 
 
 class Vocabulary:
@@ -60,7 +63,19 @@ def adopt(connection: apsw.Connection, recipe: Recipe) -> None:
     if held is not None and connection.execute("SELECT 1 FROM document LIMIT 1").fetchone():
         raise MismatchError(difference(held, recipe), "Run `twofold index reindex`, or open it with its own settings.")
     edition = begin_edition(connection, recipe)
+    switch_edition(connection, edition)
+    connection.execute("DELETE FROM edition WHERE id <> ?", (edition,))
+
+
+def switch_edition(connection: apsw.Connection, edition: int) -> None:
+    """Search another edition from now on. Segments of the old one, of other widths perhaps, are listed no more.
+
+    Old editions lose their recipe, so that none that is half deleted is ever taken up again.
+    """
     connection.execute("UPDATE state SET edition = ?, generation = generation + 1, layout = layout + 1", (edition,))
+    connection.execute("UPDATE edition SET recipe = '' WHERE id <> ?", (edition,))
+    connection.execute("DELETE FROM segment")
+    connection.execute("DELETE FROM tombstone")
 
 
 def difference(held: Recipe, wanted: Recipe) -> str:
@@ -111,6 +126,8 @@ def put_chunks(
 
 def delete_document(connection: apsw.Connection, document: str, generation: int) -> bool:
     """Delete one document from every edition, leaving tombstones for segments and readers."""
+    if not storable(document):
+        return False
     found = connection.execute("SELECT row FROM document WHERE id = ?", (document,)).fetchone()
     if found is None:
         return False
@@ -143,13 +160,37 @@ def state_for_writing(connection: apsw.Connection) -> State:
 
 def _check_entry(entry: Entry, dimensions: int) -> None:
     document = entry.document
-    if not document.id or not all(map(storable, (document.id, document.source, document.title, document.text))):
+    texts = (document.id, document.source, document.title, document.media_type, document.content_hash, document.text)
+    metadata = (text for named in fields_of(document).items() for text in _texts(named))
+    blocks = (text for block in document.blocks for text in (*block.heading, block.place, block.header))
+    if not document.id or not all(map(storable, (*texts, *metadata, *blocks))):
         raise InvalidInputError(
-            f"The document {document.source!r} has an empty id or text that is not Unicode.", "Clean its text first."
+            f"The document {document.source!r} has an empty id, text that is not Unicode.",
+            "Clean its text and metadata first.",
         )
-    for indexed in entry.chunks:
+    check_chunks(document, entry.chunks, dimensions)
+
+
+def _texts(named: tuple[str, MetadataValue]) -> list[str]:
+    name, held = named
+    return [name, *(one for one in (held if isinstance(held, tuple) else (held,)) if isinstance(one, str))]
+
+
+def check_chunks(document: Document, chunks: Sequence[IndexedChunk], dimensions: int) -> None:
+    """Refuse passages that cannot be kept. Raises MismatchError for another width, else InvalidInputError."""
+    for indexed in chunks:
         if indexed.vector.shape != (dimensions,):
             raise MismatchError(
                 f"A vector of {document.source!r} has the shape {indexed.vector.shape}; the index has {dimensions}.",
                 "Use the embedder that the index was made with, or run `twofold index reindex`.",
+            )
+        if not (np.abs(indexed.vector) <= LARGEST_HALF).all():
+            raise InvalidInputError(
+                f"A vector of {document.source!r} holds a value that is no finite number or too large.",
+                "Check the embedder: its vectors have the length 1.",
+            )
+        chunk = indexed.chunk
+        if not all(map(storable, (chunk.text, chunk.place, chunk.header, *chunk.heading, *indexed.terms.counts))):
+            raise InvalidInputError(
+                f"A passage of {document.source!r} has text that is not Unicode.", "Clean its text first."
             )
