@@ -227,3 +227,15 @@ def test_threads_get_the_same_terms() -> None:
         found = list(pool.map(shared.counts, texts * 4))
 
     assert found == [analyser_for("english").counts(text) for text in texts] * 4
+
+
+def test_a_genitive_of_a_stop_word_is_one_too() -> None:
+    assert analyser_for("english").counts("each other's").counts == {"=each": 1, "=other": 1}
+
+
+def test_more_words_than_are_remembered_are_counted_alike() -> None:
+    analyser = analyser_for("simple")
+    many = " ".join(f"w{number:x}" for number in range(70_000))
+
+    assert analyser.counts(many) == TermCounts(dict.fromkeys(many.split(), 1), 70_000)
+    assert analyser.counts("w0 w1") == TermCounts({"w0": 1, "w1": 1}, 2)
