@@ -76,7 +76,7 @@ def test_colours_are_for_terminals_that_want_them() -> None:
         surroundings = {**os.environ, "TERM": "xterm", **more}
         with subprocess.Popen([*TWOFOLD, "search", "tower", "-i", "notes"], stdout=theirs, env=surroundings) as process:
             os.close(theirs)
-            seen = read_until(ours, b" ms (")
+            seen = read_until(ours, b" ms")
             os.close(ours)
             process.wait()
         return seen

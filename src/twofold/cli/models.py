@@ -38,9 +38,7 @@ def list_models(context: typer.Context, *, as_json: JsonOption = False) -> None:
     screen = screen_on()
     for line in columns(rows, right=frozenset({3, 4, 5})):
         screen.line(line)
-    screen.line(
-        screen.paint(f"✓ is in {cache}. Beside these: hashing (no download), and whole addresses of servers.", "dim")
-    )
+    screen.line(screen.paint(f"✓ is in {cache}", "dim"))
 
 
 def pull(context: typer.Context, names: NamesArgument = None, *, as_json: JsonOption = False) -> None:

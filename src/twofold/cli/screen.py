@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
+_UNBOUNDED = 10_000
 _RESET = "\x1b[0m"
 _STYLES = {"bold": "\x1b[1m", "dim": "\x1b[2m", "red": "\x1b[31m", "green": "\x1b[32m", "yellow": "\x1b[33m",
            "cyan": "\x1b[36m", "mark": "\x1b[1;33m"}  # fmt: skip
@@ -22,7 +23,7 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u206
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A stream to people: whether it shows colours, and how many columns it has."""
+    """A stream to people: whether it shows colours, and how many columns it has; a pipe cuts nothing off."""
 
     stream: TextIO
     colour: bool
@@ -42,7 +43,7 @@ def screen_on(stream: TextIO | None = None) -> Screen:
     asked = sys.stdout if stream is None else stream
     terminal = asked.isatty()
     colour = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Screen(asked, colour, shutil.get_terminal_size().columns if terminal else 100)
+    return Screen(asked, colour, shutil.get_terminal_size().columns if terminal else _UNBOUNDED)
 
 
 def printable(text: str) -> str:

@@ -16,7 +16,7 @@ from twofold.pipeline.results import FoundPassage, SearchResult
 
 _INDENT = "    "
 _SNIPPET_LINES = 3
-_LEAST_HEADING = 8
+_WIDEST_SNIPPET = 120
 
 
 def search(
@@ -57,25 +57,35 @@ def _draw(screen: Screen, result: SearchResult, asked: Analyser, *, explain: boo
         screen.line()
     for note in result.degraded:
         screen.line(screen.paint(f"Degraded: {one_line(note)}", "yellow"))
-    if explain and result.constants:
+    if explain:
         constants = ", ".join(f"{name} {value:.6f}" for name, value in result.constants.items())
-        screen.line(screen.paint(f"{result.fusion}: {constants}", "dim"))
-    times = ", ".join(f"{name} {value:.1f}" for name, value in result.timings_ms.items() if name != "total")
-    total = result.timings_ms.get("total", sum(result.timings_ms.values()))
+        screen.line(screen.paint(f"{result.fusion}: {constants}" if constants else result.fusion, "dim"))
+        steps = ", ".join(f"{name} {value:.1f}" for name, value in result.timings_ms.items())
+        screen.line(screen.paint(f"milliseconds: {steps}", "dim"))
     found = counted(len(result.hits), "passage") if result.hits else "Nothing found"
-    screen.line(screen.paint(f"{found} ({result.mode}) in {total:.1f} ms ({times})", "dim"))
+    screen.line(screen.paint(f"{found} ({result.mode}) in {result.timings_ms['total']:.1f} ms", "dim"))
 
 
 def _draw_hit(screen: Screen, hit: FoundPassage, best: float, asked: Analyser) -> None:
     share = hit.score / best if best > 0 else 0.0
     front = f"{hit.rank:>3} {screen.paint(bar(share, 8), 'cyan')} {hit.score:.4f}  "
     page = f" (p. {hit.page})" if hit.page is not None else f" ({one_line(hit.place)})" if hit.place else ""
-    heading = " › ".join(one_line(part) for part in hit.heading)
     room = max(24, screen.width - width_of(front) - width_of(page))
     source = shortened_path(one_line(hit.source), room)
-    left = room - width_of(source) - len(" › ")
-    rest = f" › {shortened_path(heading, left)}" if heading and left > _LEAST_HEADING else ""
+    rest = _under(hit.heading, room - width_of(source))
     screen.line(front + screen.paint(source, "bold") + rest + page)
     terms = frozenset(one.term for one in hit.trace.terms)
-    for line in snippet(hit.text, asked, terms, max(20, screen.width - len(_INDENT)), _SNIPPET_LINES):
+    for line in snippet(
+        hit.text, asked, terms, max(20, min(screen.width, _WIDEST_SNIPPET) - len(_INDENT)), _SNIPPET_LINES
+    ):
         screen.line(_INDENT + "".join(screen.paint(part.text, "mark") if part.marked else part.text for part in line))
+
+
+def _under(heading: tuple[str, ...], room: int) -> str:
+    """Write the heading path into what room there is: whole, or its last parts, or nothing."""
+    for first in range(len(heading)):
+        parts = [*(["…"] if first else []), *(one_line(part) for part in heading[first:])]
+        written = "".join(f" › {part}" for part in parts)
+        if width_of(written) <= room:
+            return written
+    return ""
