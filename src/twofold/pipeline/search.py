@@ -11,9 +11,10 @@ from twofold.domain.errors import InvalidInputError, MismatchError, ModelError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Scope, View
 from twofold.domain.types import EMPTY_RANKING, TermQuery, Vector
+from twofold.lexical.codes import is_about_a_code
 from twofold.lexical.normal import fold
 from twofold.pipeline.fusion import ALONE, FUSIONS, Candidates, Fused
-from twofold.pipeline.parts import Parts
+from twofold.pipeline.parts import Analyser, Parts
 from twofold.pipeline.results import FoundPassage, HitTrace, SearchResult
 from twofold.query.parse import Analysis, ParsedQuery, parse
 
@@ -85,7 +86,7 @@ def search(parts: Parts, question: str, plan: SearchPlan) -> SearchResult:
         found = _look(view, Asked(terms, vector, scope, mode != "semantic"), max(plan.depth, plan.k), watch)
         with watch.step("fuse"):
             fuse = FUSIONS[plan.fusion] if mode == "hybrid" else ALONE[mode]
-            fused = fuse(found, plan.dense_weight)
+            fused = fuse(found, _dense_weight(terms, plan, parts.analyser))
         with watch.step("fetch"):
             hits = _fetch(view, fused, terms, plan.k)
     fusion = plan.fusion if mode == "hybrid" else mode
@@ -121,6 +122,11 @@ def _embed(
         if mode == "semantic":
             raise
         return "bm25", None, (f"dense unavailable: {error.message}",)
+
+
+def _dense_weight(terms: TermQuery, plan: SearchPlan, analyser: Analyser) -> float:
+    """Halve the weight of meaning for a question about a code: `docs/decisions/0061-codes-lean-on-words.md`."""
+    return plan.dense_weight * (0.5 if is_about_a_code(terms.weights, analyser.counts) else 1.0)
 
 
 def _look(view: View, asked: Asked, depth: int, watch: Stopwatch) -> Candidates:

@@ -72,7 +72,29 @@ def test_hits_come_best_first_and_quote_the_document(index: Index) -> None:
 
 
 def test_an_exact_code_stands_above_its_parts(index: Index) -> None:
-    assert index.search("ERR-12345", mode="bm25").hits[0].source == "revert.md"
+    for question in ("ERR-12345", "Fix for ERR-12345?"):
+        assert index.search(question, mode="bm25").hits[0].source == "revert.md"
+
+
+@pytest.mark.model
+def test_an_exact_code_stands_above_what_looks_alike() -> None:
+    with Index(":memory:") as index:
+        for source, text in TEXTS.items():
+            index.add(text, source=source)
+        for question in ("ERR-12345", "Fix for ERR-12345?"):
+            assert index.search(question).hits[0].source == "revert.md"
+        assert index.search("how do I take a commit back").hits[0].source in {"reset.md", "revert.md"}
+
+
+def test_a_question_about_a_code_leans_on_its_words(index: Index) -> None:
+    def weight(question: str) -> float:
+        dense = index.search(question).hits[0].trace.dense
+        assert dense is not None
+        return dense.weight
+
+    assert weight("ERR-12345") == weight("what does ERR-12345 mean") == 0.3
+    assert weight("why do branches that diverge end in conflicts such as ERR-12345") == 0.6
+    assert weight("2024 report") == weight("undo a commit") == 0.6
 
 
 def test_phrases_requirements_and_exclusions_hold_in_both_arms(index: Index) -> None:
