@@ -39,7 +39,7 @@ def terms(text: str) -> TermCounts:
 def entry(text: str, source: str = "a.txt", metadata: Metadata | None = None, dimensions: int = DIMENSIONS) -> Entry:
     """Make a document of which each line is a passage."""
     identity = document_id(source)
-    chunks = []
+    chunks: list[IndexedChunk] = []
     start = 0
     for line in text.splitlines(keepends=True):
         passage = line.rstrip("\n")
