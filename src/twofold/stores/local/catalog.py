@@ -49,8 +49,8 @@ def _fill_catalog(path: Path, vfs: str) -> None:
     schema = files("twofold.stores.local").joinpath("schema.sql").read_text(encoding="utf-8")
     with failures():
         connection = apsw.Connection(str(path), vfs=vfs)
-    with failures(connection):
-        try:
+    try:
+        with failures(connection):
             connection.pragma("page_size", PAGE_BYTES)
             connection.reserve_bytes(reserve=SEAL_BYTES)
             connection.pragma("synchronous", "extra")  # without a log yet, `full` may leave the last step unflushed
@@ -61,8 +61,8 @@ def _fill_catalog(path: Path, vfs: str) -> None:
             connection.pragma("user_version", FORMAT_VERSION)
             connection.execute("COMMIT")
             connection.pragma("journal_mode", "wal")
-        finally:
-            connection.close()
+    finally:
+        connection.close()
 
 
 def is_catalog(folder: Path) -> bool:
@@ -80,8 +80,8 @@ def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
         raise NotFoundError(f"There is no index in {folder}.", "Create one with `twofold sync PATH --index NAME`.")
     with failures():
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
-    with failures(connection):
-        try:
+    try:
+        with failures(connection):
             connection.set_busy_timeout(BUSY_MILLISECONDS)
             connection.wal_autocheckpoint(0)
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -90,9 +90,9 @@ def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
             connection.pragma("journal_size_limit", 0)  # a log that was folded starts small again
             connection.pragma("query_only", not writing)
             _check_format(connection, path)
-        except BaseException:
-            connection.close()
-            raise
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -77,7 +77,11 @@ class LocalStore:
                 if not is_catalog(folder):
                     _check_not_lost(folder)
                     create_catalog(folder, self._connections.vfs.name)
-        self._check_acknowledged()
+        try:
+            self._check_acknowledged()
+        except BaseException:
+            self._connections.close()
+            raise
 
     @contextmanager
     def view(self) -> Iterator[LocalView]:

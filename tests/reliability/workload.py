@@ -1,0 +1,112 @@
+"""A writer's life, drawn from a seed: what is done to a store, what it must then hold, and whether it holds it."""
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from making import entry, query, recipe, vector
+from twofold.domain.ports import Store, View
+from twofold.domain.types import Ranking
+from twofold.stores.local.layout import Upkeep
+from twofold.stores.local.store import LocalStore
+from twofold.stores.memory import MemoryStore
+
+BUSY = Upkeep(flush_from=12, flush_at_close_from=4, segment_chunks=20, log_bytes=150_000)
+WORDS = ["cat", "dog", "mat", "log", "run", "sat", "fox", "the", "quick", "brown"]
+SOURCES = [f"{number:02d}.txt" for number in range(24)]
+MOST = 10_000
+
+Model = Mapping[str, str]  # a document's source and its text
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that a writer does: `put` texts by source, `delete` sources, or `compact`, `reopen` or `rebuild`."""
+
+    kind: str
+    texts: tuple[tuple[str, str], ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+def steps(seed: int) -> Iterator[Step]:
+    """Draw steps without an end."""
+    random_ = random.Random(seed)  # noqa: S311
+    while True:
+        kind = random_.choices(["put", "delete", "compact", "reopen", "rebuild"], [24, 8, 2, 2, 1])[0]
+        some = tuple(random_.sample(SOURCES, random_.randint(1, 3)))
+        if kind == "put":
+            yield Step(kind, texts=tuple((source, text(random_)) for source in some))
+        else:
+            yield Step(kind, sources=some if kind == "delete" else ())
+
+
+def text(random_: random.Random) -> str:
+    """Write a document of one to five passages, each with the word `every` in it."""
+    lines = [" ".join(random_.choices(WORDS, k=random_.randint(1, 8))) for _ in range(random_.randint(1, 5))]
+    return "\n".join(f"every {line} n{random_.randrange(10**9)}" for line in lines)
+
+
+def after(model: Model, step: Step) -> Model:
+    """Say what a collection holds after a step."""
+    kept = {source: held for source, held in model.items() if source not in step.sources}
+    return {**kept, **dict(step.texts)}
+
+
+def open_busy(folder: Path, base_vfs: str = "") -> LocalStore:
+    """Open a store that flushes, merges and folds its log all the time."""
+    return LocalStore(folder, base_vfs=base_vfs, upkeep=BUSY)
+
+
+def do(store: LocalStore, step: Step) -> LocalStore:
+    """Take a step; give the store to go on with."""
+    if step.kind == "put":
+        store.put([entry(held, source) for source, held in step.texts])
+    elif step.kind == "delete":
+        store.delete([entry("", source).document.id for source in step.sources])
+    elif step.kind == "compact":
+        store.compact()
+    elif step.kind == "rebuild":
+        store.rebuild(recipe(), lambda documents: [entry(one.text, one.source).chunks for one in documents])
+    else:
+        return reopened(store)
+    return store
+
+
+def reopened(store: LocalStore) -> LocalStore:
+    """Close a store and open it again as it was."""
+    folder, vfs = store._folder, store._connections.vfs.base
+    store.close()
+    return open_busy(folder, vfs)
+
+
+def reference(model: Model) -> MemoryStore:
+    """Give a store that holds exactly a model."""
+    made = MemoryStore()
+    made.adopt(recipe())
+    made.put([entry(held, source) for source, held in model.items()])
+    return made
+
+
+def difference(store: Store, model: Model) -> str:
+    """Say how a store differs from a model in documents, passages or either arm; empty when it does not."""
+    with store.view() as held, reference(model).view() as expected:
+        if list(held.documents()) != list(expected.documents()):
+            return f"{[one.source for one in held.documents()]} instead of {sorted(model)}"
+        for source in model:
+            identity = entry("", source).document.id
+            if held.document(identity) != expected.document(identity):
+                return f"the text of {source}"
+            if list(held.chunks_of(identity)) != list(expected.chunks_of(identity)):
+                return f"the passages of {source}"
+        for name, (found, wanted) in {
+            **{word: both(held, expected, word) for word in ("every", "every cat the", "n1 quick fox")},
+            "vector": (held.find_vector(vector("cat"), MOST), expected.find_vector(vector("cat"), MOST)),
+        }.items():
+            if found != wanted:
+                return f"the ranking for {name}: {list(found)} instead of {list(wanted)}"
+    return ""
+
+
+def both(held: View, expected: View, words: str) -> tuple[Ranking, Ranking]:
+    return held.find_terms(query(words), MOST), expected.find_terms(query(words), MOST)
