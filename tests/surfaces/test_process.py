@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -55,6 +56,28 @@ def test_ctrl_c_in_mid_sync_leaves_an_index_that_goes_on(start: Run, tmp_path: P
     assert verified.data == []
     assert 0 < len(again.data["added"]) <= 300
     assert len(again.data["added"]) + again.data["unchanged"] == 300
+
+
+def test_watching_reports_each_change_and_ends_with_ctrl_c(notes: Path) -> None:
+    command = [*TWOFOLD, "sync", str(notes), "-i", "notes", "--watch", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        first = json.loads(process.stdout.readline())
+        written = 0
+        while not select.select([process.stdout], [], [], 0.5)[0]:  # the watcher may not be looking yet
+            (notes / f"new-{written}.txt").write_text("Something new.\n")
+            written += 1
+            assert written < 100
+        second = json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+
+    assert len(first["added"]) == 3
+    assert {Path(source).name for source in second["added"]} <= {f"new-{number}.txt" for number in range(written)}
+    assert second["added"]
+    assert process.returncode == 130
+    assert said.endswith("run the command again to go on.\n")
 
 
 @pytest.mark.usefixtures("ready")

@@ -83,13 +83,24 @@ def test_a_mistyped_command_is_told_the_right_one(run: Run) -> None:
     assert "Did you mean 'search'" in run("serach").err
 
 
-def test_a_file_that_may_not_be_read_is_one_failure(run: Run, notes: Path) -> None:
-    (notes / "locked").symlink_to(notes / "gone")
+def test_a_path_that_leads_nowhere_is_named_and_the_rest_is_kept(run: Run, notes: Path) -> None:
+    (notes / "lost").symlink_to(notes / "gone")
 
     done = run("sync", notes, "-i", "notes", "--json")
 
+    assert done.code == 0
     assert len(done.data["added"]) == 3
-    assert done.code in {0, 9}
+    assert [Path(one["path"]).name for one in done.data["skipped"]] == ["lost"]
+    assert done.data["skipped"][0]["reason"]
+
+
+@pytest.mark.skipif(not Path("/proc/1/mem").exists(), reason="only Linux has a file that not even root may read")
+def test_a_file_that_may_not_be_read_is_one_failure(run: Run) -> None:
+    done = run("sync", "/proc/1/mem", "-i", "notes")
+
+    assert done.code == 9
+    assert "! /proc/1/mem: " in done.out
+    assert "could not be read; everything else is kept" in done.err
 
 
 def test_an_unforeseen_error_is_one_line_and_debug_shows_more(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
