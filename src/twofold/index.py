@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -12,17 +12,19 @@ from twofold.compose import MEMORY, folder_of, make_parts, open_store, settings_
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Embedder, Finding, Recipe
-from twofold.domain.types import Chunk, Document, DocumentInfo, IndexedChunk, Metadata, document_id
+from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata, document_id
 from twofold.ingest.documents import content_hash
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.reading import Limits, clean
 from twofold.ingest.walk import Skipped, load, walk
 from twofold.models.progress import Progress, ignore
+from twofold.pipeline.naming import document_named
 from twofold.pipeline.prepare import prepare
+from twofold.pipeline.reindex import reindex
 from twofold.pipeline.results import SearchResult
 from twofold.pipeline.search import SearchPlan, search
 from twofold.pipeline.sync import OnProgress, plan_sync, sync
-from twofold.pipeline.types import Phase, SyncPlan, SyncProgress, SyncReport
+from twofold.pipeline.types import SyncPlan, SyncProgress, SyncReport
 from twofold.settings import Settings, load_settings
 
 NO_METADATA: Metadata = {}
@@ -256,22 +258,7 @@ class Index:
 
         Searches see the old passages until then. Interrupted, it goes on where it stopped.
         """
-        total = self._store.info().documents
-        done = embedded = 0
-
-        def count(passages: int) -> None:
-            nonlocal embedded
-            embedded += passages
-            progress(SyncProgress(Phase.EMBED, done, total, "", embedded))
-
-        def remake(documents: Sequence[Document]) -> Sequence[tuple[IndexedChunk, ...]]:
-            nonlocal done
-            prepared = prepare(documents, self._parts, None, count)
-            done += len(documents)
-            progress(SyncProgress(Phase.WRITE, done, total, documents[-1].source, embedded))
-            return [entry.chunks for entry in prepared.entries]
-
-        self._store.rebuild(self._parts.recipe, remake)
+        reindex(self._parts, progress)
 
     def drop(self) -> None:
         """Delete the index for good, and close it. The documents' own files are left alone."""
@@ -306,20 +293,5 @@ class Index:
         )
 
     def _named(self, name: str) -> DocumentInfo:
-        """Find a document by its id, its source, or an ending of its source at a folder's edge."""
         with self._store.view() as view:
-            found = view.describe([name])
-            if found:
-                return found[name]
-            infos = list(view.documents())
-        exact = [info for info in infos if info.source == name]
-        fitting = exact or [info for info in infos if info.source.endswith("/" + name.lstrip("/"))]
-        if len(fitting) == 1:
-            return fitting[0]
-        if fitting:
-            some: Mapping[str, str] = {info.id: info.source for info in fitting[:3]}
-            raise InvalidInputError(
-                f"{len(fitting)} documents end in {name!r}.",
-                "Name one: " + ", ".join(f"{identity} ({source})" for identity, source in some.items()) + ".",
-            )
-        raise NotFoundError(f"There is no document {name!r}.", "`twofold ls` lists the documents.")
+            return document_named(view, name)
