@@ -31,7 +31,8 @@ class Segment:
 
     rows: NDArray[np.int64]  # (n,) rising row numbers of the catalogue
     keys: NDArray[np.int64]  # (n,) the passages' keys
-    key_order: NDArray[np.uint32]  # (n,) slots by rising key
+    rising_keys: NDArray[np.int64]  # (n,) the keys in order, to look one up
+    key_order: NDArray[np.uint32]  # (n,) their slots
     documents: NDArray[np.int64]  # (n,) rows of their documents
     lengths: NDArray[np.uint32]  # (n,) in words
     terms: NDArray[np.uint32]  # (T,) rising term ids
@@ -58,7 +59,7 @@ class Segment:
 
     def slots_of_keys(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Find which of the keys are here: their places among `keys`, and their slots."""
-        return _locate(self.keys[self.key_order], keys, self.key_order)
+        return _locate(self.rising_keys, keys, self.key_order)
 
     def slots_of_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Find the slots of those rows that are here."""
@@ -142,10 +143,12 @@ def _assemble(
     vectors: NDArray[np.float16],
 ) -> Segment:
     codes = quantise(vectors)
+    order = np.argsort(keys, kind="stable").astype(np.uint32)
     return Segment(
         rows=rows,
         keys=keys,
-        key_order=np.argsort(keys, kind="stable").astype(np.uint32),
+        rising_keys=keys[order],
+        key_order=order,
         documents=documents,
         lengths=lengths,
         terms=postings.terms,

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
 
 from twofold.dense.exact import exact_scores
 from twofold.dense.scan import Plane, candidates
@@ -24,13 +23,12 @@ from twofold.domain.types import (
     TermScore,
     Vector,
 )
-from twofold.kernels import bm25_contributions, bm25_top, count_marked
-from twofold.lexical.bm25 import explain, inverse_document_frequency
+from twofold.kernels import bm25_contributions, bm25_top
+from twofold.lexical.bm25 import explain
 from twofold.stores.local import rows
-from twofold.stores.local.scoping import masks_of, storable, term_ids
-from twofold.stores.local.snapshot import Part, Snapshot, current_recipe
-
-NORMS_REMEMBERED = 4
+from twofold.stores.local.resolve import Floats, Offsets, ResolvedTerms, resolve, statistics_of
+from twofold.stores.local.scoping import masks_of, storable
+from twofold.stores.local.snapshot import Snapshot, current_recipe
 
 
 class LocalView:
@@ -40,6 +38,7 @@ class LocalView:
         self._connection = connection
         self._snapshot = snapshot
         self._edition = snapshot.state.edition
+        self._question: tuple[TermQuery, ResolvedTerms] | None = None
 
     @property
     def generation(self) -> int:
@@ -55,14 +54,13 @@ class LocalView:
         """Rank the k best passages by BM25."""
         if not query.weights or not self._snapshot.parts:
             return EMPTY_RANKING
-        ids, weights = self._weighted(query)
+        terms = self._resolved(query)
         keys, scores = [], []
         masks = masks_of(self._connection, self._snapshot, scope)
-        for part, mask, norms in zip(self._snapshot.parts, masks, self._norms(query), strict=True):
-            segment = part.segment
-            starts, ends = segment.postings.locate(ids)
-            slots, found = bm25_top(segment.slots, segment.frequencies, starts, ends, weights, norms, query.k1, mask, k)
-            keys.append(segment.keys[slots])
+        for place, (part, mask) in enumerate(zip(self._snapshot.parts, masks, strict=True)):
+            held, stretch, norms = part.segment, terms.stretches[place], terms.norms[place]
+            slots, found = bm25_top(held.slots, held.frequencies, *stretch, terms.weights, norms, query.k1, mask, k)
+            keys.append(held.keys[slots])
             scores.append(found)
         return Ranking.of(np.concatenate(keys), np.concatenate(scores), k)
 
@@ -92,9 +90,9 @@ class LocalView:
     def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
         """Give the true cosine of each key."""
         scores = np.zeros(len(keys), dtype=np.float64)
-        for part, places, slots in self._located(keys):
+        for place, places, slots in self._located(keys):
             self._check_width(vector)
-            scores[places] = exact_scores(vector, part.segment.vectors[slots])
+            scores[places] = exact_scores(vector, self._snapshot.parts[place].segment.vectors[slots])
         return scores
 
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
@@ -103,24 +101,15 @@ class LocalView:
         row = self._connection.execute(query_row, (self._edition, key)).fetchone()
         if row is None:
             return ()
+        terms = self._resolved(query)
         counts = dict(zip(*(array.tolist() for array in rows.read_terms(row[1])), strict=True))
-        ids = term_ids(self._connection, tuple(query.weights)).tolist()
-        held = {term: counts[identity] for term, identity in zip(query.weights, ids, strict=True) if identity in counts}
-        return explain(query, TermCounts(held, row[0]), query.statistics or self.statistics(tuple(query.weights)))
+        ids = terms.ids.tolist()
+        held = {term: counts[known] for term, known in zip(query.weights, ids, strict=True) if known in counts}
+        return explain(query, TermCounts(held, row[0]), terms.statistics)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
-        ids = term_ids(self._connection, terms)
-        frequencies = np.zeros(len(terms), dtype=np.int64)
-        for part in self._snapshot.parts:
-            starts, ends = part.segment.postings.locate(ids)
-            frequencies += ends - starts
-            if part.live is not None:
-                dead = 1 - part.live
-                for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
-                    frequencies[place] -= count_marked(part.segment.slots, start, end, dead)
-        state = self._snapshot.state
-        return Statistics(state.chunks, state.words, dict(zip(terms, frequencies.tolist(), strict=True)))
+        return statistics_of(self._connection, self._snapshot, terms)
 
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
@@ -178,60 +167,34 @@ class LocalView:
                 found[text] = rows.unpack_vector(row[0])
         return found
 
-    def _weighted(self, query: TermQuery) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-        """Look the terms up and give each its weight in the query times its idf."""
-        terms = tuple(query.weights)
-        statistics = query.statistics or self.statistics(terms)
-        weights = [
-            weight * inverse_document_frequency(statistics.chunks, statistics.frequencies.get(term, 0))
-            for term, weight in query.weights.items()
-        ]
-        return term_ids(self._connection, terms), np.array(weights, dtype=np.float64)
+    def _resolved(self, query: TermQuery) -> ResolvedTerms:
+        """Look a question's terms up; a view mostly hears one question, several times over."""
+        if self._question is None or self._question[0] is not query:
+            self._question = query, resolve(self._connection, self._snapshot, query)
+        return self._question[1]
 
-    def _norms(self, query: TermQuery) -> tuple[NDArray[np.float64], ...]:
-        """Give BM25's length norm of every slot of every part; it is the same for many questions."""
-        state = self._snapshot.state
-        statistics = query.statistics or Statistics(state.chunks, state.words, {})
-        name = (query.k1, query.b, statistics.average_length)
-        known = self._snapshot.norms.get(name)
-        if known is None:
-            average = statistics.average_length
-            known = tuple(
-                query.k1 * (1.0 - query.b + query.b * part.segment.lengths.astype(np.float64) / average)
-                for part in self._snapshot.parts
-            )
-            while len(self._snapshot.norms) >= NORMS_REMEMBERED:
-                self._snapshot.norms.pop(next(iter(self._snapshot.norms)), None)
-            self._snapshot.norms[name] = known
-        return known
-
-    def _contributions(
-        self, query: TermQuery, keys: ChunkKeys
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    def _contributions(self, query: TermQuery, keys: ChunkKeys) -> Iterator[tuple[Offsets, Floats]]:
+        """Give for the keys of each part their places among the keys, and what each term adds to each of them."""
         if not query.weights:
             return
-        ids, weights = self._weighted(query)
-        norms_of = dict(zip(map(id, self._snapshot.parts), self._norms(query), strict=True))
-        for part, places, slots in self._located(keys):
-            segment = part.segment
-            starts, ends = segment.postings.locate(ids)
+        terms = self._resolved(query)
+        for place, places, slots in self._located(keys):
+            held, stretch, norms = self._snapshot.parts[place].segment, terms.stretches[place], terms.norms[place]
             wanted = slots.astype(np.uint32)
             yield (
                 places,
-                bm25_contributions(
-                    segment.slots, segment.frequencies, starts, ends, weights, norms_of[id(part)], query.k1, wanted
-                ),
+                bm25_contributions(held.slots, held.frequencies, *stretch, terms.weights, norms, query.k1, wanted),
             )
 
-    def _located(self, keys: ChunkKeys) -> Iterator[tuple[Part, NDArray[np.int64], NDArray[np.int64]]]:
-        """Find the living passages among the keys: part by part, their places among the keys and their slots."""
-        for part in self._snapshot.parts:
+    def _located(self, keys: ChunkKeys) -> Iterator[tuple[int, Offsets, Offsets]]:
+        """Find the living passages among the keys: which part, their places among the keys, their slots."""
+        for place, part in enumerate(self._snapshot.parts):
             places, slots = part.segment.slots_of_keys(keys)
             if part.live is not None:
                 living = part.live[slots] != 0
                 places, slots = places[living], slots[living]
             if len(places):
-                yield part, places, slots
+                yield place, places, slots
 
     def _check_width(self, vector: Vector) -> None:
         expected = self._snapshot.state.dimensions

@@ -1,0 +1,90 @@
+"""A lexical question made ready for a snapshot: looked up once, used by everything that the question asks for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.domain.types import Statistics, TermQuery
+from twofold.kernels import count_marked
+from twofold.lexical.bm25 import inverse_document_frequency
+from twofold.stores.local.scoping import term_ids
+from twofold.stores.local.snapshot import Part, Snapshot
+
+NORMS_REMEMBERED = 4
+
+Offsets = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResolvedTerms:
+    """A question's terms as a snapshot knows them.
+
+    `ids` (T,) are the catalogue's, 0 for an unknown term; `weights` (T,) a term's weight in the question times its idf;
+    `stretches` where each part's postings of each term begin and end; `norms` BM25's length norm of each part's slots.
+    """
+
+    ids: NDArray[np.uint32]
+    statistics: Statistics
+    weights: Floats
+    stretches: tuple[tuple[Offsets, Offsets], ...]
+    norms: tuple[Floats, ...]
+
+
+def resolve(connection: apsw.Connection, snapshot: Snapshot, query: TermQuery) -> ResolvedTerms:
+    """Look a question's terms up."""
+    terms = tuple(query.weights)
+    ids = term_ids(connection, terms)
+    stretches = stretches_of(snapshot, ids)
+    statistics = query.statistics or _counted(snapshot, terms, stretches)
+    weights = [
+        weight * inverse_document_frequency(statistics.chunks, statistics.frequencies.get(term, 0))
+        for term, weight in query.weights.items()
+    ]
+    norms = _norms(snapshot, query, statistics.average_length)
+    return ResolvedTerms(ids, statistics, np.array(weights, dtype=np.float64), stretches, norms)
+
+
+def statistics_of(connection: apsw.Connection, snapshot: Snapshot, terms: Sequence[str]) -> Statistics:
+    """Count live passages, their words, and in how many of them each term occurs."""
+    return _counted(snapshot, terms, stretches_of(snapshot, term_ids(connection, terms)))
+
+
+def stretches_of(snapshot: Snapshot, ids: NDArray[np.uint32]) -> tuple[tuple[Offsets, Offsets], ...]:
+    """Give where each part's postings of each term begin and end."""
+    return tuple(part.segment.postings.locate(ids) for part in snapshot.parts)
+
+
+def _counted(snapshot: Snapshot, terms: Sequence[str], stretches: Sequence[tuple[Offsets, Offsets]]) -> Statistics:
+    frequencies = np.zeros(len(terms), dtype=np.int64)
+    for part, (starts, ends) in zip(snapshot.parts, stretches, strict=True):
+        frequencies += ends - starts
+        if part.live is not None:
+            frequencies -= _dead(part, part.live, starts, ends)
+    state = snapshot.state
+    return Statistics(state.chunks, state.words, dict(zip(terms, frequencies.tolist(), strict=True)))
+
+
+def _dead(part: Part, live: NDArray[np.uint8], starts: Offsets, ends: Offsets) -> NDArray[np.int64]:
+    """Count each term's postings whose passages are dead, so that a document frequency is exact."""
+    dead = 1 - live
+    pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+    return np.array([count_marked(part.segment.slots, start, end, dead) for start, end in pairs], dtype=np.int64)
+
+
+def _norms(snapshot: Snapshot, query: TermQuery, average: float) -> tuple[Floats, ...]:
+    """Give BM25's length norm of every slot of every part; it is the same for many questions."""
+    name = (query.k1, query.b, average)
+    known = snapshot.norms.get(name)
+    if known is None:
+        known = tuple(
+            query.k1 * (1.0 - query.b + query.b * part.segment.lengths.astype(np.float64) / average)
+            for part in snapshot.parts
+        )
+        while len(snapshot.norms) >= NORMS_REMEMBERED:
+            snapshot.norms.pop(next(iter(snapshot.norms)), None)
+        snapshot.norms[name] = known
+    return known
