@@ -216,5 +216,5 @@ def test_a_judged_collection_is_measured_in_every_mode(run: Run, tmp_path: Path)
     assert figures["nDCG@10"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
     assert figures["P@5"]["mean"] == pytest.approx(0.2)
     assert rows["bm25"]["ms_per_query"] > 0
-    assert "1.0000 [1.000, 1.000]" in shown
+    assert "1.000 [1.000, 1.000]" in shown
     assert run("index", "list", "--json").data == []

@@ -133,8 +133,10 @@ def _draw(done: Evaluation) -> None:
     screen.line(
         f"{one_line(done.collection)}: {counted(done.documents, 'document')}, {counted(done.queries, 'question')}"
     )
-    rows = [("mode", *(figure.metric for figure in done.rows[0].figures), "ms/query")]
-    rows += [(row.mode, *map(_shown, row.figures), f"{row.ms_per_query:.1f}") for row in done.rows]
+    rows = [("", *(row.mode for row in done.rows))]
+    by_metric = zip(*(row.figures for row in done.rows), strict=True)
+    rows += [(same[0].metric, *map(_shown, same)) for same in by_metric]
+    rows.append(("ms/query", *(f"{row.ms_per_query:.1f}" for row in done.rows)))
     for line in columns(rows, right=frozenset(range(1, len(rows[0])))):
         screen.line(line)
     if done.left_out:
@@ -144,4 +146,4 @@ def _draw(done: Evaluation) -> None:
 
 
 def _shown(figure: Figure) -> str:
-    return f"{figure.interval.mean:.4f} [{figure.interval.low:.3f}, {figure.interval.high:.3f}]"
+    return f"{figure.interval.mean:.3f} [{figure.interval.low:.3f}, {figure.interval.high:.3f}]"
