@@ -288,3 +288,13 @@ def test_statistics_from_elsewhere_replace_the_own(store: Store) -> None:
         asked = TermQuery({"cat": 1.0}, statistics=shared)
         expected = reference_scores(asked, [terms("a cat and a dog")])[0]
         assert expected in view.find_terms(asked, 9).scores.tolist()
+
+
+def test_a_long_document_comes_back_whole(store: Store) -> None:
+    text = "\n".join(f"line {number} of a long text with many words in it" for number in range(20_000))
+    made = entry(text, "long.txt")
+    store.put([made])
+    store.compact()
+    with store.view() as view:
+        assert view.document(made.document.id) == made.document
+        assert view.find_terms(query("19999"), 1).keys[0] == made.chunks[-1].chunk.key

@@ -52,13 +52,22 @@ class SealedFile(apsw.VFSFile):
     """The main database file, its pages sealed."""
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
-        """Read, and check what is a page."""
-        data = super().xRead(amount, offset)
-        number = offset // PAGE_BYTES + 1
-        if amount > HEADER_BYTES and not (amount == PAGE_BYTES and is_sealed(data, number)):
+        """Read, and check the page that is read of.
+
+        SQLite reads the first bytes of the file by themselves, whole pages, and of long texts' pages all but the seal.
+        """
+        if amount <= HEADER_BYTES:
+            return super().xRead(amount, offset)
+        number, start = offset // PAGE_BYTES + 1, offset % PAGE_BYTES
+        page = self.read_page(number)
+        if not is_sealed(page, number):
             message = f"page {number} of the catalogue fails its checksum"
             raise PageDamagedError(message)
-        return data
+        return page[start : start + amount]
+
+    def xDeviceCharacteristics(self) -> int:  # noqa: N802
+        """Ask for whole pages: SQLite would else read long texts past its cache in pieces that cannot be checked."""
+        return super().xDeviceCharacteristics() & ~apsw.SQLITE_IOCAP_SUBPAGE_READ
 
     def read_page(self, number: int) -> bytes:
         """Read a page as it stands there."""
