@@ -12,7 +12,7 @@ from twofold.stores.local.layout import Upkeep
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 
-BUSY = Upkeep(flush_from=12, flush_at_close_from=4, segment_chunks=20, log_bytes=150_000)
+BUSY = Upkeep(flush_from=12, flush_at_close_from=4, segment_chunks=20, log_bytes=150_000, documents_at_once=1)
 WORDS = ["cat", "dog", "mat", "log", "run", "sat", "fox", "the", "quick", "brown"]
 SOURCES = [f"{number:02d}.txt" for number in range(24)]
 MOST = 10_000

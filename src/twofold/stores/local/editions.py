@@ -8,11 +8,10 @@ from twofold.domain.ports import Recipe, Remake
 from twofold.domain.types import Document
 from twofold.stores.local import rows, writing
 from twofold.stores.local.catalog import select
-from twofold.stores.local.layout import transaction
+from twofold.stores.local.layout import Upkeep, transaction
 from twofold.stores.local.snapshot import read_state
 
-DOCUMENTS_AT_ONCE = 32
-CHUNKS_DELETED_AT_ONCE = 4_096
+CHUNKS_DELETED_PER_DOCUMENT = 8
 
 
 def rebuild(
@@ -20,6 +19,7 @@ def rebuild(
     vocabulary: writing.Vocabulary,
     recipe: Recipe,
     remake: Remake,
+    upkeep: Upkeep,
     after_each: Callable[[], None],
 ) -> None:
     """Write the next edition, resuming one of the same recipe, and switch over. The caller holds the writer's lock.
@@ -27,7 +27,7 @@ def rebuild(
     `after_each` is called after each transaction.
     """
     edition = _edition_to_write(connection, recipe)
-    for batch in _documents_without(connection, edition):
+    for batch in _documents_without(connection, edition, upkeep.documents_at_once):
         made = remake([document for _, document in batch])
         with transaction(connection):
             for (row, document), chunks in zip(batch, made, strict=True):
@@ -37,7 +37,7 @@ def rebuild(
     with transaction(connection):
         writing.switch_edition(connection, edition)
     after_each()
-    while _drop_some_of_others(connection, edition):
+    while _drop_some_of_others(connection, edition, upkeep.documents_at_once * CHUNKS_DELETED_PER_DOCUMENT):
         after_each()
 
 
@@ -51,23 +51,23 @@ def _edition_to_write(connection: apsw.Connection, recipe: Recipe) -> int:
         return writing.begin_edition(connection, recipe)
 
 
-def _documents_without(connection: apsw.Connection, edition: int) -> Iterator[list[tuple[int, Document]]]:
+def _documents_without(connection: apsw.Connection, edition: int, at_once: int) -> Iterator[list[tuple[int, Document]]]:
     """Give the documents that have no passages in an edition yet, in batches by rising row."""
     query = (
         f"SELECT row, {rows.DOCUMENT_COLUMNS} FROM document WHERE row > ?1 AND NOT EXISTS"  # noqa: S608
         " (SELECT 1 FROM chunk WHERE chunk.document = document.row AND chunk.edition = ?2) ORDER BY row LIMIT ?3"
     )
     last = 0
-    while found := list(select(connection, query, (last, edition, DOCUMENTS_AT_ONCE))):
+    while found := list(select(connection, query, (last, edition, at_once))):
         yield [(row[0], rows.read_document(row[1:])) for row in found]
         last = found[-1][0]
 
 
-def _drop_some_of_others(connection: apsw.Connection, edition: int) -> bool:
+def _drop_some_of_others(connection: apsw.Connection, edition: int, most: int) -> bool:
     """Delete passages of other editions, a few at a time, so that the log stays short. Say whether there were any."""
     query = "DELETE FROM chunk WHERE row IN (SELECT row FROM chunk WHERE edition <> ? LIMIT ?)"
     with transaction(connection):
-        connection.execute(query, (edition, CHUNKS_DELETED_AT_ONCE))
+        connection.execute(query, (edition, most))
         if connection.changes():
             return True
         connection.execute("DELETE FROM edition WHERE id <> ?", (edition,))

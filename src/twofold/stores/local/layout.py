@@ -26,13 +26,15 @@ DEAD_SHARE_TO_REWRITE = 0.25
 class Upkeep:
     """When derived data is put in order: the tail is flushed from so many passages, the log folded from so many bytes.
 
-    `segment_chunks` is the most passages that are read at once to be flushed.
+    `segment_chunks` is the most passages that are read at once to be flushed, `documents_at_once` how many documents
+    are made anew between two commits.
     """
 
     flush_from: int = 8_192
     flush_at_close_from: int = 256
     segment_chunks: int = 65_536
     log_bytes: int = 64 * 1024 * 1024
+    documents_at_once: int = 32
 
 
 class Listed(NamedTuple):

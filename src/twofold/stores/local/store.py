@@ -130,7 +130,7 @@ class LocalStore:
             def after_each() -> None:
                 layout.fold_long_log(connection, self._folder, self._upkeep.log_bytes)
 
-            rebuild(connection, self._vocabulary, recipe, remake, after_each)
+            rebuild(connection, self._vocabulary, recipe, remake, self._upkeep, after_each)
             layout.flush(connection, self._folder, self._upkeep.segment_chunks)
             self._merge(connection)
             layout.remove_unlisted(connection, self._folder)

@@ -1,0 +1,150 @@
+"""Whatever is done to the local store, in whatever order, it answers like the memory store, bit for bit."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from making import DIMENSIONS, entry, query, recipe, vector
+from twofold.domain.filters import And, Filter, Not, Op, Or, Test
+from twofold.domain.ports import ALL, Scope
+from twofold.domain.types import Clause, IndexedChunk, TermQuery
+from twofold.stores.local.layout import Upkeep
+from twofold.stores.local.store import LocalStore
+from twofold.stores.memory import MemoryStore
+
+SMALL = Upkeep(flush_from=9, flush_at_close_from=3, segment_chunks=7, log_bytes=100_000, documents_at_once=2)
+
+words = st.sampled_from(["cat", "dog", "mat", "ERR-1", "ünï", "the", "ab\x00c"])
+lines = st.lists(words, min_size=1, max_size=6).map(" ".join)
+texts = st.lists(lines, max_size=4).map("\n".join)
+sources = st.sampled_from([f"{letter}/{number}.txt" for letter in "ab" for number in range(5)])
+scalars = st.one_of(st.integers(-3, 3), st.sampled_from([0.5, 2.0, True, False, "x", "xy", "ü"]))
+metadata = st.dictionaries(
+    st.sampled_from(["year", "tag"]), st.one_of(scalars, st.lists(scalars, min_size=1, max_size=2).map(tuple))
+)
+tests = st.builds(Test, st.sampled_from(["year", "tag", "source", "none"]), st.sampled_from(Op), scalars)
+filters: st.SearchStrategy[Filter] = st.recursive(
+    tests,
+    lambda part: st.one_of(
+        part.map(Not),
+        st.lists(part, max_size=2).map(lambda p: And(tuple(p))),
+        st.lists(part).map(lambda p: Or(tuple(p))),
+    ),
+    max_leaves=4,
+)
+clauses = st.one_of(words.map(lambda word: Clause((word,))), lines.map(lambda line: Clause(tuple(line.split()), line)))
+scopes = st.builds(
+    Scope,
+    filters,
+    st.lists(clauses, max_size=2).map(tuple),
+    st.lists(clauses, max_size=1).map(tuple),
+)
+queries = st.builds(
+    lambda text, k1, b: TermQuery(query(text).weights, k1, b),
+    lines,
+    st.sampled_from([0.0, 0.9, 1.2]),
+    st.sampled_from([0.0, 0.4, 0.75, 1.0]),
+)
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Does the same to a local store, with two openings of its folder, and to a memory store."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="twofold-machine-"))
+        self.model = MemoryStore()
+        self.local = LocalStore(self.folder, upkeep=SMALL)
+        self.other = LocalStore(self.folder, upkeep=SMALL)
+        self.editions = 0
+
+    @initialize()
+    def adopt(self) -> None:
+        for store in (self.model, self.local):
+            store.adopt(recipe())
+
+    @rule(entries=st.dictionaries(sources, st.tuples(texts, metadata), min_size=1, max_size=3))
+    def put(self, entries: dict[str, tuple[str, dict[str, str]]]) -> None:
+        made = [entry(text, source, held) for source, (text, held) in entries.items()]
+        for store in (self.model, self.local):
+            store.put(made)
+
+    @rule(chosen=st.lists(sources, max_size=4))
+    def delete(self, chosen: list[str]) -> None:
+        names = [entry("", source).document.id for source in chosen]
+        assert self.model.delete(names) == self.local.delete(names)
+
+    @rule()
+    def compact(self) -> None:
+        self.local.compact()
+
+    @rule(clean=st.booleans())
+    def reopen(self, clean: bool) -> None:  # noqa: FBT001
+        if clean:
+            self.local.close()
+        else:
+            self.local._connections.close()
+        self.local = LocalStore(self.folder, upkeep=SMALL)
+
+    @rule()
+    def change_places(self) -> None:
+        self.local, self.other = self.other, self.local
+
+    @rule(stops=st.booleans())
+    def rebuild(self, stops: bool) -> None:  # noqa: FBT001
+        self.editions += 1
+        new = recipe(f"made {self.editions}")
+        try:
+            self.local.rebuild(new, lambda documents: [made(one.text, one.source, stops=stops) for one in documents])
+        except InterruptedError:
+            self.local.rebuild(new, lambda documents: [made(one.text, one.source, stops=False) for one in documents])
+        self.model.rebuild(new, lambda documents: [made(one.text, one.source, stops=False) for one in documents])
+
+    @precondition(lambda self: not self.model.info().documents)
+    @rule(dimensions=st.sampled_from([8, DIMENSIONS]))
+    def adopt_another(self, dimensions: int) -> None:
+        for name, width in (("narrow", dimensions), ("made", DIMENSIONS)):
+            for store in (self.model, self.local):
+                store.adopt(recipe(name, width))
+
+    @rule(asked=queries, scope=st.one_of(st.just(ALL), scopes), k=st.sampled_from([1, 3, 99]))
+    def find(self, asked: TermQuery, scope: Scope, k: int) -> None:
+        direction = vector(" ".join(asked.weights))
+        for store in (self.local, self.other):
+            with store.view() as view, self.model.view() as expected:
+                assert view.find_terms(asked, k, scope) == expected.find_terms(asked, k, scope)
+                near = expected.find_vector(direction, 99, scope)
+                assert view.find_vector(direction, 99, scope) == near
+                assert view.statistics(tuple(asked.weights)) == expected.statistics(tuple(asked.weights))
+                assert np.array_equal(view.score_terms(asked, near.keys), expected.score_terms(asked, near.keys))
+                assert np.array_equal(view.score_vector(direction, near.keys), near.scores)
+                for key in near.keys[:3].tolist():
+                    assert view.explain_terms(asked, key) == expected.explain_terms(asked, key)
+                assert list(view.chunks(near.keys.tolist())) == list(expected.chunks(near.keys.tolist()))
+
+    @invariant()
+    def lists_the_same(self) -> None:
+        for store in (self.local, self.other):
+            with store.view() as view, self.model.view() as expected:
+                assert list(view.documents()) == list(expected.documents())
+
+    def teardown(self) -> None:
+        assert self.local.verify() == []
+        self.local.close()
+        self.other.close()
+        shutil.rmtree(self.folder)
+
+
+def made(text: str, source: str, *, stops: bool) -> tuple[IndexedChunk, ...]:
+    if stops and source.startswith("b"):
+        raise InterruptedError
+    return entry(text, source).chunks
+
+
+TestStoreMachine = StoreMachine.TestCase
+TestStoreMachine.settings = settings(stateful_step_count=40)

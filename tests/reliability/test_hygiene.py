@@ -1,0 +1,102 @@
+"""What an index leaves behind: no handles, no threads, no file that others may read, nothing where it only looked."""
+
+import gc
+import os
+import stat
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+
+from making import entry, query, recipe, vector
+from reliability.workload import open_busy
+from twofold import Index
+from twofold.domain.errors import CorruptError, NotFoundError, StoreError
+from twofold.stores.local.acknowledged import NOTE_NAME
+from twofold.stores.local.checksums import LOCK_PAGE, PAGE_BYTES, ChecksumVFS, seal
+from twofold.stores.local.store import LocalStore
+
+
+def handles() -> int:
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are counted in /proc")
+def test_opening_and_closing_leaves_nothing_open(tmp_path: Path) -> None:
+    counts = []
+    for number in range(200):
+        store = open_busy(tmp_path / "kb")
+        store.adopt(recipe())
+        if number % 20 == 0:
+            store.put([entry(f"every word {number}\nevery other\nevery third", f"{number}.txt")])
+        with store.view() as view:
+            view.find_terms(query("every"), 9)
+            view.find_vector(vector("x"), 9)
+        store.close()
+        del view, store
+        if number in {9, 199}:
+            gc.collect()
+            counts.append((handles(), threading.active_count(), len(apsw.vfs_names())))
+    assert counts[0] == counts[1]
+
+
+def test_a_store_that_was_closed_says_so(tmp_path: Path) -> None:
+    store = open_busy(tmp_path / "kb")
+    store.adopt(recipe())
+    with store.view() as view:
+        store.close()
+        assert list(view.documents()) == []
+    with pytest.raises(StoreError, match="closed"):
+        store.put([entry("word")])
+
+
+def test_only_the_owner_may_read_an_index(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        store = open_busy(tmp_path / "new" / "kb")
+        store.adopt(recipe())
+        store.put([entry("every word\n" * 20)])
+        store.close()
+        store = open_busy(tmp_path / "new" / "kb")
+        store.put([entry("every other word")])
+    finally:
+        os.umask(before)
+    paths = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
+    assert {path.name for path in paths} >= {"kb", "segments", "catalog.sqlite3", "writer.lock", NOTE_NAME}
+    for path in paths:
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+    store.close()
+
+
+def test_looking_for_an_index_that_is_not_there_makes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for where in (tmp_path / "none", tmp_path / "empty"):
+        with pytest.raises(NotFoundError):
+            LocalStore(where, create=False)
+        with pytest.raises(NotFoundError):
+            Index(where, create=False)
+    assert sorted(tmp_path.rglob("*")) == [tmp_path / "empty"]
+
+
+def test_an_index_that_was_refused_leaves_nothing_open(tmp_path: Path) -> None:
+    store = open_busy(tmp_path / "kb")
+    store.adopt(recipe())
+    store._connections.close()
+    (tmp_path / "kb" / "catalog.sqlite3-wal").write_bytes(b"")
+    gc.collect()
+    before = handles()
+    for _ in range(5):
+        with pytest.raises(CorruptError):
+            LocalStore(tmp_path / "kb")
+    gc.collect()
+    assert handles() == before
+
+
+def test_the_page_that_sqlite_locks_is_not_taken_for_damage(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.seek((LOCK_PAGE - 2) * PAGE_BYTES)
+        file.write(seal(bytes(PAGE_BYTES), LOCK_PAGE - 1) + bytes(PAGE_BYTES) + seal(bytes(PAGE_BYTES), LOCK_PAGE + 1))
+    damaged = list(ChecksumVFS("lock page", "").damaged_pages(path))
+    assert damaged == list(range(1, LOCK_PAGE - 1))

@@ -1,0 +1,92 @@
+"""One writer and many readers, in processes and in threads: nobody sees half a document, and nobody is locked out."""
+
+import logging
+import threading
+from pathlib import Path
+
+import pytest
+
+from making import entry, recipe
+from reliability.processes import PROCESSES, hold_the_lock, read_steadily, torn, write_steadily
+from reliability.workload import open_busy
+from twofold.domain.errors import WriterBusyError
+from twofold.stores.local.store import LocalStore
+
+READERS = 4
+
+logger = logging.getLogger(__name__)
+
+
+def prepared(folder: Path) -> None:
+    store = open_busy(folder)
+    store.adopt(recipe())
+    store.close()
+
+
+@pytest.mark.parametrize("seconds", [8.0, pytest.param(120.0, marks=pytest.mark.soak)])
+def test_readers_in_other_processes_see_whole_documents(tmp_path: Path, seconds: float) -> None:
+    prepared(tmp_path / "kb")
+    running = []
+    for task in (write_steadily, *[read_steadily] * READERS):
+        pipe, end = PROCESSES.Pipe(duplex=False)
+        process = PROCESSES.Process(target=task, args=(tmp_path / "kb", seconds, end))
+        process.start()
+        end.close()
+        running.append((process, pipe))
+    told = [pipe.recv_bytes().decode() for _, pipe in running]
+    for process, pipe in running:
+        process.join()
+        pipe.close()
+    logger.info("%s changes; readers looked %s times", told[0], told[1:])
+    assert all(one.isdecimal() and int(one) > 0 for one in told), told
+
+
+def test_threads_that_search_while_one_writes_see_whole_documents(tmp_path: Path) -> None:
+    prepared(tmp_path / "kb")
+    store = open_busy(tmp_path / "kb")
+    done = threading.Event()
+    wrongs: list[str] = []
+
+    def look() -> None:
+        while not done.is_set():
+            with store.view() as view:
+                wrongs.extend(filter(None, [torn(view)]))
+
+    readers = [threading.Thread(target=look) for _ in range(READERS)]
+    for reader in readers:
+        reader.start()
+    try:
+        for number in range(1, 150):
+            text = "\n".join(f"every v{number} part{part}" for part in range(1 + number % 4))
+            store.put([entry(text, f"{number % 7}.txt")])
+            if number % 60 == 0:
+                store.compact()
+    finally:
+        done.set()
+        for reader in readers:
+            reader.join()
+    store.close()
+    assert wrongs == []
+
+
+def test_a_second_writer_waits_its_time_and_is_told(tmp_path: Path) -> None:
+    prepared(tmp_path / "kb")
+    told, tell = PROCESSES.Pipe(duplex=False)
+    until, free = PROCESSES.Pipe(duplex=False)
+    holder = PROCESSES.Process(target=hold_the_lock, args=(tmp_path / "kb", tell, until))
+    holder.start()
+    told.recv_bytes()
+    impatient = LocalStore(tmp_path / "kb", wait_seconds=0.05)
+    with pytest.raises(WriterBusyError, match="Another process"):
+        impatient.put([entry("every word", "a.txt")])
+    with impatient.view() as view:
+        assert list(view.documents()) == []
+    impatient.close()
+    patient = LocalStore(tmp_path / "kb", wait_seconds=30)
+    free.send_bytes(b"go")
+    patient.put([entry("every word", "a.txt")])
+    assert patient.info().documents == 1
+    patient.close()
+    holder.join()
+    for end in (told, tell, until, free):
+        end.close()
