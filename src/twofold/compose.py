@@ -15,6 +15,7 @@ from twofold.models.opening import identity_of, open_embedder
 from twofold.models.progress import Progress, ignore
 from twofold.pipeline.parts import Parts
 from twofold.settings import ChunkSettings, Settings
+from twofold.stores.local.removal import remove
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 
@@ -52,6 +53,11 @@ def open_store(where: str | Path, settings: Settings, *, create: bool) -> Store:
             f"There is no index {str(where)!r}.",
             f"Make it with `twofold sync PATH --index {where}`; `twofold index list` shows those there are.",
         ) from error
+
+
+def remove_index(where: str | Path, settings: Settings) -> None:
+    """Delete an index that is closed, for good."""
+    remove(folder_of(where, settings.home))
 
 
 def settings_of(settings: Settings, recipe: Recipe | None) -> Settings:

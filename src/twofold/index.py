@@ -1,14 +1,13 @@
 """An index, as a Python program uses it."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, overload
 
-from twofold.compose import MEMORY, folder_of, make_parts, open_store, settings_of
+from twofold.compose import MEMORY, folder_of, make_parts, open_store, remove_index, settings_of
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Embedder, Finding, Recipe
@@ -25,6 +24,7 @@ from twofold.pipeline.results import SearchResult
 from twofold.pipeline.search import SearchPlan, search
 from twofold.pipeline.sync import OnProgress, plan_sync, sync
 from twofold.pipeline.types import SyncPlan, SyncProgress, SyncReport
+from twofold.pipeline.watch import changes
 from twofold.settings import Settings, load_settings
 
 NO_METADATA: Metadata = {}
@@ -115,12 +115,9 @@ class Index:
 
     def watch(self, *paths: str | os.PathLike[str], progress: OnProgress = say_nothing) -> Iterator[SyncReport]:
         """Sync now, and again whenever something below the paths changes; give a report each time. It never ends."""
-        import watchfiles  # a native watcher that only those load who watch
-
-        yield self.sync(*paths, progress=progress)
-        for _ in watchfiles.watch(*[str(path) for path in paths], raise_interrupt=True):
+        for number, _ in enumerate(changes(paths)):
             report = self.sync(*paths, progress=progress)
-            if report.added or report.updated or report.renamed or report.deleted or report.failed:
+            if not number or report.added or report.updated or report.renamed or report.deleted or report.failed:
                 yield report
 
     def add(
@@ -261,10 +258,13 @@ class Index:
         reindex(self._parts, progress)
 
     def drop(self) -> None:
-        """Delete the index for good, and close it. The documents' own files are left alone."""
+        """Delete the index for good, and close it. The documents' own files are left alone.
+
+        Raises InvalidInputError, deleting nothing, when its folder holds anything else.
+        """
         self.close()
         if self._where != MEMORY:
-            shutil.rmtree(folder_of(self._where, self._asked.home))
+            remove_index(self._where, self._asked)
 
     def close(self) -> None:
         """Leave a state that opens fast, and close. Calling it twice does nothing more."""

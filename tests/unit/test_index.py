@@ -103,3 +103,14 @@ def test_a_dropped_index_is_gone(tmp_path: Path) -> None:
     index.add("words", source="a")
     index.drop()
     assert not (tmp_path / "kb").exists()
+
+
+def test_dropping_takes_nothing_else_along(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("Years of work.")
+    index = opened(tmp_path)
+    index.add("words", source="a")
+    with pytest.raises(InvalidInputError, match=r"thesis\.txt"):
+        index.drop()
+    assert (tmp_path / "thesis.txt").read_text() == "Years of work."
+    with opened(tmp_path) as again:
+        assert again.search("words").hits

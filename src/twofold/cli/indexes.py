@@ -1,7 +1,6 @@
 """`index`: whole indexes, from the outside."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,10 +15,7 @@ from twofold.compose import INDEX_FOLDER, MEMORY, folder_of, make_parts, open_st
 from twofold.domain.errors import CorruptError, InvalidInputError, TwofoldError
 from twofold.index import Index, IndexInfo
 from twofold.settings import Settings
-from twofold.stores.local.catalog import CATALOG_NAME, is_catalog
-from twofold.stores.local.snapshot import SEGMENT_FOLDER
-
-LOCK_NAME = "writer.lock"
+from twofold.stores.local.catalog import is_catalog
 
 NameArgument = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="The index; the same as --index.", show_default=False)
@@ -160,7 +156,6 @@ def drop(
     """Delete an index for good. The documents' own files are left alone."""
     with open_index(context, _one_name(name, index)) as opened:
         found = opened.info()
-        _refuse_strangers(Path(found.folder))
         if not yes:
             _ask(f"Delete the index in {one_line(found.folder)} with {counted(found.documents, 'document')}?")
         opened.drop()
@@ -168,17 +163,6 @@ def drop(
         write_json({"dropped": found.folder})
     else:
         screen_on().line(f"Deleted {one_line(found.folder)}")
-
-
-def _refuse_strangers(folder: Path) -> None:
-    """Keep an index that was made in a folder of other things from taking them along."""
-    strangers = [path.name for path in folder.iterdir() if not path.name.startswith(CATALOG_NAME)]
-    strangers = sorted(set(strangers) - {SEGMENT_FOLDER, LOCK_NAME})
-    if strangers:
-        raise InvalidInputError(
-            f"{folder} holds more than an index: {', '.join(strangers[:3])}.",
-            f"Delete {CATALOG_NAME}, {SEGMENT_FOLDER} and {LOCK_NAME} in it yourself.",
-        )
 
 
 def _ask(question: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from twofold.domain.errors import WriterBusyError
 from twofold.stores.local.durable import refusal
 
+LOCK_NAME = "writer.lock"
 POLL_SECONDS = 0.01
 
 
