@@ -47,11 +47,18 @@ def scan(query: Vector, codes: Codes, allowed: Mask | None, k: int) -> Candidate
     The query (d,) is coded like the rows; the dot product of codes is exact, so all means give the same bits.
     Take k larger than what is wanted and score the candidates truly. Raises ValueError for k < 1.
     """
-    coded = quantise(query[None, :])
+    return _scan(_coded(query), codes, allowed, k)
+
+
+def _coded(query: Vector) -> Codes:
+    return quantise(query[None, :])
+
+
+def _scan(coded: Codes, codes: Codes, allowed: Mask | None, k: int) -> Candidates:
     count = len(codes)
     if allowed is not None and np.count_nonzero(allowed) * SPARSE < count:
         rows = np.flatnonzero(allowed).astype(np.uint32)
-        found = score_codes(query, codes, rows)
+        found = _score_codes(coded, codes, rows)
         best = top_scores(found, None, k)
         return Candidates(rows[best], found[best])
     scores = np.empty(count, dtype=np.float32)
@@ -65,7 +72,10 @@ def scan(query: Vector, codes: Codes, allowed: Mask | None, k: int) -> Candidate
 
 def score_codes(query: Vector, codes: Codes, slots: Slots) -> Approximate:
     """Give the approximate cosines of some rows: float32 (m,), the same bits that `scan` gives them."""
-    coded = quantise(query[None, :])
+    return _score_codes(_coded(query), codes, slots)
+
+
+def _score_codes(coded: Codes, codes: Codes, slots: Slots) -> Approximate:
     scores = np.empty(len(slots), dtype=np.float32)
     for first in range(0, len(slots), ROWS_GATHERED):
         part = slice(first, first + ROWS_GATHERED)
@@ -95,7 +105,8 @@ def candidates(query: Vector, planes: Sequence[Plane], k: int) -> Sequence[Candi
     if sum(plane.open_rows() for plane in planes) > SIGNS_ABOVE:
         found = _nearest_by_signs(query, planes, by_signs(k))
     else:
-        found = [scan(query, plane.codes, plane.allowed, by_codes(k)) for plane in planes]
+        coded = _coded(query)
+        found = [_scan(coded, plane.codes, plane.allowed, by_codes(k)) for plane in planes]
     return _cut_together(found, by_codes(k))
 
 
@@ -116,8 +127,9 @@ def _nearest_by_signs(query: Vector, planes: Sequence[Plane], k: int) -> list[Ca
     near = [scan_signs(query, plane.signs, plane.allowed, k) for plane in planes]
     alike = [Candidates(slots, -places.astype(np.float32)) for slots, places in near]
     kept = _cut_together(alike, k)
+    coded = _coded(query)
     return [
-        Candidates(found.slots, score_codes(query, plane.codes, found.slots))
+        Candidates(found.slots, _score_codes(coded, plane.codes, found.slots))
         for plane, found in zip(planes, kept, strict=True)
     ]
 

@@ -1,6 +1,6 @@
 """Fusing what two arms found, with what is needed to say of each passage where its score came from."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,12 +32,12 @@ class ArmShare:
     values: Scores
     weight: float
 
-    def trace(self, key: int) -> ArmTrace:
-        """Say what the arm made of one candidate."""
-        place = int(self.keys.searchsorted(key))
-        listed = (self.ranking.keys == key).nonzero()[0]
-        rank = int(listed[0]) + 1 if len(listed) else None
-        return ArmTrace(rank, float(self.raw[place]), float(self.values[place]), self.weight)
+    def traces(self, keys: Sequence[int]) -> Sequence[ArmTrace]:
+        """Say what the arm made of some candidates, in the order asked."""
+        ranks = self.ranking.ranks()
+        places = self.keys.searchsorted(keys)
+        made = zip(keys, self.raw[places].tolist(), self.values[places].tolist(), strict=True)
+        return [ArmTrace(ranks.get(key), raw, value, self.weight) for key, raw, value in made]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,16 +1,18 @@
 """The search: understand the question, let both arms look, complete their scores, fuse, fetch, explain."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 
 import numpy as np
 
 from twofold.domain.errors import InvalidInputError, MismatchError, ModelError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Scope, View
-from twofold.domain.types import EMPTY_RANKING, TermQuery, Vector
+from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores, TermQuery, Vector
 from twofold.lexical.codes import is_about_a_code
 from twofold.lexical.normal import fold
 from twofold.pipeline.fusion import ALONE, FUSIONS, Candidates, Fused
@@ -142,17 +144,29 @@ def _look(view: View, asked: Asked, depth: int, watch: Stopwatch) -> Candidates:
     lexical_scores = dense_scores = np.zeros(len(keys))
     with watch.step("lexical"):
         if asked.by_words:
-            lexical_scores = view.score_terms(asked.terms, keys)
+            lexical_scores = _completed(keys, lexical, partial(view.score_terms, asked.terms))
     with watch.step("dense"):
         if asked.vector is not None:
-            dense_scores = view.score_vector(asked.vector, keys)
+            dense_scores = _completed(keys, dense, partial(view.score_vector, asked.vector))
     return Candidates(lexical, dense, keys, lexical_scores, dense_scores)
+
+
+def _completed(keys: ChunkKeys, listed: Ranking, score: Callable[[ChunkKeys], Scores]) -> Scores:
+    """Take the true scores that an arm has given already, and ask it for those it has not."""
+    scores = np.empty(len(keys), dtype=np.float64)
+    missing = np.ones(len(keys), dtype=np.bool_)
+    places = keys.searchsorted(listed.keys)
+    scores[places] = listed.scores
+    missing[places] = False
+    scores[missing] = score(keys[missing])
+    return scores
 
 
 def _fetch(view: View, fused: Fused, terms: TermQuery, k: int) -> tuple[FoundPassage, ...]:
     """Fetch the k best passages and say of each where its score came from."""
-    hits = list(fused.ranking)[:k]
-    chunks = view.chunks([hit.key for hit in hits])
+    hits = list(islice(fused.ranking, k))
+    keys = [hit.key for hit in hits]
+    chunks = view.chunks(keys)
     infos = view.describe(list({chunk.document for chunk in chunks}))
     return tuple(
         FoundPassage(
@@ -168,15 +182,17 @@ def _fetch(view: View, fused: Fused, terms: TermQuery, k: int) -> tuple[FoundPas
             start=chunk.start,
             end=chunk.end,
             text=chunk.text,
-            trace=_trace(view, fused, terms, hit.key),
+            trace=trace,
         )
-        for rank, (hit, chunk) in enumerate(zip(hits, chunks, strict=True), start=1)
+        for rank, (hit, chunk, trace) in enumerate(
+            zip(hits, chunks, _traces(view, fused, terms, keys), strict=True), start=1
+        )
     )
 
 
-def _trace(view: View, fused: Fused, terms: TermQuery, key: int) -> HitTrace:
-    return HitTrace(
-        lexical=None if fused.lexical is None else fused.lexical.trace(key),
-        dense=None if fused.dense is None else fused.dense.trace(key),
-        terms=() if fused.lexical is None else view.explain_terms(terms, key),
-    )
+def _traces(view: View, fused: Fused, terms: TermQuery, keys: Sequence[int]) -> Sequence[HitTrace]:
+    silent = [None] * len(keys)
+    lexical = silent if fused.lexical is None else fused.lexical.traces(keys)
+    dense = silent if fused.dense is None else fused.dense.traces(keys)
+    parts = [() if fused.lexical is None else view.explain_terms(terms, key) for key in keys]
+    return [HitTrace(*made) for made in zip(lexical, dense, parts, strict=True)]

@@ -23,12 +23,11 @@ Floats = NDArray[np.float64]
 class ResolvedTerms:
     """A question's terms as a snapshot knows them.
 
-    `ids` (T,) are the catalogue's, 0 for an unknown term; `weights` (T,) a term's weight in the question times its idf;
-    `stretches` where each part's postings of each term begin and end; `norms` BM25's length norm of each part's slots.
+    `idfs` say how rare each is; `weights` (T,) are its weight in the question times that; `stretches` say where each
+    part's postings of each term begin and end; `norms` are BM25's length norms of each part's slots.
     """
 
-    ids: NDArray[np.uint32]
-    statistics: Statistics
+    idfs: tuple[float, ...]
     weights: Floats
     stretches: tuple[tuple[Offsets, Offsets], ...]
     norms: tuple[Floats, ...]
@@ -40,12 +39,10 @@ def resolve(connection: apsw.Connection, snapshot: Snapshot, query: TermQuery) -
     ids = term_ids(connection, terms)
     stretches = stretches_of(snapshot, ids)
     statistics = query.statistics or _counted(snapshot, terms, stretches)
-    weights = [
-        weight * inverse_document_frequency(statistics.chunks, statistics.frequencies.get(term, 0))
-        for term, weight in query.weights.items()
-    ]
+    idfs = tuple(inverse_document_frequency(statistics.chunks, statistics.frequencies.get(term, 0)) for term in terms)
+    weights = [weight * idf for weight, idf in zip(query.weights.values(), idfs, strict=True)]
     norms = _norms(snapshot, query, statistics.average_length)
-    return ResolvedTerms(ids, statistics, np.array(weights, dtype=np.float64), stretches, norms)
+    return ResolvedTerms(idfs, np.array(weights, dtype=np.float64), stretches, norms)
 
 
 def statistics_of(connection: apsw.Connection, snapshot: Snapshot, terms: Sequence[str]) -> Statistics:

@@ -63,6 +63,7 @@ class Snapshot:
     """One state of the collection. `norms` and `masks` are filled by questions and die with the snapshot."""
 
     state: State
+    recipe: Recipe | None
     parts: tuple[Part, ...]
     norms: dict[tuple[float, float, float], tuple[NDArray[np.float64], ...]] = field(default_factory=dict)
     masks: dict[str, tuple[NDArray[np.uint8] | None, ...]] = field(default_factory=dict)
@@ -115,7 +116,8 @@ def follow(
     fresh = read_rows(connection, state.edition, (last_row, None))
     if fresh:
         parts = _merge_tail((*parts, Part(build_segment(fresh, state.dimensions))))
-    snapshot = Snapshot(state, parts)
+    known = previous is not None and previous.state.edition == state.edition  # an edition keeps its recipe
+    snapshot = Snapshot(state, previous.recipe if previous and known else current_recipe(connection), parts)
     _cross_check(snapshot)
     return snapshot
 

@@ -1,5 +1,6 @@
 """A view: one snapshot and the transaction it was read in, for the length of one question."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 import apsw
@@ -18,17 +19,16 @@ from twofold.domain.types import (
     Ranking,
     Scores,
     Statistics,
-    TermCounts,
     TermQuery,
     TermScore,
     Vector,
 )
 from twofold.kernels import bm25_contributions, bm25_top
-from twofold.lexical.bm25 import explain
+from twofold.lexical.bm25 import saturation
 from twofold.stores.local import rows
 from twofold.stores.local.resolve import Floats, Offsets, ResolvedTerms, resolve, statistics_of
 from twofold.stores.local.scoping import masks_of, storable
-from twofold.stores.local.snapshot import Snapshot, current_recipe
+from twofold.stores.local.snapshot import Snapshot
 
 
 class LocalView:
@@ -39,6 +39,8 @@ class LocalView:
         self._snapshot = snapshot
         self._edition = snapshot.state.edition
         self._question: tuple[TermQuery, ResolvedTerms] | None = None
+        self._places: dict[int, tuple[int, int]] = {}
+        self._document_rows: dict[str, int] = {}
 
     @property
     def generation(self) -> int:
@@ -48,7 +50,7 @@ class LocalView:
     @property
     def recipe(self) -> Recipe | None:
         """What the passages were made by."""
-        return current_recipe(self._connection)
+        return self._snapshot.recipe
 
     def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25."""
@@ -97,15 +99,21 @@ class LocalView:
 
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
         """Give each occurring term's part in the query's order."""
-        query_row = "SELECT words, terms FROM chunk WHERE edition = ? AND key = ?"
-        row = self._connection.execute(query_row, (self._edition, key)).fetchone()
-        if row is None:
+        found = self._places_of([key])[0]
+        if found is None:
             return ()
-        terms = self._resolved(query)
-        counts = dict(zip(*(array.tolist() for array in rows.read_terms(row[1])), strict=True))
-        ids = terms.ids.tolist()
-        held = {term: counts[known] for term, known in zip(query.weights, ids, strict=True) if known in counts}
-        return explain(query, TermCounts(held, row[0]), terms.statistics)
+        place, slot = found
+        terms, held = self._resolved(query), self._snapshot.parts[place].segment
+        norm = float(terms.norms[place][slot])
+        starts, ends = (one.tolist() for one in terms.stretches[place])
+        parts = []
+        for (term, weight), idf, start, end in zip(query.weights.items(), terms.idfs, starts, ends, strict=True):
+            at = bisect_left(held.slots, slot, start, end)
+            if at < end and held.slots[at] == slot:
+                frequency = int(held.frequencies[at])
+                score = (weight * idf) * saturation(frequency, norm, query.k1)
+                parts.append(TermScore(term, weight, idf, frequency, score))
+        return tuple(parts)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
@@ -114,15 +122,17 @@ class LocalView:
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
         query = (
-            f"SELECT {rows.CHUNK_COLUMNS} FROM chunk JOIN document ON document.row = chunk.document"  # noqa: S608
-            " WHERE edition = ? AND key = ?"
+            f"SELECT document.row, {rows.CHUNK_COLUMNS} FROM chunk"  # noqa: S608
+            " JOIN document ON document.row = chunk.document WHERE chunk.row = ?"
         )
         found = []
-        for key in keys:
-            row = self._connection.execute(query, (self._edition, int(key))).fetchone()
+        for key, place in zip(keys, self._places_of(keys), strict=True):
+            row = None if place is None else self._connection.execute(query, (self._row_at(*place),)).fetchone()
             if row is None:
                 raise NotFoundError(f"There is no passage with the key {key}.", "Search again: it was deleted.")
-            found.append(rows.read_chunk(row))
+            chunk = rows.read_chunk(row[1:])
+            self._document_rows[chunk.document] = row[0]
+            found.append(chunk)
         return found
 
     def document(self, document: str) -> Document | None:
@@ -133,10 +143,13 @@ class LocalView:
 
     def describe(self, documents: Sequence[str]) -> Mapping[str, DocumentInfo]:
         """Describe documents by id."""
-        query = f"SELECT {rows.INFO_COLUMNS} FROM document WHERE id = ?2"  # noqa: S608
+        by_id = f"SELECT {rows.INFO_COLUMNS} FROM document WHERE id = ?2"  # noqa: S608
+        by_row = f"SELECT {rows.INFO_COLUMNS} FROM document WHERE row = ?2"  # noqa: S608
         found = {}
-        for document in documents:
-            row = self._connection.execute(query, (self._edition, document)).fetchone() if storable(document) else None
+        for document in filter(storable, documents):
+            known = self._document_rows.get(document)
+            query, name = (by_id, document) if known is None else (by_row, known)
+            row = self._connection.execute(query, (self._edition, name)).fetchone()
             if row is not None:
                 found[document] = rows.read_info(row)
         return found
@@ -195,6 +208,17 @@ class LocalView:
                 places, slots = places[living], slots[living]
             if len(places):
                 yield place, places, slots
+
+    def _places_of(self, keys: Sequence[int]) -> Sequence[tuple[int, int] | None]:
+        """Give the part and the slot of each living passage; a view is asked for the same few again and again."""
+        fresh = np.array([key for key in keys if key not in self._places], dtype=np.int64)
+        for place, places, slots in self._located(fresh):
+            for key, slot in zip(fresh[places].tolist(), slots.tolist(), strict=True):
+                self._places[key] = place, slot
+        return [self._places.get(key) for key in keys]
+
+    def _row_at(self, place: int, slot: int) -> int:
+        return int(self._snapshot.parts[place].segment.rows[slot])
 
     def _check_width(self, vector: Vector) -> None:
         expected = self._snapshot.state.dimensions

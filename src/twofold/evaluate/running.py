@@ -1,0 +1,60 @@
+"""Running the engine over a judged collection: fill a scratch collection, ask every question, time the first few."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from twofold.domain.types import Document, document_id
+from twofold.evaluate.collection import CorpusDocument, JudgedCollection
+from twofold.evaluate.report import documents_from_passages
+from twofold.pipeline.parts import Parts
+from twofold.pipeline.prepare import prepare
+from twofold.pipeline.search import LARGEST_K, SearchPlan, search
+
+DOCUMENTS_AT_ONCE = 64
+DOCUMENTS_JUDGED = 100
+QUERIES_TIMED = 100
+
+OnFilled = Callable[[int, int], None]
+"""Called with how many documents are in, and how many passages they made."""
+
+Found = Mapping[str, Sequence[str]]
+"""For each question's id the documents found, best first."""
+
+
+def fill(parts: Parts, documents: Sequence[CorpusDocument], on_filled: OnFilled) -> None:
+    """Put a corpus into the store of `parts`. Raises ModelError when the embedder cannot be run."""
+    parts.store.adopt(parts.recipe)
+    passages = 0
+    for start in range(0, len(documents), DOCUMENTS_AT_ONCE):
+        some = documents[start : start + DOCUMENTS_AT_ONCE]
+        prepared = prepare([document_of(one) for one in some], parts, None, lambda _: None)
+        parts.store.put(prepared.entries)
+        passages += sum(len(entry.chunks) for entry in prepared.entries)
+        on_filled(start + len(some), passages)
+
+
+def document_of(one: CorpusDocument) -> Document:
+    """Make a document of a corpus line. A title without a text is the text, once, and no heading above itself."""
+    if not one.text.strip():
+        return Document(document_id(one.id), one.id, one.title)
+    return Document(document_id(one.id), one.id, one.text, title=one.title)
+
+
+def ask_all(parts: Parts, judged: JudgedCollection, plan: SearchPlan) -> Found:
+    """Find for each question the documents of the best passages, deep enough for the metrics, of whatever `plan.k`."""
+    stored = parts.store.info()
+    passages = DOCUMENTS_JUDGED * math.ceil(stored.chunks / max(1, stored.documents))
+    deep = replace(plan, k=min(LARGEST_K, passages))
+    return {
+        question.id: documents_from_passages(
+            (hit.source for hit in search(parts, question.text, deep).hits), DOCUMENTS_JUDGED
+        )
+        for question in judged.queries
+    }
+
+
+def milliseconds_a_query(parts: Parts, judged: JudgedCollection, plan: SearchPlan) -> float:
+    """Give the mean time of one search, embedding included, over the first hundred questions."""
+    times = [search(parts, question.text, plan).timings_ms["total"] for question in judged.queries[:QUERIES_TIMED]]
+    return sum(times) / len(times)
