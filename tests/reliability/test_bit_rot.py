@@ -4,6 +4,7 @@ import logging
 import random
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,20 @@ def test_a_log_that_is_gone_is_missed(tmp_path: Path) -> None:
     (tmp_path / "kb" / f"{CATALOG_NAME}-wal").unlink()
     with pytest.raises(CorruptError, match=NOTE_NAME):
         LocalStore(tmp_path / "kb")
+
+
+def test_a_flipped_letter_of_a_long_text_is_never_shown(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "kb")
+    store.adopt(recipe())
+    long = replace(entry("every LETTER counts " * 5_000, "long.txt"), chunks=())
+    store.put([long])
+    store.close()
+    catalogue = tmp_path / "kb" / CATALOG_NAME
+    content = bytearray(catalogue.read_bytes())
+    content[content.index(b"LETTER", len(content) // 2)] ^= 1
+    catalogue.write_bytes(content)
+    store = LocalStore(tmp_path / "kb")
+    with pytest.raises(CorruptError), store.view() as view:
+        view.document(long.document.id)
+    assert store.verify() != []
+    store.close()

@@ -65,10 +65,6 @@ class SealedFile(apsw.VFSFile):
             raise PageDamagedError(message)
         return page[start : start + amount]
 
-    def xDeviceCharacteristics(self) -> int:  # noqa: N802
-        """Ask for whole pages: SQLite would else read long texts past its cache in pieces that cannot be checked."""
-        return super().xDeviceCharacteristics() & ~apsw.SQLITE_IOCAP_SUBPAGE_READ
-
     def read_page(self, number: int) -> bytes:
         """Read a page as it stands there."""
         return super().xRead(PAGE_BYTES, (number - 1) * PAGE_BYTES)
