@@ -11,8 +11,10 @@ from pathlib import Path
 
 from making import entry, query, recipe, vector
 from reliability.workload import MOST, difference, do, open_busy, reopened, steps
+from twofold import Index
 from twofold.domain.errors import StorageFullError
 from twofold.domain.ports import View
+from twofold.models.hashing import HashingEmbedder
 from twofold.stores.local.store import LocalStore
 
 NEW_MOUNTS, PRIVATE_MOUNTS, REMOUNT = 0x00020000, 0x44000, 0x20  # of <sched.h> and <sys/mount.h>
@@ -144,3 +146,10 @@ def hold_the_lock(folder: Path, told: Connection, until: Connection) -> None:
         told.send_bytes(b"held")
         until.recv_bytes()
     store.close()
+
+
+def sync_until_killed(folder: Path, documents: Path, progress: Connection) -> None:
+    """Sync a folder, and tell of every move of the progress bar."""
+    with Index(folder, embedder=HashingEmbedder()) as index:
+        index.sync(documents, progress=lambda _: progress.send_bytes(b"."))
+    progress.close()

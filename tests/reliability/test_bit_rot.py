@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from making import entry, query, recipe, vector
-from reliability.workload import BUSY, MOST, Model, difference, text
+from reliability.workload import BUSY, MOST, WORDS, Model, difference, text
 from twofold.domain.errors import CorruptError
 from twofold.domain.filters import Op, Test
 from twofold.domain.ports import Scope
@@ -34,7 +34,7 @@ def made(folder: Path, *, crashed: bool) -> Model:
     store.adopt(recipe())
     for number in range(30):
         source = f"{random_.randrange(20)}.txt" if number else "long.txt"
-        written = text(random_) if number else "\n".join(text(random_) for _ in range(500))  # a text of many pages
+        written = text(random_) if number else "every " + " ".join(random_.choices(WORDS, k=8_000))  # many pages
         store.put([entry(written, source)])
         model = {**model, source: written}
     if crashed:
@@ -95,10 +95,10 @@ def verified(folder: Path) -> str:
 
 @pytest.mark.parametrize("crashed", [False, True], ids=["closed", "crashed"])
 @pytest.mark.parametrize("times", [100, pytest.param(1000, marks=pytest.mark.soak)])
-def test_damage_is_found_and_never_gives_a_wrong_answer(tmp_path: Path, times: int, crashed: bool) -> None:  # noqa: FBT001
-    sound = tmp_path / "sound"
+def test_damage_is_found_and_never_gives_a_wrong_answer(quick_path: Path, times: int, crashed: bool) -> None:  # noqa: FBT001
+    sound = quick_path / "sound"
     model = made(sound, crashed=crashed)
-    assert answer_of_copy(sound, tmp_path / "copy", model) == "right"
+    assert answer_of_copy(sound, quick_path / "copy", model) == "right"
     kinds = {
         kind: paths
         for kind in (CATALOG_NAME, f"{CATALOG_NAME}-wal", NOTE_NAME, "segments/*")
@@ -110,14 +110,14 @@ def test_damage_is_found_and_never_gives_a_wrong_answer(tmp_path: Path, times: i
         random_ = random.Random(number)  # noqa: S311
         kind = random_.choice(list(kinds))
         chosen = random_.choice(kinds[kind])
-        copy = tmp_path / str(number)
+        copy = quick_path / str(number)
         shutil.copytree(sound, copy)
         if not damage(copy / chosen, random_.choice(DAMAGES), random_):
             continue
-        shutil.copytree(copy, tmp_path / "asked")
-        found, answered = verified(copy), answer(tmp_path / "asked", model)
+        shutil.copytree(copy, quick_path / "asked")
+        found, answered = verified(copy), answer(quick_path / "asked", model)
         shutil.rmtree(copy)
-        shutil.rmtree(tmp_path / "asked")
+        shutil.rmtree(quick_path / "asked")
         told[f"{kind}: {found}, {answered}"] += 1
         assert answered in {"right", "refused"}, (number, chosen, answered)
         mended = crashed and kind == CATALOG_NAME and answered == "right"  # by the log, which held the page
@@ -130,31 +130,31 @@ def answer_of_copy(sound: Path, copy: Path, model: Model) -> str:
     return answer(copy, model)
 
 
-def test_a_catalogue_that_is_gone_is_missed(tmp_path: Path) -> None:
-    made(tmp_path / "kb", crashed=False)
-    (tmp_path / "kb" / CATALOG_NAME).unlink()
+def test_a_catalogue_that_is_gone_is_missed(quick_path: Path) -> None:
+    made(quick_path / "kb", crashed=False)
+    (quick_path / "kb" / CATALOG_NAME).unlink()
     with pytest.raises(CorruptError, match="has lost"):
-        LocalStore(tmp_path / "kb")
+        LocalStore(quick_path / "kb")
 
 
-def test_a_log_that_is_gone_is_missed(tmp_path: Path) -> None:
-    made(tmp_path / "kb", crashed=True)
-    (tmp_path / "kb" / f"{CATALOG_NAME}-wal").unlink()
+def test_a_log_that_is_gone_is_missed(quick_path: Path) -> None:
+    made(quick_path / "kb", crashed=True)
+    (quick_path / "kb" / f"{CATALOG_NAME}-wal").unlink()
     with pytest.raises(CorruptError, match=NOTE_NAME):
-        LocalStore(tmp_path / "kb")
+        LocalStore(quick_path / "kb")
 
 
-def test_a_flipped_letter_of_a_long_text_is_never_shown(tmp_path: Path) -> None:
-    store = LocalStore(tmp_path / "kb")
+def test_a_flipped_letter_of_a_long_text_is_never_shown(quick_path: Path) -> None:
+    store = LocalStore(quick_path / "kb")
     store.adopt(recipe())
     long = replace(entry("every LETTER counts " * 5_000, "long.txt"), chunks=())
     store.put([long])
     store.close()
-    catalogue = tmp_path / "kb" / CATALOG_NAME
+    catalogue = quick_path / "kb" / CATALOG_NAME
     content = bytearray(catalogue.read_bytes())
     content[content.index(b"LETTER", len(content) // 2)] ^= 1
     catalogue.write_bytes(content)
-    store = LocalStore(tmp_path / "kb")
+    store = LocalStore(quick_path / "kb")
     with pytest.raises(CorruptError), store.view() as view:
         view.document(long.document.id)
     assert store.verify() != []

@@ -75,11 +75,11 @@ def illegal(folder: Path, *models: Model) -> str:
     return "" if "" in wrongs and not findings else f"{wrongs} {findings}"
 
 
-@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.soak)])
-def test_an_error_at_any_call_is_typed_and_costs_nothing(tmp_path: Path, every: int) -> None:
-    total, failures = count_calls(tmp_path / "count"), 0
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.soak)])
+def test_an_error_at_any_call_is_typed_and_costs_nothing(quick_path: Path, every: int) -> None:
+    total, failures = count_calls(quick_path / "count"), 0
     for at in range(1, total + 1, every):
-        faults, folder = Faults(at, lasting=False), tmp_path / str(at)
+        faults, folder = Faults(at, lasting=False), quick_path / str(at)
         patient = Patient(folder, FaultyVFS(faults))
         for step in PLAN:
             with faulty_system(faults):
@@ -94,10 +94,10 @@ def test_an_error_at_any_call_is_typed_and_costs_nothing(tmp_path: Path, every: 
     assert failures > total // every // 2
 
 
-@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.soak)])
-def test_a_death_at_any_call_leaves_a_legal_state(tmp_path: Path, every: int) -> None:
-    for at in range(1, count_calls(tmp_path / "count") + 1, every):
-        faults, folder = Faults(at, lasting=True), tmp_path / str(at)
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.soak)])
+def test_a_death_at_any_call_leaves_a_legal_state(quick_path: Path, every: int) -> None:
+    for at in range(1, count_calls(quick_path / "count") + 1, every):
+        faults, folder = Faults(at, lasting=True), quick_path / str(at)
         patient = Patient(folder, FaultyVFS(faults))
         with faulty_system(faults):
             died = next((step for step in PLAN if patient.fails(step)), PLAN[-1])

@@ -64,12 +64,12 @@ def rankings(store: LocalStore) -> list[Ranking]:
 @pytest.mark.parametrize("signs_above", [scan.SIGNS_ABOVE, 50])
 @pytest.mark.parametrize("histories", [5, pytest.param(60, marks=pytest.mark.soak)])
 def test_rankings_do_not_depend_on_history(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, histories: int, signs_above: int
+    quick_path: Path, monkeypatch: pytest.MonkeyPatch, histories: int, signs_above: int
 ) -> None:
     monkeypatch.setattr(scan, "SIGNS_ABOVE", signs_above)
     monkeypatch.setattr(scan, "by_signs", lambda k: 4 * k)  # few enough for the first stage to leave most out
     made = documents()
-    fresh = LocalStore(tmp_path / "fresh")
+    fresh = LocalStore(quick_path / "fresh")
     fresh.adopt(recipe(dimensions=DIMENSIONS))
     fresh.put(made)
     expected = rankings(fresh)
@@ -77,7 +77,7 @@ def test_rankings_do_not_depend_on_history(
     assert any(len(one) == 10 for one in expected)
     assert any(one != other for one, other in pairwise(expected))
     for seed in range(histories):
-        store = eventful(tmp_path / str(seed), made, seed)
+        store = eventful(quick_path / str(seed), made, seed)
         assert rankings(store) == expected, seed
         assert store.verify() == []
         store.close()

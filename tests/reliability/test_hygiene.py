@@ -13,8 +13,9 @@ from making import entry, query, recipe, vector
 from reliability.workload import open_busy
 from twofold import Index
 from twofold.domain.errors import CorruptError, NotFoundError, StoreError
+from twofold.stores.local import checksums
 from twofold.stores.local.acknowledged import NOTE_NAME
-from twofold.stores.local.checksums import LOCK_PAGE, PAGE_BYTES, ChecksumVFS, seal
+from twofold.stores.local.checksums import PAGE_BYTES, ChecksumVFS, seal
 from twofold.stores.local.store import LocalStore
 
 
@@ -93,10 +94,8 @@ def test_an_index_that_was_refused_leaves_nothing_open(tmp_path: Path) -> None:
     assert handles() == before
 
 
-def test_the_page_that_sqlite_locks_is_not_taken_for_damage(tmp_path: Path) -> None:
-    path = tmp_path / "large"
-    with path.open("wb") as file:
-        file.seek((LOCK_PAGE - 2) * PAGE_BYTES)
-        file.write(seal(bytes(PAGE_BYTES), LOCK_PAGE - 1) + bytes(PAGE_BYTES) + seal(bytes(PAGE_BYTES), LOCK_PAGE + 1))
-    damaged = list(ChecksumVFS("lock page", "").damaged_pages(path))
-    assert damaged == list(range(1, LOCK_PAGE - 1))
+def test_the_page_that_sqlite_locks_is_not_taken_for_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (checksums.LOCK_PAGE - 1) * PAGE_BYTES == 2**30
+    monkeypatch.setattr(checksums, "LOCK_PAGE", 2)
+    (tmp_path / "large").write_bytes(seal(bytes(PAGE_BYTES), 1) + bytes(PAGE_BYTES) + seal(bytes(PAGE_BYTES), 4))
+    assert list(ChecksumVFS("lock page", "").damaged_pages(tmp_path / "large")) == [3]

@@ -73,11 +73,11 @@ def cut(life: Life, folder: Path, seed: int) -> int:
 
 
 @pytest.mark.parametrize("cuts", [200, pytest.param(5000, marks=pytest.mark.soak)])
-def test_a_power_cut_takes_nothing_that_was_acknowledged(tmp_path: Path, cuts: int) -> None:
-    lives = [live(tmp_path / f"life {number}", number) for number in range(max(1, cuts // CUTS_A_LIFE))]
+def test_a_power_cut_takes_nothing_that_was_acknowledged(quick_path: Path, cuts: int) -> None:
+    lives = [live(quick_path / f"life {number}", number) for number in range(max(1, cuts // CUTS_A_LIFE))]
     further = 0
     for number in range(cuts):
-        life, folder = lives[number % len(lives)], tmp_path / str(number)
+        life, folder = lives[number % len(lives)], quick_path / str(number)
         acknowledged = cut(life, folder, number)
         store = open_busy(folder)
         wrong = difference(store, life.models[acknowledged])

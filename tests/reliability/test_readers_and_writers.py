@@ -24,12 +24,12 @@ def prepared(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("seconds", [8.0, pytest.param(120.0, marks=pytest.mark.soak)])
-def test_readers_in_other_processes_see_whole_documents(tmp_path: Path, seconds: float) -> None:
-    prepared(tmp_path / "kb")
+def test_readers_in_other_processes_see_whole_documents(quick_path: Path, seconds: float) -> None:
+    prepared(quick_path / "kb")
     running = []
     for task in (write_steadily, *[read_steadily] * READERS):
         pipe, end = PROCESSES.Pipe(duplex=False)
-        process = PROCESSES.Process(target=task, args=(tmp_path / "kb", seconds, end))
+        process = PROCESSES.Process(target=task, args=(quick_path / "kb", seconds, end))
         process.start()
         end.close()
         running.append((process, pipe))
@@ -41,9 +41,9 @@ def test_readers_in_other_processes_see_whole_documents(tmp_path: Path, seconds:
     assert all(one.isdecimal() and int(one) > 0 for one in told), told
 
 
-def test_threads_that_search_while_one_writes_see_whole_documents(tmp_path: Path) -> None:
-    prepared(tmp_path / "kb")
-    store = open_busy(tmp_path / "kb")
+def test_threads_that_search_while_one_writes_see_whole_documents(quick_path: Path) -> None:
+    prepared(quick_path / "kb")
+    store = open_busy(quick_path / "kb")
     done = threading.Event()
     wrongs: list[str] = []
 
@@ -69,20 +69,20 @@ def test_threads_that_search_while_one_writes_see_whole_documents(tmp_path: Path
     assert wrongs == []
 
 
-def test_a_second_writer_waits_its_time_and_is_told(tmp_path: Path) -> None:
-    prepared(tmp_path / "kb")
+def test_a_second_writer_waits_its_time_and_is_told(quick_path: Path) -> None:
+    prepared(quick_path / "kb")
     told, tell = PROCESSES.Pipe(duplex=False)
     until, free = PROCESSES.Pipe(duplex=False)
-    holder = PROCESSES.Process(target=hold_the_lock, args=(tmp_path / "kb", tell, until))
+    holder = PROCESSES.Process(target=hold_the_lock, args=(quick_path / "kb", tell, until))
     holder.start()
     told.recv_bytes()
-    impatient = LocalStore(tmp_path / "kb", wait_seconds=0.05)
+    impatient = LocalStore(quick_path / "kb", wait_seconds=0.05)
     with pytest.raises(WriterBusyError, match="Another process"):
         impatient.put([entry("every word", "a.txt")])
     with impatient.view() as view:
         assert list(view.documents()) == []
     impatient.close()
-    patient = LocalStore(tmp_path / "kb", wait_seconds=30)
+    patient = LocalStore(quick_path / "kb", wait_seconds=30)
     free.send_bytes(b"go")
     patient.put([entry("every word", "a.txt")])
     assert patient.info().documents == 1
