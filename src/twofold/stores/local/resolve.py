@@ -81,7 +81,7 @@ def _norms(snapshot: Snapshot, query: TermQuery, average: float) -> tuple[Floats
             query.k1 * (1.0 - query.b + query.b * part.segment.lengths.astype(np.float64) / average)
             for part in snapshot.parts
         )
-        while len(snapshot.norms) >= NORMS_REMEMBERED:
-            snapshot.norms.pop(next(iter(snapshot.norms)), None)
+        for oldest in list(snapshot.norms)[: 1 - NORMS_REMEMBERED]:  # a copy: other threads ask as well
+            snapshot.norms.pop(oldest, None)
         snapshot.norms[name] = known
     return known
