@@ -1,6 +1,5 @@
 """`eval`: run the engine over a judged collection, mode by mode, and say how good and how fast each was."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,19 +16,13 @@ from twofold.cli.progress import progress_on
 from twofold.cli.screen import columns, counted, one_line, screen_on
 from twofold.compose import make_parts, open_store
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.types import Document, document_id
-from twofold.evaluate.collection import CorpusDocument, JudgedCollection, Question, load
-from twofold.evaluate.report import Evaluation, Figure, Row, documents_from_passages, evaluate_run, report, summarise
+from twofold.evaluate.collection import CorpusDocument, JudgedCollection, load
+from twofold.evaluate.report import Evaluation, Figure, Row, evaluate_run, report, summarise
+from twofold.evaluate.running import ask_all, fill, milliseconds_a_query
 from twofold.pipeline.parts import Parts
-from twofold.pipeline.prepare import prepare
-from twofold.pipeline.search import LARGEST_K, MODES, SearchPlan
-from twofold.pipeline.search import search as search_parts
+from twofold.pipeline.search import MODES, SearchPlan
 from twofold.pipeline.types import Phase, SyncProgress
 from twofold.settings import Settings
-
-DOCUMENTS_AT_ONCE = 64
-DOCUMENTS_JUDGED = 100
-QUERIES_TIMED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,37 +88,18 @@ def _plan(settings: Settings) -> SearchPlan:
 
 
 def _fill(parts: Parts, documents: Sequence[CorpusDocument]) -> None:
-    parts.store.adopt(parts.recipe)
-    passages = 0
     with progress_on() as draw:
-        for start in range(0, len(documents), DOCUMENTS_AT_ONCE):
-            some = documents[start : start + DOCUMENTS_AT_ONCE]
-            prepared = prepare([_document(one) for one in some], parts, None, lambda _: None)
-            parts.store.put(prepared.entries)
-            passages += sum(len(entry.chunks) for entry in prepared.entries)
-            draw(SyncProgress(Phase.EMBED, start + len(some), len(documents), "", passages))
 
+        def filled(done: int, passages: int) -> None:
+            draw(SyncProgress(Phase.EMBED, done, len(documents), "", passages))
 
-def _document(one: CorpusDocument) -> Document:
-    return Document(document_id(one.id), one.id, one.text or one.title, title=one.title)
-
-
-def _found(parts: Parts, question: Question, plan: SearchPlan) -> tuple[str, ...]:
-    hits = search_parts(parts, question.text, plan).hits
-    return documents_from_passages((hit.source for hit in hits), DOCUMENTS_JUDGED)
+        fill(parts, documents, filled)
 
 
 def _measured(engine: _Engine, judged: JudgedCollection, mode: str) -> Row:
-    stored = engine.parts.store.info()
-    passages = DOCUMENTS_JUDGED * math.ceil(stored.chunks / max(1, stored.documents))
-    deep = replace(engine.plan, mode=mode, k=min(LARGEST_K, passages))
-    run = {question.id: _found(engine.parts, question, deep) for question in judged.queries}
-    timed = replace(engine.plan, mode=mode)
-    times = [
-        search_parts(engine.parts, question.text, timed).timings_ms["total"]
-        for question in judged.queries[:QUERIES_TIMED]
-    ]
-    return summarise(mode, evaluate_run(run, judged), sum(times) / len(times))
+    plan = replace(engine.plan, mode=mode)
+    run = ask_all(engine.parts, judged, plan)
+    return summarise(mode, evaluate_run(run, judged), milliseconds_a_query(engine.parts, judged, plan))
 
 
 def _draw(done: Evaluation) -> None:

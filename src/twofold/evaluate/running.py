@@ -1,19 +1,28 @@
-"""Running the engine over a judged collection: fill a scratch collection, ask every question, time the first few."""
+"""Running the engine over a judged collection: fill a scratch collection, ask every question, time the first few.
+
+Judged questions are prose: what quotes and signs in them would ask of a search is not meant, see `as_prose`.
+"""
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
+from twofold.domain.errors import ModelError
 from twofold.domain.types import Document, document_id
 from twofold.evaluate.collection import CorpusDocument, JudgedCollection
-from twofold.evaluate.report import documents_from_passages
+from twofold.evaluate.report import DOCUMENTS_JUDGED
+from twofold.evaluate.runs import Run, ScoredDocument
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.prepare import prepare
 from twofold.pipeline.search import LARGEST_K, SearchPlan, search
 
 DOCUMENTS_AT_ONCE = 64
-DOCUMENTS_JUDGED = 100
 QUERIES_TIMED = 100
+
+_QUOTES = str.maketrans(dict.fromkeys('"\uff02\u201c\u201d\u201e\xab\xbb', " "))
+_SIGN = re.compile(r"(?<!\S)[+-](?=[^\s+-])")
 
 OnFilled = Callable[[int, int], None]
 """Called with how many documents are in, and how many passages they made."""
@@ -43,18 +52,36 @@ def document_of(one: CorpusDocument) -> Document:
 
 def ask_all(parts: Parts, judged: JudgedCollection, plan: SearchPlan) -> Found:
     """Find for each question the documents of the best passages, deep enough for the metrics, of whatever `plan.k`."""
+    run = find_all(parts, judged, plan, {})
+    return {question: [hit.document for hit in hits] for question, hits in run.items()}
+
+
+def find_all(parts: Parts, judged: JudgedCollection, plan: SearchPlan, names: Mapping[str, str]) -> Run:
+    """Find documents as `ask_all` does, each with its best passage's score.
+
+    `names` gives by a document's id what the judgements call it; others go by their source. Raises ModelError when
+    questions cannot be embedded: a hybrid search goes on with words alone then, and must not be taken for one.
+    """
     stored = parts.store.info()
     passages = DOCUMENTS_JUDGED * math.ceil(stored.chunks / max(1, stored.documents))
     deep = replace(plan, k=min(LARGEST_K, passages))
-    return {
-        question.id: documents_from_passages(
-            (hit.source for hit in search(parts, question.text, deep).hits), DOCUMENTS_JUDGED
-        )
-        for question in judged.queries
-    }
+    run = {}
+    for question in judged.queries:
+        result = search(parts, question.text, deep)
+        if result.degraded:
+            raise ModelError(
+                f"The mode {plan.mode} cannot be measured: {result.degraded[0]}.", "See `twofold doctor`, or use bm25."
+            )
+        best: dict[str, float] = {}
+        for hit in result.hits:
+            best.setdefault(names.get(hit.document, hit.source), hit.score)
+        run[question.id] = tuple(ScoredDocument(*one) for one in islice(best.items(), DOCUMENTS_JUDGED))
+    return run
 
 
 def milliseconds_a_query(parts: Parts, judged: JudgedCollection, plan: SearchPlan) -> float:
     """Give the mean time of one search, embedding included, over the first hundred questions."""
-    times = [search(parts, question.text, plan).timings_ms["total"] for question in judged.queries[:QUERIES_TIMED]]
+    times = [
+        search(parts, as_prose(question.text), plan).timings_ms["total"] for question in judged.queries[:QUERIES_TIMED]
+    ]
     return sum(times) / len(times)

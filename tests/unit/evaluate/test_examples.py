@@ -5,10 +5,10 @@ from types import ModuleType
 
 import pytest
 
-from twofold.evaluate import compare, metrics, report
+from twofold.evaluate import compare, metrics, report, running
 
 
-@pytest.mark.parametrize("module", [compare, metrics, report], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [compare, metrics, report, running], ids=lambda module: module.__name__)
 def test_the_worked_numbers_hold(module: ModuleType) -> None:
     outcome = doctest.testmod(module)
     assert outcome.attempted > 0

@@ -1,0 +1,1 @@
+"""Other engines, measured on what twofold is measured on."""

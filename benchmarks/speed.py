@@ -1,0 +1,274 @@
+"""How fast a question is answered, a document added, an index opened; how much memory and disk it takes.
+
+    python benchmarks/speed.py --memory DIR                          10,000 and 100,000 passages
+    python benchmarks/speed.py --memory DIR --chunks 1000000         a million (an hour, 6 GB of disk)
+    python benchmarks/speed.py --memory DIR --peers                  and tantivy, LanceDB and bm25s in the same run
+
+`--memory` is a folder where real vectors are kept between runs; `material.py` says what is measured on. Milliseconds:
+`p50` and `p99` over all calls, `calm_*` over the fastest of five rounds of each question, `processor_p50` in processor
+time. `hybrid` is the whole search as the pipeline does it (parse, both arms, completed scores, fusion, texts, trace)
+except the embedding of the question. The figures go into benchmarks/results/<commit>.json.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from material import Asked, entries_of, gather, restore, save
+from peers import bm25s_words, lancedb_both, tantivy_words
+from reporting import bytes_a_second, keep, machine
+from timing import latencies
+
+from twofold.domain.filters import EVERYTHING, Filter, Op, Test
+from twofold.domain.ports import EmbedderIdentity, Recipe, Scope
+from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, TermQuery, Vectors, document_id
+from twofold.kernels import KERNELS
+from twofold.lexical.analyze import analyser_for
+from twofold.pipeline.parts import Parts
+from twofold.pipeline.search import SearchPlan, search
+from twofold.stores.local.store import LocalStore
+
+ADDED = 100
+MEGABYTE = 1024 * 1024
+IDENTITY = EmbedderIdentity("given", "1", 384)
+FILTERS: Mapping[str, Filter] = {"1 %": Test("shelf", Op.EQ, 7), "50 %": Test("half", Op.EQ, value=True)}
+
+Figures = Mapping[str, object]
+
+
+class GivenVectors:
+    """An embedder that has the next question's vector ready."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self.identity = IDENTITY
+        self._vectors = vectors
+        self.next = 0
+
+    def embed_queries(self, _texts: Sequence[str]) -> Vectors:
+        """Give the vector of question number `next`."""
+        return self._vectors[self.next : self.next + 1]
+
+    def embed_passages(self, _texts: Sequence[str]) -> Vectors:
+        """Refuse: passages come with their vectors."""
+        raise NotImplementedError
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Count words."""
+        return [len(text.split()) for text in texts]
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bench:
+    """A store that is filled, and what to ask it."""
+
+    store: LocalStore
+    asked: Asked
+    parts: Parts
+    given: GivenVectors
+
+    def searching(self, plan: SearchPlan) -> Callable[[int], object]:
+        """Give a function that does the whole search of question i."""
+
+        def ask(at: int) -> object:
+            self.given.next = at
+            return search(self.parts, self.asked.texts[at], plan)
+
+        return ask
+
+
+def main() -> None:
+    """Measure every size, one after the other."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chunks", default="10000,100000", help="sizes, with commas between them")
+    parser.add_argument("--peers", action="store_true", help="also measure tantivy, LanceDB and bm25s")
+    parser.add_argument("--memory", type=Path, required=True, help="keep real vectors in this folder")
+    parser.add_argument("--scratch", type=Path, help="build indexes below this folder instead of the system's")
+    parser.add_argument("--out", type=Path, help="write to this file")
+    options = parser.parse_args()
+    os.environ["LANCE_LOG"] = "error"  # it warns at every search
+    material = gather(options.memory)
+    sizes = {}
+    with tempfile.TemporaryDirectory(prefix="twofold-speed-", dir=options.scratch) as scratch:
+        save(material, Path(scratch) / "material.npz")
+        for count in map(int, options.chunks.split(",")):
+            folder = Path(scratch) / str(count)
+            folder.mkdir()
+            sizes[str(count)] = {"twofold": measure(folder, count, material.asked)}
+            if options.peers:
+                sizes[str(count)].update(measure_peers(folder, count))
+    about = {**machine(), "kernels": KERNELS, "bytes_a_second": round(bytes_a_second())}
+    print(keep("speed", {"machine": about, "vectors": material.resemblance(), "sizes": sizes}, options.out))
+
+
+def measure(folder: Path, count: int, asked: Asked) -> Figures:
+    """Build in one fresh process, open in another, ask and add here."""
+    index, material = folder / "twofold", folder.parent / "material.npz"
+    figures: dict[str, object] = {"build": elsewhere(build, index, material, count)}
+    say(count, figures)
+    figures["disk_MB"] = round(sum(path.stat().st_size for path in index.rglob("*") if path.is_file()) / MEGABYTE, 1)
+    figures["open"] = elsewhere(first_answer, index, material)
+    say(count, figures["open"])
+    analyser, given = analyser_for("english"), GivenVectors(asked.vectors)
+    store = LocalStore(index, create=False)
+    bench = Bench(store, asked, Parts(store, given, analyser, lambda _: (), "stitched"), given)
+    figures["segments"] = store.info().segments
+    for part in (arms, hybrids, filtered, adding):
+        found = part(bench)
+        say(count, found)
+        figures.update(found)
+    store.close()
+    return figures
+
+
+def say(count: int, found: object) -> None:
+    """Show how far it is."""
+    print(count, json.dumps(found), file=sys.stderr, flush=True)
+
+
+def elsewhere(task: Callable[..., Figures], *arguments: object) -> Figures:
+    """Run a task in a fresh process."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(task, *arguments).result()
+
+
+def resident() -> float:
+    """Give this process's resident memory in megabytes, mapped files included."""
+    return psutil.Process().memory_info().rss / MEGABYTE
+
+
+def build(index: Path, material: Path, count: int) -> Figures:
+    """Fill an index, a hundred documents a transaction: seconds apart for stitching, analysing and storing."""
+    source, analyser = restore(material), analyser_for("english")
+    began, before = time.perf_counter(), resident()
+    store = LocalStore(index)
+    store.adopt(Recipe(IDENTITY, analyser.describe(), "stitched"))
+    analysing = storing = 0.0
+    for batch in source.batches(count):
+        started = time.perf_counter()
+        entries = entries_of(batch, analyser)
+        analysing += (between := time.perf_counter()) - started
+        store.put(entries)
+        storing += time.perf_counter() - between
+    started = time.perf_counter()
+    store.close()
+    storing += time.perf_counter() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {
+        "passages_a_second": round(count / (analysing + storing)),
+        "analysing_s": round(analysing, 1),
+        "storing_s": round(storing, 1),
+        "wall_s": round(time.perf_counter() - began, 1),
+        "peak_MB_beyond_start": round(peak - before),
+    }
+
+
+def first_answer(index: Path, material: Path) -> Figures:
+    """Open an index and answer one question, then the others: seconds and megabytes beyond what was there before."""
+    asked = restore(material).asked
+    given, analyser = GivenVectors(asked.vectors), analyser_for("english")
+    before, started = resident(), time.perf_counter()
+    store = LocalStore(index, create=False)
+    bench = Bench(store, asked, Parts(store, given, analyser, lambda _: (), "stitched"), given)
+    ask = bench.searching(SearchPlan())
+    ask(0)
+    first, after_one = time.perf_counter() - started, resident()
+    for at in range(len(asked.texts)):
+        ask(at)
+    figures = {
+        "first_answer_ms": round(first * 1e3, 1),
+        "resident_MB_after_one": round(after_one - before, 1),
+        "resident_MB_after_all": round(resident() - before, 1),
+    }
+    store.close()
+    return figures
+
+
+def arms(bench: Bench) -> Figures:
+    """Time each arm alone, ten passages' keys out; beside the dense one, what reading its bytes takes."""
+    questions = [TermQuery(bench.parts.analyser.query(text)) for text in bench.asked.texts]
+    vectors = bench.asked.vectors
+    with bench.store.view() as view:
+        words = latencies(lambda at: view.find_terms(questions[at], 10), len(questions))
+        meaning = latencies(lambda at: view.find_vector(vectors[at], 10), len(questions))
+    chunks = bench.store.info().chunks
+    scanned = chunks * vectors.shape[1]
+    limit = {"bytes_of_codes": scanned, "reading_them_ms": round(scanned / bytes_a_second() * 1e3, 3)}
+    return {"bm25_arm": words, "dense_arm": {**meaning, **limit}}
+
+
+def hybrids(bench: Bench) -> Figures:
+    """Time whole searches, without the embedding."""
+    plans = {
+        "hybrid_10": SearchPlan(k=10),
+        "hybrid_20": SearchPlan(k=20),
+        "bm25_10": SearchPlan(k=10, mode="bm25"),
+        "semantic_10": SearchPlan(k=10, mode="semantic"),
+    }
+    return {name: latencies(bench.searching(plan), len(bench.asked.texts)) for name, plan in plans.items()}
+
+
+def filtered(bench: Bench) -> Figures:
+    """Time hybrid searches under filters: the first one, which evaluates the filter, and those that follow."""
+    found: dict[str, object] = {}
+    for name, condition in FILTERS.items():
+        with bench.store.view() as view:
+            started = time.perf_counter()
+            view.find_terms(TermQuery({"of": 1.0}), 1, Scope(condition))
+            first = time.perf_counter() - started
+        times = latencies(bench.searching(SearchPlan(filter=condition)), len(bench.asked.texts))
+        found[f"filter {name}"] = {"first_ms": round(first * 1e3, 1), **times}
+    assert FILTERS[name] != EVERYTHING  # noqa: S101 - the last one filtered
+    return found
+
+
+def adding(bench: Bench) -> Figures:
+    """Add small documents one by one, each durable, and search after each: milliseconds."""
+    bench.store.adopt(Recipe(IDENTITY, bench.parts.analyser.describe(), "stitched"))
+    added, searched = [], []
+    ask = bench.searching(SearchPlan())
+    for number in range(ADDED):
+        text = f"A short note, number {number}: {bench.asked.texts[number % len(bench.asked.texts)]}"
+        identity = document_id(f"note {number}")
+        vector = bench.asked.vectors[number % len(bench.asked.vectors)]
+        started = time.perf_counter()
+        terms = bench.parts.analyser.counts(text)
+        chunk = IndexedChunk(Chunk(identity, 0, text, 0, len(text)), terms, vector)
+        bench.store.put([Entry(Document(identity, f"note {number}", text), (chunk,))])
+        added.append(time.perf_counter() - started)
+        started = time.perf_counter()
+        ask(number % len(bench.asked.texts))
+        searched.append(time.perf_counter() - started)
+    return {"add_one": spread(added), "search_after_add": spread(searched)}
+
+
+def spread(seconds: Sequence[float]) -> Figures:
+    """Give p50 and p99 in milliseconds."""
+    rising = sorted(seconds)
+    return {name: round(rising[int(len(rising) * share)] * 1e3, 2) for name, share in (("p50", 0.5), ("p99", 0.99))}
+
+
+def measure_peers(folder: Path, count: int) -> Figures:
+    """Measure the others on the same passages, each in a fresh process."""
+    found = {}
+    for peer in (tantivy_words, bm25s_words, lancedb_both):
+        name = peer.__name__.rpartition(".")[2].partition("_")[0]
+        found[name] = elsewhere(peer.measure, folder / name, folder.parent / "material.npz", count)
+        say(count, {name: found[name]})
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Running the engine over a judged collection: what is put in, and what is asked."""
+
+import pytest
+
+from twofold.compose import make_parts
+from twofold.evaluate.collection import CorpusDocument, JudgedCollection, Question
+from twofold.evaluate.running import as_prose, ask_all, document_of, fill, milliseconds_a_query
+from twofold.models.hashing import HashingEmbedder
+from twofold.pipeline.search import SearchPlan
+from twofold.settings import Settings
+from twofold.stores.memory import MemoryStore
+
+CORPUS = (
+    CorpusDocument("1", "Cats", "The cat sat on the mat."),
+    CorpusDocument("2", "A title and nothing else", ""),
+    CorpusDocument("3", "", "Dogs bark at night."),
+)
+
+
+def test_a_title_without_a_text_is_indexed_once() -> None:
+    parts = make_parts(MemoryStore(), Settings(), HashingEmbedder())
+    fill(parts, CORPUS, lambda _documents, _passages: None)
+    with parts.store.view() as view:
+        (alone,) = view.chunks_of(document_of(CORPUS[1]).id)
+        (titled,) = view.chunks_of(document_of(CORPUS[0]).id)
+    assert alone.indexed_text == "A title and nothing else"
+    assert titled.indexed_text == "Cats\nThe cat sat on the mat."
+
+
+def test_filling_tells_how_far_it_is() -> None:
+    heard: list[tuple[int, int]] = []
+    parts = make_parts(MemoryStore(), Settings(), HashingEmbedder())
+    fill(parts, CORPUS, lambda documents, passages: heard.append((documents, passages)))
+    assert heard == [(3, 3)]
+
+
+@pytest.mark.parametrize("mode", ["bm25", "semantic", "hybrid"])
+def test_every_question_is_answered_with_ids_of_the_corpus(mode: str) -> None:
+    questions = (Question("a", "where did the cat sit"), Question("b", 'what "barks at midnight" -loudly'))
+    judged = JudgedCollection("made", "test", CORPUS, questions, {"a": {"1": 1}, "b": {"3": 1}})
+    parts = make_parts(MemoryStore(), Settings(), HashingEmbedder())
+    fill(parts, judged.documents, lambda _documents, _passages: None)
+    plan = SearchPlan(mode=mode)
+    found = ask_all(parts, judged, plan)
+    assert found["a"][0] == "1"
+    assert found["b"][0] == "3"
+    assert milliseconds_a_query(parts, judged, plan) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "prose"),
+    [
+        ("a -dash here", "a dash here"),
+        ("+1 nucleosomes", "1 nucleosomes"),
+        ("git-reset --hard -5", "git-reset --hard 5"),
+        ("„so“ «wie» “that”", " so   wie   that "),
+        ("it's 3 - 1", "it's 3 - 1"),
+    ],
+)
+def test_prose_keeps_its_words_and_loses_its_operators(question: str, prose: str) -> None:
+    assert as_prose(question) == prose
