@@ -17,6 +17,7 @@ from typing import NamedTuple
 LONGEST_WORD = 255  # characters; what is longer is no word, and is cut there
 LONGEST_ACRONYM = 10
 LONGEST_CODE = 128  # characters; what is longer is no name that anybody types
+# Only sets of characters are repeated possessively below, never groups: until 3.11.5 Python matched those wrongly.
 
 
 class Kind(IntEnum):
@@ -52,20 +53,22 @@ class Segments(NamedTuple):
 
 _CODES = re.compile(
     r"""
-      (?<![\w-]) -- [^\W_]++ (?: [-_] [^\W_]++ )*+                 # --hard, --no-verify
+      (?<![\w-]) -- [^\W_]++ (?: [-_] [^\W_]++ )*                  # --hard, --no-verify
     | (?<![\w.]) \. [^\W\d_]++ (?![\w.])                           # .NET, .gitignore
     | (?<!\w) _*+ [^\W_]++ (?:
           (?: \+\+ | \# ) (?![+\#]) \d*+ (?!\w)                    # C++, C#, C++11
         | (?: (?: (?: _++ | [-.@&] ) (?=[^\W_])                    # ERR-12345, v1.2.3, foo_bar, AT&T, name@example.org
-                | [,:] (?<=\d.) (?=\d) ) [^\W_]++ )++ _*+          # 1,000 and 10:30
+                | [,:] (?<=\d.) (?=\d) ) [^\W_]++ )+ _*+           # 1,000 and 10:30
         | _++ )                                                    # __init__
-    | (?<![\w/]) [^\W_]{1,4}+ (?: / [^\W_]{1,4}+ )++ (?![\w/.-])   # TCP/IP, 24/7
+    | (?<![\w/]) [^\W_]{1,4}+ (?: / [^\W_]{1,4}+ )+ (?![\w/.-])    # TCP/IP, 24/7
     """,
     re.VERBOSE,
 )
-_ASCII_WORDS = re.compile(r"(?<![A-Za-z]\.)[A-Za-z](?:\.[A-Za-z])++(?![A-Za-z0-9])|[A-Za-z0-9]++(?:'[A-Za-z0-9]++)*+")
-_RUNS = re.compile(r"(?<!wp)w(?:pw)++(?![wnm])|[wn][wnm]*+(?:a[wn][wnm]*+)*+|[hc][hcm]*+")  # over kinds, not over text
-_HEAD = re.compile(r"\d++(?:[.,:\-]\d++)*+[A-Za-z]?+(?!\w)")
+_ASCII_WORDS = re.compile(
+    r"(?<![A-Za-z]\.)[A-Za-z](?:\.[A-Za-z])+(?![A-Za-z0-9]|\.[A-Za-z])|[A-Za-z0-9]++(?:'[A-Za-z0-9]++)*"
+)
+_RUNS = re.compile(r"(?<!wp)w(?:pw)+(?![wnm]|pw)|[wn][wnm]*+(?:a[wn][wnm]*+)*|[hc][hcm]*+")  # over kinds, not over text
+_HEAD = re.compile(r"\d++(?:[.,:\-]\d++)*(?:[A-Za-z](?!\w)|(?!\w|[.,:\-]\d))")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 _PUNCTUATION = {"'": "a", ".": "p"}
