@@ -190,7 +190,7 @@ def check_chunks(document: Document, chunks: Sequence[IndexedChunk], dimensions:
                 "Check the embedder: its vectors have the length 1.",
             )
         chunk = indexed.chunk
-        if not all(map(storable, (chunk.text, chunk.place, chunk.header, *chunk.heading, *indexed.terms.counts))):
+        if not storable("".join((chunk.text, chunk.place, chunk.header, *chunk.heading, *indexed.terms.counts))):
             raise InvalidInputError(
                 f"A passage of {document.source!r} has text that is not Unicode.", "Clean its text first."
             )
