@@ -1,0 +1,30 @@
+"""Take a score apart: what each arm said, what each word gave, and that it all adds up."""
+
+from twofold import Index
+from twofold.models.hashing import HashingEmbedder
+
+LETTERS = {
+    "alpha": "Alpha is the first letter of the Greek alphabet.",
+    "beta": "Beta comes second, after alpha.",
+    "omega": "Omega, the last letter, closes the alphabet.",
+}
+
+
+def main() -> None:
+    """Search three sentences and explain the best one."""
+    with Index(":memory:", embedder=HashingEmbedder()) as index:
+        for source, text in LETTERS.items():
+            index.add(text, source=source)
+        best = index.search("which letter is the last").hits[0]
+    print(f"{best.source} scores {best.score:.4f}")
+    for name, arm in (("words", best.trace.lexical), ("meaning", best.trace.dense)):
+        if arm is not None:
+            print(f"  {name}: {arm.weight:.2f} x {arm.normalised:.4f} (raw {arm.raw:.4f}, rank {arm.rank})")
+    for term in best.trace.terms:
+        print(f"    {term.term}: {term.frequency} times, idf {term.idf:.3f}, gives {term.score:.4f}")
+    if best.trace.evaluate() != best.score:
+        raise SystemExit("the parts do not add up")
+
+
+if __name__ == "__main__":
+    main()
