@@ -449,6 +449,36 @@ CLONES static void dots_of(const int8_t *restrict query, const int8_t *restrict 
     }
 }
 
+/* Exact, subnormals included; by integers, since some libraries make the processor drop subnormal floats. */
+INLINE float widened(uint16_t half)
+{
+    uint32_t magnitude = half & 0x7fff, sign = (uint32_t)(half & 0x8000) << 16;
+    float small = (float)(int32_t)magnitude * 0x1p-24f, value;
+    uint32_t normal = (magnitude << 13) + (112u << 23), subnormal;
+    memcpy(&subnormal, &small, sizeof subnormal);
+    uint32_t is_small = 0u - (uint32_t)(magnitude < 0x400); /* a mask and no branch, so that loops run in vectors */
+    uint32_t bits = (subnormal & is_small) | (normal & ~is_small) | sign;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* `sums` has room for `padded` numbers, the power of two that holds `width`. */
+CLONES static void cosines_of(const double *restrict query, const uint16_t *restrict rows, size_t width,
+                              const uint32_t *restrict slots, uint64_t count, double *restrict sums, size_t padded,
+                              double *restrict cosines)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const uint16_t *row = rows + (size_t)slots[i] * width;
+        for (size_t j = 0; j < width; j++) sums[j] = query[j] * (double)widened(row[j]);
+        for (size_t j = width; j < padded; j++) sums[j] = 0.0;
+        for (size_t half = padded / 2; half; half /= 2) {
+            INDEPENDENT
+            for (size_t j = 0; j < half; j++) sums[j] += sums[j + half];
+        }
+        cosines[i] = sums[0];
+    }
+}
+
 /* ---- Python's side: checked views of arrays, and the arrays that go back. ---- */
 
 typedef struct {
@@ -456,7 +486,7 @@ typedef struct {
 } State;
 
 /* The buffer protocol's letters for each kind; sizes tell apart those that differ by platform. */
-static const char UNSIGNED_LETTERS[] = "BHILQ", SIGNED_LETTERS[] = "bhilq", FLOAT_LETTERS[] = "fd";
+static const char UNSIGNED_LETTERS[] = "BHILQ", SIGNED_LETTERS[] = "bhilq", FLOAT_LETTERS[] = "efd";
 
 typedef struct {
     const char *name, *letters;
@@ -478,6 +508,8 @@ static const Shape QUERY_BITS = {"query must be a contiguous vector of uint8", U
 static const Shape CODE_BITS = {"codes must be a contiguous matrix of uint8", UNSIGNED_LETTERS, 1, 2, 0};
 static const Shape QUERY_CODE = {"query must be a contiguous vector of int8", SIGNED_LETTERS, 1, 1, 0};
 static const Shape ROW_CODES = {"rows must be a contiguous matrix of int8", SIGNED_LETTERS, 1, 2, 0};
+static const Shape QUERY_VECTOR = {"query must be a contiguous vector of float64", FLOAT_LETTERS, 8, 1, 0};
+static const Shape ROW_VECTORS = {"rows must be a contiguous matrix of float16", FLOAT_LETTERS, 2, 2, 0};
 static const Shape RESULT = {"the result could not be made", "BHILQbhilqfd", 0, 0, 1};
 
 /* Open an array; on failure the view is left so that PyBuffer_Release does nothing. */
@@ -872,6 +904,51 @@ done:
     return result;
 }
 
+static PyObject *cosines(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer query, rows = {0}, slots = {0}, view = {0};
+    PyObject *result = NULL;
+    double *sums = NULL;
+    if (expect(given, 3)) return NULL;
+    if (open_view(arguments[0], &QUERY_VECTOR, &query) || open_view(arguments[1], &ROW_VECTORS, &rows) ||
+        open_view(arguments[2], &WANTED, &slots))
+        goto done;
+    if (rows.shape[1] != query.shape[0] || query.shape[0] == 0) {
+        PyErr_SetString(PyExc_ValueError, "rows and query differ in width");
+        goto done;
+    }
+    const uint32_t *wanted = slots.buf;
+    for (Py_ssize_t i = 0; i < slots.shape[0]; i++) {
+        if (wanted[i] < (uint64_t)rows.shape[0]) continue;
+        fail(OUT_OF_RANGE);
+        goto done;
+    }
+    size_t padded = 1;
+    while (padded < (size_t)query.shape[0]) padded *= 2;
+    sums = PyMem_Calloc(padded, sizeof *sums);
+    if (sums == NULL) {
+        fail(NO_MEMORY);
+        goto done;
+    }
+    State *state = PyModule_GetState(module);
+    result = PyObject_CallFunction(state->empty, "nO", slots.shape[0], state->float64);
+    if (result == NULL) goto done;
+    if (open_view(result, &RESULT, &view)) {
+        Py_CLEAR(result);
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    cosines_of(query.buf, rows.buf, (size_t)query.shape[0], wanted, (uint64_t)slots.shape[0], sums, padded, view.buf);
+    Py_END_ALLOW_THREADS
+done:
+    PyMem_Free(sums);
+    PyBuffer_Release(&view);
+    PyBuffer_Release(&slots);
+    PyBuffer_Release(&rows);
+    PyBuffer_Release(&query);
+    return result;
+}
+
 static PyMethodDef METHODS[] = {
     {"bm25_top", (PyCFunction)(void (*)(void))bm25_top, METH_FASTCALL, NULL},
     {"bm25_contributions", (PyCFunction)(void (*)(void))bm25_contributions, METH_FASTCALL, NULL},
@@ -880,6 +957,7 @@ static PyMethodDef METHODS[] = {
     {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},
     {"hamming_top", (PyCFunction)(void (*)(void))hamming_top, METH_FASTCALL, NULL},
     {"dots", (PyCFunction)(void (*)(void))dots, METH_FASTCALL, NULL},
+    {"cosines", (PyCFunction)(void (*)(void))cosines, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

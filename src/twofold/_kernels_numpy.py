@@ -165,6 +165,30 @@ def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]:
     return total
 
 
+def cosines(query: Floats, rows: NDArray[np.float16], slots: Slots) -> Floats:
+    """Give the dot product of a query (d,) with some rows of (n, d), by their slots (m,): float64 (m,).
+
+    Each product is exact; they are filled up with zeros to a power of two, and the upper half is added to the lower
+    until one is left, so that a row's score depends on that row alone. Rows must be finite. Raises ValueError for
+    arrays of a wrong shape and for a slot out of range.
+    """
+    _check(query, np.float64, "query")
+    _check(slots, np.uint32, "wanted")
+    if rows.dtype != np.float16 or rows.ndim != 2 or not rows.flags.c_contiguous:  # noqa: PLR2004
+        raise ValueError("rows must be a contiguous float16 matrix")
+    if rows.shape[1] != len(query) or not len(query):
+        raise ValueError("rows and query differ in width")
+    if len(slots) and int(slots.max()) >= len(rows):
+        raise ValueError("a slot is out of range")
+    width = 1 << (len(query) - 1).bit_length()
+    sums = np.zeros((len(slots), width), dtype=np.float64)
+    np.multiply(rows[slots], query, out=sums[:, : len(query)])
+    while width > 1:
+        width //= 2
+        sums[:, :width] += sums[:, width : 2 * width]
+    return sums[:, 0].copy()
+
+
 def _at_least_kth(scores: NDArray[np.floating], k: int) -> NDArray[np.bool_]:
     if len(scores) <= k:
         return np.ones(len(scores), dtype=np.bool_)

@@ -8,12 +8,40 @@ from typing import Literal
 KERNELS: Literal["c", "numpy"]
 
 try:
-    from twofold._kernels import bm25_contributions, bm25_top, count_marked, dots, hamming_top, mark, top_scores
+    from twofold._kernels import (
+        bm25_contributions,
+        bm25_top,
+        cosines,
+        count_marked,
+        dots,
+        hamming_top,
+        mark,
+        top_scores,
+    )
 
     KERNELS = "c"
 except ImportError:
-    from twofold._kernels_numpy import bm25_contributions, bm25_top, count_marked, dots, hamming_top, mark, top_scores
+    from twofold._kernels_numpy import (
+        bm25_contributions,
+        bm25_top,
+        cosines,
+        count_marked,
+        dots,
+        hamming_top,
+        mark,
+        top_scores,
+    )
 
     KERNELS = "numpy"
 
-__all__ = ["KERNELS", "bm25_contributions", "bm25_top", "count_marked", "dots", "hamming_top", "mark", "top_scores"]
+__all__ = [
+    "KERNELS",
+    "bm25_contributions",
+    "bm25_top",
+    "cosines",
+    "count_marked",
+    "dots",
+    "hamming_top",
+    "mark",
+    "top_scores",
+]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from twofold import _kernels_numpy
+from twofold.dense.exact import exact_scores
 
 K1 = 1.2
 BLOCK = 16_384  # the C code scores so many slots together; what goes wrong goes wrong at its edges
@@ -181,6 +182,26 @@ def test_dot_products_of_codes_are_exact(
 
     assert found.dtype == np.int32
     assert found.tolist() == (codes.astype(np.int64) @ query.astype(np.int64)).tolist()
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 40), width=st.integers(1, 70), scale=st.sampled_from([1, 1e-6])
+)
+def test_cosines_of_some_rows_are_the_true_scores(
+    kernels: ModuleType,
+    seed: int,
+    rows: int,
+    width: int,
+    scale: float,  # 1e-6 makes float16's subnormal numbers
+) -> None:
+    random = np.random.default_rng(seed)
+    vectors = (random.standard_normal((rows, width)) * scale).astype(np.float16)
+    query = random.standard_normal(width).astype(np.float32)
+    slots = random.integers(0, rows, 5).astype(np.uint32)
+
+    found = kernels.cosines(query.astype(np.float64), vectors, slots)
+
+    assert found.tobytes() == exact_scores(query, vectors[slots]).tobytes()
 
 
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 300))

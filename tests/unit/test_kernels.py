@@ -200,6 +200,28 @@ def test_codes_of_another_shape_are_refused(twin: ModuleType, query: Any, rows: 
         twin.dots(query, rows)
 
 
+@pytest.mark.parametrize(
+    ("query", "rows", "slots"),
+    [
+        (np.zeros(3), np.zeros((2, 4), np.float16), np.zeros(1, np.uint32)),
+        (np.zeros(0), np.zeros((2, 0), np.float16), np.zeros(1, np.uint32)),
+        (np.zeros(4, np.float32), np.zeros((2, 4), np.float16), np.zeros(1, np.uint32)),
+        (np.zeros(4), np.zeros((2, 4), np.int16), np.zeros(1, np.uint32)),
+        (np.zeros(4), np.zeros((2, 8), np.float16)[:, ::2], np.zeros(1, np.uint32)),
+        (np.zeros(4), np.zeros((2, 4), np.float16), np.zeros(1, np.int64)),
+        (np.zeros(4), np.zeros((2, 4), np.float16), np.full(1, 2, np.uint32)),
+    ],
+)
+def test_vectors_and_slots_that_do_not_fit_are_refused(
+    twin: ModuleType,
+    query: Any,  # noqa: ANN401
+    rows: Any,  # noqa: ANN401
+    slots: Any,  # noqa: ANN401
+) -> None:
+    with pytest.raises(ValueError, match=r"query|rows|wanted|slot"):
+        twin.cosines(query, rows, slots)
+
+
 def test_bits_of_another_width_are_refused(twin: ModuleType) -> None:
     with pytest.raises(ValueError, match="width"):
         twin.hamming_top(np.zeros(3, np.uint8), np.zeros((2, 4), np.uint8), None, 1)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import apsw
 import numpy as np
 
-from twofold.dense.exact import exact_scores
 from twofold.dense.scan import Plane, candidates
 from twofold.domain.errors import MismatchError, NotFoundError
 from twofold.domain.ports import ALL, Recipe, Scope
@@ -23,7 +22,7 @@ from twofold.domain.types import (
     TermScore,
     Vector,
 )
-from twofold.kernels import bm25_contributions, bm25_top
+from twofold.kernels import bm25_contributions, bm25_top, cosines
 from twofold.lexical.bm25 import saturation
 from twofold.stores.local import rows
 from twofold.stores.local.resolve import Floats, Offsets, ResolvedTerms, resolve, statistics_of
@@ -76,7 +75,8 @@ class LocalView:
         planes = [Plane(one.quantised, one.signs, mask) for one, mask in zip(segments, masks, strict=True)]
         found = [worth_scoring.slots for worth_scoring in candidates(vector, planes, k)]
         keys = [one.keys[slots] for one, slots in zip(segments, found, strict=True)]
-        scores = [exact_scores(vector, one.vectors[slots]) for one, slots in zip(segments, found, strict=True)]
+        asked = vector.astype(np.float64)
+        scores = [cosines(asked, one.vectors, slots) for one, slots in zip(segments, found, strict=True)]
         return Ranking.of(np.concatenate(keys), np.concatenate(scores), k)
 
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
@@ -92,9 +92,11 @@ class LocalView:
     def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
         """Give the true cosine of each key."""
         scores = np.zeros(len(keys), dtype=np.float64)
+        asked = vector.astype(np.float64)
         for place, places, slots in self._located(keys):
             self._check_width(vector)
-            scores[places] = exact_scores(vector, self._snapshot.parts[place].segment.vectors[slots])
+            held = self._snapshot.parts[place].segment
+            scores[places] = cosines(asked, held.vectors, slots.astype(np.uint32))
         return scores
 
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
