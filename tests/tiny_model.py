@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from twofold.models.catalogue import ModelEntry, ModelFile, Pooling, Scale, Source, Task, WheelMember
+from twofold.domain.ports import Scale
+from twofold.models.catalogue import ModelEntry, ModelFile, Pooling, Source, Task, WheelMember
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "cat", "dog", "sat", "ran", "the", "a", "mat"]
 DIMENSIONS = 8

@@ -12,9 +12,13 @@ from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for
 from twofold.lexical.analyze import analyser_for
 from twofold.models.deferred import DeferredEmbedder
 from twofold.models.opening import identity_of, open_embedder
+from twofold.models.opening_rerankers import OpenRerankers, open_reranker
 from twofold.models.progress import Progress, ignore
 from twofold.pipeline.parts import Parts
-from twofold.settings import ChunkSettings, Settings
+from twofold.pipeline.rerank import RerankPlan
+from twofold.pipeline.search import SearchPlan
+from twofold.setting_groups import ChunkSettings
+from twofold.settings import Settings
 from twofold.stores.local.removal import remove
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
@@ -77,6 +81,26 @@ def settings_of(settings: Settings, recipe: Recipe | None) -> Settings:
     )
 
 
+def plan_of(settings: Settings) -> SearchPlan:
+    """Give the search that the settings ask for."""
+    chosen = settings.search
+    return SearchPlan(
+        k=chosen.k,
+        mode=chosen.mode,
+        depth=chosen.depth,
+        fusion=chosen.fusion,
+        dense_weight=chosen.dense_weight,
+        k1=chosen.k1,
+        b=chosen.b,
+        rerank=RerankPlan(
+            candidates=chosen.rerank_candidates,
+            weight=chosen.rerank_weight,
+            threshold=chosen.rerank_threshold,
+            budget_ms=chosen.budget_ms,
+        ),
+    )
+
+
 def make_parts(
     store: Store, settings: Settings, embedder: Embedder | None, progress: Callable[[Progress], None] = ignore
 ) -> Parts:
@@ -105,3 +129,16 @@ def _embedder(settings: Settings, progress: Callable[[Progress], None]) -> Embed
     )
     identity = identity_of(settings.embedder)
     return opener() if identity is None else DeferredEmbedder(identity, opener)
+
+
+def rerankers_for(settings: Settings, progress: Callable[[Progress], None] = ignore) -> OpenRerankers:
+    """Make what opens rerankers by name; see `open_reranker`."""
+    return OpenRerankers(
+        partial(
+            open_reranker,
+            cache=settings.models,
+            max_tokens=settings.search.rerank_tokens,
+            offline=settings.offline,
+            progress=progress,
+        )
+    )

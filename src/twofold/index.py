@@ -7,10 +7,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, overload
 
-from twofold.compose import MEMORY, folder_of, make_parts, open_store, remove_index, settings_of
+from twofold.compose import MEMORY, folder_of, make_parts, open_store, plan_of, remove_index, rerankers_for, settings_of
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.filters import EVERYTHING, Filter
-from twofold.domain.ports import Embedder, Finding, Recipe
+from twofold.domain.ports import Embedder, Finding, Recipe, Reranker
 from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata, document_id
 from twofold.ingest.documents import content_hash
 from twofold.ingest.pool import Failed, ReaderPool
@@ -21,7 +21,7 @@ from twofold.pipeline.naming import document_named
 from twofold.pipeline.prepare import prepare
 from twofold.pipeline.reindex import reindex
 from twofold.pipeline.results import SearchResult
-from twofold.pipeline.search import SearchPlan, search
+from twofold.pipeline.search import search
 from twofold.pipeline.sync import OnProgress, plan_sync, sync
 from twofold.pipeline.types import SyncPlan, SyncProgress, SyncReport
 from twofold.pipeline.watch import changes
@@ -82,6 +82,7 @@ class Index:
         self._store = open_store(where, asked, create=create)
         self._settings = settings_of(asked, self._store.info().recipe)
         self._parts = make_parts(self._store, self._settings, embedder, on_model)
+        self._rerankers = rerankers_for(self._settings, on_model)
 
     @property
     def settings(self) -> Settings:
@@ -206,26 +207,21 @@ class Index:
         k: int | None = None,
         mode: str | None = None,
         filter: Filter = EVERYTHING,  # noqa: A002
+        rerank: str | Reranker | None = None,
     ) -> SearchResult:
         """Find the `k` passages (1 to 1,000) that answer a question best.
 
         `mode` is `hybrid` (words and meaning), `bm25` (words alone) or `semantic` (meaning alone). In the question,
         `"quoted phrases"` must occur verbatim, `+word` must occur and `-word` must not. `filter` acts before the cut.
+        `rerank` names a model that reads the best again, or is one of your own; `none` leaves it out.
         Raises InvalidInputError for an empty question or a k out of range, MismatchError when the embedder is not the
         one that the index was made with, ModelError when mode is `semantic` and the model cannot be had.
         """
-        chosen = self._settings.search
-        plan = SearchPlan(
-            k=chosen.k if k is None else k,
-            mode=mode or chosen.mode,
-            depth=chosen.depth,
-            fusion=chosen.fusion,
-            dense_weight=chosen.dense_weight,
-            k1=chosen.k1,
-            b=chosen.b,
-            filter=filter,
-        )
-        return search(self._parts, query, plan)
+        plan = plan_of(self._settings)
+        asked = replace(plan, k=plan.k if k is None else k, mode=mode or plan.mode, filter=filter)
+        chosen = rerank or self._settings.search.rerank
+        reranker = self._rerankers.named(chosen) if isinstance(chosen, str) else chosen
+        return search(replace(self._parts, reranker=reranker), query, asked)
 
     def info(self) -> IndexInfo:
         """Say what the index holds and how it was made."""
@@ -271,6 +267,7 @@ class Index:
         try:
             self._store.close()
         finally:
+            self._rerankers.close()
             if self._own_embedder is None:
                 self._parts.embedder.close()
 

@@ -18,8 +18,9 @@ from twofold.cli.screen import columns, counted, one_line, screen_on, sized
 from twofold.domain.errors import ModelError, TwofoldError
 from twofold.index import Index
 from twofold.kernels import KERNELS
-from twofold.models.catalogue import CATALOGUE
+from twofold.models.catalogue import CATALOGUE, ModelEntry, Task
 from twofold.models.files import verify as verify_model
+from twofold.models.opening_rerankers import NONE, open_reranker
 from twofold.settings import Settings
 
 PYTHON_FLOOR = (3, 11)
@@ -67,6 +68,7 @@ def _checks(settings: Settings, index: str | None) -> Iterator[Check]:
     yield _kernels()
     yield _sqlite()
     yield from _model(settings)
+    yield from _reranker(settings)
     yield _disk(settings.home)
     for name in [index] if index is not None else existing_indexes(settings):
         yield _index(name, settings)
@@ -107,10 +109,31 @@ def _model(settings: Settings) -> Iterator[Check]:
         "Install it with `pip install openvino`, or use another embedder.",
         ModelError.exit_code,
     )
+    yield _files("model", entry, settings, State.FAIL)
+
+
+def _reranker(settings: Settings) -> Iterator[Check]:
+    """Look at the reranker, if one is set. Without its files searches go on, in the fused order."""
+    spec = settings.search.rerank
+    if spec == NONE:
+        return
+    entry = CATALOGUE.get(spec)
+    if entry is not None and entry.task is Task.RERANK:
+        yield _files("reranker", entry, settings, State.WARN)
+        return
+    try:
+        open_reranker(spec, cache=settings.models, offline=settings.offline)
+    except TwofoldError as error:
+        yield Check("reranker", State.FAIL, error.message, error.remedy, error.exit_code)
+    else:
+        yield Check("reranker", State.OK, f"{spec}: no files to check")
+
+
+def _files(what: str, entry: ModelEntry, settings: Settings, damaged: State) -> Check:
     remedy = f"Run `twofold models pull {entry.name}`."
     damage = verify_model(entry, settings.models)
     says = f"{entry.name}: {one_line(damage[0].what)}" if damage else f"{entry.name}: every byte is right"
-    yield Check("model", State.FAIL if damage else State.OK, says, remedy, ModelError.exit_code)
+    return Check(what, damaged if damage else State.OK, says, remedy, ModelError.exit_code)
 
 
 def _disk(home: Path) -> Check:

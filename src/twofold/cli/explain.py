@@ -3,7 +3,7 @@
 from twofold.cli.screen import Screen, columns, one_line
 from twofold.domain.types import TermScore
 from twofold.lexical.analyze import EXACT
-from twofold.pipeline.results import ArmTrace, FoundPassage
+from twofold.pipeline.results import ArmTrace, FoundPassage, RerankSummary, RerankTrace
 
 _INDENT = "      "
 _NUMBERS = frozenset(range(1, 6))
@@ -15,6 +15,10 @@ def draw_explanation(screen: Screen, hit: FoundPassage) -> None:
     for name, arm in (("words", hit.trace.lexical), ("meaning", hit.trace.dense)):
         if arm is not None:
             rows.append(_arm_cells(name, arm))
+    if hit.trace.rerank is not None:
+        rows.append(("fused", "", "", "", "", f"{hit.trace.rerank.fused:.6f}"))
+        rows.append(("", "", "", "", "", ""))
+        rows += _rerank_rows(hit.trace.rerank)
     rows.append(("score", "", "", "", "", f"{hit.score:.6f}"))
     if hit.trace.terms:
         rows.append(("", "", "", "", "", ""))
@@ -28,6 +32,27 @@ def draw_explanation(screen: Screen, hit: FoundPassage) -> None:
 def _arm_cells(name: str, arm: ArmTrace) -> tuple[str, str, str, str, str, str]:
     rank = "–" if arm.rank is None else str(arm.rank)
     return (name, rank, f"{arm.raw:.6f}", f"{arm.normalised:.6f}", f"{arm.weight:.4f}", f"{arm.part:.6f}")
+
+
+def _rerank_rows(trace: RerankTrace) -> list[tuple[str, str, str, str, str, str]]:
+    """Write the fused score's share and the reranker's; a passage that was not read has no share of the latter."""
+    weight = 1.0 - trace.weight
+    part = weight * trace.fused_normalised
+    fused = (f"{trace.fused:.6f}", f"{trace.fused_normalised:.6f}", f"{weight:.4f}", f"{part:.6f}")
+    rows = [("fused", str(trace.rank), *fused)]
+    if trace.raw is not None:
+        part = trace.weight * trace.normalised
+        rows.append(("rerank", "", f"{trace.raw:.6f}", f"{trace.normalised:.6f}", f"{trace.weight:.4f}", f"{part:.6f}"))
+        rows.append(("relevance", "", f"{trace.relevance:.6f}", "", "", ""))
+    return rows
+
+
+def summary_of(summary: RerankSummary) -> str:
+    """Say in one line what reranking did."""
+    said = f"rerank: {one_line(summary.model)} ({summary.scale}) read {summary.read} of {summary.candidates} candidates"
+    if summary.threshold:
+        said += f", dropped {summary.dropped} below relevance {summary.threshold:g}"
+    return said
 
 
 def _term_cells(term: TermScore) -> tuple[str, str, str, str, str, str]:

@@ -19,7 +19,7 @@ from twofold.models.files import verify as verify_files
 from twofold.settings import Settings
 
 NamesArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[MODEL]...", help="By default the embedder that the settings name.")
+    list[str] | None, typer.Argument(metavar="[MODEL]...", help="By default those that the settings name.")
 ]
 
 
@@ -82,10 +82,11 @@ def ensure_present(settings: Settings) -> None:
 def _chosen(names: list[str] | None, settings: Settings) -> list[ModelEntry]:
     if names:
         return [entry_named(name) for name in names]
+    known = [CATALOGUE[name] for name in (settings.embedder, settings.search.rerank) if name in CATALOGUE]
     if settings.embedder in CATALOGUE:
-        return [CATALOGUE[settings.embedder]]
+        return known
     screen_on(sys.stderr).line(f"The embedder {one_line(settings.embedder)} has no files in the catalogue.")
-    return []
+    return known
 
 
 def _described(entry: ModelEntry, cache: Path) -> dict[str, object]:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from twofold.cli.data import write_json
-from twofold.cli.explain import draw_explanation
+from twofold.cli.explain import draw_explanation, summary_of
 from twofold.cli.filters import parsed_filter
 from twofold.cli.launch import open_index
 from twofold.cli.options import EmbedderOption, FilterOption, IndexOption, JsonOption
@@ -32,6 +32,16 @@ def search(
     mode: Annotated[
         str | None, typer.Option("--mode", "-m", help="hybrid, bm25 or semantic.", show_default=False)
     ] = None,
+    rerank: Annotated[
+        str | None,
+        typer.Option(
+            "--rerank", metavar="MODEL", help="Read the best again with this model, or none.", show_default=False
+        ),
+    ] = None,
+    budget_ms: Annotated[
+        float | None,
+        typer.Option("--budget-ms", help="Read fewer again where the search would take longer.", show_default=False),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", "-e", help="Show how each score came about.")] = False,
     filters: FilterOption = None,
     index: IndexOption = None,
@@ -39,7 +49,8 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Search by words and by meaning."""
-    with open_index(context, index, embedder=embedder) as opened:
+    budget = None if budget_ms is None else str(budget_ms)
+    with open_index(context, index, embedder=embedder, search__rerank=rerank, search__budget_ms=budget) as opened:
         result = opened.search(" ".join(query), k=k, mode=mode, filter=parsed_filter(filters or []))
         asked = analyser_for(opened.settings.analyser)
     if as_json:
@@ -60,6 +71,8 @@ def _draw(screen: Screen, result: SearchResult, asked: Analyser, *, explain: boo
     if explain:
         constants = ", ".join(f"{name} {value:.6f}" for name, value in result.constants.items())
         screen.line(screen.paint(f"{result.fusion}: {constants}" if constants else result.fusion, "dim"))
+        if result.rerank is not None:
+            screen.line(screen.paint(summary_of(result.rerank), "dim"))
         steps = ", ".join(f"{name} {value:.1f}" for name, value in result.timings_ms.items())
         screen.line(screen.paint(f"milliseconds: {steps}", "dim"))
     found = counted(len(result.hits), "passage") if result.hits else "Nothing found"

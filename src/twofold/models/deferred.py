@@ -1,4 +1,4 @@
-"""An embedder whose identity is known at once and whose model is mapped when something is to be embedded.
+"""Models whose identity is known at once and whose files are mapped when something is to be computed.
 
 So a search by words alone loads no model, and a missing model is noticed where it is needed.
 """
@@ -6,8 +6,9 @@ So a search by words alone loads no model, and a missing model is noticed where 
 import threading
 from collections.abc import Callable, Sequence
 
-from twofold.domain.ports import Embedder, EmbedderIdentity
-from twofold.domain.types import Vectors
+from twofold.domain.ports import Embedder, EmbedderIdentity, Reranker, RerankerIdentity
+from twofold.domain.types import Scores, Vectors
+from twofold.models.scales import relevance_of
 
 
 class DeferredEmbedder:
@@ -43,6 +44,41 @@ class DeferredEmbedder:
                 self._opened.pop().close()
 
     def _embedder(self) -> Embedder:
+        with self._opening:
+            if not self._opened:
+                self._opened.append(self._opener())
+            return self._opened[0]
+
+
+class DeferredReranker:
+    """Opens the reranker behind it on first use, once, whichever thread comes first."""
+
+    def __init__(self, identity: RerankerIdentity, opener: Callable[[], Reranker]) -> None:
+        self._identity = identity
+        self._opener = opener
+        self._opening = threading.Lock()
+        self._opened: list[Reranker] = []
+
+    @property
+    def identity(self) -> RerankerIdentity:
+        """What the scores depend on."""
+        return self._identity
+
+    def score(self, query: str, texts: Sequence[str]) -> Scores:
+        """Score each text raw. Raises ModelError, also when the model cannot be had."""
+        return self._reranker().score(query, texts)
+
+    def relevance(self, raw: Scores) -> Scores:
+        """Bring raw scores onto [0, 1]."""
+        return relevance_of(raw, self._identity.scale)
+
+    def close(self) -> None:
+        """Free the model, if it was ever opened."""
+        with self._opening:
+            while self._opened:
+                self._opened.pop().close()
+
+    def _reranker(self) -> Reranker:
         with self._opening:
             if not self._opened:
                 self._opened.append(self._opener())

@@ -5,7 +5,7 @@ The key goes to that host alone: redirections are refused, and neither messages 
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -14,7 +14,7 @@ import numpy as np
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors
-from twofold.models.http import Patience, Request, host_of, opened, read_at_most
+from twofold.models.http import Patience, host_of, post_json, sendable
 from twofold.models.unit import unit_rows
 
 BATCH = 32
@@ -111,14 +111,12 @@ def open_endpoint(endpoint: Endpoint, patience: Patience = Patience()) -> Endpoi
 
 
 def _ask(endpoint: Endpoint, texts: Sequence[str], patience: Patience) -> Vectors:
-    # servers refuse an empty input, and one refused text would fail the whole batch
-    sent = [_bytes_of(text).decode() if text.strip() else " ." for text in texts]
+    sent = [sendable(text) for text in texts]
     body = msgspec.json.encode({"model": endpoint.model, "input": sent, "encoding_format": "float"})
     url = endpoint.address.rstrip("/") + "/embeddings"
     width = endpoint.dimensions or 65_536
-    with opened(Request(url, body, _headers(endpoint), redirects=False), patience) as answer:
-        limit = 65_536 + len(texts) * width * BYTES_PER_NUMBER
-        content = read_at_most(answer, limit, host_of(url), patience.timeout)
+    limit = 65_536 + len(texts) * width * BYTES_PER_NUMBER
+    content = post_json(url, body, endpoint.key, patience, limit)
     rows = _in_order(content, len(texts), host_of(url))
     dimensions = endpoint.dimensions or len(rows[0])
     if any(len(row) != dimensions for row in rows):
@@ -127,11 +125,6 @@ def _ask(endpoint: Endpoint, texts: Sequence[str], patience: Patience) -> Vector
             "Check the model's name and its dimensions.",
         )
     return unit_rows(np.asarray(rows, dtype=np.float64), len(texts), dimensions, endpoint.model)
-
-
-def _headers(endpoint: Endpoint) -> Mapping[str, str]:
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "twofold"}
-    return {**headers, "Authorization": f"Bearer {endpoint.key}"} if endpoint.key else headers
 
 
 def _in_order(content: bytes, count: int, host: str) -> list[list[float]]:

@@ -83,6 +83,20 @@ def opened(request: Request, patience: Patience = Patience()) -> Iterator[IO[byt
         patience.sleep(pause)
 
 
+def post_json(url: str, body: bytes, key: str, patience: Patience, limit: int) -> bytes:
+    """Post JSON, with the key if there is one, and give the answer of at most `limit` bytes. Raises ModelError."""
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "twofold"}
+    if key:
+        headers["Authorization"] = f"Bearer {key}"
+    with opened(Request(url, body, headers, redirects=False), patience) as answer:
+        return read_at_most(answer, limit, host_of(url), patience.timeout)
+
+
+def sendable(text: str) -> str:
+    """Replace lone surrogates, and what is empty, which servers refuse: one refused text would fail a whole batch."""
+    return text.encode("utf-8", "replace").decode() if text.strip() else " ."
+
+
 def read_at_most(body: IO[bytes], limit: int, host: str, seconds: float) -> bytes:
     """Read a whole answer of at most `limit` bytes within `seconds`. Raises ModelError where that cannot be."""
     import http.client

@@ -9,7 +9,7 @@ http://localhost:11434/v1#nomic-embed-text     a server; after the model's name 
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urldefrag, urlsplit
 
@@ -76,21 +76,10 @@ def identity_of(spec: str) -> EmbedderIdentity | None:
 
 def endpoint_of(spec: str, key: str = "") -> Endpoint:
     """Read `http://host/v1#model&dimensions=768`."""
-    address, fragment = urldefrag(spec)
-    host_of(address)
-    if urlsplit(address).username or urlsplit(address).password:
-        raise InvalidInputError("A server's address may not hold a password.", f"Set the key in {KEY_VARIABLE}.")
-    model, _, rest = fragment.partition("&")
-    options = dict(parse_qsl(rest, keep_blank_values=True))
-    unknown = options.keys() - {"dimensions", "max_tokens", "query_prefix", "passage_prefix"}
-    if unknown:
-        raise InvalidInputError(
-            f"{', '.join(sorted(unknown))} cannot be set on a server.",
-            "Use dimensions, max_tokens, query_prefix, passage_prefix.",
-        )
+    address, model, options = server_of(spec, ("dimensions", "max_tokens", "query_prefix", "passage_prefix"))
     return Endpoint(
         address=address,
-        model=_named(unquote(model), spec),
+        model=model,
         dimensions=_dimensions(options["dimensions"]) if "dimensions" in options else 0,
         query_prefix=options.get("query_prefix", ""),
         passage_prefix=options.get("passage_prefix", ""),
@@ -99,12 +88,31 @@ def endpoint_of(spec: str, key: str = "") -> Endpoint:
     )
 
 
-def _open_server(endpoint: Endpoint, *, offline: bool) -> Embedder:
-    if offline and urlsplit(endpoint.address).hostname not in LOOPBACK:
+def server_of(spec: str, known: Sequence[str]) -> tuple[str, str, Mapping[str, str]]:
+    """Read `http://host/v1#model&name=value` into address, model and options. Raises InvalidInputError."""
+    address, fragment = urldefrag(spec)
+    host_of(address)
+    if urlsplit(address).username or urlsplit(address).password:
+        raise InvalidInputError("A server's address may not hold a password.", f"Set the key in {KEY_VARIABLE}.")
+    model, _, rest = fragment.partition("&")
+    options = dict(parse_qsl(rest, keep_blank_values=True))
+    unknown = options.keys() - set(known)
+    if unknown:
+        raise InvalidInputError(f"{', '.join(sorted(unknown))} cannot be set on a server.", f"Use {', '.join(known)}.")
+    return address, _named(unquote(model), spec), options
+
+
+def refuse_offline(address: str, *, offline: bool) -> None:
+    """Refuse a server that is not on this machine where the network is switched off. Raises ModelError."""
+    if offline and urlsplit(address).hostname not in LOOPBACK:
         raise ModelError(
-            f"{host_of(endpoint.address)} may not be asked: the network is switched off.",
+            f"{host_of(address)} may not be asked: the network is switched off.",
             "Unset TWOFOLD_OFFLINE, or use a model on this machine.",
         )
+
+
+def _open_server(endpoint: Endpoint, *, offline: bool) -> Embedder:
+    refuse_offline(endpoint.address, offline=offline)
     return open_endpoint(endpoint, Patience())
 
 

@@ -16,7 +16,7 @@ from twofold.models.transformer import TransformerEmbedder
 
 
 class Session:
-    """A mapped model that computes hidden states. It bears one thread at a time."""
+    """A mapped model that computes. It bears one thread at a time."""
 
     def __init__(self, compiled: Compiled, name: str) -> None:
         self._request = compiled.model.create_infer_request()
@@ -24,13 +24,20 @@ class Session:
         self._name = name
         self._asked = frozenset(given.get_any_name() for given in compiled.model.inputs)
 
-    def __call__(self, numbers: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Compute (texts, tokens, dimensions) hidden states in OpenVINO's own memory, valid until the next call."""
-        given = {"input_ids": numbers, "attention_mask": mask, "token_type_ids": np.zeros_like(numbers)}
+    def __call__(
+        self, numbers: NDArray[np.int64], mask: NDArray[np.int64], kinds: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float32]:
+        """Compute the model's first output in OpenVINO's own memory, valid until the next call.
+
+        It is hidden states (texts, tokens, dimensions), or a reranker's logits (pairs, 1). `kinds` are the token types,
+        0 throughout when left out.
+        """
+        types = np.zeros_like(numbers) if kinds is None else kinds
+        given = {"input_ids": numbers, "attention_mask": mask, "token_type_ids": types}
         try:
             self._request.infer({name: given[name] for name in self._asked}, share_inputs=True)
         except RuntimeError as error:
-            raise ModelError(f"OpenVINO failed in {self._name}.", "Embed fewer or shorter texts at once.") from error
+            raise ModelError(f"OpenVINO failed in {self._name}.", "Send fewer or shorter texts at once.") from error
         hidden: NDArray[np.float32] = self._request.get_output_tensor(0).data
         return hidden
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,14 @@ from twofold.domain.errors import ModelError
 from twofold.domain.ports import Embedder
 
 SPECIAL_TOKENS = 2  # the first and the last token of BERT-like models
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts as a model reads them: token numbers, and 0 or 1 for each, for the text that it is of."""
+
+    ids: Sequence[int]
+    kinds: Sequence[int]
 
 
 def load_tokenizer(path: Path, sha256: str, remedy: str) -> Any:  # noqa: ANN401 - tokenizers.Tokenizer has no types
@@ -25,6 +34,20 @@ def load_tokenizer(path: Path, sha256: str, remedy: str) -> Any:  # noqa: ANN401
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+def load_pair_tokenizer(path: Path, sha256: str, remedy: str, max_tokens: int) -> Any:  # noqa: ANN401
+    """Read a tokenizer that gives a pair at most `max_tokens`, special ones included, the longer text cut first."""
+    tokenizer = load_tokenizer(path, sha256, remedy)
+    tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+    return tokenizer
+
+
+def encode_pairs(tokenizer: Any, query: str, texts: Sequence[str]) -> list[Pair]:  # noqa: ANN401
+    """Give the tokens of the query paired with each text."""
+    asked = _encodable(query)
+    encodings = tokenizer.encode_batch_fast([(asked, _encodable(text)) for text in texts])
+    return [Pair(encoding.ids, encoding.type_ids) for encoding in encodings]
 
 
 def encode(tokenizer: Any, texts: Sequence[str], max_tokens: int) -> list[list[int]]:  # noqa: ANN401

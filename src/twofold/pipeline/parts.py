@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from twofold.domain.ports import Chunker, Embedder, Recipe, Store
+from twofold.domain.ports import Chunker, Embedder, Recipe, Reranker, Store
 from twofold.domain.types import TermCounts
 
 
@@ -31,7 +31,8 @@ class Analyser(Protocol):
 class Parts:
     """A collection's store and the three that make its passages.
 
-    `chunking` describes the chunker; `settings` are those that the parts were made with, by name.
+    `chunking` describes the chunker; `settings` are those that the parts were made with, by name. `reranker` is None
+    where nothing is to be reranked.
     """
 
     store: Store
@@ -40,6 +41,7 @@ class Parts:
     chunker: Chunker
     chunking: str
     settings: tuple[tuple[str, str], ...] = ()
+    reranker: Reranker | None = None
 
     @property
     def recipe(self) -> Recipe:

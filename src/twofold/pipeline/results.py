@@ -26,15 +26,46 @@ class ArmTrace:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankTrace:
+    """What reranking made of a passage: `final = (1 - weight) · fused_normalised + weight · normalised`.
+
+    `rank` and `fused` are its place and its score before. `raw` is on the reranker's own scale and `relevance` in
+    [0, 1]; both are None for a passage that was not read, whose weight is 0. The two normalised values say where it
+    lies between the least (0) and the greatest (1) of those that were read.
+    """
+
+    rank: int
+    fused: float
+    fused_normalised: float
+    raw: float | None
+    relevance: float | None
+    normalised: float
+    weight: float
+
+    @property
+    def final(self) -> float:
+        """The passage's score."""
+        return (1.0 - self.weight) * self.fused_normalised + self.weight * self.normalised
+
+
+@dataclass(frozen=True, slots=True)
 class HitTrace:
-    """Where a passage's score came from. `terms` add up to the lexical arm's `raw`, from the left."""
+    """Where a passage's score came from. `terms` add up to the lexical arm's `raw`, from the left.
+
+    `rerank` is None where nothing was reranked.
+    """
 
     lexical: ArmTrace | None
     dense: ArmTrace | None
     terms: tuple[TermScore, ...] = ()
+    rerank: RerankTrace | None = None
 
     def evaluate(self) -> float:
-        """Recompute the passage's score: the parts of the arms that spoke, lexical first."""
+        """Recompute the passage's score: the fused one, or what reranking made of it."""
+        return self.fused() if self.rerank is None else self.rerank.final
+
+    def fused(self) -> float:
+        """Recompute the fused score: the parts of the arms that spoke, lexical first."""
         total = 0.0
         for arm in (self.lexical, self.dense):
             if arm is not None:
@@ -62,11 +93,28 @@ class FoundPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankSummary:
+    """What reranking did: `read` of at most `candidates` passages, and `dropped` those below the threshold.
+
+    `scale` is that of the traces' `raw`. Fewer were read than there were candidates where the time budget ended it.
+    """
+
+    model: str
+    scale: str
+    candidates: int
+    read: int
+    dropped: int
+    weight: float
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """A search's answer. `mode` is what was done, `degraded` names what could not be done and why.
 
     `fusion` says how scores were made: `convex`, `rrf`, or the mode's name where one arm was alone. `constants` are
-    what the question's scores were normalised by; `timings_ms` gives each step and `total`.
+    what the question's scores were normalised by; `timings_ms` gives each step and `total`. `rerank` is None where
+    nothing was reranked.
     """
 
     query: str
@@ -76,3 +124,4 @@ class SearchResult:
     constants: Mapping[str, float]
     timings_ms: Mapping[str, float]
     degraded: tuple[str, ...] = ()
+    rerank: RerankSummary | None = None

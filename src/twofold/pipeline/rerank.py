@@ -1,0 +1,152 @@
+"""Reranking: a model reads the best candidates together with the question, and what it says is blended in.
+
+Texts are cut to what such models read anyway (checklist 51). With a time budget the candidates are read a few at a
+time, the best first, and reading stops where the next few would, at the pace of those before, end too late.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from twofold.domain.errors import InvalidInputError, ModelError
+from twofold.domain.ports import Reranker
+from twofold.domain.types import Ranking, Scores
+from twofold.pipeline.results import RerankSummary, RerankTrace
+from twofold.ranking.blend import Blend, blend
+
+QUERY_CHARACTERS = 512
+TEXT_CHARACTERS = 4_000
+AT_ONCE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RerankPlan:
+    """How candidates are reranked: how many, with what weight in [0, 1], and from what relevance in [0, 1] they stay.
+
+    `budget_ms` is the time that the whole search may take, 0 for no limit.
+    """
+
+    candidates: int = 20
+    weight: float = 0.2
+    threshold: float = 0.0
+    budget_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What is to be read: the question's words, the fused order, and how to get the texts of some keys."""
+
+    question: str
+    fused: Ranking
+    texts_of: Callable[[Sequence[int]], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reranked:
+    """An order with each passage's trace by key, and what was done; the fused order where nothing could be read."""
+
+    ranking: Ranking
+    traces: Mapping[int, RerankTrace] = field(default_factory=dict)
+    constants: Mapping[str, float] = field(default_factory=dict)
+    summary: RerankSummary | None = None
+    degraded: tuple[str, ...] = ()
+
+
+def rerank(
+    reranker: Reranker, reading: Reading, plan: RerankPlan, elapsed_ms: Callable[[], float] = lambda: 0.0
+) -> Reranked:
+    """Rerank the first candidates of an order; the others stay beneath, and are left out where there is a threshold.
+
+    `elapsed_ms` tells how much of the budget is spent. A reranker that fails leaves the fused order, and that is told
+    in `degraded`.
+    """
+    fused = reading.fused
+    wanted = fused.keys[: plan.candidates].tolist()
+    if not wanted:
+        return Reranked(fused)
+    try:
+        raw = _read(reranker, reading, wanted, plan.budget_ms, elapsed_ms)
+    except ModelError as error:
+        skipped = "; the threshold was not applied" if plan.threshold else ""
+        return Reranked(fused, degraded=(f"rerank unavailable: {error.message}{skipped}",))
+    if not len(raw):
+        note = f"rerank skipped: the budget of {plan.budget_ms:g} ms was spent"
+        return Reranked(fused, summary=_summary(reranker, plan, 0, 0), degraded=(note,))
+    return _blended(reranker, fused, raw, plan)
+
+
+def check(plan: RerankPlan) -> None:
+    """Refuse what cannot be done. Raises InvalidInputError."""
+    if plan.candidates < 1:
+        raise InvalidInputError(f"{plan.candidates} candidates cannot be reranked.", "Rerank at least 1.")
+    for name, value in (("weight", plan.weight), ("threshold", plan.threshold)):
+        if not 0.0 <= value <= 1.0:
+            raise InvalidInputError(f"The rerank {name} must be from 0 to 1, not {value}.", "Choose one in between.")
+    if not plan.budget_ms >= 0.0:
+        raise InvalidInputError(f"The budget cannot be {plan.budget_ms} ms.", "Use 0 for no limit.")
+
+
+def _read(
+    reranker: Reranker, reading: Reading, keys: Sequence[int], budget_ms: float, elapsed_ms: Callable[[], float]
+) -> Scores:
+    """Score the texts of some keys, or of so many of them as the budget allows."""
+    question = reading.question[:QUERY_CHARACTERS]
+    size = AT_ONCE if budget_ms else len(keys)
+    scores: list[Scores] = []
+    slowest = 0.0
+    for start in range(0, len(keys), size):
+        before = elapsed_ms()
+        some = keys[start : start + size]
+        if budget_ms and (before >= budget_ms or before + slowest * len(some) > budget_ms):
+            break
+        texts = [text[:TEXT_CHARACTERS] for text in reading.texts_of(some)]
+        scores.append(_checked(reranker, reranker.score(question, texts), len(texts)))
+        slowest = max(slowest, (elapsed_ms() - before) / len(some))
+    return np.concatenate(scores) if scores else np.empty(0, dtype=np.float64)
+
+
+def _checked(reranker: Reranker, raw: Scores, count: int) -> Scores:
+    values = np.asarray(raw, dtype=np.float64)
+    if values.shape != (count,) or not np.isfinite(values).all():
+        raise ModelError(
+            f"{reranker.identity.name} did not give one finite score for each text.", "Use another reranker."
+        )
+    return values
+
+
+def _blended(reranker: Reranker, fused: Ranking, raw: Scores, plan: RerankPlan) -> Reranked:
+    relevance = reranker.relevance(raw)
+    made = blend(fused, raw, plan.weight)
+    traces = _traces(fused, raw, relevance, made, plan.weight)
+    ranking, dropped = made.ranking, 0
+    if plan.threshold:
+        dropped = int((relevance < plan.threshold).sum())
+        relevant = fused.keys[: len(raw)][relevance >= plan.threshold]
+        kept = np.isin(ranking.keys, relevant)
+        ranking = Ranking(ranking.keys[kept], ranking.scores[kept])
+    constants = {
+        "fused_low": made.fused_span.low,
+        "fused_high": made.fused_span.high,
+        "raw_low": made.read_span.low,
+        "raw_high": made.read_span.high,
+    }
+    return Reranked(ranking, traces, constants, _summary(reranker, plan, len(raw), dropped))
+
+
+def _traces(fused: Ranking, raw: Scores, relevance: Scores, made: Blend, weight: float) -> Mapping[int, RerankTrace]:
+    read = zip(raw.tolist(), relevance.tolist(), made.read_values.tolist(), strict=True)
+    before = enumerate(zip(fused.keys.tolist(), fused.scores.tolist(), made.fused_values.tolist(), strict=True), 1)
+    traces = {}
+    for rank, (key, score, value) in before:
+        given = next(read, None)
+        if given is None:
+            traces[key] = RerankTrace(rank, score, value, None, None, 0.0, 0.0)
+        else:
+            traces[key] = RerankTrace(rank, score, value, *given, weight)
+    return traces
+
+
+def _summary(reranker: Reranker, plan: RerankPlan, read: int, dropped: int) -> RerankSummary:
+    identity = reranker.identity
+    return RerankSummary(identity.name, identity.scale, plan.candidates, read, dropped, plan.weight, plan.threshold)
