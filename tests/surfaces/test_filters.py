@@ -16,6 +16,7 @@ DOCUMENT: dict[str, MetadataValue] = {
     "draft": False,
     "tags": ("engine", "notes"),
     "source": "docs/plan.md",
+    "type": ".md",
 }
 
 
@@ -39,6 +40,12 @@ DOCUMENT: dict[str, MetadataValue] = {
         "source^=docs/",
         "source~=plan",
         "nobody!=x",
+        "edition == 2",
+        "author = Ada and year >= 1843 and not draft = true",
+        'source starts with docs/ and tags in [engine, "x"]',
+        "type in [.md, .txt]",
+        '{"field": "year", "op": "<", "value": 1900}',
+        ' {"file_type": [".md"], "path_contains": "docs/"}',
     ],
 )
 def test_these_pass(test: str) -> None:
@@ -68,7 +75,7 @@ def test_a_value_may_hold_signs() -> None:
     assert matches(parsed_filter(["note=a=b>c"]), {"note": "a=b>c"})
 
 
-@pytest.mark.parametrize("test", ["", "=x", ">5", "a b", "a ! b"])
+@pytest.mark.parametrize("test", ["", "=x", ">5", "a b", "a ! b", "{", "{}", '{"nobody": 1}'])
 def test_what_cannot_be_read_is_refused(test: str) -> None:
     with pytest.raises(InvalidInputError):
         parsed_filter([test])

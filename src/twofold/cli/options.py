@@ -24,8 +24,9 @@ FilterOption = Annotated[
     typer.Option(
         "--filter",
         "-f",
-        metavar="TEST",
-        help="Only documents that pass, such as author=Ada, year>=2020, source^=docs/, title~=plan; repeat for more.",
+        metavar="FILTER",
+        help="Only documents that pass: 'type in [.md, .txt] and year >= 2020 and not title contains draft', "
+        "author=Ada, source^=docs/, title~=plan, or JSON; repeat for more.",
         show_default=False,
     ),
 ]

@@ -1,7 +1,7 @@
 """The filter tree, and `matches`: what every store must mean by it.
 
-A filter looks at a document's fields: its metadata, and `source`, `title` and `media_type` beside them. A field that is
-missing fails every test but `Not`; nothing raises. A field that holds several values passes if one of them does.
+A filter looks at a document's fields: its metadata, and `source`, `title`, `media_type` and `type` beside them. A
+missing field fails every test but `Not`; nothing raises. A field that holds several values passes if one of them does.
 """
 
 import operator
@@ -25,6 +25,8 @@ class Op(StrEnum):
     CONTAINS = "contains"
     EXISTS = "exists"
 
+
+LONGEST_SUFFIX = 16  # characters
 
 ORDERINGS: Mapping[Op, Callable[[Any, Any], bool]] = {
     Op.EQ: operator.eq,
@@ -73,9 +75,30 @@ EVERYTHING = And()
 
 
 def fields_of(document: Document | DocumentInfo) -> Mapping[str, MetadataValue]:
-    """Give what filters may look at. The document's own names win over metadata of the same name."""
-    own = {"source": document.source, "title": document.title, "media_type": document.media_type}
+    """Give what filters may look at. The document's own names win over metadata of the same name.
+
+    `type` is the suffix of the source, such as `.md`, beside what metadata says of a `type`, if anything.
+    """
+    own: dict[str, MetadataValue] = {
+        "source": document.source,
+        "title": document.title,
+        "media_type": document.media_type,
+    }
+    suffix = suffix_of(document.source)
+    if suffix:
+        said = document.metadata.get("type", ())
+        own["type"] = (*(said if isinstance(said, tuple) else (said,)), suffix)
     return {**document.metadata, **own}
+
+
+def suffix_of(source: str) -> str:
+    """Give the suffix of a path or an address in lower case, with its dot: `.md` of `docs/Plan.MD`.
+
+    Empty for `Makefile`, for `.profile`, and where what stands behind the last dot is more than a short word.
+    """
+    name = source[max(source.rfind("/"), source.rfind("\\")) + 1 :]
+    front, _, suffix = name.rpartition(".")
+    return f".{suffix.lower()}" if front and suffix.isalnum() and len(suffix) <= LONGEST_SUFFIX else ""
 
 
 def matches(condition: Filter, fields: Mapping[str, MetadataValue]) -> bool:

@@ -4,7 +4,9 @@
     +word +"a phrase"  the passage holds it
     -word -"a phrase"  the passage does not hold it
 
-An operator stands at the start of a word: `git-reset` is a word and `--hard` an option, both searched for. A quote
+    type:.sql -path:old after:2025-01-01    only documents that pass, as `twofold.query.operators` says
+
+A sign or a name stands at the start of a word: `git-reset` is a word and `--hard` an option, both searched for. A quote
 without its partner is no quote. How words become terms is not known here: an analyser's functions are handed in.
 """
 
@@ -15,8 +17,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from twofold.domain.errors import InvalidInputError
+from twofold.domain.filters import EVERYTHING, And, Filter, Not
 from twofold.domain.types import Clause, TermQuery
+from twofold.query.limits import checked
 from twofold.query.normalise import normalise
+from twofold.query.operators import OPERATOR, read_operator
 
 LONGEST_QUESTION = 32_768  # characters
 _CLOSING = {'"': '"', "\uff02": "\uff02", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\xab": "\xbb", "\xbb": "\xab"}
@@ -49,7 +54,8 @@ class ParsedQuery:
 
     `original` is for display; `normalised` shows what was read, operators dropped, and is no key to keep answers under;
     `words` is for the embedder: without operators and without what is excluded. `terms` is the lexical question; what
-    is required counts in it, what is excluded does not.
+    is required counts in it, what is excluded does not. `filter` is what the question says of where to look; its
+    operators are in none of the others but `original`.
     """
 
     original: str
@@ -58,22 +64,25 @@ class ParsedQuery:
     terms: TermQuery
     required: tuple[Clause, ...] = ()
     excluded: tuple[Clause, ...] = ()
+    filter: Filter = EVERYTHING
 
 
 class _Part(NamedTuple):
-    """A word or a phrase with its operator: `+`, `-` or none."""
+    """A word or a phrase with its operator: `+`, `-` or none. `span` is where it stands; `filter` is what it asks."""
 
     operator: str
     text: str
     quoted: bool
+    span: tuple[int, int] = (0, 0)
+    filter: Filter | None = None
 
 
 def parse(text: str, analysis: Analysis) -> ParsedQuery:
     """Take a question apart, in time linear in its length.
 
     `undo +commit -merge "soft reset"` searches for the words `undo commit soft reset`, in passages that hold `commit`
-    and the phrase, and do not hold `merge`. Raises InvalidInputError for a question that is empty, too long, or says
-    only what not to find.
+    and the phrase, and do not hold `merge`. `joins type:.sql` searches for `joins` in SQL files. Raises
+    InvalidInputError for a question that is empty, too long, or says only what not to find or where to look.
     """
     if len(text) > LONGEST_QUESTION:
         raise InvalidInputError(
@@ -81,19 +90,23 @@ def parse(text: str, analysis: Analysis) -> ParsedQuery:
             "Ask for less at a time.",
         )
     original = _SURROGATE.sub("\ufffd", text)
-    parts = list(_parts(_CONTROL.sub(" ", original)))
+    read = _CONTROL.sub(" ", original)
+    everything = list(_parts(read))
+    asked = [part for part in everything if part.filter is not None]
+    parts = [part for part in everything if part.filter is None]
     words = " ".join(part.text for part in parts if part.operator != "-")
     if not any(map(_says_something, words)):
-        raise InvalidInputError(*_nothing_to_find(parts))
+        raise InvalidInputError(*_nothing_to_find(everything))
     required = [part for part in parts if part.operator == "+" or (part.quoted and not part.operator)]
     excluded = [part for part in parts if part.operator == "-"]
     return ParsedQuery(
         original=original,
-        normalised=normalise(original, analysis.fold),
+        normalised=normalise(_without(read, asked), analysis.fold),
         words=words,
         terms=TermQuery(analysis.query(words)),
         required=_clauses(required, analysis),
         excluded=_clauses(excluded, analysis),
+        filter=_joined(asked),
     )
 
 
@@ -102,16 +115,53 @@ def _parts(text: str) -> Iterator[_Part]:
     at = 0
     while found := _START.search(text, at):
         operator, opened = found[1], found.end()
+        named = OPERATOR.match(text, opened)
+        if named and (asked := _asked(text, found, named, last)):
+            at = asked.span[1]
+            yield asked
+            continue
         end = _closing(text, opened, last)
         if end < 0:
-            space = _SPACE.search(text, opened)
-            at = space.start() if space else len(text)
+            at = _word_end(text, opened)
             yield _word(operator, text[opened:at])
             continue
         at = end + 1
         phrase = text[opened + 1 : end].strip()
         if any(unicodedata.category(character)[0] in "LNSP" for character in phrase):
             yield _Part(operator, phrase, quoted=True)
+
+
+def _asked(text: str, found: re.Match[str], named: re.Match[str], last: Mapping[str, int]) -> _Part | None:
+    """Read a named operator with its value, quoted or not; None if it is but a word."""
+    opened = named.end()
+    closing = _closing(text, opened, last)
+    quoted = closing >= 0
+    end = closing + 1 if quoted else _word_end(text, opened)
+    value = text[opened + 1 : closing].strip() if quoted else text[opened:end]
+    condition = read_operator(named[1], value, quoted=quoted)
+    if condition is None:
+        return None
+    asked = Not(condition) if found[1] == "-" else condition
+    return _Part("", text[named.start() : end], quoted=quoted, span=(found.start(), end), filter=asked)
+
+
+def _word_end(text: str, start: int) -> int:
+    space = _SPACE.search(text, start)
+    return space.start() if space else len(text)
+
+
+def _without(text: str, asked: Iterable[_Part]) -> str:
+    """Give the text without the parts that say where to look."""
+    kept, at = [], 0
+    for part in asked:
+        kept.append(text[at : part.span[0]])
+        at = part.span[1]
+    return "".join([*kept, text[at:]])
+
+
+def _joined(asked: Iterable[_Part]) -> Filter:
+    conditions = tuple(dict.fromkeys(part.filter for part in asked if part.filter is not None))
+    return checked(conditions[0] if len(conditions) == 1 else And(conditions))
 
 
 def _closing(text: str, opened: int, last: Mapping[str, int]) -> int:
@@ -149,6 +199,8 @@ def _says_something(character: str) -> bool:
 
 
 def _nothing_to_find(parts: Sequence[_Part]) -> tuple[str, str]:
+    if parts and all(part.filter is not None for part in parts):
+        return "The question only says where to look.", "Add a word to look for."
     if any(part.operator == "-" for part in parts):
         return "The question only says what not to find.", "Add a word to look for."
     if parts:

@@ -1,0 +1,77 @@
+"""What stands in a question to say where to look: `type:.sql`, `after:2025-01-01`, `path:/models/staging`.
+
+    source:TEXT path:TEXT    the source holds the text
+    title:TEXT               the title holds it, in the usual ways to write capitals
+    type:.sql,.md            the type is one of these, with or without the dot
+    after:DATE before:DATE   last modified on that day or later; before it
+
+Only these names, in small letters and directly before their value, are operators: `http://x`, `std::vector`, `Note:`
+and `after:lunch` are words. How quotes and signs are read is the parser's business.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+from twofold.domain.filters import EVERYTHING, And, Filter, Op, Or, Test
+from twofold.query.periods import read_period
+
+DATE_FIELDS = ("modified", "last_modified")
+OPERATOR = re.compile(r"(source|path|title|type|after|before):(?=[^\s:])")
+_TRAILING = ",;?!"
+
+
+def read_operator(name: str, value: str, *, quoted: bool) -> Filter | None:
+    """Make the filter of an operator and its value; None if together they are but a word.
+
+    `type`, `sql` gives an Or of `type == ".sql"` and `type == "sql"`. Raises InvalidInputError for a date that is in no
+    calendar, such as 2025-02-30.
+    """
+    wanted = value if quoted else value.rstrip(_TRAILING)
+    return _READERS[name](wanted) if wanted else None
+
+
+def all_of(*conditions: Filter) -> Filter:
+    """Join filters by and, leaving out what lets everything through."""
+    parts = tuple(part for part in conditions if part != EVERYTHING)
+    return parts[0] if len(parts) == 1 else And(parts)
+
+
+def modified(op: Op, date: str) -> Filter | None:
+    """Compare when a document was last modified, by whichever name its metadata has for it; None if `date` is none."""
+    period = read_period(date)
+    return None if period is None else Or(tuple(period.test(field, op) for field in DATE_FIELDS))
+
+
+def _source(value: str) -> Filter:
+    return Test("source", Op.CONTAINS, value)
+
+
+def _title(value: str) -> Filter:
+    spellings = dict.fromkeys((value, value.lower(), value.upper(), value[0].upper() + value[1:], value.title()))
+    tests = tuple(Test("title", Op.CONTAINS, one) for one in spellings)
+    return tests[0] if len(tests) == 1 else Or(tests)
+
+
+def _type(value: str) -> Filter | None:
+    names = [one for one in value.lower().split(",") if one.strip(".")]
+    spellings = dict.fromkeys(spelling for one in names for spelling in (f".{one.removeprefix('.')}", one))
+    tests = tuple(Test("type", Op.EQ, one) for one in spellings)
+    return (tests[0] if len(tests) == 1 else Or(tests)) if tests else None
+
+
+def _after(value: str) -> Filter | None:
+    return modified(Op.GE, value)
+
+
+def _before(value: str) -> Filter | None:
+    return modified(Op.LT, value)
+
+
+_READERS: Mapping[str, Callable[[str], Filter | None]] = {
+    "source": _source,
+    "path": _source,
+    "title": _title,
+    "type": _type,
+    "after": _after,
+    "before": _before,
+}

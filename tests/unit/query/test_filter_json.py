@@ -1,0 +1,89 @@
+"""Filters as JSON: typed trees and flat requests, and that nothing else gets in."""
+
+import json
+
+import pytest
+
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.filters import And, Filter, Not, Op, Or, Test
+from twofold.query.filter_json import filter_from_json, gated, parse_json_filter, quality_gates
+from twofold.query.limits import LONGEST_FILTER
+
+YEAR = {"field": "year", "op": ">=", "value": 2020}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (YEAR, Test("year", Op.GE, 2020)),
+        ({"and": [YEAR]}, And((Test("year", Op.GE, 2020),))),
+        ({"or": []}, Or()),
+        ({"not": {"and": []}}, Not(And())),
+        ({"field": "a", "op": "!=", "value": True}, Not(Test("a", Op.EQ, True))),
+        ({"field": "a", "op": "in", "value": ["x", 1]}, Or((Test("a", Op.EQ, "x"), Test("a", Op.EQ, 1)))),
+        ({"field": "a", "op": "exists"}, Test("a", Op.EXISTS)),
+        ({"field": "a", "op": "prefix", "value": "x"}, Test("a", Op.PREFIX, "x")),
+        ({"path_contains": "/x"}, Or((Test("source", Op.CONTAINS, "/x"), Test("path", Op.CONTAINS, "/x")))),
+        ({"min_entity_density": 0.2}, Test("entity_density", Op.GE, 0.2)),
+        ({"repository": "r", "source_type_in": ["web"]},
+         And((Test("repository", Op.EQ, "r"), Test("source_type", Op.EQ, "web")))),
+    ],
+)  # fmt: skip
+def test_a_json_value_is_this_tree(value: object, expected: Filter) -> None:
+    assert repr(parse_json_filter(json.dumps(value))) == repr(filter_from_json(value)) == repr(expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        "null",
+        "1",
+        '"year"',
+        '{"and": {}}',
+        '{"and": [1]}',
+        '{"and": [], "or": []}',
+        '{"field": "a", "op": "==", "value": null}',
+        '{"field": "a", "op": "==", "value": [1]}',
+        '{"field": "a", "op": "==", "value": NaN}',
+        '{"field": "a", "op": "<", "value": 1e999}',
+        '{"field": "a", "op": "~", "value": 1}',
+        '{"field": "a", "op": "contains", "value": 1}',
+        '{"field": "a", "op": "=="}',
+        '{"field": "a", "op": "exists", "value": 1}',
+        '{"field": 1, "op": "exists"}',
+        '{"field": "a", "op": "exists", "more": 1}',
+        '{"field": "a", "field": "b", "op": "exists"}',
+        '{"source_type": "azure_devops"}',
+        '{"source_type": [{"$ne": 1}]}',
+        '{"date_from": "yesterday"}',
+        '{"date_from": "2025-02-30"}',
+        '{"date_from": 2025}',
+        '{"min_entity_density": true}',
+        '{"min_entity_density": "0.12"}',
+        '{"repository": ["a"]}',
+        '{"file_types": [".sql"]}',
+        '{"date_from": "2025-01-01", "drop": 1}',
+        '{"field": "a", "op": "==", "value": ' + "9" * 5_000 + "}",
+        "[" * 30_000,
+        '{"not": ' * 5_000 + YEAR.__repr__().replace("'", '"') + "}" * 5_000,
+        '{"and": [' + ", ".join([json.dumps(YEAR)] * 1_100) + "]}",
+        " " * (LONGEST_FILTER + 1),
+    ],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        parse_json_filter(text)
+
+    assert caught.value.remedy
+    assert len(str(caught.value)) < 300
+
+
+def test_a_request_may_move_the_density_floor_of_the_gates() -> None:
+    assert gated({}) == And((quality_gates(0.12),))
+    assert gated({"min_entity_density": 0.3, "repository": "r"}) == And(
+        (quality_gates(0.3), Test("repository", Op.EQ, "r"))
+    )
