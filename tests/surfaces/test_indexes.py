@@ -209,7 +209,7 @@ def test_a_judged_collection_is_measured_in_every_mode(run: Run, tmp_path: Path)
     done = run("eval", judged(tmp_path / "tiny"), "--json")
     shown = run("eval", tmp_path / "tiny", "--mode", "bm25").out
 
-    rows = {row["mode"]: row for row in done.data["rows"]}
+    rows = {row["name"]: row for row in done.data["rows"]}
     assert rows.keys() == {"hybrid", "bm25", "semantic"}
     figures = {figure["metric"]: figure["interval"] for figure in rows["bm25"]["figures"]}
     assert figures.keys() == {"nDCG@10", "MRR@10", "recall@100", "hit rate@5", "P@5"}

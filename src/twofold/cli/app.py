@@ -16,7 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 2 bad input, 3 not found, 4 mismatch, 5 busy, 6 disk full, 7 damaged, 8 model, "
-    "9 unreadable documents, 10 store, 1 unforeseen, 130 interrupted. More in docs/exit-codes.md.",
+    "9 unreadable documents, 10 store, 11 a --fail-if test holds, 1 unforeseen, 130 interrupted. More in docs/exit-codes.md.",
 )
 _index = typer.Typer(name="index", no_args_is_help=True, help="Whole indexes: list, create, look at, mend, drop.")
 _models = typer.Typer(name="models", no_args_is_help=True, help="The models that turn text into vectors.")

@@ -1,123 +1,152 @@
-"""`eval`: run the engine over a judged collection, mode by mode, and say how good and how fast each was."""
+"""`eval`: how good and how fast search is on judged questions, one configuration against another."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
+from twofold.cli.configurations import AS_SET, RUN, Configuration, distinct, parsed_configuration
 from twofold.cli.data import write_json
+from twofold.cli.evaluation import draw_evaluation
+from twofold.cli.judged import Ground, Needs, Source, ground_of
 from twofold.cli.launch import settings_for
-from twofold.cli.models import ensure_present
-from twofold.cli.options import EmbedderOption, JsonOption
-from twofold.cli.progress import progress_on
-from twofold.cli.screen import columns, counted, one_line, screen_on
-from twofold.compose import make_parts, open_store
+from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
+from twofold.cli.progress import model_progress
+from twofold.compose import plan_of, rerankers_for
 from twofold.domain.errors import InvalidInputError
-from twofold.evaluate.collection import CorpusDocument, JudgedCollection, load
-from twofold.evaluate.report import Evaluation, Figure, Row, evaluate_run, report, summarise
-from twofold.evaluate.running import ask_all, fill, milliseconds_a_query
-from twofold.pipeline.parts import Parts
-from twofold.pipeline.search import MODES, SearchPlan
-from twofold.pipeline.types import Phase, SyncProgress
+from twofold.evaluate.conditions import check_comparable, parsed_condition
+from twofold.evaluate.evaluation import Answers, Asked, evaluation
+from twofold.evaluate.report import STANDARD, Metric, metric_named
+from twofold.evaluate.running import find_all, milliseconds_a_query
+from twofold.evaluate.runs import Run, read_run, write_run
+from twofold.pipeline.search import MODES
 from twofold.settings import Settings
 
+CONDITION_HOLDS = 11
 
-@dataclass(frozen=True, slots=True)
-class _Engine:
-    """A scratch collection that is filled, and how it is asked."""
 
-    parts: Parts
-    plan: SearchPlan
+def _option(name: str, metavar: str, says: str, *more: str) -> object:
+    return typer.Option(name, *more, metavar=metavar, help=says, show_default=False)
+
+
+Folder = Annotated[
+    Path | None,
+    typer.Argument(metavar="[DIR]", help="Holds corpus.jsonl, queries.jsonl and qrels/.", show_default=False),
+]
+Split = Annotated[str, typer.Option("--split", help="Which judgements of DIR: the name of a file in qrels/.")]
+Qrels = Annotated[
+    Path | None, _option("--qrels", "FILE", "Judge an index of your own: pairs in .csv or .jsonl, or qrels.")
+]
+Queries = Annotated[Path | None, _option("--queries", "FILE", "The queries that --qrels has ids of, .jsonl or .tsv.")]
+Modes = Annotated[list[str] | None, _option("--mode", "MODE", "The same as --with MODE; repeat for more.", "-m")]
+With = Annotated[
+    list[str] | None,
+    _option("--with", "WAY", "Measure this: a mode, search.KEY=VALUE,..., settings or run:FILE; repeat for more."),
+]
+Against = Annotated[str | None, _option("--against", "WAY", "Compare with this, question by question.")]
+FromRun = Annotated[
+    list[Path] | None, _option("--from-run", "FILE", "Measure a TREC run that was made elsewhere; repeat for more.")
+]
+Metrics = Annotated[
+    list[str] | None, _option("--metric", "NAME@K", "Show this, such as ndcg@20 or map@100; repeat for more.")
+]
+RunOut = Annotated[Path | None, _option("--run", "FILE", "Write what was found as a TREC run, a file for each WAY.")]
+FailIf = Annotated[
+    list[str] | None,
+    _option("--fail-if", "TEST", '"ndcg@10 < 0.7" of the value, or "< -0.02" of the difference: exit code 11.'),
+]
 
 
 def evaluate(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Holds corpus.jsonl, queries.jsonl and qrels/.")],
+    folder: Folder = None,
     *,
-    split: Annotated[str, typer.Option("--split", help="Which judgements: the name of a file in qrels/.")] = "test",
-    modes: Annotated[
-        list[str] | None, typer.Option("--mode", "-m", help="Only this mode; repeat for more.", show_default=False)
-    ] = None,
+    qrels: Qrels = None,
+    queries: Queries = None,
+    index: IndexOption = None,
+    split: Split = "test",
+    modes: Modes = None,
+    ways: With = None,
+    against: Against = None,
+    from_run: FromRun = None,
+    metrics: Metrics = None,
+    run_out: RunOut = None,
+    fail_if: FailIf = None,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure search on a judged collection (BEIR's layout), indexed in a scratch folder that is removed afterwards.
+    """Measure search on judged questions, and compare one way of searching with another.
 
-    Each figure is a mean over the questions, with the interval in which 95 % of resampled means lie.
+    A judged collection (DIR, BEIR's layout) is indexed in a scratch folder that is removed afterwards; --qrels is about
+    an index of your own. Each figure is a mean over the questions, with the interval in which 95 % of resampled means
+    lie. More in docs/evaluating.md.
     """
-    asked = _checked(modes or list(MODES))
-    settings = settings_for(context, embedder=embedder).settings
-    judged = load(folder, split)
-    if set(asked) != {"bm25"}:
-        ensure_present(settings)
-    with TemporaryDirectory(prefix="twofold-eval-") as scratch:
-        store = open_store(Path(scratch) / "index", settings, create=True)
-        try:
-            engine = _Engine(make_parts(store, settings, None), _plan(settings))
-            _fill(engine.parts, judged.documents)
-            done = report(judged, [_measured(engine, judged, mode) for mode in asked])
-            engine.parts.embedder.close()
-        finally:
-            store.close()
+
+    def resolve(overrides: Mapping[str, str]) -> Settings:
+        return settings_for(context, embedder=embedder, **overrides).settings
+
+    asked = Asked(_metrics(metrics), tuple(map(parsed_condition, fail_if or ())))
+    check_comparable(asked.conditions, compared=against is not None)
+    texts = [*(modes or ()), *(ways or ()), *(f"{RUN}{path}" for path in from_run or ())]
+    default = [AS_SET] if against is not None or asked.conditions else list(MODES)
+    every = [*(texts or default), *(() if against is None else (against,))]
+    configurations = distinct(parsed_configuration(text, resolve) for text in every)
+    with ground_of(Source(folder, split, qrels, queries, index), _needs(configurations, resolve({}))) as ground:
+        answers = [_answers(one, ground) for one in configurations]
+    some, other = (answers, None) if against is None else (answers[:-1], answers[-1])
+    done = evaluation(ground.judged, ground.documents, some, other, asked)
+    written = [] if run_out is None else _written(run_out, configurations, answers)
     if as_json:
         write_json(done)
     else:
-        _draw(done)
+        draw_evaluation(done, ground.unmatched, written)
+    if done.failed:
+        raise typer.Exit(CONDITION_HOLDS)
 
 
-def _checked(modes: list[str]) -> list[str]:
-    for mode in modes:
-        if mode not in MODES:
-            raise InvalidInputError(f"There is no mode {mode!r}.", f"Use one of {', '.join(MODES)}.")
-    return modes
+def _metrics(names: Sequence[str] | None) -> tuple[Metric, ...]:
+    named = {one.name: one for one in map(metric_named, names or ())}
+    return tuple(named.values()) or STANDARD
 
 
-def _plan(settings: Settings) -> SearchPlan:
-    chosen = settings.search
-    return SearchPlan(
-        k=chosen.k,
-        depth=chosen.depth,
-        fusion=chosen.fusion,
-        dense_weight=chosen.dense_weight,
-        k1=chosen.k1,
-        b=chosen.b,
+def _needs(configurations: Sequence[Configuration], settings: Settings) -> Needs:
+    return Needs(
+        settings,
+        engine=any(isinstance(one.asks, Settings) for one in configurations),
+        model=any(one.needs_a_model for one in configurations),
     )
 
 
-def _fill(parts: Parts, documents: Sequence[CorpusDocument]) -> None:
-    with progress_on() as draw:
-
-        def filled(done: int, passages: int) -> None:
-            draw(SyncProgress(Phase.EMBED, done, len(documents), "", passages))
-
-        fill(parts, documents, filled)
-
-
-def _measured(engine: _Engine, judged: JudgedCollection, mode: str) -> Row:
-    plan = replace(engine.plan, mode=mode)
-    run = ask_all(engine.parts, judged, plan)
-    return summarise(mode, evaluate_run(run, judged), milliseconds_a_query(engine.parts, judged, plan))
-
-
-def _draw(done: Evaluation) -> None:
-    screen = screen_on()
-    screen.line(
-        f"{one_line(done.collection)}: {counted(done.documents, 'document')}, {counted(done.queries, 'question')}"
-    )
-    rows = [("", *(row.mode for row in done.rows))]
-    by_metric = zip(*(row.figures for row in done.rows), strict=True)
-    rows += [(same[0].metric, *map(_shown, same)) for same in by_metric]
-    rows.append(("ms/query", *(f"{row.ms_per_query:.1f}" for row in done.rows)))
-    for line in columns(rows, right=frozenset(range(1, len(rows[0])))):
-        screen.line(line)
-    if done.left_out:
-        screen.line(f"{counted(done.left_out, 'question')} without a relevant document left out.")
-    if done.missing_documents:
-        screen.line(f"{counted(done.missing_documents, 'judgement')} of documents that are not in the corpus.")
+def _answers(one: Configuration, ground: Ground) -> Answers:
+    if isinstance(one.asks, Path):
+        return Answers(one.name, _elsewhere(one.asks, ground), None)
+    if ground.parts is None:
+        raise InvalidInputError(f"There is no index for {one.name} to search.", "Name one with --index.")
+    plan = plan_of(one.asks)
+    rerankers = rerankers_for(one.asks, model_progress())
+    try:
+        parts = replace(ground.parts, reranker=rerankers.named(one.asks.search.rerank))
+        run = find_all(parts, ground.judged, plan, ground.names)
+        return Answers(one.name, run, milliseconds_a_query(parts, ground.judged, plan))
+    finally:
+        rerankers.close()
 
 
-def _shown(figure: Figure) -> str:
-    return f"{figure.interval.mean:.3f} [{figure.interval.low:.3f}, {figure.interval.high:.3f}]"
+def _elsewhere(path: Path, ground: Ground) -> Run:
+    run = read_run(path)
+    if not any(query.id in run for query in ground.judged.queries):
+        raise InvalidInputError(f"{path} answers none of the judged queries.", "Compare the ids of the files.")
+    return run
+
+
+def _written(out: Path, configurations: Sequence[Configuration], answers: Sequence[Answers]) -> list[Path]:
+    """Write each run that was made here: to `out` if it is the only one, else with its configuration in the name."""
+    made = [each for one, each in zip(configurations, answers, strict=True) if isinstance(one.asks, Settings)]
+    tags = [re.sub(r"[^A-Za-z0-9.=_-]+", "-", each.name).strip("-.") for each in made]
+    paths = [out if len(made) == 1 else out.with_name(f"{out.stem}.{tag}{out.suffix}") for tag in tags]
+    for path, each, tag in zip(paths, made, tags, strict=True):
+        write_run(path, each.run, tag)
+    return paths

@@ -1,1 +1,1 @@
-"""How good a ranking is: judged collections, metrics, intervals and comparisons. No engine; runs are handed in."""
+"""How good a ranking is: judged questions, metrics, intervals and comparisons. Only `running` knows the engine."""

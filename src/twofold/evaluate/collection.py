@@ -4,18 +4,17 @@ A corpus line is `{"_id", "title"?, "text"}`, a query line `{"_id", "text"}`; fu
 tab-separated `query-id`, `corpus-id`, `score` (a whole number, above 0 means relevant), with or without a header line.
 """
 
-import json
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
+from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.evaluate.lines import malformed, objects
+from twofold.evaluate.qrels import beir_columns, by_query, read_judgements
 
 _SPLIT_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_COLUMNS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +54,6 @@ class JudgedCollection:
     missing_queries: int = 0
 
 
-class _Judgement(NamedTuple):
-    query: str
-    document: str
-    grade: int
-
-
 def load(folder: Path, split: str = "test") -> JudgedCollection:
     """Read a folder whole.
 
@@ -70,10 +63,10 @@ def load(folder: Path, split: str = "test") -> JudgedCollection:
     if not folder.is_dir():
         raise NotFoundError(f"there is no folder {folder}.", "Name a folder that holds a judged collection.")
     qrels = _qrels(folder, split)
-    judgements = tuple(_judgements(qrels))
+    judgements = tuple(read_judgements(qrels, beir_columns))
     documents = tuple(_documents(_there(folder / "corpus.jsonl")))
-    asked = tuple(_questions(_there(folder / "queries.jsonl")))
-    grades = _by_query(judgements, qrels)
+    asked = tuple(read_questions(_there(folder / "queries.jsonl")))
+    grades = by_query(judgements, qrels)
     known = {document.id for document in documents}
     queries = tuple(q for q in asked if any(grade > 0 for grade in grades.get(q.id, {}).values()))
     if not queries:
@@ -121,7 +114,8 @@ def _documents(path: Path) -> Iterator[CorpusDocument]:
         )
 
 
-def _questions(path: Path) -> Iterator[Question]:
+def read_questions(path: Path) -> Iterator[Question]:
+    """Read a file of queries, `{"_id", "text"}` a line. Raises ReadError with the number of a line that is none."""
     for number, record in _records(path):
         yield Question(id=str(record["_id"]), text=_text(record.get("text"), "text", path, number))
 
@@ -129,59 +123,17 @@ def _questions(path: Path) -> Iterator[Question]:
 def _records(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
     """Give each line's object with its number; each has an `_id`, no two the same."""
     seen: set[str] = set()
-    for number, line in _lines(path):
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise _malformed(path, number, "it is not JSON") from error
-        if not isinstance(record, dict):
-            raise _malformed(path, number, "it is not a JSON object")
+    for number, record in objects(path):
         name = record.get("_id")
         if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
-            raise _malformed(path, number, "its _id is neither text nor a whole number")
+            raise malformed(path, number, "its _id is neither text nor a whole number")
         if str(name) in seen:
-            raise _malformed(path, number, f"the _id {name!r} stands in an earlier line")
+            raise malformed(path, number, f"the _id {name!r} stands in an earlier line")
         seen.add(str(name))
         yield number, record
 
 
 def _text(value: object, field: str, path: Path, number: int) -> str:
     if not isinstance(value, str):
-        raise _malformed(path, number, f"its {field} is not text")
+        raise malformed(path, number, f"its {field} is not text")
     return value
-
-
-def _judgements(path: Path) -> Iterator[_Judgement]:
-    for place, (number, line) in enumerate(_lines(path)):
-        columns = line.rstrip("\r\n").split("\t")
-        if len(columns) != _COLUMNS:
-            raise _malformed(path, number, f"it has {len(columns)} tab-separated columns, not {_COLUMNS}")
-        query, document, grade = (column.strip() for column in columns)
-        if re.fullmatch(r"[+-]?[0-9]{1,9}", grade):
-            yield _Judgement(query, document, int(grade))
-        elif place > 0:  # the first line may be a header
-            raise _malformed(path, number, f"its score {grade!r} is not a whole number")
-
-
-def _by_query(judgements: tuple[_Judgement, ...], path: Path) -> Mapping[str, Mapping[str, int]]:
-    grades: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for query, document, grade in judgements:
-        if grades[query].setdefault(document, grade) != grade:
-            raise ReadError(f"{path} gives two scores for document {document!r} of query {query!r}.", "Keep one.")
-    return grades
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Give the lines that are not blank, with their numbers from 1; a byte order mark is dropped."""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise _malformed(path, number, "it is not UTF-8") from error
-            if text.strip():
-                yield number, text
-
-
-def _malformed(path: Path, number: int, why: str) -> ReadError:
-    return ReadError(f"{path} line {number} cannot be used: {why}.", "Mend the line, or leave it out.")

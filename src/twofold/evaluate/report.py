@@ -1,12 +1,30 @@
-"""From runs to a table: what each mode reached on a judged collection, with intervals. It runs no search itself."""
+"""From runs to rows of a table: metrics by name, runs scored by them, means with intervals. It runs no search."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from twofold.domain.errors import InvalidInputError
 from twofold.evaluate.collection import JudgedCollection
 from twofold.evaluate.compare import Interval, bootstrap_interval
-from twofold.evaluate.metrics import Grades, hit_rate, ndcg, precision, recall, reciprocal_rank
+from twofold.evaluate.metrics import Grades, average_precision, hit_rate, ndcg, precision, recall, reciprocal_rank
+
+DOCUMENTS_JUDGED: Final = 100
+"""How many documents of each question are looked at."""
+
+Compute = Callable[[Sequence[str], Grades, int], float]
+
+_NAMED: Final[Mapping[str, tuple[str, Compute]]] = {
+    "ndcg": ("nDCG", ndcg),
+    "mrr": ("MRR", reciprocal_rank),
+    "recall": ("recall", recall),
+    "hitrate": ("hit rate", hit_rate),
+    "success": ("hit rate", hit_rate),
+    "p": ("P", precision),
+    "precision": ("P", precision),
+    "map": ("MAP", average_precision),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +32,7 @@ class Metric:
     """A metric at its cut, with the name it is shown by."""
 
     name: str
-    compute: Callable[[Sequence[str], Grades, int], float]
+    compute: Compute
     k: int
 
 
@@ -45,23 +63,27 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one mode of search reached, and the mean time of one query in milliseconds."""
+    """What one configuration reached, and the mean time of one query in milliseconds, where it was run here."""
 
-    mode: str
+    name: str
     figures: tuple[Figure, ...]
-    ms_per_query: float
+    ms_per_query: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """A whole report: averages over `queries`; the `left_out` ones have no relevant judgement and count nowhere."""
+def metric_named(text: str) -> Metric:
+    """Read a metric's name and cut, in capitals or not: nDCG, MRR, recall, hit rate, P or MAP, at 1 to 100.
 
-    collection: str
-    documents: int
-    queries: int
-    left_out: int
-    missing_documents: int
-    rows: tuple[Row, ...]
+    >>> metric_named("ndcg@20").name, metric_named("HIT_RATE@5").name
+    ('nDCG@20', 'hit rate@5')
+
+    Raises InvalidInputError for any other.
+    """
+    name, _, cut = (part.strip() for part in text.lower().partition("@"))
+    known = _NAMED.get(re.sub(r"[ _-]", "", name))
+    if known is None or not re.fullmatch(r"[0-9]{1,4}", cut) or not 1 <= int(cut) <= DOCUMENTS_JUDGED:
+        remedy = f"Use nDCG, MRR, recall, hit rate, P or MAP, @ and a number up to {DOCUMENTS_JUDGED}, as in ndcg@10."
+        raise InvalidInputError(f"There is no metric {text!r}.", remedy)
+    return Metric(f"{known[0]}@{int(cut)}", known[1], int(cut))
 
 
 def evaluate_run(
@@ -80,28 +102,16 @@ def evaluate_run(
 
 
 def summarise(
-    mode: str,
+    name: str,
     scored: Sequence[MetricValues],
-    ms_per_query: float,
+    ms_per_query: float | None,
     *,
     level: float = 0.95,
     seed: int = 0,
 ) -> Row:
     """Average each metric over the questions, with bootstrap intervals of this level."""
     figures = tuple(Figure(one.metric, bootstrap_interval(one.values, level, seed=seed)) for one in scored)
-    return Row(mode, figures, ms_per_query)
-
-
-def report(judged: JudgedCollection, rows: Sequence[Row]) -> Evaluation:
-    """Put the rows of the modes under what they were measured on."""
-    return Evaluation(
-        collection=judged.name,
-        documents=len(judged.documents),
-        queries=len(judged.queries),
-        left_out=judged.left_out,
-        missing_documents=judged.missing_documents,
-        rows=tuple(rows),
-    )
+    return Row(name, figures, ms_per_query)
 
 
 def documents_from_passages(documents: Iterable[str], limit: int | None = None) -> tuple[str, ...]:

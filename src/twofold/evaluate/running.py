@@ -60,23 +60,31 @@ def find_all(parts: Parts, judged: JudgedCollection, plan: SearchPlan, names: Ma
     """Find documents as `ask_all` does, each with its best passage's score.
 
     `names` gives by a document's id what the judgements call it; others go by their source. Raises ModelError when
-    questions cannot be embedded: a hybrid search goes on with words alone then, and must not be taken for one.
+    questions cannot be embedded or passages not be read again: the search goes on without, and must not be taken for
+    what it is called.
     """
     stored = parts.store.info()
     passages = DOCUMENTS_JUDGED * math.ceil(stored.chunks / max(1, stored.documents))
     deep = replace(plan, k=min(LARGEST_K, passages))
     run = {}
     for question in judged.queries:
-        result = search(parts, question.text, deep)
-        if result.degraded:
-            raise ModelError(
-                f"The mode {plan.mode} cannot be measured: {result.degraded[0]}.", "See `twofold doctor`, or use bm25."
-            )
+        result = search(parts, as_prose(question.text), deep)
+        if result.mode != plan.mode or (result.degraded and result.rerank is None):
+            raise ModelError(f"This cannot be measured: {result.degraded[0]}", "See `twofold doctor`, or use bm25.")
         best: dict[str, float] = {}
         for hit in result.hits:
             best.setdefault(names.get(hit.document, hit.source), hit.score)
         run[question.id] = tuple(ScoredDocument(*one) for one in islice(best.items(), DOCUMENTS_JUDGED))
     return run
+
+
+def as_prose(question: str) -> str:
+    """Take the operators out of a question and leave its words.
+
+    >>> as_prose('what "barks at midnight" -loudly')
+    'what  barks at midnight  loudly'
+    """
+    return _SIGN.sub("", question.translate(_QUOTES))
 
 
 def milliseconds_a_query(parts: Parts, judged: JudgedCollection, plan: SearchPlan) -> float:

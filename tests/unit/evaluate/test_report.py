@@ -2,10 +2,11 @@
 
 import pytest
 
+from twofold.domain.errors import InvalidInputError
 from twofold.evaluate.collection import CorpusDocument, JudgedCollection, Question
 from twofold.evaluate.compare import Interval
 from twofold.evaluate.metrics import recall
-from twofold.evaluate.report import Metric, documents_from_passages, evaluate_run, report, summarise
+from twofold.evaluate.report import Metric, documents_from_passages, evaluate_run, metric_named, summarise
 
 JUDGED = JudgedCollection(
     name="small",
@@ -35,14 +36,34 @@ def test_a_query_the_run_lacks_scores_nothing_and_an_unknown_one_is_ignored() ->
 
 def test_a_row_holds_means_with_intervals() -> None:
     row = summarise("hybrid", evaluate_run({"q1": ["a"], "q2": []}, JUDGED, [Metric("recall@1", recall, 1)]), 1.5)
-    assert (row.mode, row.ms_per_query) == ("hybrid", 1.5)
+    assert (row.name, row.ms_per_query) == ("hybrid", 1.5)
     assert row.figures[0].interval == Interval(0.5, 0.0, 1.0)
 
 
-def test_a_report_says_what_was_measured_on_what() -> None:
-    whole = report(JUDGED, [summarise("bm25", evaluate_run({}, JUDGED), 0.1)])
-    assert (whole.collection, whole.documents, whole.queries, whole.left_out) == ("small", 3, 2, 1)
-    assert [row.mode for row in whole.rows] == ["bm25"]
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("ndcg@10", "nDCG@10"),
+        ("NDCG@010", "nDCG@10"),
+        (" Mrr @ 3", "MRR@3"),
+        ("hit_rate@5", "hit rate@5"),
+        ("Success@5", "hit rate@5"),
+        ("precision@1", "P@1"),
+        ("p@100", "P@100"),
+        ("map@7", "MAP@7"),
+        ("RECALL@100", "recall@100"),
+    ],
+)
+def test_a_metric_is_known_by_its_name_in_any_case(written: str, name: str) -> None:
+    assert metric_named(written).name == name
+
+
+@pytest.mark.parametrize(
+    "written", ["", "ndcg", "ndcg@", "ndcg@0", "ndcg@101", "bleu@4", "ndcg@-1", "ndcg@\u0661", "@5"]
+)
+def test_a_metric_that_is_none_is_refused(written: str) -> None:
+    with pytest.raises(InvalidInputError, match="no metric"):
+        metric_named(written)
 
 
 @pytest.mark.parametrize(

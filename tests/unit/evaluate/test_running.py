@@ -1,10 +1,14 @@
 """Running the engine over a judged collection: what is put in, and what is asked."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from twofold.compose import make_parts
+from twofold.domain.errors import ModelError
+from twofold.domain.types import Vectors, document_id
 from twofold.evaluate.collection import CorpusDocument, JudgedCollection, Question
-from twofold.evaluate.running import as_prose, ask_all, document_of, fill, milliseconds_a_query
+from twofold.evaluate.running import as_prose, ask_all, document_of, fill, find_all, milliseconds_a_query
 from twofold.models.hashing import HashingEmbedder
 from twofold.pipeline.search import SearchPlan
 from twofold.settings import Settings
@@ -45,6 +49,36 @@ def test_every_question_is_answered_with_ids_of_the_corpus(mode: str) -> None:
     assert found["a"][0] == "1"
     assert found["b"][0] == "3"
     assert milliseconds_a_query(parts, judged, plan) > 0.0
+
+
+class Mute(HashingEmbedder):
+    """Embeds passages and fails at questions."""
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        message = f"{len(texts)} questions are too many"
+        raise ModelError(message)
+
+
+@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+def test_words_alone_are_not_taken_for_a_hybrid_search(mode: str) -> None:
+    judged = JudgedCollection("made", "test", CORPUS, (Question("a", "where did the cat sit"),), {"a": {"1": 1}})
+    parts = make_parts(MemoryStore(), Settings(), Mute())
+    fill(parts, judged.documents, lambda _documents, _passages: None)
+
+    with pytest.raises(ModelError, match="too many"):
+        ask_all(parts, judged, SearchPlan(mode=mode))
+    assert ask_all(parts, judged, SearchPlan(mode="bm25"))["a"][0] == "1"
+
+
+def test_documents_go_by_the_names_that_judgements_have_for_them_with_their_best_scores() -> None:
+    judged = JudgedCollection("made", "test", CORPUS, (Question("a", "dogs and the cat"),), {"a": {"cats": 1}})
+    parts = make_parts(MemoryStore(), Settings(), HashingEmbedder())
+    fill(parts, judged.documents, lambda _documents, _passages: None)
+
+    found = find_all(parts, judged, SearchPlan(mode="bm25"), {document_id("1"): "cats"})["a"]
+
+    assert {hit.document for hit in found} == {"cats", "3"}
+    assert found[0].score >= found[1].score > 0
 
 
 @pytest.mark.parametrize(

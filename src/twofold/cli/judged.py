@@ -1,0 +1,119 @@
+"""What an evaluation stands on: a collection in a scratch index, an index and questions about it, or runs alone."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from twofold.cli.models import ensure_present
+from twofold.cli.progress import model_progress, progress_on
+from twofold.compose import make_parts, open_store, settings_of
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.ports import Store
+from twofold.evaluate.collection import CorpusDocument, JudgedCollection, load
+from twofold.evaluate.matching import as_written, matched
+from twofold.evaluate.questions import Judged, read_judged
+from twofold.evaluate.running import fill
+from twofold.pipeline.parts import Parts
+from twofold.pipeline.types import Phase, SyncProgress
+from twofold.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where judgements are: a folder with its split, or a file with its queries, about `index` if it is named."""
+
+    folder: Path | None
+    split: str
+    qrels: Path | None
+    queries: Path | None
+    index: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What the configurations ask of the ground: something to search at all, and a model."""
+
+    settings: Settings
+    engine: bool
+    model: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Judged questions and what answers them. `names` and `unmatched` as in `twofold.evaluate.matching`."""
+
+    judged: JudgedCollection
+    documents: int
+    parts: Parts | None
+    names: Mapping[str, str] = field(default_factory=dict)
+    unmatched: tuple[str, ...] = ()
+
+
+@contextmanager
+def ground_of(source: Source, needs: Needs) -> Iterator[Ground]:
+    """Read the judgements, open or fill what is to be searched, and close it afterwards."""
+    if (source.folder is None) == (source.qrels is None):
+        raise InvalidInputError(
+            "An evaluation needs a judged folder or --qrels FILE, not both.",
+            "Name a folder that holds corpus.jsonl, queries.jsonl and qrels/, or judge an index of your own.",
+        )
+    if source.folder is not None:
+        if source.queries is not None or source.index is not None:
+            raise InvalidInputError("--queries and --index go with --qrels.", "A judged folder brings its own.")
+        with _collection(load(source.folder, source.split), needs) as ground:
+            yield ground
+    elif source.qrels is not None:
+        with _own(read_judged(source.qrels, source.queries), source.index, needs) as ground:
+            yield ground
+
+
+@contextmanager
+def _collection(judged: JudgedCollection, needs: Needs) -> Iterator[Ground]:
+    if not needs.engine:
+        yield Ground(judged, len(judged.documents), None)
+        return
+    with TemporaryDirectory(prefix="twofold-eval-") as scratch:
+        store = open_store(Path(scratch) / "index", needs.settings, create=True)
+        with _parts(store, needs) as parts:
+            _fill(parts, judged.documents)
+            yield Ground(judged, len(judged.documents), parts)
+
+
+@contextmanager
+def _own(judged: Judged, index: str | None, needs: Needs) -> Iterator[Ground]:
+    if not needs.engine and index is None:
+        collection = as_written(judged)
+        yield Ground(collection, len({name for one in collection.grades.values() for name in one}), None)
+        return
+    store = open_store(index or needs.settings.index, needs.settings, create=False)
+    with _parts(store, needs) as parts:
+        with store.view() as view:
+            infos = list(view.documents())
+        found = matched(judged, infos)
+        yield Ground(found.collection, len(infos), parts, found.names, found.unmatched)
+
+
+@contextmanager
+def _parts(store: Store, needs: Needs) -> Iterator[Parts]:
+    try:
+        settings = settings_of(needs.settings, store.info().recipe)
+        if needs.model:
+            ensure_present(settings)
+        parts = make_parts(store, settings, None, model_progress())
+        try:
+            yield parts
+        finally:
+            parts.embedder.close()
+    finally:
+        store.close()
+
+
+def _fill(parts: Parts, documents: Sequence[CorpusDocument]) -> None:
+    with progress_on() as draw:
+
+        def filled(done: int, passages: int) -> None:
+            draw(SyncProgress(Phase.EMBED, done, len(documents), "", passages))
+
+        fill(parts, documents, filled)

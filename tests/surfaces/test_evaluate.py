@@ -1,0 +1,264 @@
+"""`eval`: what is measured on what, one way of searching against another, and the exit code for a build."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from twofold.evaluate.runs import read_run
+
+Run = Callable[..., Any]
+
+TEXTS = {
+    "undo": "Reset softly to undo a commit and keep what you changed.",
+    "stash": "A stash puts changes aside and brings them back later.",
+    "tower": "The Eiffel tower stands in Paris, by the river.",
+    "bridge": "The bridge over the river was built of iron.",
+    "fruit": "Apples and pears are kept cool and dry.",
+    "bread": "Bread is baked of flour, water and salt.",
+    "code": "The error ERR-12345 means that the disk is full.",
+    "disk": "Make room on a full disk by deleting old snapshots.",
+}
+QUESTIONS = {
+    "q1": ("undo the last commit", {"undo": 2}),
+    "q2": ("bring changes back", {"stash": 2, "undo": 1}),
+    "q3": ("what stands by the river", {"tower": 1, "bridge": 1}),
+    "q4": ("keeping pears", {"fruit": 1}),
+    "q5": ("what does ERR-12345 mean", {"code": 2, "disk": 1}),
+    "q6": ('-salt "and" water', {"bread": 1}),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A judged collection in BEIR's layout."""
+    made = tmp_path / "small"
+    (made / "qrels").mkdir(parents=True)
+    (made / "corpus.jsonl").write_text("".join(json.dumps({"_id": k, "text": v}) + "\n" for k, v in TEXTS.items()))
+    (made / "queries.jsonl").write_text(
+        "".join(json.dumps({"_id": name, "text": text}) + "\n" for name, (text, _) in QUESTIONS.items())
+    )
+    rows = [
+        f"{name}\t{document}\t{grade}\n" for name, (_, some) in QUESTIONS.items() for document, grade in some.items()
+    ]
+    (made / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(rows))
+    return made
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """Questions about the index `notes`, as a person writes them."""
+    path = tmp_path / "questions.csv"
+    path.write_text(
+        "query,relevant\nundo the last commit,git.md\nwhere is the tower,tower.txt\nprice of pears,prices.csv\n"
+    )
+    return path
+
+
+def rows_of(done: Any) -> dict[str, dict[str, float]]:  # noqa: ANN401  # whatever JSON holds
+    return {
+        row["name"]: {figure["metric"]: figure["interval"]["mean"] for figure in row["figures"]}
+        for row in done.data["rows"]
+    }
+
+
+def test_a_comparison_has_the_documented_shape(run: Run, folder: Path) -> None:
+    done = run("eval", folder, "--with", "bm25", "--with", "search.dense_weight=0.9", "--against", "settings", "--json")
+
+    assert done.code == 0
+    assert list(rows_of(done)) == ["bm25", "search.dense_weight=0.9", "settings"]
+    assert [(one["name"], one["against"]) for one in done.data["comparisons"]] == [
+        ("bm25", "settings"),
+        ("search.dense_weight=0.9", "settings"),
+    ]
+    assert done.data["failed"] == []
+    for comparison in done.data["comparisons"]:
+        for one in comparison["differences"]:
+            mean = rows_of(done)[comparison["name"]][one["metric"]] - rows_of(done)["settings"][one["metric"]]
+            assert one["interval"]["mean"] == pytest.approx(mean)
+            assert one["interval"]["low"] <= one["interval"]["mean"] <= one["interval"]["high"]
+            assert 0 < one["p"] <= one["p_holm"] <= 1
+            assert one["better"] + one["same"] + one["worse"] == len(QUESTIONS)
+        assert all(change["value"] > change["against"] for change in comparison["gained"])
+        assert all(change["value"] < change["against"] for change in comparison["lost"])
+
+
+def test_the_same_configuration_twice_is_said_to_be_the_same(run: Run, folder: Path) -> None:
+    done = run("eval", folder, "--with", "bm25", "--against", "bm25", "--json")
+    shown = run("eval", folder, "-m", "bm25", "--against", "search.mode=bm25").out
+
+    assert list(rows_of(done)) == ["bm25", "bm25 (2)"]
+    (comparison,) = done.data["comparisons"]
+    assert all((one["p"], one["interval"]["mean"]) == (1.0, 0.0) for one in comparison["differences"])
+    assert "the two are the same on every question" in shown
+    assert "Gained" not in shown
+
+
+def test_without_a_word_on_it_the_three_modes_stand_side_by_side(run: Run, folder: Path) -> None:
+    assert list(rows_of(run("eval", folder, "--json"))) == ["hybrid", "bm25", "semantic"]
+    assert list(rows_of(run("--set", "search.mode=bm25", "eval", folder, "--against", "hybrid", "--json"))) == [
+        "settings",
+        "hybrid",
+    ]
+
+
+def test_settings_of_searching_change_what_is_found(run: Run, folder: Path) -> None:
+    done = run("eval", folder, "--with", "semantic", "--with", "search.dense_weight=1", "--with", "bm25", "--json")
+    rows = rows_of(done)
+
+    assert rows["semantic"] == rows["search.dense_weight=1"] != rows["bm25"]
+
+
+def test_reranking_is_measured_like_any_setting(run: Run, folder: Path) -> None:
+    done = run("eval", folder, "--with", "bm25,search.rerank=word-overlap,search.rerank_weight=1", "--against", "bm25")
+    gone = run("eval", folder, "--with", "bm25, search.rerank=http://127.0.0.1:9/v1#none")
+
+    assert done.code == 0
+    assert "bm25, search.rerank=word-overlap, search.rerank_weight=1 against bm25" in done.out
+    assert (gone.code, gone.out) == (8, "")
+    assert "This cannot be measured: rerank unavailable" in gone.err
+
+
+def test_metrics_are_chosen_by_name_in_any_case(run: Run, folder: Path) -> None:
+    done = run("eval", folder, "-m", "bm25", "--metric", "MAP@3", "--metric", "ndcg@1", "--metric", "map@3", "--json")
+
+    assert list(rows_of(done)["bm25"]) == ["MAP@3", "nDCG@1"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [
+        ("ndcg@10 < 0.01", 0),
+        ("NDCG@10 < 1.1", 11),
+        ("recall@3 > 0.01", 11),
+        ("ndcg@10 < -0.99", 0),
+        ("ndcg@10 < +0.99", 11),
+    ],
+)
+def test_a_condition_that_holds_fails_the_build(run: Run, folder: Path, condition: str, code: int) -> None:
+    words = ("eval", folder, "-m", "bm25", "--against", "semantic", "--fail-if", condition)
+    done, shown = run(*words, "--json"), run(*words)
+
+    assert (done.code, shown.code) == (code, code)
+    assert [one["name"] for one in done.data["failed"]] == (["bm25"] if code else [])
+    assert ("Failed: " + condition in shown.out) == bool(code)
+
+
+def test_a_run_is_written_reads_back_and_scores_the_same(run: Run, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.trec"
+    made = run("eval", folder, "-m", "hybrid", "--run", out, "--json")
+    read = run("eval", folder, "--from-run", out, "--json")
+    compared = run("eval", folder, "-m", "hybrid", "--against", f"run:{out}", "--json")
+
+    assert rows_of(read)["out.trec"] == rows_of(made)["hybrid"]
+    assert read.data["rows"][0]["ms_per_query"] is None
+    assert compared.data["comparisons"][0]["differences"][0]["p"] == 1.0
+    assert read_run(out)["q1"][0].document == "undo"
+
+
+def test_several_runs_get_files_of_their_own(run: Run, folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "theirs.trec"
+    other.write_text("".join(f"{name} Q0 undo 1 1.0 theirs\n" for name in QUESTIONS))
+    shown = run(
+        "eval",
+        folder,
+        "-m",
+        "bm25",
+        "--with",
+        "search.k1=2, search.b=0",
+        "--from-run",
+        other,
+        "--run",
+        tmp_path / "o.trec",
+    ).out
+
+    assert {path.name for path in tmp_path.glob("o.*")} == {"o.bm25.trec", "o.search.k1=2-search.b=0.trec"}
+    assert shown.count("Wrote ") == 2
+
+
+def test_a_run_made_elsewhere_needs_no_index(run: Run, tmp_path: Path) -> None:
+    qrels, queries, found = (tmp_path / name for name in ("x.qrels", "x.tsv", "x.trec"))
+    qrels.write_text("1 0 a 1\n2 0 b 1\n3 0 c 1\n")
+    queries.write_text("1\tone\n2\ttwo\n3\tthree\n")
+    found.write_text("1 Q0 a 1 9 t\n2 Q0 x 1 9 t\n2 Q0 y 2 8 t\n2 Q0 b 3 7 t\n3 Q0 v 1 9 t\n")
+
+    done = run("eval", "--qrels", qrels, "--queries", queries, "--from-run", found, "--metric", "mrr@10", "--json")
+
+    assert rows_of(done)["x.trec"]["MRR@10"] == pytest.approx((1 + 1 / 3) / 3)
+
+
+@pytest.mark.usefixtures("ready")
+def test_an_index_of_ones_own_is_judged_by_pairs(run: Run, pairs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mine.trec"
+    done = run("eval", "--qrels", pairs, "-i", "notes", "-m", "bm25", "--against", "hybrid", "--json")
+    kept = run("eval", "--qrels", pairs, "-i", "notes", "-m", "bm25", "--run", out)
+    again = run("eval", "--qrels", pairs, "--from-run", out, "--json")
+
+    assert (done.data["documents"], done.data["queries"], done.data["missing_documents"]) == (3, 3, 0)
+    assert rows_of(done)["bm25"]["nDCG@10"] == 1.0
+    assert kept.code == 0
+    assert rows_of(again)["mine.trec"] == rows_of(done)["bm25"]
+
+
+@pytest.mark.usefixtures("ready")
+def test_a_judged_document_that_is_not_there_is_named(run: Run, pairs: Path) -> None:
+    pairs.write_text(pairs.read_text() + "what is new,news.md\n")
+    shown = run("eval", "--qrels", pairs, "-i", "notes", "-m", "bm25").out
+
+    assert "1 judgement of documents that are not there." in shown
+    assert "  news.md" in shown
+
+
+def test_a_model_that_cannot_be_had_is_no_measurement(run: Run, folder: Path) -> None:
+    done = run("eval", folder, "--embedder", "http://127.0.0.1:9/v1#none&dimensions=8", "-m", "hybrid")
+
+    assert (done.code, done.out) == (8, "")
+    assert "127.0.0.1" in done.err
+
+
+REFUSED = {
+    "neither": ([], 2, "needs a judged folder or --qrels"),
+    "both": (["{folder}", "--qrels", "{pairs}"], 2, "not both"),
+    "queries of a folder": (["{folder}", "--queries", "{pairs}"], 2, "go with --qrels"),
+    "an unknown mode": (["{folder}", "--with", "fast"], 2, "no mode 'fast'"),
+    "an unknown setting": (["{folder}", "--with", "search.k2=1"], 2, "search.k2"),
+    "a bad value": (["{folder}", "--with", "search.b=7"], 2, "search.b"),
+    "a setting of storing": (["{folder}", "--against", "chunk.size=64"], 2, "chunk.size cannot be compared"),
+    "a metric": (["{folder}", "--metric", "bleu@4"], 2, "no metric"),
+    "a condition": (["{folder}", "--fail-if", "ndcg"], 2, "no condition"),
+    "a difference to nothing": (["{folder}", "--fail-if", "ndcg@10 < -0.1"], 2, "nothing is compared"),
+    "a run that is not there": (["{folder}", "--from-run", "gone.trec"], 3, "gone.trec"),
+    "a run of other questions": (["{folder}", "--from-run", "{other}"], 2, "none of the judged queries"),
+    "an index that is not there": (["--qrels", "{pairs}", "-i", "nowhere", "-m", "bm25"], 3, "nowhere"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_measured_is_refused_in_one_line(
+    name: str, run: Run, folder: Path, pairs: Path, tmp_path: Path
+) -> None:
+    words, code, says = REFUSED[name]
+    other = tmp_path / "other.trec"
+    other.write_text("x9 Q0 a 1 1.0 t\n")
+
+    done = run("eval", *(word.format(folder=folder, pairs=pairs, other=other) for word in words))
+
+    assert done.code == code, done.err
+    assert says in done.err
+    assert done.out == ""
+
+
+def test_the_screen_is_the_one_that_was_approved(
+    run: Run, folder: Path, request: pytest.FixtureRequest, repository: Path
+) -> None:
+    golden = repository / "tests" / "golden" / "eval-against.txt"
+    done = run("eval", folder, "-m", "bm25", "--against", "search.fusion=rrf", "--fail-if", "ndcg@10 < -0.02")
+    shown = re.sub(r"^ms/query.*$", "ms/query ...", done.out, flags=re.MULTILINE)
+
+    if request.config.getoption("--rewrite-golden"):
+        golden.write_text(shown, encoding="utf-8")
+
+    assert shown == golden.read_text(encoding="utf-8")
