@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import msgspec
 
 from twofold.models.hashing import HashingEmbedder
+from twofold.models.word_overlap import WordOverlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +76,16 @@ def embeddings(asked: Asked) -> Answered:
     if not all(wanted["input"]):
         return Answered(b'{"error":"an input is empty"}', 400)
     return Answered(embeddings_of(wanted["input"]), headers={"Content-Type": "application/json"})
+
+
+def reranking(asked: Asked) -> Answered:
+    """Be a server of the Cohere and Jina protocol with word overlap behind it; the best comes first, as there."""
+    if asked.method != "POST" or asked.path != "/v1/rerank":
+        return Answered(b'{"error":"not here"}', 404)
+    wanted = msgspec.json.decode(asked.body)
+    if not all(wanted["documents"]):
+        return Answered(b'{"error":"a document is empty"}', 400)
+    scores = WordOverlap().score(wanted["query"], wanted["documents"]).tolist()
+    results = [{"index": at, "relevance_score": score} for at, score in enumerate(scores)]
+    best = sorted(results, key=lambda one: -one["relevance_score"])[: wanted["top_n"]]
+    return Answered(msgspec.json.encode({"model": wanted["model"], "results": best}))

@@ -16,8 +16,6 @@ def draw_explanation(screen: Screen, hit: FoundPassage) -> None:
         if arm is not None:
             rows.append(_arm_cells(name, arm))
     if hit.trace.rerank is not None:
-        rows.append(("fused", "", "", "", "", f"{hit.trace.rerank.fused:.6f}"))
-        rows.append(("", "", "", "", "", ""))
         rows += _rerank_rows(hit.trace.rerank)
     rows.append(("score", "", "", "", "", f"{hit.score:.6f}"))
     if hit.trace.terms:
