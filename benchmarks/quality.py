@@ -6,15 +6,16 @@
 
 `--memory` is a folder where vectors are kept between runs. Every figure is a mean over the questions with the interval
 in which 95 % of resampled means lie. `whole` rows leave every document one passage (words alone: no model reads so
-much); `bm25s` rows rank the same texts with bm25s at the same k1, b, stemmer and stop words. Tables in Markdown go to
-standard output, everything into benchmarks/results/<commit>.json.
+much); `bm25s` rows rank the same texts with bm25s at the same k1, b, stemmer and stop words, `bm25s (our words)` with
+the words that twofold's analyser makes, its exact forms left out: the same figure but for them. Tables in Markdown go
+to standard output, everything into benchmarks/results/<commit>.json.
 """
 
 import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -30,10 +31,11 @@ from twofold.domain.ports import Embedder
 from twofold.evaluate.collection import JudgedCollection, load
 from twofold.evaluate.compare import bootstrap_interval, randomisation_test
 from twofold.evaluate.report import MetricValues, documents_from_passages, evaluate_run, summarise
-from twofold.evaluate.running import DOCUMENTS_JUDGED, Found, ask_all, document_of, fill, milliseconds_a_query
+from twofold.evaluate.running import Found, ask_all, document_of, fill, milliseconds_a_query
 from twofold.ingest.chunk import ChunkPlan, chunker_for
 from twofold.lexical.analyze import analyser_for
 from twofold.lexical.languages import language_of
+from twofold.lexical.segment import Kind
 from twofold.models.hashing import HashingEmbedder
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.search import SearchPlan
@@ -56,6 +58,8 @@ WAYS: Mapping[str, SearchPlan] = {
     "hybrid (rrf)": SearchPlan(mode="hybrid", fusion="rrf"),
 }
 WHOLE = 1_000_000
+DOCUMENTS_JUDGED = 100
+Words = Callable[[Sequence[str]], list[list[str]]]
 NDCG = "nDCG@10"
 
 
@@ -119,8 +123,9 @@ def runs_of(judged: JudgedCollection, language: str, embedder: Embedder, sizes: 
     """Rank one collection in every way."""
     texts = {one.id: "\n".join(part for part in (one.title, one.text) if part) for one in judged.documents}
     if language in Stemmer.algorithms():
-        found = by_bm25s(judged, list(texts.values()), list(texts), language)
-        yield Run(judged.name, "whole", "bm25s", len(texts), evaluate_run(found, judged), 0.0)
+        for way, words in (("bm25s", words_of_bm25s(language)), ("bm25s (our words)", our_words(language))):
+            found = by_bm25s(judged, list(texts.values()), list(texts), words)
+            yield Run(judged.name, "whole", way, len(texts), evaluate_run(found, judged), 0.0)
     yield from engine_runs(judged, (language, WHOLE), HashingEmbedder(), {"bm25": WAYS["bm25"]})
     for size in sizes:
         yield from engine_runs(judged, (language, size), embedder, WAYS)
@@ -146,21 +151,32 @@ def engine_runs(
             if size != WHOLE and language in Stemmer.algorithms():
                 cut = [chunk for one in judged.documents for chunk in chunker(document_of(one))]
                 sources = [one.id for one in judged.documents for _ in chunker(document_of(one))]
-                found = by_bm25s(judged, [chunk.indexed_text for chunk in cut], sources, language)
+                found = by_bm25s(judged, [chunk.indexed_text for chunk in cut], sources, words_of_bm25s(language))
                 yield Run(judged.name, passages, "bm25s", len(cut), evaluate_run(found, judged), 0.0)
         finally:
             store.close()
 
 
-def by_bm25s(judged: JudgedCollection, texts: Sequence[str], sources: Sequence[str], language: str) -> Found:
-    """Rank documents by their best text, scored by bm25s as Lucene scores, with our k1, b, stemmer and stop words."""
+def words_of_bm25s(language: str) -> Words:
+    """Cut texts into words as bm25s does, with our stop words and stemmer."""
+    chosen = {"stopwords": sorted(language_of(language).stop_words), "stemmer": Stemmer.Stemmer(language)}
+    return lambda texts: bm25s.tokenize(list(texts), return_ids=False, show_progress=False, **chosen)
+
+
+def our_words(language: str) -> Words:
+    """Cut texts into words as twofold does, without exact forms."""
+    analyser = analyser_for(language)
+    return lambda texts: [[one.term for one in analyser.tokens(text) if one.kind is Kind.WORD] for text in texts]
+
+
+def by_bm25s(judged: JudgedCollection, texts: Sequence[str], sources: Sequence[str], words: Words) -> Found:
+    """Rank documents by their best text, scored by bm25s as Lucene scores, with our k1 and b."""
     plan = SearchPlan()
-    words = {"stopwords": sorted(language_of(language).stop_words), "stemmer": Stemmer.Stemmer(language)}
     retriever = bm25s.BM25(method="lucene", k1=plan.k1, b=plan.b)
-    retriever.index(bm25s.tokenize(list(texts), show_progress=False, **words), show_progress=False)
+    retriever.index(words(texts), show_progress=False)
     found = {}
     for question in judged.queries:
-        (terms,) = bm25s.tokenize([question.text], return_ids=False, show_progress=False, **words)
+        (terms,) = words([question.text])
         known = [term for term in terms if term in retriever.vocab_dict]
         scores = np.asarray(retriever.get_scores(known), dtype=np.float64) if known else np.zeros(len(texts))
         best = [at for at in np.argsort(-scores, kind="stable") if scores[at] > 0]
@@ -171,13 +187,29 @@ def by_bm25s(judged: JudgedCollection, texts: Sequence[str], sources: Sequence[s
 def comparisons(runs: Sequence[Run]) -> list[Mapping[str, object]]:
     """Hold hybrid against each arm, and BM25 against bm25s, question by question."""
     held = {(run.collection, run.passages, run.way): run for run in runs}
-    pairs = [("hybrid", "bm25"), ("hybrid", "semantic"), ("hybrid", "hybrid (rrf)"), ("bm25", "bm25s")]
+    pairs = [
+        ("hybrid", "bm25"),
+        ("hybrid", "semantic"),
+        ("hybrid", "hybrid (rrf)"),
+        ("bm25", "bm25s"),
+        ("bm25", "bm25s (our words)"),
+    ]
     made = []
     for collection, passages in dict.fromkeys((run.collection, run.passages) for run in runs):
         for one, other in pairs:
             first, second = held.get((collection, passages, one)), held.get((collection, passages, other))
             if first and second:
                 made.append(compare(first, second))
+    return made + by_size(runs)
+
+
+def by_size(runs: Sequence[Run]) -> list[Mapping[str, object]]:
+    """Hold every size of passages against the first one, in the same way of ranking."""
+    made = []
+    for collection, way in dict.fromkeys((run.collection, run.way) for run in runs):
+        first, *others = [run for run in runs if (run.collection, run.way) == (collection, way)]
+        sized = [run for run in (first, *others) if run.passages != "whole"]
+        made.extend(compare(other, sized[0]) for other in sized[1:])
     return made
 
 
@@ -187,9 +219,8 @@ def compare(first: Run, second: Run) -> Mapping[str, object]:
     interval = bootstrap_interval(differences)
     return {
         "collection": first.collection,
-        "passages": first.passages,
-        "first": first.way,
-        "second": second.way,
+        "first": f"{first.way}, {first.passages}",
+        "second": f"{second.way}, {second.passages}",
         "difference": round(interval.mean, 4),
         "low": round(interval.low, 4),
         "high": round(interval.high, 4),
@@ -206,11 +237,11 @@ def draw(runs: Sequence[Run], compared: Sequence[Mapping[str, object]]) -> None:
         row = summarise(run.way, run.scored, run.milliseconds)
         cells = [f"{one.interval.mean:.4f} [{one.interval.low:.3f}, {one.interval.high:.3f}]" for one in row.figures]
         print(f"| {run.collection} | {run.passages} | {run.way} | " + " | ".join(cells) + " |")
-    print("\n| collection | passages | nDCG@10 of | less that of | difference | 95 % interval | p |")
-    print("|---|---|---|---|---|---|---|")
+    print("\n| collection | nDCG@10 of | less that of | difference | 95 % interval | p |")
+    print("|---|---|---|---|---|---|")
     for row in compared:
         print(
-            f"| {row['collection']} | {row['passages']} | {row['first']} | {row['second']} | {row['difference']:+.4f}"
+            f"| {row['collection']} | {row['first']} | {row['second']} | {row['difference']:+.4f}"
             f" | [{row['low']:+.3f}, {row['high']:+.3f}] | {row['p']:.4f} |"
         )
 

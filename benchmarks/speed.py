@@ -13,7 +13,6 @@ except the embedding of the question. The figures go into benchmarks/results/<co
 import argparse
 import json
 import multiprocessing
-import os
 import resource
 import sys
 import tempfile
@@ -98,7 +97,6 @@ def main() -> None:
     parser.add_argument("--scratch", type=Path, help="build indexes below this folder instead of the system's")
     parser.add_argument("--out", type=Path, help="write to this file")
     options = parser.parse_args()
-    os.environ["LANCE_LOG"] = "error"  # it warns at every search
     material = gather(options.memory)
     sizes = {}
     with tempfile.TemporaryDirectory(prefix="twofold-speed-", dir=options.scratch) as scratch:
@@ -125,7 +123,7 @@ def measure(folder: Path, count: int, asked: Asked) -> Figures:
     store = LocalStore(index, create=False)
     bench = Bench(store, asked, Parts(store, given, analyser, lambda _: (), "stitched"), given)
     figures["segments"] = store.info().segments
-    for part in (arms, hybrids, filtered, adding):
+    for part in (arms, hybrids, filtered, adding, compacted):
         found = part(bench)
         say(count, found)
         figures.update(found)
@@ -252,6 +250,14 @@ def adding(bench: Bench) -> Figures:
         ask(number % len(bench.asked.texts))
         searched.append(time.perf_counter() - started)
     return {"add_one": spread(added), "search_after_add": spread(searched)}
+
+
+def compacted(bench: Bench) -> Figures:
+    """Time hybrid searches once more when all segments are merged into one."""
+    started = time.perf_counter()
+    bench.store.compact()
+    seconds = round(time.perf_counter() - started, 1)
+    return {"compacting_s": seconds, "hybrid_10_compacted": hybrids(bench)["hybrid_10"]}
 
 
 def spread(seconds: Sequence[float]) -> Figures:

@@ -25,7 +25,9 @@ def measure(folder: Path, material: Path, count: int) -> Mapping[str, object]:
     texts, vectors, reranker = source.asked.texts, source.asked.vectors, RRFReranker()
     tasks: Mapping[str, Callable[[int], object]] = {
         "bm25_10": lambda at: table.search(texts[at], query_type="fts").limit(10).select(["text"]).to_list(),
-        "dense_10": lambda at: table.search(vectors[at]).metric("cosine").limit(10).select(["text"]).to_list(),
+        "dense_10": lambda at: (
+            table.search(vectors[at]).metric("cosine").limit(10).select(["text", "_distance"]).to_list()
+        ),
         "hybrid_10": lambda at: (
             table.search(query_type="hybrid")
             .vector(vectors[at])

@@ -213,10 +213,10 @@ class LocalView:
 
     def _places_of(self, keys: Sequence[int]) -> Sequence[tuple[int, int] | None]:
         """Give the part and the slot of each living passage; a view is asked for the same few again and again."""
-        fresh = np.array([key for key in keys if key not in self._places], dtype=np.int64)
-        for place, places, slots in self._located(fresh):
-            for key, slot in zip(fresh[places].tolist(), slots.tolist(), strict=True):
-                self._places[key] = place, slot
+        if any(key not in self._places for key in keys):
+            for place, places, slots in self._located(np.array(keys, dtype=np.int64)):
+                for at, slot in zip(places.tolist(), slots.tolist(), strict=True):
+                    self._places[keys[at]] = place, slot
         return [self._places.get(key) for key in keys]
 
     def _row_at(self, place: int, slot: int) -> int:
