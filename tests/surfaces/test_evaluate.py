@@ -203,6 +203,21 @@ def test_an_index_of_ones_own_is_judged_by_pairs(run: Run, pairs: Path, tmp_path
     assert rows_of(again)["mine.trec"] == rows_of(done)["bm25"]
 
 
+def test_documents_whose_names_are_no_words_pass_through_a_run(run: Run, tmp_path: Path) -> None:
+    for number, name in enumerate(("my notes.md", "other notes.md")):
+        (tmp_path / name).write_text(f"Everything about the tower, part {number}.\n")
+        assert run("add", tmp_path / name, "-i", "spaces").code == 0
+    pairs, out = tmp_path / "pairs.jsonl", tmp_path / "out.trec"
+    pairs.write_text('{"query": "the tower, part 0", "relevant": "my notes.md"}\n')
+
+    made = run("eval", "--qrels", pairs, "-i", "spaces", "-m", "bm25", "--run", out, "--json")
+    read = run("eval", "--qrels", pairs, "--from-run", out, "--json")
+
+    assert "my%20notes.md" in out.read_text()
+    assert rows_of(read)["out.trec"] == rows_of(made)["bm25"]
+    assert rows_of(made)["bm25"]["MRR@10"] > 0
+
+
 @pytest.mark.usefixtures("ready")
 def test_a_judged_document_that_is_not_there_is_named(run: Run, pairs: Path) -> None:
     pairs.write_text(pairs.read_text() + "what is new,news.md\n")
@@ -232,6 +247,8 @@ REFUSED = {
     "a difference to nothing": (["{folder}", "--fail-if", "ndcg@10 < -0.1"], 2, "nothing is compared"),
     "a run that is not there": (["{folder}", "--from-run", "gone.trec"], 3, "gone.trec"),
     "a run of other questions": (["{folder}", "--from-run", "{other}"], 2, "none of the judged queries"),
+    "a folder for the run": (["{folder}", "--run", "{folder}/gone/out.trec"], 3, "gone"),
+    "a folder as the run": (["{folder}", "-m", "bm25", "--run", "{folder}"], 2, "cannot be written"),
     "an index that is not there": (["--qrels", "{pairs}", "-i", "nowhere", "-m", "bm25"], 3, "nowhere"),
 }
 

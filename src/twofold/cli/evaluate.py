@@ -16,12 +16,12 @@ from twofold.cli.launch import settings_for
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.progress import model_progress
 from twofold.compose import plan_of, rerankers_for
-from twofold.domain.errors import InvalidInputError
+from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.evaluate.conditions import check_comparable, parsed_condition
 from twofold.evaluate.evaluation import Answers, Asked, evaluation
 from twofold.evaluate.report import STANDARD, Metric, metric_named
 from twofold.evaluate.running import find_all, milliseconds_a_query
-from twofold.evaluate.runs import Run, read_run, write_run
+from twofold.evaluate.runs import Run, as_word, read_run, write_run
 from twofold.pipeline.search import MODES
 from twofold.settings import Settings
 
@@ -94,6 +94,8 @@ def evaluate(
     default = [AS_SET] if against is not None or asked.conditions else list(MODES)
     every = [*(texts or default), *(() if against is None else (against,))]
     configurations = distinct(parsed_configuration(text, resolve) for text in every)
+    if run_out is not None and not run_out.absolute().parent.is_dir():
+        raise NotFoundError(f"there is no folder {run_out.absolute().parent}.", "Make it, or write --run elsewhere.")
     with ground_of(Source(folder, split, qrels, queries, index), _needs(configurations, resolve({}))) as ground:
         answers = [_answers(one, ground) for one in configurations]
     some, other = (answers, None) if against is None else (answers[:-1], answers[-1])
@@ -139,7 +141,12 @@ def _elsewhere(path: Path, ground: Ground) -> Run:
     run = read_run(path)
     if not any(query.id in run for query in ground.judged.queries):
         raise InvalidInputError(f"{path} answers none of the judged queries.", "Compare the ids of the files.")
-    return run
+    written = {as_word(name): name for grades in ground.judged.grades.values() for name in grades}
+    meant = {**ground.names, **written}
+    return {
+        query: tuple(hit._replace(document=meant.get(hit.document, hit.document)) for hit in hits)
+        for query, hits in run.items()
+    }
 
 
 def _written(out: Path, configurations: Sequence[Configuration], answers: Sequence[Answers]) -> list[Path]:
@@ -148,5 +155,8 @@ def _written(out: Path, configurations: Sequence[Configuration], answers: Sequen
     tags = [re.sub(r"[^A-Za-z0-9.=_-]+", "-", each.name).strip("-.") for each in made]
     paths = [out if len(made) == 1 else out.with_name(f"{out.stem}.{tag}{out.suffix}") for tag in tags]
     for path, each, tag in zip(paths, made, tags, strict=True):
-        write_run(path, each.run, tag)
+        words = {
+            query: [hit._replace(document=as_word(hit.document)) for hit in hits] for query, hits in each.run.items()
+        }
+        write_run(path, words, tag)
     return paths

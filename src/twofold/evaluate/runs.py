@@ -1,14 +1,17 @@
 """Runs as TREC writes them: `query Q0 document rank score tag`, one line a hit, so that other tools can score ours."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Final, NamedTuple
+from urllib.parse import quote
 
 from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 
 _FIELDS: Final = 6
+_NO_WORD: Final = re.compile(r"[\s\ud800-\udfff]")
 
 
 class ScoredDocument(NamedTuple):
@@ -22,18 +25,30 @@ Run = Mapping[str, Sequence[ScoredDocument]]
 """For each query's id its hits, best first."""
 
 
+def as_word(name: str) -> str:
+    """Write white space, and bytes that are no text, as `%20`: a run's fields are words, and paths often are not.
+
+    >>> as_word("my notes/a%b.md")
+    'my%20notes/a%b.md'
+    """
+    return _NO_WORD.sub(lambda found: quote(found.group(), safe="", errors="surrogateescape"), name)
+
+
 def write_run(path: Path, run: Run, tag: str) -> None:
     """Write a run, ranks from 1, scores so that they read back exactly.
 
     Raises InvalidInputError when an id or the tag is empty or holds white space, which the format cannot carry, or a
-    score is not finite.
+    score is not finite, or the file cannot be written.
     """
     lines = [
         f"{_word(query)} Q0 {_word(hit.document)} {rank} {_number(hit.score)!r} {_word(tag)}\n"
         for query, hits in run.items()
         for rank, hit in enumerate(hits, start=1)
     ]
-    path.write_text("".join(lines), encoding="utf-8", newline="\n")
+    try:
+        path.write_text("".join(lines), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be written: {error.strerror}.", "Name another file.") from error
 
 
 def read_run(path: Path) -> Run:
