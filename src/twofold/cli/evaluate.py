@@ -94,8 +94,7 @@ def evaluate(
     default = [AS_SET] if against is not None or asked.conditions else list(MODES)
     every = [*(texts or default), *(() if against is None else (against,))]
     configurations = distinct(parsed_configuration(text, resolve) for text in every)
-    if run_out is not None and not run_out.absolute().parent.is_dir():
-        raise NotFoundError(f"there is no folder {run_out.absolute().parent}.", "Make it, or write --run elsewhere.")
+    _check_folder(run_out)
     with ground_of(Source(folder, split, qrels, queries, index), _needs(configurations, resolve({}))) as ground:
         answers = [_answers(one, ground) for one in configurations]
     some, other = (answers, None) if against is None else (answers[:-1], answers[-1])
@@ -107,6 +106,12 @@ def evaluate(
         draw_evaluation(done, ground.unmatched, written)
     if done.failed:
         raise typer.Exit(CONDITION_HOLDS)
+
+
+def _check_folder(out: Path | None) -> None:
+    """Refuse early what would be lost after minutes."""
+    if out is not None and not out.absolute().parent.is_dir():
+        raise NotFoundError(f"there is no folder {out.absolute().parent}.", "Make it, or write --run elsewhere.")
 
 
 def _metrics(names: Sequence[str] | None) -> tuple[Metric, ...]:
