@@ -61,7 +61,7 @@ def open_store(where: str | Path, settings: Settings, *, create: bool) -> Store:
 
 def remove_index(where: str | Path, settings: Settings) -> None:
     """Delete an index that is closed, for good."""
-    remove(folder_of(where, settings.home))
+    remove(folder_of(where, settings.home), settings.writer_wait_seconds)
 
 
 def settings_of(settings: Settings, recipe: Recipe | None) -> Settings:
