@@ -17,12 +17,14 @@ from twofold.evaluate.runs import Run, ScoredDocument
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.prepare import prepare
 from twofold.pipeline.search import LARGEST_K, SearchPlan, search
+from twofold.query.operators import OPERATOR
 
 DOCUMENTS_AT_ONCE = 64
 QUERIES_TIMED = 100
 
 _QUOTES = str.maketrans(dict.fromkeys('"\uff02\u201c\u201d\u201e\xab\xbb', " "))
 _SIGN = re.compile(r"(?<!\S)[+-](?=[^\s+-])")
+_NAMED = re.compile(rf"(?<!\S){OPERATOR.pattern}")
 
 OnFilled = Callable[[int, int], None]
 """Called with how many documents are in, and how many passages they made."""
@@ -83,8 +85,10 @@ def as_prose(question: str) -> str:
 
     >>> as_prose('what "barks at midnight" -loudly')
     'what  barks at midnight  loudly'
+    >>> as_prose("the type:token ratio")
+    'the type: token ratio'
     """
-    return _SIGN.sub("", question.translate(_QUOTES))
+    return _NAMED.sub(r"\g<0> ", _SIGN.sub("", question.translate(_QUOTES)))
 
 
 def milliseconds_a_query(parts: Parts, judged: JudgedCollection, plan: SearchPlan) -> float:

@@ -109,12 +109,20 @@ class RerankSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class FilterSummary:
+    """What a filter after fusion did: `kept` of so many `candidates`."""
+
+    candidates: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """A search's answer. `mode` is what was done, `degraded` names what could not be done and why.
 
     `fusion` says how scores were made: `convex`, `rrf`, or the mode's name where one arm was alone. `constants` are
     what the question's scores were normalised by; `timings_ms` gives each step and `total`. `rerank` is None where
-    nothing was reranked.
+    nothing was reranked. `filtered` is None where a filter acted before the cut, or there was none.
     """
 
     query: str
@@ -125,3 +133,4 @@ class SearchResult:
     timings_ms: Mapping[str, float]
     degraded: tuple[str, ...] = ()
     rerank: RerankSummary | None = None
+    filtered: FilterSummary | None = None

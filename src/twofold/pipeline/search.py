@@ -15,6 +15,7 @@ from twofold.domain.ports import Scope, View
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores, TermQuery, Vector
 from twofold.lexical.codes import is_about_a_code
 from twofold.lexical.normal import fold
+from twofold.pipeline.filtering import FILTER_STAGES, filter_late
 from twofold.pipeline.fusion import ALONE, FUSIONS, Candidates, Fused
 from twofold.pipeline.parts import Analyser, Parts
 from twofold.pipeline.rerank import Reading, Reranked, RerankPlan, check, rerank
@@ -29,7 +30,10 @@ LARGEST_K = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """How a search is done. `depth` is how many candidates each arm gives, never fewer than `k` (1 to 1,000)."""
+    """How a search is done. `depth` is how many candidates each arm gives, never fewer than `k` (1 to 1,000).
+
+    `filter_stage` is `pre`, before the arms choose, or `post`, after fusion, which can leave fewer than `k`.
+    """
 
     k: int = 10
     mode: str = "hybrid"
@@ -39,6 +43,7 @@ class SearchPlan:
     k1: float = 1.2
     b: float = 0.75
     filter: Filter = EVERYTHING
+    filter_stage: str = "pre"
     rerank: RerankPlan = field(default_factory=RerankPlan)
 
 
@@ -93,18 +98,25 @@ def search(parts: Parts, question: str, plan: SearchPlan) -> SearchResult:
     mode, vector, degraded = _embed(parts, parsed, plan.mode, watch)
     with parts.store.view() as view:
         terms = replace(parsed.terms, k1=plan.k1, b=plan.b)
-        scope = Scope(all_of(checked(plan.filter), parsed.filter), parsed.required, parsed.excluded)
+        condition = all_of(checked(plan.filter), parsed.filter)
+        early = condition if plan.filter_stage == "pre" else EVERYTHING
+        scope = Scope(early, parsed.required, parsed.excluded)
         found = _look(view, Asked(terms, vector, scope, mode != "semantic"), max(plan.depth, plan.k), watch)
         with watch.step("fuse"):
             fuse = FUSIONS[plan.fusion] if mode == "hybrid" else ALONE[mode]
             fused = fuse(found, _dense_weight(terms, plan, parts.analyser))
+        filtered = None
+        if condition != early:
+            filtered = filter_late(view, fused.ranking, condition)
+            fused = replace(fused, ranking=filtered.ranking)
         ranked = _rerank(parts, Reading(parsed.words, fused.ranking, partial(_texts, view)), plan.rerank, watch)
         with watch.step("fetch"):
             hits = _fetch(view, fused, ranked, terms, plan.k)
     fusion = plan.fusion if mode == "hybrid" else mode
     constants = {**fused.constants, **ranked.constants}
     notes = (*degraded, *ranked.degraded)
-    return SearchResult(question, mode, fusion, hits, constants, watch.total(), notes, ranked.summary)
+    counts = None if filtered is None else filtered.summary
+    return SearchResult(question, mode, fusion, hits, constants, watch.total(), notes, ranked.summary, counts)
 
 
 def _check(plan: SearchPlan) -> None:
@@ -112,6 +124,10 @@ def _check(plan: SearchPlan) -> None:
         raise InvalidInputError(f"There is no mode {plan.mode!r}.", f"Use one of {', '.join(MODES)}.")
     if plan.fusion not in FUSIONS:
         raise InvalidInputError(f"There is no fusion {plan.fusion!r}.", f"Use one of {', '.join(FUSIONS)}.")
+    if plan.filter_stage not in FILTER_STAGES:
+        raise InvalidInputError(
+            f"There is no filter stage {plan.filter_stage!r}.", f"Use one of {', '.join(FILTER_STAGES)}."
+        )
     if not 1 <= plan.k <= LARGEST_K:
         raise InvalidInputError(f"k must be from 1 to {LARGEST_K}, not {plan.k}.", "Ask for fewer passages.")
     check(plan.rerank)
