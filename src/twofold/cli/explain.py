@@ -38,10 +38,9 @@ def _rerank_rows(trace: RerankTrace) -> list[tuple[str, str, str, str, str, str]
     part = weight * trace.fused_normalised
     fused = (f"{trace.fused:.6f}", f"{trace.fused_normalised:.6f}", f"{weight:.4f}", f"{part:.6f}")
     rows = [("fused", str(trace.rank), *fused)]
-    if trace.raw is not None:
-        part = trace.weight * trace.normalised
-        rows.append(("rerank", "", f"{trace.raw:.6f}", f"{trace.normalised:.6f}", f"{trace.weight:.4f}", f"{part:.6f}"))
-        rows.append(("relevance", "", f"{trace.relevance:.6f}", "", "", ""))
+    if trace.raw is not None and trace.relevance is not None:
+        part = trace.weight * trace.relevance
+        rows.append(("rerank", "", f"{trace.raw:.6f}", f"{trace.relevance:.6f}", f"{trace.weight:.4f}", f"{part:.6f}"))
     return rows
 
 

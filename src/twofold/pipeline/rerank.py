@@ -67,13 +67,14 @@ def rerank(
         return Reranked(fused)
     try:
         raw = _read(reranker, reading, wanted, plan.budget_ms, elapsed_ms)
+        relevance = _relevance(reranker, raw)
     except ModelError as error:
         skipped = "; the threshold was not applied" if plan.threshold else ""
         return Reranked(fused, degraded=(f"rerank unavailable: {error.message}{skipped}",))
     if not len(raw):
         note = f"rerank skipped: the budget of {plan.budget_ms:g} ms was spent"
         return Reranked(fused, summary=_summary(reranker, plan, 0, 0), degraded=(note,))
-    return _blended(reranker, fused, raw, plan)
+    return _blended(reranker, fused, (raw, relevance), plan)
 
 
 def check(plan: RerankPlan) -> None:
@@ -115,9 +116,16 @@ def _checked(reranker: Reranker, raw: Scores, count: int) -> Scores:
     return values
 
 
-def _blended(reranker: Reranker, fused: Ranking, raw: Scores, plan: RerankPlan) -> Reranked:
-    relevance = reranker.relevance(raw)
-    made = blend(fused, raw, plan.weight)
+def _relevance(reranker: Reranker, raw: Scores) -> Scores:
+    values = np.asarray(reranker.relevance(raw), dtype=np.float64)
+    if values.shape != raw.shape or not ((values >= 0.0) & (values <= 1.0)).all():
+        raise ModelError(f"{reranker.identity.name} gave a relevance outside of 0 to 1.", "Use another reranker.")
+    return values
+
+
+def _blended(reranker: Reranker, fused: Ranking, read: tuple[Scores, Scores], plan: RerankPlan) -> Reranked:
+    raw, relevance = read
+    made = blend(fused, relevance, plan.weight)
     traces = _traces(fused, raw, relevance, made, plan.weight)
     ranking, dropped = made.ranking, 0
     if plan.threshold:
@@ -125,23 +133,18 @@ def _blended(reranker: Reranker, fused: Ranking, raw: Scores, plan: RerankPlan) 
         relevant = fused.keys[: len(raw)][relevance >= plan.threshold]
         kept = np.isin(ranking.keys, relevant)
         ranking = Ranking(ranking.keys[kept], ranking.scores[kept])
-    constants = {
-        "fused_low": made.fused_span.low,
-        "fused_high": made.fused_span.high,
-        "raw_low": made.read_span.low,
-        "raw_high": made.read_span.high,
-    }
+    constants = {"fused_low": made.span.low, "fused_high": made.span.high}
     return Reranked(ranking, traces, constants, _summary(reranker, plan, len(raw), dropped))
 
 
 def _traces(fused: Ranking, raw: Scores, relevance: Scores, made: Blend, weight: float) -> Mapping[int, RerankTrace]:
-    read = zip(raw.tolist(), relevance.tolist(), made.read_values.tolist(), strict=True)
+    read = zip(raw.tolist(), relevance.tolist(), strict=True)
     before = enumerate(zip(fused.keys.tolist(), fused.scores.tolist(), made.fused_values.tolist(), strict=True), 1)
     traces = {}
     for rank, (key, score, value) in before:
         given = next(read, None)
         if given is None:
-            traces[key] = RerankTrace(rank, score, value, None, None, 0.0, 0.0)
+            traces[key] = RerankTrace(rank, score, value, None, None, 0.0)
         else:
             traces[key] = RerankTrace(rank, score, value, *given, weight)
     return traces

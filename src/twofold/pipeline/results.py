@@ -27,11 +27,11 @@ class ArmTrace:
 
 @dataclass(frozen=True, slots=True)
 class RerankTrace:
-    """What reranking made of a passage: `final = (1 - weight) · fused_normalised + weight · normalised`.
+    """What reranking made of a passage: `final = (1 - weight) · fused_normalised + weight · relevance`.
 
     `rank` and `fused` are its place and its score before. `raw` is on the reranker's own scale and `relevance` in
-    [0, 1]; both are None for a passage that was not read, whose weight is 0. The two normalised values say where it
-    lies between the least (0) and the greatest (1) of those that were read.
+    [0, 1]; both are None for a passage that was not read, whose weight is 0. `fused_normalised` says where it lies
+    between the least (0) and the greatest (1) of those that were read; one that was not lies beneath.
     """
 
     rank: int
@@ -39,13 +39,14 @@ class RerankTrace:
     fused_normalised: float
     raw: float | None
     relevance: float | None
-    normalised: float
     weight: float
 
     @property
     def final(self) -> float:
         """The passage's score."""
-        return (1.0 - self.weight) * self.fused_normalised + self.weight * self.normalised
+        if self.relevance is None:
+            return self.fused_normalised
+        return (1.0 - self.weight) * self.fused_normalised + self.weight * self.relevance
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,17 @@ def test_an_answer_that_is_no_score_for_each_text_counts_as_a_failure(index: Ind
     assert "one finite score for each text" in note
 
 
+class Unbound(Dictated):
+    def relevance(self, raw: Scores) -> Scores:
+        return raw
+
+
+def test_a_relevance_beyond_its_scale_counts_as_a_failure(index: Index) -> None:
+    (note,) = index.search("commit", rerank=Unbound({"commit": 7.5}, Scale.LOGIT)).degraded
+
+    assert "relevance outside of 0 to 1" in note
+
+
 class Clock:
     """Time that passes when a reranker works: so many milliseconds a text."""
 
@@ -185,7 +196,7 @@ def test_no_candidates_need_no_reranker() -> None:
     assert rerank(reranker, reading(0), RerankPlan()).degraded == ()
 
 
-def test_logits_are_blended_raw_and_shown_as_relevance(index: Index) -> None:
+def test_logits_are_blended_as_relevance_and_shown_as_both(index: Index) -> None:
     reranker = Dictated({"alpha": 4.0, "beta": -4.0}, Scale.LOGIT)
     hits = {hit.source: hit.trace.rerank for hit in index.search("commit", k=12, rerank=reranker).hits}
     first, second, other = hits["alpha"], hits["beta"], hits["gamma"]
@@ -193,7 +204,8 @@ def test_logits_are_blended_raw_and_shown_as_relevance(index: Index) -> None:
     assert first is not None
     assert second is not None
     assert other is not None
-    assert (first.normalised, other.normalised, second.normalised) == (1.0, 0.5, 0.0)
+    assert (first.raw, other.raw, second.raw) == (4.0, 0.0, -4.0)
+    assert first.final == (1.0 - 0.2) * first.fused_normalised + 0.2 * (first.relevance or 0.0)
     assert first.relevance == pytest.approx(0.982, abs=1e-3)
     assert other.relevance == 0.5
 
