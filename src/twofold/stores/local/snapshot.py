@@ -127,7 +127,7 @@ def read_rows(
 ) -> list[SegmentRow]:
     """Read what segments need of the rows after the first number, up to and including the second, at most `most`."""
     query = (
-        "SELECT row, key, document, words, terms, vector FROM chunk"
+        "SELECT row, key, document, words, terms, vector FROM chunk NOT INDEXED"  # by row, not all of the edition
         " WHERE row > ? AND row <= ? AND edition = ? ORDER BY row LIMIT ?"
     )
     after, until = covers
