@@ -96,6 +96,36 @@ def test_a_filter_lets_only_some_documents_through(run: Run) -> None:
     assert nobody == []
 
 
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("type in [.md, .txt] and not author = Ada", {"tower.txt"}),
+        ("modified >= 2020-01-01 and size < 100 and path contains notes", {"tower.txt", "prices.csv"}),
+        ("title starts with Undoing or type == .csv", {"git.md", "prices.csv"}),
+        ('{"file_type": [".md", ".csv"], "date_from": "2020-01-01"}', {"git.md", "prices.csv"}),
+        ("modified < 2020-01-01", set()),
+    ],
+)
+def test_filters_for_people_and_for_programs(run: Run, condition: str, expected: set[str]) -> None:
+    hits = run("search", "changes", "-i", "notes", "-m", "semantic", "-f", condition, "--json").data["hits"]
+
+    assert {Path(hit["source"]).name for hit in hits} == expected
+
+
+def test_the_question_may_say_where_to_look(run: Run) -> None:
+    done = run("search", "changes tower apple", "type:md,csv", "-i", "notes", "-f", "not author = Ada", "--json").data
+
+    assert {Path(hit["source"]).name for hit in done["hits"]} == {"prices.csv"}
+    assert done["query"] == "changes tower apple type:md,csv"
+
+
+def test_a_filter_that_cannot_be_read_is_refused_with_its_place(run: Run) -> None:
+    done = run("search", "changes", "-i", "notes", "-f", "type in [.md")
+
+    assert done.code == 2
+    assert "character 13" in " ".join(done.err.split())
+
+
 def test_nothing_found_is_said_and_is_no_error(run: Run) -> None:
     done = run("search", "xylophone", "-i", "notes", "-m", "bm25")
 
