@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from twofold.domain.filters import And, Filter, Not, Op, Or, Test
     from twofold.domain.types import Chunk, Document, DocumentInfo
     from twofold.index import Index, IndexInfo
-    from twofold.pipeline.results import ArmTrace, FoundPassage, HitTrace, SearchResult
+    from twofold.pipeline.results import ArmTrace, FoundPassage, HitTrace, RerankSummary, RerankTrace, SearchResult
     from twofold.pipeline.types import SyncPlan, SyncReport
     from twofold.settings import Settings, load_settings
 
@@ -38,6 +38,8 @@ __all__ = [
     "Not",
     "Op",
     "Or",
+    "RerankSummary",
+    "RerankTrace",
     "SearchResult",
     "Settings",
     "SyncPlan",
@@ -52,7 +54,14 @@ _HOMES = {
     "twofold.domain.filters": ("And", "Filter", "Not", "Op", "Or", "Test"),
     "twofold.domain.types": ("Chunk", "Document", "DocumentInfo"),
     "twofold.index": ("Index", "IndexInfo"),
-    "twofold.pipeline.results": ("ArmTrace", "FoundPassage", "HitTrace", "SearchResult"),
+    "twofold.pipeline.results": (
+        "ArmTrace",
+        "FoundPassage",
+        "HitTrace",
+        "RerankSummary",
+        "RerankTrace",
+        "SearchResult",
+    ),
     "twofold.pipeline.types": ("SyncPlan", "SyncReport"),
     "twofold.settings": ("Settings", "load_settings"),
 }
