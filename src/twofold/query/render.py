@@ -1,6 +1,5 @@
 """Write a filter the way people do, so that reading it gives the same filter again."""
 
-import math
 import re
 
 from twofold.domain.errors import InvalidInputError
@@ -67,8 +66,6 @@ def _value(value: Scalar) -> str:
         return str(value).lower()
     if isinstance(value, str):
         return _quoted(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidInputError("A filter compares with what is no finite number.", "Give a number.")
     return repr(value)
 
 

@@ -38,6 +38,8 @@ A, B, C = (Test(name, Op.EXISTS) for name in "abc")
         ("a is -5.5e1", Test("a", Op.EQ, -55.0)),
         ("a is true", Test("a", Op.EQ, True)),
         ("a = 5", Or((Test("a", Op.EQ, 5), Test("a", Op.EQ, "5")))),
+        ("a = +5", Test("a", Op.EQ, 5)),
+        ("a in [-5]", Test("a", Op.EQ, -5)),
         ("a != 5", Not(Or((Test("a", Op.EQ, 5), Test("a", Op.EQ, "5"))))),
         ("a == false", Or((Test("a", Op.EQ, False), Test("a", Op.EQ, "false")))),
         ("a > 5", Test("a", Op.GT, 5)),
