@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Literal, Self, overload
 
 from twofold.compose import MEMORY, folder_of, make_parts, open_store, plan_of, remove_index, rerankers_for, settings_of
-from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Embedder, Finding, Recipe, Reranker
 from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata, document_id
@@ -160,7 +160,8 @@ class Index:
         with ReaderPool() as pool:
             (outcome,) = pool.read_all([load(found, self._limits())])
         if isinstance(outcome, Failed):
-            raise outcome.error
+            error = outcome.error
+            raise ReadError(f"{outcome.source}: {error.message}", error.remedy, error.kind)
         return self.add_all([replace(outcome, metadata={**outcome.metadata, **metadata})])[0]
 
     def add_all(self, documents: Sequence[Document]) -> Sequence[DocumentInfo]:

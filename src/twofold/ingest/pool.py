@@ -125,7 +125,7 @@ class ReaderPool:
         else:
             self._free.append(flight.process)
         if reply.extract is None:
-            return Failed(flight.source.name, reply.error or flight.refused)
+            return Failed(flight.source.name, _unnamed(reply.error or flight.refused, flight.source.name))
         return document_from(flight.source.name, reply.extract, reply.media_type, flight.hashed)
 
     def _explain(self, process: "_Process", source: Source, error: Exception) -> ReadError:
@@ -144,6 +144,11 @@ class ReaderPool:
 
 
 _NOT_REFUSED = ReadError("")
+
+
+def _unnamed(error: ReadError, name: str) -> ReadError:
+    """Leave a file's name out of its error: `Failed.source` says it."""
+    return ReadError(error.message.removeprefix(f"{name}: "), error.remedy, error.kind)
 
 
 @dataclass(frozen=True, slots=True)

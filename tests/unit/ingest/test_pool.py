@@ -196,3 +196,11 @@ def test_closing_twice_does_nothing_more() -> None:
     pool = ReaderPool()
     pool.close()
     pool.close()
+
+
+def test_a_failure_names_its_file_once() -> None:
+    with ReaderPool() as pool:
+        (outcome,) = pool.read_all([Source("deep/bad.pdf", b"%PDF-1.7\nnot really")])
+    assert isinstance(outcome, Failed)
+    assert outcome.source == "deep/bad.pdf"
+    assert "bad.pdf" not in outcome.error.message
