@@ -26,7 +26,7 @@ from twofold.stores.local.catalog import CATALOG_NAME, create_catalog, is_catalo
 from twofold.stores.local.connections import Connections
 from twofold.stores.local.durable import make_folder
 from twofold.stores.local.editions import rebuild
-from twofold.stores.local.lock import WriterLock
+from twofold.stores.local.lock import LOCK_NAME, WriterLock
 from twofold.stores.local.snapshot import (
     SEGMENT_FOLDER,
     SegmentMissingError,
@@ -66,7 +66,7 @@ class LocalStore:
             raise NotFoundError(f"There is no index in {folder}.", "Create one with `twofold sync PATH --index NAME`.")
         make_folder(folder)
         make_folder(folder / SEGMENT_FOLDER)
-        self._lock = WriterLock(folder / "writer.lock", wait_seconds)
+        self._lock = WriterLock(folder / LOCK_NAME, wait_seconds)
         self._connections = Connections(folder, base_vfs)
         self._following = threading.Lock()
         self._snapshot: Snapshot | None = None
