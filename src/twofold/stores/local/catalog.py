@@ -25,6 +25,9 @@ CATALOG_NAME = "catalog.sqlite3"
 APPLICATION_ID = 0x32464F4C
 FORMAT_VERSION = 1
 BUSY_MILLISECONDS = 10_000
+CACHE_KIBIBYTES = (
+    16_384  # the upper pages of the indexes of a million passages, so that a look-up reads one page or two
+)
 SQLiteValue = None | int | float | str | bytes
 
 
@@ -88,6 +91,7 @@ def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
             connection.pragma("synchronous", "full")
             connection.pragma("foreign_keys", True)
             connection.pragma("journal_size_limit", 0)  # a log that was folded starts small again
+            connection.pragma("cache_size", -CACHE_KIBIBYTES)
             connection.pragma("query_only", not writing)
             _check_format(connection, path)
     except BaseException:
