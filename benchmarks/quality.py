@@ -4,11 +4,11 @@
     python benchmarks/quality.py --memory DIR --sizes 256,384,510 and of other sizes
     python benchmarks/quality.py --memory DIR scifact cacm        only these
 
-`--memory` is a folder where vectors are kept between runs. Every figure is a mean over the questions with the interval
-in which 95 % of resampled means lie. `whole` rows leave every document one passage (words alone: no model reads so
-much); `bm25s` rows rank the same texts with bm25s at the same k1, b, stemmer and stop words, `bm25s (our words)` with
-the words that twofold's analyser makes, its exact forms left out: the same figure but for them. Tables in Markdown go
-to standard output, everything into benchmarks/results/<commit>.json.
+`--memory` is a folder where vectors are kept between runs, by default below the system's temporary one. Every figure is
+a mean over the questions with the interval in which 95 % of resampled means lie. `whole` rows leave every document one
+passage (words alone: no model reads so much); `bm25s` rows rank the same texts with bm25s at the same k1, b, stemmer
+and stop words, `bm25s (our words)` with the words that twofold's analyser makes, its exact forms left out. Tables in
+Markdown go to standard output, everything into benchmarks/results/<commit>.json.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import bm25s
 import numpy as np
 import Stemmer
 from material import MODEL, SHARED
-from remembered import remembering
+from remembered import MEMORY, remembering
 from reporting import keep, machine
 
 from twofold.domain.ports import Embedder
@@ -99,7 +99,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collections", nargs="*", default=list(COLLECTIONS), metavar="COLLECTION")
     parser.add_argument("--sizes", default=str(ChunkSettings().size), help="tokens of a passage, commas between them")
-    parser.add_argument("--memory", type=Path, required=True, help="keep vectors in this folder")
+    parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors in this folder")
     parser.add_argument("--out", type=Path, help="write to this file")
     options = parser.parse_args()
     sizes = [int(size) for size in options.sizes.split(",")]

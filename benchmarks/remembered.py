@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
+from tempfile import gettempdir
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from twofold.domain.types import Vectors
 from twofold.models.opening import identity_of, open_embedder
 from twofold.settings import models_folder
 
+MEMORY = Path(gettempdir()) / "twofold-vectors"
 KEY_BYTES = 16
 TEXTS_AT_ONCE = 256
 

@@ -4,10 +4,11 @@
     python benchmarks/speed.py --memory DIR --chunks 1000000         a million (an hour, 6 GB of disk)
     python benchmarks/speed.py --memory DIR --peers                  and tantivy, LanceDB and bm25s in the same run
 
-`--memory` is a folder where real vectors are kept between runs; `material.py` says what is measured on. Milliseconds:
-`p50` and `p99` over all calls, `calm_*` over the fastest of five rounds of each question, `processor_p50` in processor
-time. `hybrid` is the whole search as the pipeline does it (parse, both arms, completed scores, fusion, texts, trace)
-except the embedding of the question. The figures go into benchmarks/results/<commit>.json.
+`--memory` is a folder where real vectors are kept between runs, by default below the system's temporary one;
+`material.py` says what is measured on. Milliseconds: `p50` and `p99` over all calls, `calm_*` over the fastest of five
+rounds of each question, `processor_p50` in processor time. `hybrid` is the whole search as the pipeline does it (parse,
+both arms, completed scores, fusion, texts, trace) except the embedding of the question. The figures go into
+benchmarks/results/<commit>.json.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from pathlib import Path
 import psutil
 from material import Asked, entries_of, gather, restore, save
 from peers import bm25s_words, lancedb_both, tantivy_words
+from remembered import MEMORY
 from reporting import bytes_a_second, keep, machine
 from timing import latencies
 
@@ -93,7 +95,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chunks", default="10000,100000", help="sizes, with commas between them")
     parser.add_argument("--peers", action="store_true", help="also measure tantivy, LanceDB and bm25s")
-    parser.add_argument("--memory", type=Path, required=True, help="keep real vectors in this folder")
+    parser.add_argument("--memory", type=Path, default=MEMORY, help="keep real vectors in this folder")
     parser.add_argument("--scratch", type=Path, help="build indexes below this folder instead of the system's")
     parser.add_argument("--out", type=Path, help="write to this file")
     options = parser.parse_args()
