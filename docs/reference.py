@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 from typer.testing import CliRunner
 
-from twofold.cli.app import app
+from twofold.cli.app import application
 from twofold.settings import Settings, dials, value_of
 
 HERE = Path(__file__).resolve().parent
@@ -52,7 +52,7 @@ def cli_page() -> str:
 def commands() -> Iterator[tuple[str, ...]]:
     """List every command as one types it, groups before what is in them."""
     yield ("twofold",)
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+    for name, command in typer.main.get_command(application()).commands.items():  # type: ignore[attr-defined]
         yield ("twofold", name)
         yield from (("twofold", name, inner) for inner in getattr(command, "commands", ()))
 
@@ -60,7 +60,9 @@ def commands() -> Iterator[tuple[str, ...]]:
 def help_of(words: tuple[str, ...]) -> str:
     """Give a command's help as a terminal of 100 columns shows it."""
     surroundings = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
-    shown = CliRunner().invoke(app, [*words[1:], "--help"], prog_name="twofold", env=surroundings, terminal_width=100)
+    shown = CliRunner().invoke(
+        application(), [*words[1:], "--help"], prog_name="twofold", env=surroundings, terminal_width=100
+    )
     if shown.exit_code:
         raise SystemExit(f"{' '.join(words)} --help failed: {shown.output}")
     return "\n".join(line.rstrip() for line in shown.output.strip().splitlines())

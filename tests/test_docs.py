@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from twofold.cli.app import app
+from twofold.cli.app import application
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -73,7 +73,7 @@ def test_commands_in_the_documentation_exist(where: str, line: str) -> None:
 
 def unknown_words(words: list[str]) -> list[str]:
     """Walk down the commands; give the options and names of commands that do not exist."""
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(application())
     unknown = []
     rest = iter(words)
     for word in rest:
@@ -116,6 +116,6 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 def test_every_command_is_in_the_documentation() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(application())
 
     assert not [name for name in group.commands if f"## `twofold {name}`" not in page]  # type: ignore[attr-defined]

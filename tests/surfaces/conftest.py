@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from twofold.cli.app import app
+from twofold.cli.app import application
 from twofold.index import Index
 from twofold.settings import load_settings
 
@@ -50,7 +50,7 @@ def run() -> Run:
     """Run a command in this process."""
 
     def invoke(*words: object, given: str | None = None) -> Outcome:
-        result = CliRunner().invoke(app, [str(word) for word in words], input=given, prog_name="twofold")
+        result = CliRunner().invoke(application(), [str(word) for word in words], input=given, prog_name="twofold")
         return Outcome(result.exit_code, result.stdout, result.stderr)
 
     return invoke

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from twofold.cli.app import command_of
+
 Run = Callable[..., Any]
 TWOFOLD = [sys.executable, "-m", "twofold"]
 
@@ -162,8 +164,8 @@ def test_bad_settings_in_the_environment_are_one_line(start: Run) -> None:
 def test_a_search_by_words_loads_no_model_and_nothing_heavy() -> None:
     heavy = {"torch", "openvino", "onnxruntime", "scipy", "pydantic", "rich", "pypdfium2", "docx", "pptx", "numkong"}
     program = (
-        "import sys; from typer.testing import CliRunner; from twofold.cli.app import app\n"
-        "done = CliRunner().invoke(app, ['search', 'tower', '-i', 'notes', '-m', 'bm25'])\n"
+        "import sys; from typer.testing import CliRunner; from twofold.cli.app import application\n"
+        "done = CliRunner().invoke(application('search'), ['search', 'tower', '-i', 'notes', '-m', 'bm25'])\n"
         "assert 'tower.txt' in done.stdout, done.output\n"
         "print(*sys.modules)"
     )
@@ -171,3 +173,24 @@ def test_a_search_by_words_loads_no_model_and_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert not heavy & {name.partition(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["search", "sync"], "search"),
+        (["--config", "sync", "--set", "index=ls", "search", "x"], "search"),
+        (["--debug", "index", "list"], "index"),
+        (["--set=search.k=3", "ls"], "ls"),
+        (["--help"], ""),
+        ([], ""),
+    ],
+)
+def test_the_command_is_found_behind_the_options(arguments: list[str], expected: str) -> None:
+    assert command_of(arguments) == expected
+
+
+def test_a_misspelt_command_is_told_from_all_of_them() -> None:
+    done = subprocess.run([*TWOFOLD, "serach", "x"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "serach" in done.stderr

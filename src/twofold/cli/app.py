@@ -1,49 +1,109 @@
-"""The commands by name, the options that stand before them, and `main`."""
+"""The commands by name, the options that stand before them, and `main`.
+
+A process runs one command, so only that command's module is loaded: importing all of them costs a search 50 ms.
+"""
 
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
-from twofold.cli import config, doctor, documents, evaluate, indexes, models, search, sync
 from twofold.cli.launch import INTERRUPTED, Launch, guarded, parsed_overrides
 
-app = typer.Typer(
-    name="twofold",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 2 bad input, 3 not found, 4 mismatch, 5 busy, 6 disk full, 7 damaged, 8 model, "
-    "9 unreadable documents, 10 store, 11 a --fail-if test holds, 1 unforeseen, 130 interrupted. More in docs/exit-codes.md.",
-)
-_index = typer.Typer(name="index", no_args_is_help=True, help="Whole indexes: list, create, look at, mend, drop.")
-_models = typer.Typer(name="models", no_args_is_help=True, help="The models that turn text into vectors.")
-_config = typer.Typer(name="config", no_args_is_help=True, help="The settings and where they came from.")
 
-app.command("sync")(guarded(sync.sync))
-app.command("add")(guarded(documents.add))
-app.command("rm")(guarded(documents.rm))
-app.command("ls")(guarded(documents.ls))
-app.command("show")(guarded(documents.show))
-app.command("search")(guarded(search.search))
-app.add_typer(_index)
-_index.command("list")(guarded(indexes.list_indexes))
-_index.command("create")(guarded(indexes.create))
-_index.command("info")(guarded(indexes.info))
-_index.command("drop")(guarded(indexes.drop))
-_index.command("verify")(guarded(indexes.verify))
-_index.command("compact")(guarded(indexes.compact))
-_index.command("reindex")(guarded(indexes.reindex))
-app.add_typer(_models)
-_models.command("list")(guarded(models.list_models))
-_models.command("pull")(guarded(models.pull))
-_models.command("verify")(guarded(models.verify))
-app.add_typer(_config)
-_config.command("show")(guarded(config.show))
-app.command("doctor")(guarded(doctor.doctor))
-app.command("eval")(guarded(evaluate.evaluate))
+class Command(NamedTuple):
+    """Where a command stands: `function` of `twofold.cli.module`."""
+
+    module: str
+    function: str
+
+    def load(self) -> Callable[..., None]:
+        """Load the command, guarded."""
+        function: Callable[..., None] = getattr(import_module(f"twofold.cli.{self.module}"), self.function)
+        return guarded(function)
+
+
+class Group(NamedTuple):
+    """Commands under one word."""
+
+    help: str
+    commands: Mapping[str, Command]
+
+
+COMMANDS: Mapping[str, Command] = {
+    "sync": Command("sync", "sync"),
+    "add": Command("documents", "add"),
+    "rm": Command("documents", "rm"),
+    "ls": Command("documents", "ls"),
+    "show": Command("documents", "show"),
+    "search": Command("search", "search"),
+    "doctor": Command("doctor", "doctor"),
+    "eval": Command("evaluate", "evaluate"),
+}
+GROUPS: Mapping[str, Group] = {
+    "index": Group(
+        "Whole indexes: list, create, look at, mend, drop.",
+        {
+            "list": Command("indexes", "list_indexes"),
+            "create": Command("indexes", "create"),
+            "info": Command("indexes", "info"),
+            "drop": Command("indexes", "drop"),
+            "verify": Command("indexes", "verify"),
+            "compact": Command("indexes", "compact"),
+            "reindex": Command("indexes", "reindex"),
+        },
+    ),
+    "models": Group(
+        "The models that turn text into vectors.",
+        {
+            "list": Command("models", "list_models"),
+            "pull": Command("models", "pull"),
+            "verify": Command("models", "verify"),
+        },
+    ),
+    "config": Group("The settings and where they came from.", {"show": Command("config", "show")}),
+}
+OPTIONS_WITH_VALUES = frozenset({"--config", "--set"})
+
+
+def application(only: str = "") -> typer.Typer:
+    """Build the command line; with `only`, the name of a command or a group, that one alone."""
+    app = typer.Typer(
+        name="twofold",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Exit codes: 0 done, 2 bad input, 3 not found, 4 mismatch, 5 busy, 6 disk full, 7 damaged, 8 model, "
+        "9 unreadable documents, 10 store, 11 a --fail-if test holds, 1 unforeseen, 130 interrupted. "
+        "More in docs/exit-codes.md.",
+    )
+    app.callback()(guarded(_before))
+    known = only in COMMANDS or only in GROUPS
+    for name, command in COMMANDS.items():
+        if name == only or not known:
+            app.command(name)(command.load())
+    for name, group in GROUPS.items():
+        if name == only or not known:
+            inner = typer.Typer(name=name, no_args_is_help=True, help=group.help)
+            for inner_name, command in group.commands.items():
+                inner.command(inner_name)(command.load())
+            app.add_typer(inner)
+    return app
+
+
+def command_of(arguments: Sequence[str]) -> str:
+    """Give the first argument that is neither an option nor an option's value; empty without one."""
+    rest = iter(arguments)
+    for argument in rest:
+        if argument in OPTIONS_WITH_VALUES:
+            next(rest, None)
+        elif not argument.startswith("-"):
+            return argument
+    return ""
 
 
 def _say_version(asked: bool) -> None:  # noqa: FBT001  # typer's callbacks take one value
@@ -57,8 +117,6 @@ def _say_version(asked: bool) -> None:  # noqa: FBT001  # typer's callbacks take
         raise typer.Exit
 
 
-@app.callback()
-@guarded
 def _before(
     context: typer.Context,
     *,
@@ -88,6 +146,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # real streams can
     try:
-        app(prog_name="twofold")
+        application(command_of(sys.argv[1:]))(prog_name="twofold")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
