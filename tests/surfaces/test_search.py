@@ -153,3 +153,14 @@ def test_a_missing_model_degrades_in_the_open(run: Run, monkeypatch: pytest.Monk
     assert hybrid.data["degraded"]
     assert hybrid.data["mode"] == "bm25"
     assert semantic.code == 8
+
+
+def test_sources_below_the_current_folder_are_shown_from_there(
+    run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(notes)
+    run("sync", ".", "-i", "here")
+    shown = run("search", "tower", "-i", "here", "-m", "bm25").out
+    assert "tower.txt" in shown
+    assert str(notes) not in shown
+    assert str(notes) not in run("ls", "-i", "here").out

@@ -10,7 +10,7 @@ import typer
 from twofold.cli.data import write_json
 from twofold.cli.launch import open_index
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
-from twofold.cli.screen import columns, counted, one_line, printable, screen_on
+from twofold.cli.screen import columns, counted, from_here, one_line, printable, screen_on
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.types import Chunk, Document, MetadataValue
 
@@ -77,7 +77,7 @@ def ls(context: typer.Context, *, index: IndexOption = None, as_json: JsonOption
     if as_json:
         write_json(documents)
         return
-    rows = [(one.id, f"{one.chunks:,}", one_line(one.source), one_line(one.title)) for one in documents]
+    rows = [(one.id, f"{one.chunks:,}", from_here(one.source), one_line(one.title)) for one in documents]
     screen = screen_on()
     for line in columns(rows, right=frozenset({1})):
         screen.line(line)

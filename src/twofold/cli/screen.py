@@ -7,6 +7,7 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -75,6 +76,15 @@ def shortened(text: str, width: int) -> str:
     while kept and width_of(kept) > width - 1:
         kept = kept[:-1]
     return kept + "…"
+
+
+def from_here(source: str) -> str:
+    """Write a source as seen from the current folder, where it lies below it; as one line that holds no controls."""
+    try:
+        here = Path.cwd().as_posix().rstrip("/") + "/"
+    except FileNotFoundError:  # the folder was deleted under the shell
+        here = "//"
+    return one_line(source.removeprefix(here))
 
 
 def shortened_path(text: str, width: int) -> str:

@@ -9,7 +9,7 @@ from twofold.cli.explain import draw_explanation, summary_of
 from twofold.cli.filters import parsed_filter
 from twofold.cli.launch import open_index
 from twofold.cli.options import EmbedderOption, FilterOption, IndexOption, JsonOption
-from twofold.cli.screen import Screen, bar, counted, one_line, screen_on, shortened_path, width_of
+from twofold.cli.screen import Screen, bar, counted, from_here, one_line, screen_on, shortened_path, width_of
 from twofold.cli.snippet import snippet
 from twofold.lexical.analyze import Analyser, analyser_for
 from twofold.pipeline.results import FoundPassage, SearchResult
@@ -84,7 +84,7 @@ def _draw_hit(screen: Screen, hit: FoundPassage, best: float, asked: Analyser) -
     front = f"{hit.rank:>3} {screen.paint(bar(share, 8), 'cyan')} {hit.score:.4f}  "
     page = f" (p. {hit.page})" if hit.page is not None else f" ({one_line(hit.place)})" if hit.place else ""
     room = max(24, screen.width - width_of(front) - width_of(page))
-    source = shortened_path(one_line(hit.source), room)
+    source = shortened_path(from_here(hit.source), room)
     rest = _under(hit.heading, room - width_of(source))
     screen.line(front + screen.paint(source, "bold") + rest + page)
     terms = frozenset(one.term for one in hit.trace.terms)

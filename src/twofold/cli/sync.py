@@ -13,7 +13,7 @@ from twofold.cli.launch import open_index
 from twofold.cli.models import ensure_present
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.progress import progress_on
-from twofold.cli.screen import Screen, counted, lasting, one_line, screen_on
+from twofold.cli.screen import Screen, counted, from_here, lasting, one_line, screen_on
 from twofold.compose import MEMORY
 from twofold.domain.errors import NotFoundError, ReadError
 from twofold.index import Index
@@ -97,10 +97,10 @@ def _draw(report: SyncPlan | SyncReport) -> None:
 
 
 def _draw_changes(screen: Screen, report: SyncPlan | SyncReport) -> None:
-    changes = [("+", "green", one_line(source)) for source in report.added]
-    changes += [("~", "yellow", one_line(source)) for source in report.updated]
-    changes += [(">", "cyan", f"{one_line(one.old)} → {one_line(one.new)}") for one in report.renamed]
-    changes += [("-", "red", one_line(source)) for source in report.deleted]
+    changes = [("+", "green", from_here(source)) for source in report.added]
+    changes += [("~", "yellow", from_here(source)) for source in report.updated]
+    changes += [(">", "cyan", f"{from_here(one.old)} → {from_here(one.new)}") for one in report.renamed]
+    changes += [("-", "red", from_here(source)) for source in report.deleted]
     whole = isinstance(report, SyncPlan)
     for sign, style, what in changes if whole else changes[:_SHOWN]:
         screen.line(f"{screen.paint(sign, style)} {what}")
@@ -110,6 +110,6 @@ def _draw_changes(screen: Screen, report: SyncPlan | SyncReport) -> None:
     for reason, count in reasons.most_common():
         screen.line(f"{screen.paint('·', 'dim')} {counted(count, 'file')} skipped: {one_line(reason)}")
     for failure in () if isinstance(report, SyncPlan) else report.failed:
-        screen.line(f"{screen.paint('!', 'red')} {one_line(failure.source)}: {one_line(failure.message)}")
+        screen.line(f"{screen.paint('!', 'red')} {from_here(failure.source)}: {one_line(failure.message)}")
         if failure.remedy:
             screen.line(f"    {one_line(failure.remedy)}")
