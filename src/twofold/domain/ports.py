@@ -151,7 +151,7 @@ class View(Protocol):
         """Rank the k best passages by BM25; passages without any of the terms are not in it."""
 
     def find_vector(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
-        """Rank the k nearest passages by cosine, in [-1, 1]."""
+        """Rank the k nearest passages by cosine, in [-1, 1] but for what storing in float16 rounds: about 0.001."""
 
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
         """Give the true BM25 score of each key, 0.0 where no term occurs. An unknown key scores 0.0."""

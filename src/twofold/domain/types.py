@@ -133,6 +133,7 @@ class TermCounts:
     """What the analyser made of one passage: how often each term occurs, and the passage's length in words.
 
     Exact forms (codes, acronyms) are terms too but do not add to `length`, so they do not disturb BM25's length norm.
+    A count is at most 65,535; analysers stop there.
     """
 
     counts: Mapping[str, int]
