@@ -26,6 +26,7 @@ _NAMED_CLASSES = {
 }
 _NAMED_CLASS = re.compile(rb"\[:([a-z]{1,8}):\]")
 _STARS = re.compile(rb"\*+")
+_SPECIAL = re.compile(rb"[*?[\\]")
 _MAX_PATTERN_BYTES = 4096
 
 
@@ -119,11 +120,16 @@ def _escaped(pattern: bytes, position: int) -> tuple[bytes | None, int]:
 
 
 def _stars(pattern: bytes, position: int) -> tuple[bytes | None, int]:
-    """Read a run of stars: two that fill a whole part of the path cross slashes, any others do not."""
+    """Read a run of stars: two or more that fill a whole part of the path cross slashes, any others do not.
+
+    Git compares what stands before the first special character by itself and begins anew behind it, so there a part of
+    the path begins for the stars: `a**/b` matches `ab` and `a/c/b`.
+    """
     run = _STARS.match(pattern, position)
     end = run.end() if run else position + 1
-    fills_part = (position == 0 or pattern[position - 1] == _SLASH) and (end == len(pattern) or pattern[end] == _SLASH)
-    if end - position != 2 or not fills_part:  # noqa: PLR2004 two stars
+    begins_part = not _SPECIAL.search(pattern, 0, position) or pattern[position - 1] == _SLASH
+    ends_part = end == len(pattern) or pattern[end] == _SLASH
+    if end - position < 2 or not (begins_part and ends_part):  # noqa: PLR2004 two stars
         return b"[^/]*", end
     return (b".*", end) if end == len(pattern) else (b"(?:.*/)?", end + 1)
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from twofold.ingest.gitignore import read_rules, translate, verdict
@@ -79,6 +79,8 @@ PATHS = st.lists(
 @needs_git
 @settings(max_examples=150)
 @given(lines=st.lists(LINES, min_size=1, max_size=4), parts=PATHS)
+@example(lines=["***/a"], parts=["a"])
+@example(lines=["a**/*"], parts=["a"])
 def test_a_path_is_ignored_when_git_ignores_it(repository: Path, lines: list[str], parts: list[str]) -> None:
     rules, path = "\n".join(lines).encode(), "/".join(parts).encode()
 
