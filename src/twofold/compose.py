@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import cast
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import Embedder, Recipe, Store
@@ -17,7 +17,7 @@ from twofold.models.progress import Progress, ignore
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.rerank import RerankPlan
 from twofold.pipeline.search import SearchPlan
-from twofold.setting_groups import ChunkSettings
+from twofold.setting_groups import ChunkSettings, ChunkStrategy
 from twofold.settings import Settings
 from twofold.stores.local.removal import remove
 from twofold.stores.local.store import LocalStore
@@ -27,7 +27,6 @@ MEMORY = ":memory:"
 INDEX_FOLDER = "indexes"
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 LONGEST_NAME = 64
-STRATEGIES: tuple[Literal["structure", "semantic", "fixed"], ...] = ("structure", "semantic", "fixed")
 
 
 def folder_of(where: str | Path, home: Path) -> Path:
@@ -71,7 +70,7 @@ def settings_of(settings: Settings, recipe: Recipe | None) -> Settings:
     own, default = dict(recipe.settings), Settings()
     chunk = settings.chunk
     if chunk == default.chunk and "chunk.size" in own:
-        strategy = next(one for one in STRATEGIES if one == own["chunk.strategy"])
+        strategy = cast("ChunkStrategy", own["chunk.strategy"])  # the chunker refuses any other
         chunk = ChunkSettings(strategy, int(own["chunk.size"]), int(own["chunk.overlap"]))
     return replace(
         settings,

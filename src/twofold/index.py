@@ -78,7 +78,6 @@ class Index:
         self._where = where
         self._asked = asked
         self._own_embedder = embedder
-        self._on_model = on_model
         self._store = open_store(where, asked, create=create)
         self._settings = settings_of(asked, self._store.info().recipe)
         self._parts = make_parts(self._store, self._settings, embedder, on_model)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 Mode = Literal["hybrid", "bm25", "semantic"]
+ChunkStrategy = Literal["structure", "semantic", "fixed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,7 @@ class ChunkSettings:
     """How documents are cut into passages."""
 
     strategy: Annotated[
-        Literal["structure", "semantic", "fixed"],
+        ChunkStrategy,
         Meta(
             description="Where passages are cut: at the document's own parts, where meaning shifts, or by size alone."
         ),

@@ -13,7 +13,7 @@ from twofold.domain.ports import Embedder
 from twofold.models.catalogue import DEFAULT
 from twofold.models.files import is_present
 from twofold.models.opening import identity_of, open_embedder
-from twofold.models.tokens import count_truncated
+from twofold.pipeline.prepare import count_truncated
 
 CLOSE_PAIRS = [
     ("How do I undo the last commit?", "Undo the last commit with git reset.", "A recipe for apple pie with cinnamon."),

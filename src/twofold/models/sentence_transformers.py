@@ -14,6 +14,7 @@ from twofold.domain.errors import MissingExtraError, ModelError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors
 from twofold.models.batching import Gathering
+from twofold.models.tokens import encodable
 from twofold.models.unit import unit_rows
 
 QUERY = "query"
@@ -57,7 +58,7 @@ class SentenceTransformersEmbedder:
         """Count each text's tokens, without prompt, special tokens or truncation."""
         with self._using:
             tokenizer = self._opened().tokenizer
-            return [len(tokenizer.encode(_encodable(text), add_special_tokens=False, verbose=False)) for text in texts]
+            return [len(tokenizer.encode(encodable(text), add_special_tokens=False, verbose=False)) for text in texts]
 
     def close(self) -> None:
         """Free the model. Calling it twice does nothing more; embedding after it raises ModelError."""
@@ -67,7 +68,7 @@ class SentenceTransformersEmbedder:
     def _run(self, texts: Sequence[str]) -> Vectors:
         with self._using:
             model = self._opened()
-            clean = [_encodable(text) for text in texts]
+            clean = [encodable(text) for text in texts]
             try:
                 raw = model.encode(clean, prompt="", convert_to_numpy=True, show_progress_bar=False)
             except RuntimeError as error:
@@ -109,8 +110,3 @@ def _revision(model: Any) -> str:  # noqa: ANN401 - SentenceTransformer; an extr
     """Give the commit that the weights were fetched at, "" for a local folder."""
     config = getattr(getattr(model[0], "auto_model", None), "config", None)
     return str(getattr(config, "_commit_hash", None) or "")
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which no tokenizer takes."""
-    return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Words to the numbers a model reads: the model's own tokenizer, its truncation, and what truncation cost."""
+"""Words to the numbers a model reads: the model's own tokenizer, and its truncation."""
 
 import hashlib
 from collections.abc import Sequence
@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from twofold.domain.errors import ModelError
-from twofold.domain.ports import Embedder
-
-SPECIAL_TOKENS = 2  # the first and the last token of BERT-like models
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,37 +42,27 @@ def load_pair_tokenizer(path: Path, sha256: str, remedy: str, max_tokens: int) -
 
 def encode_pairs(tokenizer: Any, query: str, texts: Sequence[str]) -> list[Pair]:  # noqa: ANN401
     """Give the tokens of the query paired with each text."""
-    asked = _encodable(query)
-    encodings = tokenizer.encode_batch_fast([(asked, _encodable(text)) for text in texts])
+    asked = encodable(query)
+    encodings = tokenizer.encode_batch_fast([(asked, encodable(text)) for text in texts])
     return [Pair(encoding.ids, encoding.type_ids) for encoding in encodings]
 
 
 def encode(tokenizer: Any, texts: Sequence[str], max_tokens: int) -> list[list[int]]:  # noqa: ANN401
     """Give each text's token numbers with the special ones, at most `max_tokens`; what is cut is the text's end."""
-    encodings = tokenizer.encode_batch_fast([_encodable(text) for text in texts])
+    encodings = tokenizer.encode_batch_fast([encodable(text) for text in texts])
     return [_truncated(encoding.ids, max_tokens) for encoding in encodings]
 
 
 def count(tokenizer: Any, texts: Sequence[str]) -> list[int]:  # noqa: ANN401
     """Count each text's tokens, without special ones or truncation."""
-    encodings = tokenizer.encode_batch_fast([_encodable(text) for text in texts], add_special_tokens=False)
+    encodings = tokenizer.encode_batch_fast([encodable(text) for text in texts], add_special_tokens=False)
     return [len(encoding) for encoding in encodings]
-
-
-def count_truncated(embedder: Embedder, texts: Sequence[str]) -> int:
-    """Count the passages whose end `embedder` will not see, since they are longer than its model reads.
-
-    A passage is cut when its tokens, the prefix's and two special ones exceed `identity.max_tokens`.
-    """
-    identity = embedder.identity
-    room = identity.max_tokens - SPECIAL_TOKENS - sum(embedder.count_tokens([identity.passage_prefix]))
-    return sum(tokens > room for tokens in embedder.count_tokens(texts))
 
 
 def _truncated(ids: list[int], max_tokens: int) -> list[int]:
     return ids if len(ids) <= max_tokens else [*ids[: max_tokens - 1], ids[-1]]
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Replace lone surrogates, which no tokenizer takes and which broken documents contain."""
     return text.encode("utf-8", "replace").decode()

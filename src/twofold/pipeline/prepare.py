@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twofold.domain.ports import View
+from twofold.domain.ports import Embedder, View
 from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, Vector
 from twofold.pipeline.parts import Parts
 
-TEXTS_AT_ONCE = (
-    128  # enough for the embedder to put texts of like length together, few enough for a moving progress bar
-)
-SPECIAL_TOKENS = 2  # what models put around a text
+# Enough for the embedder to put texts of like length together, few enough for a moving progress bar.
+TEXTS_AT_ONCE = 128
+SPECIAL_TOKENS = 2  # the first and the last token of BERT-like models
 
 OnEmbedded = Callable[[int], None]
 """Called with how many passages more are embedded."""
@@ -41,13 +40,21 @@ def prepare(documents: Sequence[Document], parts: Parts, view: View | None, on_e
         for text, vector in zip(some, parts.embedder.embed_passages(some), strict=True):
             vectors[text] = np.asarray(vector)
         on_embedded(len(some))
-    longest = parts.embedder.identity.max_tokens - SPECIAL_TOKENS
-    truncated = sum(count > longest for count in parts.embedder.count_tokens(fresh))
     entries = tuple(
         Entry(document, tuple(_indexed(chunk, parts, vectors) for chunk in chunks))
         for document, chunks in zip(documents, cut, strict=True)
     )
-    return Prepared(entries, len(fresh), truncated)
+    return Prepared(entries, len(fresh), count_truncated(parts.embedder, fresh))
+
+
+def count_truncated(embedder: Embedder, texts: Sequence[str]) -> int:
+    """Count the passages whose end `embedder` will not see, since they are longer than its model reads.
+
+    A passage is cut when its tokens, the prefix's and two special ones exceed `identity.max_tokens`.
+    """
+    identity = embedder.identity
+    room = identity.max_tokens - SPECIAL_TOKENS - sum(embedder.count_tokens([identity.passage_prefix]))
+    return sum(tokens > room for tokens in embedder.count_tokens(texts))
 
 
 def _indexed(chunk: Chunk, parts: Parts, vectors: dict[str, Vector]) -> IndexedChunk:

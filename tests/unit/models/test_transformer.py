@@ -11,9 +11,9 @@ import tiny_model
 from twofold.domain.errors import ModelError
 from twofold.models.catalogue import ModelEntry, Pooling
 from twofold.models.onnxruntime import load_session, open_onnxruntime
-from twofold.models.tokens import count_truncated
 from twofold.models.transformer import TransformerEmbedder
 from twofold.models.unit import pool, unit_rows
+from twofold.pipeline.prepare import count_truncated
 
 CONTENTS = tiny_model.contents()
 ENTRY = tiny_model.entry(dict.fromkeys(CONTENTS, ()), CONTENTS)
