@@ -108,6 +108,16 @@ Chunker = Callable[[Document], tuple[Chunk, ...]]
 """Cuts a document into passages, in reading order, with ordinals from 0."""
 
 
+class QueryTransformer(Protocol):
+    """Puts a question in other words, or into another language such as a graph's (checklist items 39 and 91)."""
+
+    def transform(self, query: str, context: Mapping[str, str] | None) -> str:
+        """Give one other wording; "" for none. `context` holds what is known besides the question, None for nothing.
+
+        Raises a TwofoldError when it cannot.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """Everything the derived data of a collection depends on, as canonical text; equal text, equal meaning.
