@@ -1,7 +1,8 @@
 """The filter tree, and `matches`: what every store must mean by it.
 
-A filter looks at a document's fields: its metadata, and `source`, `title`, `media_type` and `type` beside them. A
-missing field fails every test but `Not`; nothing raises. A field that holds several values passes if one of them does.
+A filter looks at a passage's fields: its document's metadata, and `source`, `title`, `media_type` and `type` beside
+them, together with its own metadata and its `page`. A missing field fails every test but `Not`; nothing raises. A field
+that holds several values passes if one of them does.
 """
 
 import operator
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from twofold.domain.types import Document, DocumentInfo, MetadataValue, Scalar
+from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata, MetadataValue, Scalar
 
 
 class Op(StrEnum):
@@ -74,10 +75,12 @@ Filter = Test | And | Or | Not
 EVERYTHING = And()
 
 
-def fields_of(document: Document | DocumentInfo) -> Mapping[str, MetadataValue]:
-    """Give what filters may look at. The document's own names win over metadata of the same name.
+def fields_of(document: Document | DocumentInfo, chunk: Chunk | None = None) -> Mapping[str, MetadataValue]:
+    """Give what filters may look at: a document's fields, and with them a passage's own, its `page` among them.
 
-    `type` is the suffix of the source, such as `.md`, beside what metadata says of a `type`, if anything.
+    The document's `source`, `title` and `media_type` win over metadata of the same name. `type` is the suffix of the
+    source, such as `.md`, beside what metadata says of a `type`, if anything. A name that the document and its passage
+    both hold has the values of both: `lang` "en" of a document and "de" of its passage are ("en", "de").
     """
     own: dict[str, MetadataValue] = {
         "source": document.source,
@@ -87,8 +90,27 @@ def fields_of(document: Document | DocumentInfo) -> Mapping[str, MetadataValue]:
     suffix = suffix_of(document.source)
     if suffix:
         said = document.metadata.get("type", ())
-        own["type"] = (*(said if isinstance(said, tuple) else (said,)), suffix)
-    return {**document.metadata, **own}
+        own["type"] = (*values_of(said), suffix)
+    fields = {**document.metadata, **own}
+    return fields if chunk is None else together(fields, own_fields(chunk))
+
+
+def own_fields(chunk: Chunk) -> Metadata:
+    """Give what a passage adds to its document's fields: its metadata, and `page` where it has one."""
+    return chunk.metadata if chunk.page is None else together(chunk.metadata, {"page": chunk.page})
+
+
+def together(some: Metadata, more: Metadata) -> Mapping[str, MetadataValue]:
+    """Join fields; a name in both has the values of both."""
+    return {
+        **some,
+        **{name: (*values_of(some[name]), *values_of(held)) if name in some else held for name, held in more.items()},
+    }
+
+
+def values_of(held: MetadataValue) -> tuple[Scalar, ...]:
+    """Give a field's values: of a single one a tuple of one."""
+    return held if isinstance(held, tuple) else (held,)
 
 
 def suffix_of(source: str) -> str:
@@ -102,7 +124,7 @@ def suffix_of(source: str) -> str:
 
 
 def matches(condition: Filter, fields: Mapping[str, MetadataValue]) -> bool:
-    """Say whether a document with these fields passes."""
+    """Say whether a passage, or a document, with these fields passes."""
     match condition:
         case And(parts):
             return all(matches(part, fields) for part in parts)
@@ -112,10 +134,7 @@ def matches(condition: Filter, fields: Mapping[str, MetadataValue]) -> bool:
             return not matches(part, fields)
         case Test(name, op, value):
             held = fields.get(name)
-            if held is None:
-                return False
-            values = held if isinstance(held, tuple) else (held,)
-            return any(passes(op, one, value) for one in values)
+            return held is not None and any(passes(op, one, value) for one in values_of(held))
 
 
 def passes(op: Op, held: Scalar, asked: Scalar) -> bool:

@@ -15,6 +15,7 @@ from twofold.domain.types import (
     DocumentInfo,
     Entry,
     IndexedChunk,
+    Metadata,
     Ranking,
     Scores,
     Statistics,
@@ -118,16 +119,22 @@ class QueryTransformer(Protocol):
         """
 
 
+Enricher = Callable[[Chunk], Metadata]
+"""Says more of a passage, for filters: a pure function of it. What is embedded and analysed does not change by it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """Everything the derived data of a collection depends on, as canonical text; equal text, equal meaning.
 
-    `settings` are those it was made with, by name, so that it can be opened as it was made; they are not compared.
+    `enricher` is empty where passages are not enriched. `settings` are those it was made with, by name, so that it can
+    be opened as it was made; they are not compared.
     """
 
     embedder: EmbedderIdentity
     analyser: str
     chunker: str
+    enricher: str = ""
     settings: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
 
@@ -190,6 +197,12 @@ class View(Protocol):
     def chunks_of(self, document: str) -> Sequence[Chunk]:
         """Fetch a document's passages in reading order; none for an unknown document."""
 
+    def stretch(self, document: str, first: int, last: int) -> Sequence[Chunk]:
+        """Fetch a document's passages with ordinals from `first` to `last`, both included, in reading order.
+
+        Those that are not there are left out: of passages 0 to 7, `stretch(document, -3, 2)` gives 0, 1 and 2.
+        """
+
     def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """Give the vectors already stored for passages with exactly these indexed texts, so none is embedded twice."""
 
@@ -245,6 +258,16 @@ class Store(Protocol):
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and cross-check both arms; an empty answer means all is well."""
+
+    def preferences(self) -> Mapping[str, str]:
+        """Give the collection's own settings by their dotted names, as text; they are no part of its recipe."""
+
+    def prefer(self, values: Mapping[str, str]) -> None:
+        """Replace the collection's own settings, all of them or none, durable when it returns.
+
+        At most 256, names of 1 to 128 characters, values of up to 16,384, 65,536 characters in all. Raises
+        InvalidInputError beyond that or for text that is not Unicode, WriterBusyError, StorageFullError.
+        """
 
     def compact(self) -> None:
         """Merge what can be merged and give back space. Rankings do not change."""

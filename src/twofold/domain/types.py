@@ -99,6 +99,7 @@ class Chunk:
 
     `heading` stands in front of the text in what is *indexed*, in both arms, and is never part of the text shown.
     `header` is a table's header row, repeated in what is indexed when the passage is a later part of that table.
+    `metadata` are the passage's own fields, for filters beside its document's; they are never part of what is indexed.
     """
 
     document: str
@@ -110,6 +111,7 @@ class Chunk:
     page: int | None = None
     place: str = ""
     header: str = ""
+    metadata: Metadata = field(default_factory=dict, hash=False)
 
     @property
     def id(self) -> str:

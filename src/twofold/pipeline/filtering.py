@@ -27,7 +27,7 @@ def filter_late(view: View, ranking: Ranking, condition: Filter) -> Filtered:
     """Keep what passes: of 100 candidates, 3 of them in SQL files, `type == ".sql"` leaves these 3."""
     chunks = view.chunks(ranking.keys.tolist())
     infos = view.describe(list({chunk.document for chunk in chunks}))
-    passing = {name for name, info in infos.items() if matches(condition, fields_of(info))}
-    kept = np.array([chunk.document in passing for chunk in chunks], dtype=np.bool_)
+    passing = [matches(condition, fields_of(infos[chunk.document], chunk)) for chunk in chunks]
+    kept = np.array(passing, dtype=np.bool_)
     left = Ranking(ranking.keys[kept], ranking.scores[kept])
     return Filtered(left, FilterSummary(candidates=len(ranking), kept=len(left)))

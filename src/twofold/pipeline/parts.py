@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from twofold.domain.ports import Chunker, Embedder, Recipe, Reranker, Store
-from twofold.domain.types import TermCounts
+from twofold.domain.ports import Chunker, Embedder, Enricher, Recipe, Reranker, Store
+from twofold.domain.types import Chunk, Metadata, TermCounts
 
 
 class Analyser(Protocol):
@@ -27,12 +27,17 @@ class Analyser(Protocol):
         """Give terms that every passage with this text in it has."""
 
 
+def add_nothing(_: Chunk) -> Metadata:
+    """Enrich nothing."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A collection's store and the three that make its passages.
+    """A collection's store and the four that make its passages.
 
-    `chunking` describes the chunker; `settings` are those that the parts were made with, by name. `reranker` is None
-    where nothing is to be reranked.
+    `chunking` describes the chunker, `enriching` the enricher: empty text where nothing is added. `settings` are those
+    that the parts were made with, by name. `reranker` is None where nothing is to be reranked.
     """
 
     store: Store
@@ -42,8 +47,10 @@ class Parts:
     chunking: str
     settings: tuple[tuple[str, str], ...] = ()
     reranker: Reranker | None = None
+    enricher: Enricher = add_nothing
+    enriching: str = ""
 
     @property
     def recipe(self) -> Recipe:
         """What the derived data depends on."""
-        return Recipe(self.embedder.identity, self.analyser.describe(), self.chunking, self.settings)
+        return Recipe(self.embedder.identity, self.analyser.describe(), self.chunking, self.enriching, self.settings)

@@ -1,7 +1,7 @@
-"""Documents in, entries out: cut, analyse, embed. What was embedded before is not embedded again."""
+"""Documents in, entries out: cut, enrich, analyse, embed. What was embedded before is not embedded again."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,4 +58,6 @@ def count_truncated(embedder: Embedder, texts: Sequence[str]) -> int:
 
 
 def _indexed(chunk: Chunk, parts: Parts, vectors: dict[str, Vector]) -> IndexedChunk:
-    return IndexedChunk(chunk, parts.analyser.counts(chunk.indexed_text), vectors[chunk.indexed_text])
+    own = parts.enricher(chunk)
+    enriched = replace(chunk, metadata={**chunk.metadata, **own}) if own else chunk
+    return IndexedChunk(enriched, parts.analyser.counts(chunk.indexed_text), vectors[chunk.indexed_text])

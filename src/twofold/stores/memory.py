@@ -34,6 +34,7 @@ from twofold.domain.types import (
 )
 from twofold.lexical.bm25 import explain, reference_scores, statistics_of
 from twofold.lexical.phrases import occurs
+from twofold.stores.preferences import checked
 
 NOTHING = TermCounts({}, 0)
 
@@ -45,6 +46,7 @@ class State:
     recipe: Recipe | None = None
     generation: int = 0
     entries: Mapping[str, Entry] = field(default_factory=dict)
+    preferences: Mapping[str, str] = field(default_factory=dict)
 
 
 class MemoryView:
@@ -132,6 +134,10 @@ class MemoryView:
         entry = self._state.entries.get(document)
         return [] if entry is None else [indexed.chunk for indexed in entry.chunks]
 
+    def stretch(self, document: str, first: int, last: int) -> Sequence[Chunk]:
+        """Fetch a document's passages with ordinals from `first` to `last`, both included, in reading order."""
+        return [chunk for chunk in self.chunks_of(document) if first <= chunk.ordinal <= last]
+
     def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """Give the vectors already stored for passages with exactly these indexed texts."""
         held = {one.chunk.indexed_text: stored(one.vector).astype(np.float32) for one in self._chunks.values()}
@@ -145,9 +151,9 @@ class MemoryView:
         keys = [
             indexed.chunk.key
             for entry in self._state.entries.values()
-            if matches(scope.filter, fields_of(entry.document))
             for indexed in entry.chunks
-            if all(holds(clause, indexed) for clause in scope.required)
+            if matches(scope.filter, fields_of(entry.document, indexed.chunk))
+            and all(holds(clause, indexed) for clause in scope.required)
             and not any(holds(clause, indexed) for clause in scope.excluded)
         ]
         return np.array(keys, dtype=np.int64)
@@ -218,6 +224,16 @@ class MemoryStore:
             for indexed in entry.chunks
             if entry.document.text[indexed.chunk.start : indexed.chunk.end] != indexed.chunk.text
         ]
+
+    def preferences(self) -> Mapping[str, str]:
+        """Give the collection's own settings."""
+        return self._state.preferences
+
+    def prefer(self, values: Mapping[str, str]) -> None:
+        """Replace the collection's own settings."""
+        kept = MappingProxyType(checked(values))
+        with self._writer:
+            self._state = replace(self._state, preferences=kept)
 
     def compact(self) -> None:
         """There is nothing to merge."""

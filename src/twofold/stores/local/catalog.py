@@ -23,7 +23,7 @@ from twofold.stores.local.durable import NO_ROOM, flush_folder, refusal
 
 CATALOG_NAME = "catalog.sqlite3"
 APPLICATION_ID = 0x32464F4C
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 BUSY_MILLISECONDS = 10_000
 CACHE_KIBIBYTES = (
     16_384  # the upper pages of the indexes of a million passages, so that a look-up reads one page or two

@@ -2,14 +2,15 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import fields_of, kind_of
+from twofold.domain.filters import values_of
 from twofold.domain.ports import EmbedderIdentity, Recipe
 from twofold.domain.types import (
     Block,
@@ -19,7 +20,6 @@ from twofold.domain.types import (
     DocumentInfo,
     IndexedChunk,
     Metadata,
-    Scalar,
     Vector,
 )
 
@@ -32,7 +32,8 @@ INFO_COLUMNS = (
     "id, source, title, media_type, metadata, content_hash,"
     " (SELECT count(*) FROM chunk WHERE chunk.document = document.row AND chunk.edition = ?1), characters"
 )
-CHUNK_COLUMNS = "document.id, ordinal, chunk.text, start, stop, heading, page, place, header"
+CHUNK_COLUMNS = "document.id, ordinal, chunk.text, start, stop, heading, page, place, header, chunk.metadata"
+FIELD_COLUMNS = "chunk.document, source, title, media_type, document.metadata, page, chunk.metadata"
 
 
 def text_hash(indexed_text: str) -> bytes:
@@ -67,7 +68,7 @@ def document_row(document: Document) -> tuple[str | int, ...]:
         document.source,
         document.title,
         document.media_type,
-        json.dumps(_checked(document.metadata), ensure_ascii=False),
+        write_metadata(document.metadata),
         document.content_hash,
         len(document.text),
         json.dumps(blocks, ensure_ascii=False),
@@ -75,24 +76,39 @@ def document_row(document: Document) -> tuple[str | int, ...]:
     )
 
 
-def attribute_rows(document: Document) -> list[tuple[str, str, Scalar]]:
-    """Give what filters may look at, one (name, kind, value) each."""
-    rows = {
-        (name, kind_of(value), value)
-        for name, held in fields_of(document).items()
-        for value in (held if isinstance(held, tuple) else (held,))
-    }
-    return list(rows)
+class FieldsRow(NamedTuple):
+    """A passage's fields, its document's and its own, as they stand in `FIELD_COLUMNS`."""
+
+    document: int
+    source: str
+    title: str
+    media_type: str
+    shared: str
+    page: int | None
+    own: str
 
 
-def _checked(metadata: Metadata) -> Mapping[str, object]:
+def read_fields(row: FieldsRow, *, with_document: bool) -> tuple[DocumentInfo | None, Chunk]:
+    """Read what filters look at, of the document where it is asked for; the rest of the nouns is left empty."""
+    info = None
+    if with_document:
+        info = DocumentInfo("", row.source, row.title, row.media_type, read_metadata(row.shared), "", 0, 0)
+    return info, Chunk("", 0, "", 0, 0, page=row.page, metadata=read_metadata(row.own))
+
+
+def write_metadata(metadata: Metadata) -> str:
+    """Write metadata as JSON. Raises InvalidInputError for what no filter could compare."""
+    if not metadata:
+        return "{}"
     for name, held in metadata.items():
-        for value in held if isinstance(held, tuple) else (held,):
+        for value in values_of(held):
+            if not isinstance(value, str | int | float):
+                raise InvalidInputError(f"Metadata {name!r} is no text, number or truth.", "Give it as text.")
             if isinstance(value, float) and not math.isfinite(value):
                 raise InvalidInputError(f"Metadata {name!r} is not a finite number.", "Leave it out or give a number.")
             if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
                 raise InvalidInputError(f"Metadata {name!r} is too large a number.", "Give it as text.")
-    return metadata
+    return json.dumps(metadata, ensure_ascii=False, default=dict)
 
 
 def chunk_row(indexed: IndexedChunk, terms: bytes) -> tuple[str | int | bytes | None, ...]:
@@ -105,6 +121,7 @@ def chunk_row(indexed: IndexedChunk, terms: bytes) -> tuple[str | int | bytes | 
         chunk.end,
         chunk.page,
         chunk.place,
+        write_metadata(chunk.metadata),
         json.dumps(chunk.heading, ensure_ascii=False),
         chunk.header,
         chunk.text,
@@ -150,12 +167,14 @@ def read_info(row: tuple[str | int, ...]) -> DocumentInfo:
 
 def read_metadata(text: str) -> Metadata:
     """Read metadata back; lists become tuples."""
+    if text == "{}":
+        return {}
     return {name: tuple(held) if isinstance(held, list) else held for name, held in json.loads(text).items()}
 
 
 def read_chunk(row: tuple[str | int | None, ...]) -> Chunk:
     """Make a passage of `CHUNK_COLUMNS`."""
-    document, ordinal, text, start, stop, heading, page, place, header = row
+    document, ordinal, text, start, stop, heading, page, place, header, metadata = row
     return Chunk(
         document=str(document),
         ordinal=int(ordinal or 0),
@@ -166,6 +185,7 @@ def read_chunk(row: tuple[str | int | None, ...]) -> Chunk:
         page=None if page is None else int(page),
         place=str(place),
         header=str(header),
+        metadata=read_metadata(str(metadata)),
     )
 
 
@@ -176,6 +196,7 @@ def write_recipe(recipe: Recipe) -> str:
         "embedder": embedder,
         "analyser": recipe.analyser,
         "chunker": recipe.chunker,
+        "enricher": recipe.enricher,
         "settings": dict(recipe.settings),
     }
     return json.dumps(parts, ensure_ascii=False, sort_keys=True)
@@ -185,7 +206,8 @@ def read_recipe(text: str) -> Recipe:
     """Read a recipe back."""
     parts = json.loads(text)
     settings = tuple(parts["settings"].items())
-    return Recipe(EmbedderIdentity(**parts["embedder"]), parts["analyser"], parts["chunker"], settings)
+    identity = EmbedderIdentity(**parts["embedder"])
+    return Recipe(identity, parts["analyser"], parts["chunker"], parts["enricher"], settings)
 
 
 def read_terms(data: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:

@@ -7,7 +7,7 @@ CREATE TABLE state (
   commits    INTEGER NOT NULL   -- counts transactions, the last one included; held against the note of the last one
 ) STRICT;
 
--- All passages of one recipe (embedder, analyser, chunker). `reindex` builds the next edition beside the current one.
+-- All passages of one recipe (embedder, analyser, chunker, enricher). `reindex` builds the next edition beside the current one.
 CREATE TABLE edition (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   recipe     TEXT NOT NULL,
@@ -30,16 +30,6 @@ CREATE TABLE document (
 ) STRICT;
 CREATE INDEX document_by_source ON document (source, id);
 
--- What filters look at, one row a value. `value` keeps its own type; `kind` tells truth from number from text.
-CREATE TABLE attribute (
-  name     TEXT NOT NULL,
-  kind     TEXT NOT NULL,
-  value    ANY NOT NULL,
-  document INTEGER NOT NULL REFERENCES document (row) ON DELETE CASCADE,
-  PRIMARY KEY (name, kind, value, document)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX attribute_by_document ON attribute (document);
-
 -- Rows are numbered in the order of writing and numbers are never used again: segments cover ranges of them.
 CREATE TABLE chunk (
   row       INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -51,6 +41,7 @@ CREATE TABLE chunk (
   stop      INTEGER NOT NULL,
   page      INTEGER,
   place     TEXT NOT NULL,
+  metadata  TEXT NOT NULL,  -- JSON
   heading   TEXT NOT NULL,  -- JSON
   header    TEXT NOT NULL,
   text      TEXT NOT NULL,
@@ -67,6 +58,12 @@ CREATE TABLE term (
   id   INTEGER PRIMARY KEY AUTOINCREMENT,
   text TEXT NOT NULL UNIQUE
 ) STRICT;
+
+-- The collection's own settings, by their dotted names. They are no part of a recipe.
+CREATE TABLE preference (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- Rows of passages that were deleted after a segment or a reader took them in.
 CREATE TABLE tombstone (

@@ -6,20 +6,20 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.domain.filters import EVERYTHING, And, Filter, Not, Op, Or, Test, kind_of, passes
+from twofold.domain.filters import EVERYTHING, And, Filter, Not, Test
 from twofold.domain.ports import ALL, Scope
 from twofold.domain.types import Clause, Scalar
 from twofold.kernels import mark
 from twofold.lexical.phrases import occurs
 from twofold.stores.local.catalog import select
 from twofold.stores.local.rows import CHUNK_COLUMNS, LARGEST_INTEGER, read_chunk
+from twofold.stores.local.segment import Segment
 from twofold.stores.local.snapshot import Part, Snapshot
 
 Mask = NDArray[np.uint8]
-Rows = frozenset[int]
+Passing = NDArray[np.bool_]
 
 MOST_REMEMBERED = 16
-COMPARISONS = {Op.EQ: "=", Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">="}
 
 
 def masks_of(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> tuple[Mask | None, ...]:
@@ -40,14 +40,11 @@ def masks_of(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> t
 
 
 def _compute(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> tuple[Mask | None, ...]:
-    documents = None
-    if scope.filter != EVERYTHING:
-        documents = np.array(sorted(_documents(connection, scope.filter)), dtype=np.int64)
     masks = []
     for part in snapshot.parts:
         mask = np.ones(len(part.segment), dtype=np.uint8) if part.live is None else part.live.copy()
-        if documents is not None:
-            mask &= np.isin(part.segment.documents, documents).astype(np.uint8)
+        if scope.filter != EVERYTHING:
+            mask &= _passing(part.segment, scope.filter)
         for clause in scope.required:
             mask &= _holding(connection, part, clause, mask)
         for clause in scope.excluded:
@@ -106,35 +103,15 @@ def _indexed_text(connection: apsw.Connection, row: int) -> str:
     return read_chunk(next(select(connection, query, (row,)))).indexed_text
 
 
-def _documents(connection: apsw.Connection, condition: Filter) -> Rows:
-    """Give the rows of the documents that pass, by set algebra over the answers to single tests."""
-    match condition:
-        case And(parts):
-            found = _all(connection)
-            for part in parts:
-                found &= _documents(connection, part)
-            return found
-        case Or(parts):
-            return frozenset().union(*(_documents(connection, part) for part in parts))
-        case Not(part):
-            return _all(connection) - _documents(connection, part)
-        case Test():
-            return _passing(connection, condition)
-
-
-def _all(connection: apsw.Connection) -> Rows:
-    return frozenset(row for (row,) in connection.execute("SELECT row FROM document"))
-
-
-def _passing(connection: apsw.Connection, test: Test) -> Rows:
-    if not storable(test.field):
-        return frozenset()
-    if test.op is Op.EXISTS:
-        rows = connection.execute("SELECT document FROM attribute WHERE name = ?", (test.field,))
-        return frozenset(row for (row,) in rows)
-    kind = kind_of(test.value)
-    if test.op in COMPARISONS and storable(test.value):
-        query = f"SELECT document FROM attribute WHERE name = ? AND kind = ? AND value {COMPARISONS[test.op]} ?"  # noqa: S608
-        return frozenset(row for (row,) in connection.execute(query, (test.field, kind, test.value)))
-    pairs = connection.execute("SELECT value, document FROM attribute WHERE name = ? AND kind = ?", (test.field, kind))
-    return frozenset(row for value, row in pairs if passes(test.op, value, test.value))
+def _passing(segment: Segment, condition: Filter) -> Passing:
+    """Evaluate a tree over all the slots of a segment at once."""
+    if isinstance(condition, Not):
+        return ~_passing(segment, condition.part)
+    found = np.full(len(segment), isinstance(condition, And))
+    if isinstance(condition, Test):
+        segment.lookup.mark(condition, found)
+    else:
+        join = np.logical_and if isinstance(condition, And) else np.logical_or
+        for part in condition.parts:
+            join(found, _passing(segment, part), out=found)
+    return found

@@ -7,7 +7,7 @@ names its arrays, then the arrays, each at a multiple of 64 bytes. The catalogue
 import json
 import mmap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from twofold.dense.quantise import Codes, quantise, signs
 from twofold.domain.errors import CorruptError
 from twofold.lexical.postings import DROPPED, Postings, TermsOfPassage, build, merge
-from twofold.stores.local.rows import read_terms
+from twofold.stores.local.columns import Columns, Lookup, build_columns, merge_columns
+from twofold.stores.local.rows import FieldsRow, read_terms
 
-MAGIC = b"twofold segment 1\n"
+MAGIC = b"twofold segment 2\n"
 ALIGNMENT = 64
 HEADER_BYTES_AT_MOST = 4096
 
@@ -43,6 +44,11 @@ class Segment:
     codes: NDArray[np.int8]  # (n, d)
     scales: NDArray[np.float32]  # (n,)
     signs: NDArray[np.uint8]  # (n, ceil(d / 8))
+    field_groups: NDArray[np.uint8]  # these four are `Columns`
+    field_values: NDArray[np.uint8]
+    field_offsets: NDArray[np.int64]
+    field_slots: NDArray[np.uint32]
+    lookups: list[Lookup] = field(default_factory=list)  # at most one, made when a filter first asks; never written
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -56,6 +62,18 @@ class Segment:
     def quantised(self) -> Codes:
         """Give the eight-bit codes as one thing."""
         return Codes(self.codes, self.scales)
+
+    @property
+    def columns(self) -> Columns:
+        """Give what filters look at as one thing."""
+        return Columns(self.field_groups, self.field_values, self.field_offsets, self.field_slots)
+
+    @property
+    def lookup(self) -> Lookup:
+        """Give what finds the passages that pass a test."""
+        if not self.lookups:
+            self.lookups.append(Lookup(self.columns))
+        return self.lookups[0]
 
     def slots_of_keys(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Find which of the keys are here: their places among `keys`, and their slots."""
@@ -78,16 +96,19 @@ def _locate(
     return found, slots if order is None else order[slots].astype(np.int64)
 
 
+ARRAYS = tuple(one.name for one in fields(Segment) if one.name != "lookups")
+
+
 @dataclass(frozen=True, slots=True)
 class SegmentRow:
-    """What a segment needs of one passage's row."""
+    """What a segment needs of one passage's row, and of its document's."""
 
     row: int
     key: int
-    document: int
     words: int
     terms: bytes
     vector: bytes
+    fields: FieldsRow
 
 
 def build_segment(passages: Sequence[SegmentRow], dimensions: int) -> Segment:
@@ -99,9 +120,9 @@ def build_segment(passages: Sequence[SegmentRow], dimensions: int) -> Segment:
     return _assemble(
         rows=np.array([passage.row for passage in passages], dtype=np.int64),
         keys=np.array([passage.key for passage in passages], dtype=np.int64),
-        documents=np.array([passage.document for passage in passages], dtype=np.int64),
+        documents=np.array([passage.fields.document for passage in passages], dtype=np.int64),
         lengths=np.array([passage.words for passage in passages], dtype=np.uint32),
-        postings=postings,
+        inverted=(postings, build_columns(passage.fields for passage in passages)),
         vectors=vectors,
     )
 
@@ -128,7 +149,10 @@ def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8
         keys=joined("keys"),
         documents=joined("documents"),
         lengths=joined("lengths"),
-        postings=merge([segment.postings for segment in segments], remaps),
+        inverted=(
+            merge([segment.postings for segment in segments], remaps),
+            merge_columns([segment.columns for segment in segments], remaps),
+        ),
         vectors=joined("vectors"),
     )
 
@@ -139,9 +163,10 @@ def _assemble(
     keys: NDArray[np.int64],
     documents: NDArray[np.int64],
     lengths: NDArray[np.uint32],
-    postings: Postings,
+    inverted: tuple[Postings, Columns],
     vectors: NDArray[np.float16],
 ) -> Segment:
+    postings, columns = inverted
     codes = quantise(vectors)
     order = np.argsort(keys, kind="stable").astype(np.uint32)
     return Segment(
@@ -159,12 +184,16 @@ def _assemble(
         codes=codes.values,
         scales=codes.scales,
         signs=signs(vectors),
+        field_groups=columns.groups,
+        field_values=columns.values,
+        field_offsets=columns.offsets,
+        field_slots=columns.slots,
     )
 
 
 def encode(segment: Segment) -> Iterator[bytes]:
     """Give the file's bytes, piece by piece."""
-    arrays = {field.name: np.ascontiguousarray(getattr(segment, field.name)) for field in fields(Segment)}
+    arrays = {name: np.ascontiguousarray(getattr(segment, name)) for name in ARRAYS}
     offset = HEADER_BYTES_AT_MOST
     table = {}
     for name, array in arrays.items():
@@ -202,7 +231,7 @@ def open_segment(path: Path, expected: bytes) -> Segment:
     if xxhash.xxh3_128_digest(mapped) != expected or not mapped[: len(MAGIC)] == MAGIC:
         raise CorruptError(f"Segment {path.name} fails its checksum.", "It is made again from the catalogue.")
     table = json.loads(mapped[len(MAGIC) : HEADER_BYTES_AT_MOST])
-    return Segment(**{name: _array(mapped, **place) for name, place in table.items()})
+    return Segment(**{name: _array(mapped, **table[name]) for name in ARRAYS}, lookups=[])
 
 
 def _array(mapped: mmap.mmap, dtype: str, shape: list[int], offset: int) -> NDArray[Any]:

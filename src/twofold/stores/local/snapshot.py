@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from twofold.domain.errors import CorruptError
 from twofold.domain.ports import Recipe
 from twofold.stores.local.catalog import select
-from twofold.stores.local.rows import read_recipe
+from twofold.stores.local.rows import FIELD_COLUMNS, FieldsRow, read_recipe
 from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments, open_segment
 
 SEGMENT_FOLDER = "segments"
@@ -127,12 +127,17 @@ def read_rows(
 ) -> list[SegmentRow]:
     """Read what segments need of the rows after the first number, up to and including the second, at most `most`."""
     query = (
-        "SELECT row, key, document, words, terms, vector FROM chunk NOT INDEXED"  # by row, not all of the edition
-        " WHERE row > ? AND row <= ? AND edition = ? ORDER BY row LIMIT ?"
+        f"SELECT chunk.row, key, words, terms, vector, {FIELD_COLUMNS} FROM chunk NOT INDEXED"  # noqa: S608
+        " CROSS JOIN document ON document.row = chunk.document"  # by row, not all of the edition
+        " WHERE chunk.row > ? AND chunk.row <= ? AND edition = ? ORDER BY chunk.row LIMIT ?"
     )
     after, until = covers
     bound = LARGEST_ROW if until is None else until
-    return [SegmentRow(*row) for row in select(connection, query, (after, bound, edition, most))]
+    found = select(connection, query, (after, bound, edition, most))
+    return [
+        SegmentRow(row, key, words, terms, vector, FieldsRow(*named))
+        for row, key, words, terms, vector, *named in found
+    ]
 
 
 def _open_all(

@@ -5,7 +5,7 @@ The catalogue (SQLite) is the only truth; segments are made from it. See `docs/s
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from twofold.domain.errors import (
 from twofold.domain.ports import Finding, Recipe, Remake, StoreInfo
 from twofold.domain.types import Entry
 from twofold.stores.local import acknowledged, layout, writing
-from twofold.stores.local.catalog import CATALOG_NAME, create_catalog, is_catalog
+from twofold.stores.local.catalog import CATALOG_NAME, create_catalog, is_catalog, select
 from twofold.stores.local.connections import Connections
 from twofold.stores.local.durable import make_folder
 from twofold.stores.local.editions import rebuild
@@ -37,6 +37,7 @@ from twofold.stores.local.snapshot import (
 )
 from twofold.stores.local.verify import verify
 from twofold.stores.local.view import LocalView
+from twofold.stores.preferences import checked
 
 OPENING_ATTEMPTS = 10
 
@@ -153,6 +154,17 @@ class LocalStore:
         """Recompute every checksum and cross-check both arms; an empty answer means all is well."""
         with self._lock.held(), self._connections.writing() as connection:
             return verify(connection, self._connections.vfs, self._folder)
+
+    def preferences(self) -> Mapping[str, str]:
+        """Give the collection's own settings by their dotted names."""
+        with self._connections.reading() as connection:
+            return dict(select(connection, "SELECT name, value FROM preference ORDER BY name"))
+
+    def prefer(self, values: Mapping[str, str]) -> None:
+        """Replace the collection's own settings, all of them or none, durable when it returns."""
+        kept = checked(values)
+        with self._changing() as connection, layout.transaction(connection):
+            writing.prefer(connection, kept)
 
     def compact(self) -> None:
         """Merge all segments into one, make damaged ones again, and give back space."""

@@ -1,7 +1,6 @@
 """`verify`: every checksum recomputed, every derived thing made again and compared. The caller holds the lock."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import apsw
@@ -13,7 +12,7 @@ from twofold.stores.local import acknowledged, rows
 from twofold.stores.local.catalog import CATALOG_NAME, select
 from twofold.stores.local.checksums import ChecksumVFS
 from twofold.stores.local.layout import empty_log
-from twofold.stores.local.segment import Segment, build_segment, merge_segments, open_segment
+from twofold.stores.local.segment import ARRAYS, build_segment, merge_segments, open_segment
 from twofold.stores.local.snapshot import SEGMENT_FOLDER, State, read_rows, read_state
 
 
@@ -86,6 +85,6 @@ def _segment(
     live = np.array([int(row) not in dead for row in held.rows], dtype=np.uint8)
     made = build_segment(read_rows(connection, state.edition, (first - 1, last)), state.dimensions)
     kept = merge_segments([held], [live])
-    for field in fields(Segment):
-        if not np.array_equal(getattr(kept, field.name), getattr(made, field.name)):
-            yield Finding(where, f"its {field.name} are not those of the catalogue", mendable=True)
+    for name in ARRAYS:
+        if not np.array_equal(getattr(kept, name), getattr(made, name)):
+            yield Finding(where, f"its {name} are not those of the catalogue", mendable=True)

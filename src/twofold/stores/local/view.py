@@ -172,6 +172,17 @@ class LocalView:
             return []
         return [rows.read_chunk(row) for row in self._connection.execute(query, (document, self._edition))]
 
+    def stretch(self, document: str, first: int, last: int) -> Sequence[Chunk]:
+        """Fetch a document's passages with ordinals from `first` to `last`, both included, in reading order."""
+        if not storable(document):
+            return []
+        query = (
+            f"SELECT {rows.CHUNK_COLUMNS} FROM document JOIN chunk ON chunk.document = document.row"  # noqa: S608
+            " WHERE document.id = ? AND edition = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal"
+        )
+        bounds = max(first, 0), min(last, rows.LARGEST_INTEGER)
+        return [rows.read_chunk(row) for row in self._connection.execute(query, (document, self._edition, *bounds))]
+
     def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """Give the vectors already stored for passages with exactly these indexed texts."""
         query = "SELECT vector FROM chunk WHERE edition = ? AND text_hash = ? LIMIT 1"

@@ -1,12 +1,12 @@
 """The writer's steps on the catalogue. Each runs inside one transaction that the store opens and commits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
 import numpy as np
 
 from twofold.domain.errors import InvalidInputError, MismatchError
-from twofold.domain.filters import fields_of
+from twofold.domain.filters import fields_of, values_of
 from twofold.domain.ports import Recipe
 from twofold.domain.types import Document, Entry, IndexedChunk, MetadataValue
 from twofold.stores.local import rows
@@ -86,6 +86,7 @@ def difference(held: Recipe, wanted: Recipe) -> str:
         ("embedder's settings", str(held.embedder), str(wanted.embedder)),
         ("analyser", held.analyser, wanted.analyser),
         ("chunker", held.chunker, wanted.chunker),
+        ("enricher", held.enricher, wanted.enricher),
     )
     what, old, new = next(pair for pair in pairs if pair[1] != pair[2])
     return f"The index was made with the {what} {old!r}, not {new!r}."
@@ -101,8 +102,6 @@ def put_entry(connection: apsw.Connection, vocabulary: Vocabulary, state: State,
         rows.document_row(entry.document),
     )
     document = connection.last_insert_rowid()
-    attributes = ((*attribute, document) for attribute in rows.attribute_rows(entry.document))
-    connection.executemany("INSERT OR IGNORE INTO attribute VALUES (?, ?, ?, ?)", attributes)
     put_chunks(connection, vocabulary, (state.edition, document), entry.chunks)
 
 
@@ -114,8 +113,8 @@ def put_chunks(
         counts = indexed.terms.counts
         terms = rows.pack_terms(zip(vocabulary.ids(connection, counts), counts.values(), strict=True))
         connection.execute(
-            "INSERT INTO chunk (edition, document, ordinal, key, start, stop, page, place, heading, header, text,"
-            " text_hash, words, terms, vector) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO chunk (edition, document, ordinal, key, start, stop, page, place, metadata, heading, header,"
+            " text, text_hash, words, terms, vector) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*owner, *rows.chunk_row(indexed, terms)),
         )
     words = sum(indexed.terms.length for indexed in chunks)
@@ -143,6 +142,12 @@ def delete_document(connection: apsw.Connection, document: str, generation: int)
         )
     connection.execute("DELETE FROM document WHERE row = ?", found)
     return True
+
+
+def prefer(connection: apsw.Connection, values: Mapping[str, str]) -> None:
+    """Replace the collection's own settings."""
+    connection.execute("DELETE FROM preference")
+    connection.executemany("INSERT INTO preference VALUES (?, ?)", values.items())
 
 
 def advance(connection: apsw.Connection) -> None:
@@ -173,7 +178,7 @@ def _check_entry(entry: Entry, dimensions: int) -> None:
 
 def _texts(named: tuple[str, MetadataValue]) -> list[str]:
     name, held = named
-    return [name, *(one for one in (held if isinstance(held, tuple) else (held,)) if isinstance(one, str))]
+    return [name, *(one for one in values_of(held) if isinstance(one, str))]
 
 
 def check_chunks(document: Document, chunks: Sequence[IndexedChunk], dimensions: int) -> None:
@@ -190,7 +195,8 @@ def check_chunks(document: Document, chunks: Sequence[IndexedChunk], dimensions:
                 "Check the embedder: its vectors have the length 1.",
             )
         chunk = indexed.chunk
-        if not storable("".join((chunk.text, chunk.place, chunk.header, *chunk.heading, *indexed.terms.counts))):
+        own = (text for named in chunk.metadata.items() for text in _texts(named))
+        if not storable("".join((chunk.text, chunk.place, chunk.header, *chunk.heading, *own, *indexed.terms.counts))):
             raise InvalidInputError(
                 f"A passage of {document.source!r} has text that is not Unicode.", "Clean its text first."
             )

@@ -1,0 +1,192 @@
+"""What filters look at, turned over: for each field and kind of value the values in order, and which slots hold each.
+
+A segment keeps it as four arrays, so that a comparison is two look-ups and one stretch of slots. See `Columns`.
+"""
+
+import json
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.domain.filters import Op, Test, fields_of, kind_of, own_fields, passes, values_of
+from twofold.domain.types import Metadata, Scalar
+from twofold.stores.local.rows import FieldsRow, read_fields
+
+Value = tuple[str, str, Scalar]  # a field's name, its value's kind, and the value
+Slots = NDArray[np.uint32]
+Held = dict[tuple[str, str], dict[Any, list[Slots]]]  # by name and kind, by value: runs of slots that hold it
+
+LARGEST_EXACT = 2.0**63
+
+
+class Group(NamedTuple):
+    """One field's values of one kind: their numbers from `first` to before `beyond`, and where their JSON stands."""
+
+    first: int
+    beyond: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """The fields of n passages: V different values, ordered by name, kind and value, and H times that one is held.
+
+    Four slots that hold 1, 2, 2 and 5 in `year` make the values 1, 2, 5, the offsets 0, 1, 3, 4 and the slots 0 to 3:
+    `year <= 2` holds in the slots from offset 0 to offset 3.
+    """
+
+    groups: NDArray[np.uint8]  # JSON: [name, kind, count, bytes of its values] of each group
+    values: NDArray[np.uint8]  # JSON: one list a group
+    offsets: NDArray[np.int64]  # (V + 1,) where each value's slots begin
+    slots: Slots  # (H,) rising within a value
+
+
+def build_columns(passages: Iterable[FieldsRow]) -> Columns:
+    """Turn over what passages hold, given in the order of their slots. A document's fields are its passages' too."""
+    held: dict[tuple[str, str], dict[Any, list[int]]] = defaultdict(lambda: defaultdict(list))
+    document, shared = -1, frozenset[Value]()
+    for slot, row in enumerate(passages):
+        info, chunk = read_fields(row, with_document=row.document != document)
+        if info is not None:
+            document, shared = row.document, triples(fields_of(info))
+        for name, kind, value in shared | triples(own_fields(chunk)):
+            held[name, kind][value].append(slot)
+    return _assembled(
+        {
+            group: {value: [np.array(slots, dtype=np.uint32)] for value, slots in by_value.items()}
+            for group, by_value in held.items()
+        }
+    )
+
+
+def triples(fields: Metadata) -> frozenset[Value]:
+    """Give a name, a kind and a value of each. Whole numbers are integers: 1.0 and 1 are one value."""
+    return frozenset((name, kind_of(one), _plain(one)) for name, held in fields.items() for one in values_of(held))
+
+
+def _plain(value: Scalar) -> Scalar:
+    if isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_EXACT:
+        return int(value)
+    return value
+
+
+def merge_columns(columns: Sequence[Columns], remaps: Sequence[NDArray[np.int64]]) -> Columns:
+    """Merge neighbours; `remaps` say for each the new slot of every old one, negative where it is dropped."""
+    held: Held = defaultdict(lambda: defaultdict(list))
+    for one, remap in zip(columns, remaps, strict=True):
+        moved = remap[one.slots]
+        living = moved >= 0
+        ends = np.concatenate(([0], np.cumsum(living)))[one.offsets].tolist()
+        slots = moved[living].astype(np.uint32)
+        for name, kind, group in groups_of(one):
+            by_value = held[name, kind]
+            for number, value in enumerate(read_values(one, group), start=group.first):
+                if ends[number] < ends[number + 1]:
+                    by_value[value].append(slots[ends[number] : ends[number + 1]])
+    return _assembled({group: by_value for group, by_value in held.items() if by_value})
+
+
+def _assembled(held: Mapping[tuple[str, str], Mapping[Any, list[Slots]]]) -> Columns:
+    groups, texts, runs, lengths = [], [], [], [0]
+    for name, kind in sorted(held):
+        by_value = held[name, kind]
+        ordered = sorted(by_value)
+        text = json.dumps(ordered, ensure_ascii=False).encode()
+        groups.append((name, kind, len(ordered), len(text)))
+        texts.append(text)
+        for value in ordered:
+            runs += by_value[value]
+            lengths.append(sum(map(len, by_value[value])))
+    return Columns(
+        groups=_bytes(json.dumps(groups, ensure_ascii=False).encode()),
+        values=_bytes(b"".join(texts)),
+        offsets=np.cumsum(lengths, dtype=np.int64),
+        slots=np.concatenate(runs) if runs else np.empty(0, dtype=np.uint32),
+    )
+
+
+def _bytes(data: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+def groups_of(columns: Columns) -> Iterator[tuple[str, str, Group]]:
+    """List the groups: name, kind, and where they stand."""
+    first = begin = 0
+    for name, kind, count, size in json.loads(columns.groups.tobytes()):
+        yield name, kind, Group(first, first + count, begin, begin + size)
+        first += count
+        begin += size
+
+
+def read_values(columns: Columns, group: Group) -> list[Any]:
+    """Read a group's values, in order."""
+    values: list[Any] = json.loads(columns.values[group.begin : group.end].tobytes())
+    return values
+
+
+class Lookup:
+    """Finds in one segment's columns what passes a test. What was read of them is remembered: they never change."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._groups = {(name, kind): group for name, kind, group in groups_of(columns)}
+        self._values: dict[tuple[str, str], list[Any]] = {}
+
+    def mark(self, test: Test, passing: NDArray[np.bool_]) -> None:
+        """Mark the slots that pass."""
+        if test.op is Op.EXISTS:
+            for (name, _), held in self._groups.items():
+                if name == test.field:
+                    passing[self._slots(held.first, held.beyond)] = True
+            return
+        wanted = test.field, kind_of(test.value)
+        group = self._groups.get(wanted)
+        if group is None or test.value != test.value:  # what is no number passes no comparison
+            return
+        values = self._values_of(wanted, group)
+        if test.op is Op.CONTAINS:
+            self._mark_containing(test.value, values, group, passing)
+            return
+        low, high = stretch_of(values, test)
+        if low < high:
+            passing[self._slots(group.first + low, group.first + high)] = True
+
+    def _values_of(self, wanted: tuple[str, str], group: Group) -> list[Any]:
+        values = self._values.get(wanted)
+        if values is None:
+            values = self._values[wanted] = read_values(self._columns, group)
+        return values
+
+    def _mark_containing(self, asked: Scalar, values: list[Any], group: Group, passing: NDArray[np.bool_]) -> None:
+        found = np.array([passes(Op.CONTAINS, value, asked) for value in values], dtype=np.bool_)
+        offsets = self._columns.offsets[group.first : group.beyond + 1]
+        slots = self._columns.slots[int(offsets[0]) : int(offsets[-1])]
+        passing[slots[np.repeat(found, np.diff(offsets))]] = True
+
+    def _slots(self, low: int, high: int) -> Slots:
+        offsets = self._columns.offsets
+        return self._columns.slots[int(offsets[low]) : int(offsets[high])]
+
+
+def stretch_of(values: list[Any], test: Test) -> tuple[int, int]:
+    """Give where in rising values those that pass begin and end: of 1, 2, 5 those `<= 2` are 0 to 2."""
+    asked: Any = test.value
+    if test.op is Op.PREFIX:
+        if not isinstance(asked, str):
+            return 0, 0
+
+        def front(value: str) -> str:
+            return value[: len(asked)]
+
+        return bisect_left(values, asked, key=front), bisect_right(values, asked, key=front)
+    low = 0 if test.op in (Op.LT, Op.LE) else (bisect_right if test.op is Op.GT else bisect_left)(values, asked)
+    high = (
+        len(values) if test.op in (Op.GT, Op.GE) else (bisect_left if test.op is Op.LT else bisect_right)(values, asked)
+    )
+    return low, high
