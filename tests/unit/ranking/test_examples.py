@@ -5,10 +5,12 @@ from types import ModuleType
 
 import pytest
 
-from twofold.ranking import blend, convex, fuse, normalise
+from twofold.ranking import blend, boost, convex, diversify, fuse, normalise
 
 
-@pytest.mark.parametrize("module", [blend, convex, fuse, normalise], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [blend, boost, convex, diversify, fuse, normalise], ids=lambda module: module.__name__
+)
 def test_the_worked_numbers_hold(module: ModuleType) -> None:
     outcome = doctest.testmod(module)
     assert outcome.attempted > 0
