@@ -5,11 +5,11 @@ from types import ModuleType
 
 import pytest
 
-from twofold.ranking import blend, boost, convex, diversify, fuse, normalise
+from twofold.ranking import blend, boost, convex, diversify, fuse, neighbours, normalise
 
 
 @pytest.mark.parametrize(
-    "module", [blend, boost, convex, diversify, fuse, normalise], ids=lambda module: module.__name__
+    "module", [blend, boost, convex, diversify, fuse, neighbours, normalise], ids=lambda module: module.__name__
 )
 def test_the_worked_numbers_hold(module: ModuleType) -> None:
     outcome = doctest.testmod(module)
