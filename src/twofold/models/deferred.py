@@ -5,10 +5,25 @@ So a search by words alone loads no model, and a missing model is noticed where 
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from twofold.domain.ports import Embedder, EmbedderIdentity, Reranker, RerankerIdentity
 from twofold.domain.types import Scores, Vectors
 from twofold.models.scales import relevance_of
+
+
+@runtime_checkable
+class Lazy(Protocol):
+    """A model that can say whether it was opened."""
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the model was opened."""
+
+
+def is_loaded(model: Embedder | Reranker) -> bool:
+    """Say whether a model takes up memory: it was opened, or it is of the kind that is there from the beginning."""
+    return model.loaded if isinstance(model, Lazy) else True
 
 
 class DeferredEmbedder:
@@ -24,6 +39,11 @@ class DeferredEmbedder:
     def identity(self) -> EmbedderIdentity:
         """What the vectors depend on."""
         return self._identity
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the model was opened."""
+        return bool(self._opened)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages."""
@@ -63,6 +83,11 @@ class DeferredReranker:
     def identity(self) -> RerankerIdentity:
         """What the scores depend on."""
         return self._identity
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the model was opened."""
+        return bool(self._opened)
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
         """Score each text raw. Raises ModelError, also when the model cannot be had."""

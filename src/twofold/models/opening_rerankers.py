@@ -13,9 +13,10 @@ from pathlib import Path
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import Reranker, Scale
-from twofold.models.catalogue import CATALOGUE, ModelEntry, Task, entry_named
+from twofold.models.catalogue import CATALOGUE, entry_named
 from twofold.models.cross_encoder import CrossEncoder
-from twofold.models.deferred import DeferredReranker
+from twofold.models.deferred import DeferredReranker, is_loaded
+from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import folder_of, is_present, pull
 from twofold.models.opening import KEY_VARIABLE, WEB, refuse_offline, server_of
 from twofold.models.progress import Report, ignore
@@ -82,6 +83,12 @@ class OpenRerankers:
             if spec not in self._made:
                 self._made[spec] = self._opener(spec)
             return self._made[spec]
+
+    def loaded(self) -> tuple[str, ...]:
+        """Name the models that were opened, in the order in which they were first asked for."""
+        with self._turn:
+            made = tuple(self._made.values())
+        return tuple(one.identity.name for one in made if one is not None and is_loaded(one))
 
     def close(self) -> None:
         """Free all of them. Calling it twice does nothing more."""
