@@ -8,7 +8,9 @@
     ├── StorageFullError                 6   507   no room; nothing acknowledged was lost
     ├── CorruptError                     7   500   a checksum or a cross-check failed
     ├── ModelError                       8   503   a model cannot be had, loaded or run
-    │   └── MissingExtraError            8   501   an optional dependency is not installed
+    │   ├── MissingExtraError            8   501   an optional dependency is not installed
+    │   ├── ModelUnavailableError        8   503   a model does not answer now; it may when it is asked again
+    │   └── StageTimeoutError            8   504   a stage took longer than it may
     ├── ReadError                        9   422   a document cannot be read; the others still are
     └── StoreError                      10   500   the store failed in a way of its own
 
@@ -93,6 +95,27 @@ class MissingExtraError(ModelError):
     """An optional dependency is needed and not installed."""
 
     http_status = 501
+
+
+class ModelUnavailableError(ModelError):
+    """A model does not answer now, and may when it is asked again: a server that is gone, busy or broken.
+
+    `attempts` says how often whoever raises this has asked already, so that nobody multiplies the tries.
+    """
+
+    def __init__(self, message: str, remedy: str = "", attempts: int = 1) -> None:
+        super().__init__(message, remedy)
+        self.attempts = attempts
+
+    def __reduce__(self) -> tuple[type["TwofoldError"], tuple[str, str, int]]:  # type: ignore[override]
+        """Cross a process boundary whole."""
+        return type(self), (self.message, self.remedy, self.attempts)
+
+
+class StageTimeoutError(ModelError):
+    """A stage of a search took longer than it may. It is not tried again: who waits has waited long enough."""
+
+    http_status = 504
 
 
 class ReadError(TwofoldError):
