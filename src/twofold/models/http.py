@@ -5,6 +5,8 @@ Python's HTTP modules are imported when something is sent, since a search that s
 Only http and https. A server's 429 and 5xx, and a connection that fails, are tried again after a pause: as long as
 `Retry-After` asks, at most `longest_pause`, else doubling from `first_pause`. Credentials never cross to another host:
 a caller that sends any says `redirects=False`.
+
+What may succeed when it is asked again later raises ModelUnavailableError with the attempts made, the rest ModelError.
 """
 
 import time
@@ -14,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from twofold.domain.errors import InvalidInputError, ModelError
+from twofold.domain.errors import InvalidInputError, ModelError, ModelUnavailableError
 
 if TYPE_CHECKING:
     from urllib.error import HTTPError
@@ -36,13 +38,17 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait, and how often to try. Times are in seconds."""
+    """How long to wait, and how often to try. Times are in seconds.
+
+    Each pause is `factor` times the one before (checklist 78): with `attempts=4, first_pause=1.0` they are 1, 2, 4 s.
+    """
 
     timeout: float = 30.0
     attempts: int = 4
     first_pause: float = 0.5
     longest_pause: float = 30.0
     sleep: Callable[[float], None] = time.sleep
+    factor: float = 2.0
 
 
 def host_of(url: str) -> str:
@@ -70,11 +76,11 @@ def opened(request: Request, patience: Patience = Patience()) -> Iterator[IO[byt
         except urllib.error.HTTPError as error:
             pause = _pause_after(error, attempt, patience)
             if pause is None:
-                raise _refused(host, error) from error
+                raise _refused(host, error, attempt) from error
             error.close()
         except (OSError, http.client.HTTPException) as error:
             if attempt == patience.attempts:
-                raise _unreachable(host, error) from error
+                raise _unreachable(host, error, attempt) from error
             pause = _doubling(attempt, patience)
         else:
             with answer:
@@ -109,7 +115,9 @@ def read_at_most(body: IO[bytes], limit: int, host: str, seconds: float) -> byte
             if len(content) > limit:
                 raise ModelError(f"{host} answered more than {limit:,} bytes.", "Check what runs at that address.")
             if time.monotonic() > deadline:
-                raise ModelError(f"{host} took more than {seconds:g} s to answer.", "Look at the server's own log.")
+                raise ModelUnavailableError(
+                    f"{host} took more than {seconds:g} s to answer.", "Look at the server's own log."
+                )
     except (OSError, http.client.HTTPException) as error:
         raise _unreachable(host, error) from error
     return bytes(content)
@@ -130,7 +138,7 @@ def _send(request: Request, timeout: float) -> IO[bytes]:
 
 def _pause_after(error: "HTTPError", attempt: int, patience: Patience) -> float | None:
     """Say how long to wait before trying again, None for not at all."""
-    if attempt == patience.attempts or not (error.code == TOO_MANY_REQUESTS or error.code >= SERVER_ERROR):
+    if attempt == patience.attempts or not _passes(error.code):
         return None
     asked = error.headers.get("Retry-After", "")
     if asked.strip().isdecimal():
@@ -139,20 +147,28 @@ def _pause_after(error: "HTTPError", attempt: int, patience: Patience) -> float 
 
 
 def _doubling(attempt: int, patience: Patience) -> float:
-    return float(min(patience.first_pause * 2 ** (attempt - 1), patience.longest_pause))
+    return float(min(patience.first_pause * patience.factor ** (attempt - 1), patience.longest_pause))
 
 
-def _refused(host: str, error: "HTTPError") -> ModelError:
+def _passes(code: int) -> bool:
+    """Say whether a refusal may pass by itself."""
+    return code == TOO_MANY_REQUESTS or code >= SERVER_ERROR
+
+
+def _refused(host: str, error: "HTTPError", attempts: int) -> ModelError:
     remedies = {
         401: "Set the key in TWOFOLD_API_KEY.",
         403: "Check that the key in TWOFOLD_API_KEY may do this.",
         404: "Check the address and the model's name.",
         429: "Wait a while, or send less at once.",
     }
+    message, remedy = f"{host} answered {error.code}.", remedies.get(error.code, "Look at the server's own log.")
     with error:
-        return ModelError(f"{host} answered {error.code}.", remedies.get(error.code, "Look at the server's own log."))
+        return ModelUnavailableError(message, remedy, attempts) if _passes(error.code) else ModelError(message, remedy)
 
 
-def _unreachable(host: str, error: Exception) -> ModelError:
+def _unreachable(host: str, error: Exception, attempts: int = 1) -> ModelUnavailableError:
     reason = getattr(error, "reason", None) or error
-    return ModelError(f"{host} cannot be reached: {reason}.", "Check that the server runs and the network is up.")
+    return ModelUnavailableError(
+        f"{host} cannot be reached: {reason}.", "Check that the server runs and the network is up.", attempts
+    )
