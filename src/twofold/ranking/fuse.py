@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.types import EMPTY_RANKING, Ranking, Scores
-from twofold.ranking.normalise import Normaliser, clip, dbsf, maximum
+from twofold.domain.types import EMPTY_RANKING, Ranking
+from twofold.ranking.normalise import Normaliser, clip, dbsf, logit, maximum
 
 RANK_CONSTANT: Final = 60
 """The k of Cormack et al.: how slowly a rank's worth falls."""
@@ -150,7 +150,7 @@ def log_odds(rankings: Sequence[Ranking], weights: Sequence[float] | None = None
     [1.791759]
     """
     weights = [1.0] * len(rankings) if weights is None else weights
-    return weighted_sum([normalised(ranking, _logit) for ranking in rankings], weights)
+    return weighted_sum([normalised(ranking, logit) for ranking in rankings], weights)
 
 
 def best_of(rankings: Sequence[Ranking]) -> Ranking:
@@ -182,11 +182,6 @@ def rank_values(ranking: Ranking, k: float = RANK_CONSTANT) -> Ranking:
 def normalised(ranking: Ranking, normalise: Normaliser) -> Ranking:
     """Put normalised scores in the place of raw ones; the order stays."""
     return Ranking(ranking.keys, normalise(ranking.scores))
-
-
-def _logit(probabilities: Scores) -> Scores:
-    bounded = np.clip(probabilities, 1e-9, 1.0 - 1e-9)
-    return np.log(bounded / (1.0 - bounded))
 
 
 def _shares(dense_weight: float) -> tuple[float, float]:

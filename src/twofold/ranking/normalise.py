@@ -105,6 +105,16 @@ def sigmoid(scores: Scores) -> Scores:
     return np.where(values >= 0.0, 1.0, small) / (1.0 + small)
 
 
+def logit(probabilities: Scores) -> Scores:
+    """Turn probabilities into log odds, `ln(p / (1 - p))`, the inverse of `sigmoid`; kept 1e-9 away from 0 and 1.
+
+    >>> logit(np.array([0.8, 0.5])).round(6).tolist()
+    [1.386294, 0.0]
+    """
+    bounded = np.clip(np.asarray(probabilities, dtype=np.float64), 1e-9, 1.0 - 1e-9)
+    return np.log(bounded / (1.0 - bounded))
+
+
 def dbsf(scores: Scores) -> Scores:
     """Place scores between three deviations below the mean (0) and three above (1); mostly within [0, 1].
 

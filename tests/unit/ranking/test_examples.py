@@ -5,12 +5,23 @@ from types import ModuleType
 
 import pytest
 
-from twofold.ranking import blend, boost, convex, diversify, fuse, neighbours, normalise
-
-
-@pytest.mark.parametrize(
-    "module", [blend, boost, convex, diversify, fuse, neighbours, normalise], ids=lambda module: module.__name__
+from twofold.ranking import (
+    blend,
+    boost,
+    confidence,
+    convex,
+    diversify,
+    feedback,
+    fuse,
+    metadata,
+    neighbours,
+    normalise,
 )
+
+MODULES = (blend, boost, confidence, convex, diversify, feedback, fuse, metadata, neighbours, normalise)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_the_worked_numbers_hold(module: ModuleType) -> None:
     outcome = doctest.testmod(module)
     assert outcome.attempted > 0

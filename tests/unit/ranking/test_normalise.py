@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from twofold.domain.errors import InvalidInputError
-from twofold.ranking.normalise import NORMALISERS, dbsf, maximum, minmax, normaliser, theoretical, zscore
+from twofold.ranking.normalise import (
+    NORMALISERS,
+    dbsf,
+    logit,
+    maximum,
+    minmax,
+    normaliser,
+    sigmoid,
+    theoretical,
+    zscore,
+)
 
 NAMES = sorted((*NORMALISERS, "theoretical"))
 
@@ -44,3 +54,8 @@ def test_a_name_that_is_none_is_refused_with_those_that_are() -> None:
     with pytest.raises(InvalidInputError) as caught:
         normaliser("softmax")
     assert all(name in caught.value.remedy for name in NAMES)
+
+
+def test_log_odds_undo_the_sigmoid_and_stay_finite() -> None:
+    assert logit(sigmoid(np.array([-3.0, 0.0, 2.5]))) == pytest.approx([-3.0, 0.0, 2.5])
+    assert np.isfinite(logit(np.array([0.0, 1.0]))).all()
