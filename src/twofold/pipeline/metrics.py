@@ -1,0 +1,177 @@
+"""Metrics kept while running: how many questions, how fast, from memory, failed or degraded; and where time went.
+
+Every question counts once, whatever became of it. Room is bounded: means are of all questions, percentiles of the last
+thousand that had the stage.
+"""
+
+import math
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from twofold.pipeline.memory_watch import LIMIT_MB, MemoryUse, memory_use
+
+LAST = 1_000
+MOST_NAMES = 64
+OTHERS = "other"
+TOTAL = "total"
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long something took, in milliseconds: mean of all `count`, median and 95th percentile of the last 1,000."""
+
+    count: int = 0
+    mean_ms: float = 0.0
+    p50_ms: float = 0.0
+    p95_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCounts:
+    """How many candidates a search had, and how many its filter and its reranking left (checklist 82)."""
+
+    documents_retrieved: int = 0
+    documents_after_filter: int = 0
+    documents_after_rerank: int = 0
+
+    def plus(self, more: "DocumentCounts") -> "DocumentCounts":
+        """Add up."""
+        return DocumentCounts(
+            self.documents_retrieved + more.documents_retrieved,
+            self.documents_after_filter + more.documents_after_filter,
+            self.documents_after_rerank + more.documents_after_rerank,
+        )
+
+
+NO_COUNTS = DocumentCounts()
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """What happened since the beginning. The names of checklist 83 stand in brackets.
+
+    `queries` [query_count] counts answers and errors; `answered` answers alone. `response` [avg_response_time] is over
+    answers, those from memory included. `stages` [embedding, retrieval, reranking, synthesis time] are over answers
+    that were searched for. `documents` are summed over those. `loaded` names the models in memory.
+    """
+
+    queries: int
+    answered: int
+    cached: int
+    degraded: int
+    errors: Mapping[str, int]
+    response: Times
+    stages: Mapping[str, Times]
+    documents: DocumentCounts
+    memory: MemoryUse
+    loaded: tuple[str, ...] = ()
+
+    @property
+    def cache_hit_rate(self) -> float:
+        """The share of answers that came from memory; 0 where there are none."""
+        return self.cached / self.answered if self.answered else 0.0
+
+    @property
+    def error_rate(self) -> float:
+        """The share of queries that ended in an error; 0 where there are none."""
+        return (self.queries - self.answered) / self.queries if self.queries else 0.0
+
+
+@dataclass(slots=True)
+class _Series:
+    """Durations of one kind: their sum and number, and the last of them."""
+
+    count: int = 0
+    total: float = 0.0
+    last: deque[float] = field(default_factory=lambda: deque(maxlen=LAST))
+
+    def add(self, milliseconds: float) -> None:
+        self.count += 1
+        self.total += milliseconds
+        self.last.append(milliseconds)
+
+    def times(self) -> Times:
+        if not self.count:
+            return Times()
+        rising = sorted(self.last)
+        return Times(self.count, self.total / self.count, percentile(rising, 50.0), percentile(rising, 95.0))
+
+
+class Meter:
+    """Keeps metrics. Bears calls from several threads; each costs a few microseconds."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._response = _Series()
+        self._stages: dict[str, _Series] = {}
+        self._errors: dict[str, int] = {}
+        self._cached = 0
+        self._degraded = 0
+        self._documents = NO_COUNTS
+
+    def record(
+        self,
+        timings_ms: Mapping[str, float],
+        *,
+        degraded: bool = False,
+        cached: bool = False,
+        documents: DocumentCounts = NO_COUNTS,
+    ) -> None:
+        """Count one answer. `timings_ms` gives each stage and `total`; without it the stages are added up.
+
+        Of an answer from memory only the total counts: its stages are those of the search that was remembered.
+        """
+        total = timings_ms.get(TOTAL, sum(timings_ms.values()))
+        with self._turn:
+            self._response.add(total)
+            self._cached += cached
+            self._degraded += degraded
+            if cached:
+                return
+            self._documents = self._documents.plus(documents)
+            for stage, milliseconds in timings_ms.items():
+                if stage != TOTAL:
+                    name = _bounded(stage, self._stages)
+                    self._stages.setdefault(name, _Series()).add(milliseconds)
+
+    def record_error(self, kind: str) -> None:
+        """Count one question that ended in an error of this kind, such as `ModelError`."""
+        with self._turn:
+            name = _bounded(kind, self._errors)
+            self._errors[name] = self._errors.get(name, 0) + 1
+
+    def snapshot(self, loaded: Sequence[str] = (), limit_mb: float = LIMIT_MB) -> Metrics:
+        """Give the metrics as they are now, with a look at this process's memory."""
+        use = memory_use(limit_mb)
+        with self._turn:
+            answered = self._response.count
+            return Metrics(
+                queries=answered + sum(self._errors.values()),
+                answered=answered,
+                cached=self._cached,
+                degraded=self._degraded,
+                errors=dict(self._errors),
+                response=self._response.times(),
+                stages={name: series.times() for name, series in self._stages.items()},
+                documents=self._documents,
+                memory=use,
+                loaded=tuple(loaded),
+            )
+
+
+def percentile(rising: Sequence[float], percent: float) -> float:
+    """Give the nearest-rank percentile of values in rising order: the ⌈percent / 100 · n⌉-th of n, at least the first.
+
+    Worked: of 1, 2, …, 100 the 95th is 95; of 1, 2, 3, 4 the 50th is 2. Raises ValueError when there are no values.
+    """
+    if not rising:
+        message = "there is no percentile of nothing"
+        raise ValueError(message)
+    return rising[max(1, math.ceil(percent * len(rising) / 100.0)) - 1]
+
+
+def _bounded(name: str, known: Mapping[str, object]) -> str:
+    """Give the name things are counted under: its own, while there are not too many."""
+    return name if name in known or len(known) < MOST_NAMES else OTHERS
