@@ -9,12 +9,13 @@ from typing import cast
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import Embedder, Recipe, Store
 from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for
+from twofold.ingest.enrich import RULES, enrich
 from twofold.lexical.analyze import analyser_for
 from twofold.models.deferred import DeferredEmbedder
 from twofold.models.opening import identity_of, open_embedder
 from twofold.models.opening_rerankers import OpenRerankers, open_reranker
 from twofold.models.progress import Progress, ignore
-from twofold.pipeline.parts import Parts
+from twofold.pipeline.parts import Enriching, Parts
 from twofold.pipeline.rerank import RerankPlan
 from twofold.pipeline.search import SearchPlan
 from twofold.setting_groups import ChunkSettings, ChunkStrategy
@@ -24,6 +25,7 @@ from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 
 MEMORY = ":memory:"
+BY_RULES = Enriching(RULES, enrich)
 INDEX_FOLDER = "indexes"
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 LONGEST_NAME = 64
@@ -101,9 +103,16 @@ def plan_of(settings: Settings) -> SearchPlan:
 
 
 def make_parts(
-    store: Store, settings: Settings, embedder: Embedder | None, progress: Callable[[Progress], None] = ignore
+    store: Store,
+    settings: Settings,
+    embedder: Embedder | None,
+    progress: Callable[[Progress], None] = ignore,
+    enriching: Enriching = BY_RULES,
 ) -> Parts:
-    """Make what fills a store. A model is loaded when something is to be embedded, and fetched if need be."""
+    """Make what fills a store. A model is loaded when something is to be embedded, and fetched if need be.
+
+    `NO_ENRICHING` adds no fields to passages.
+    """
     plan = ChunkPlan(Strategy(settings.chunk.strategy), settings.chunk.size, settings.chunk.overlap)
     used = embedder or _embedder(settings, progress)
     return Parts(
@@ -112,12 +121,14 @@ def make_parts(
         analyser=analyser_for(settings.analyser),
         chunker=chunker_for(plan, used.count_tokens, used.embed_passages),
         chunking=plan.describe(),
+        enriching=enriching,
         settings=(
             ("embedder", settings.embedder if embedder is None else embedder.identity.name),
             ("analyser", settings.analyser),
             ("chunk.strategy", settings.chunk.strategy),
             ("chunk.size", str(settings.chunk.size)),
             ("chunk.overlap", str(settings.chunk.overlap)),
+            ("enricher", enriching.name),
         ),
     )
 

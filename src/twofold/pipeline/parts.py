@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from twofold.domain.ports import Chunker, Embedder, Enricher, Recipe, Reranker, Store
 from twofold.domain.types import Chunk, Metadata, TermCounts
@@ -32,12 +32,22 @@ def add_nothing(_: Chunk) -> Metadata:
     return {}
 
 
+class Enriching(NamedTuple):
+    """An enricher, and the name that a recipe knows it by: another name for whatever gives other fields."""
+
+    name: str
+    enrich: Enricher
+
+
+NO_ENRICHING = Enriching("", add_nothing)
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """A collection's store and the four that make its passages.
 
-    `chunking` describes the chunker, `enriching` the enricher: empty text where nothing is added. `settings` are those
-    that the parts were made with, by name. `reranker` is None where nothing is to be reranked.
+    `chunking` describes the chunker; `settings` are those that the parts were made with, by name. `reranker` is None
+    where nothing is to be reranked.
     """
 
     store: Store
@@ -47,10 +57,10 @@ class Parts:
     chunking: str
     settings: tuple[tuple[str, str], ...] = ()
     reranker: Reranker | None = None
-    enricher: Enricher = add_nothing
-    enriching: str = ""
+    enriching: Enriching = NO_ENRICHING
 
     @property
     def recipe(self) -> Recipe:
         """What the derived data depends on."""
-        return Recipe(self.embedder.identity, self.analyser.describe(), self.chunking, self.enriching, self.settings)
+        identity, analysing = self.embedder.identity, self.analyser.describe()
+        return Recipe(identity, analysing, self.chunking, self.enriching.name, self.settings)

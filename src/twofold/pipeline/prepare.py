@@ -41,7 +41,7 @@ def prepare(documents: Sequence[Document], parts: Parts, view: View | None, on_e
             vectors[text] = np.asarray(vector)
         on_embedded(len(some))
     entries = tuple(
-        Entry(document, tuple(_indexed(chunk, parts, vectors) for chunk in chunks))
+        Entry(document, tuple(_indexed(document, chunk, parts, vectors) for chunk in chunks))
         for document, chunks in zip(documents, cut, strict=True)
     )
     return Prepared(entries, len(fresh), count_truncated(parts.embedder, fresh))
@@ -57,7 +57,16 @@ def count_truncated(embedder: Embedder, texts: Sequence[str]) -> int:
     return sum(tokens > room for tokens in embedder.count_tokens(texts))
 
 
-def _indexed(chunk: Chunk, parts: Parts, vectors: dict[str, Vector]) -> IndexedChunk:
-    own = parts.enricher(chunk)
-    enriched = replace(chunk, metadata={**chunk.metadata, **own}) if own else chunk
-    return IndexedChunk(enriched, parts.analyser.counts(chunk.indexed_text), vectors[chunk.indexed_text])
+def _indexed(document: Document, chunk: Chunk, parts: Parts, vectors: dict[str, Vector]) -> IndexedChunk:
+    text = chunk.indexed_text
+    return IndexedChunk(enriched(document, chunk, parts), parts.analyser.counts(text), vectors[text])
+
+
+def enriched(document: Document, chunk: Chunk, parts: Parts) -> Chunk:
+    """Give a passage with what the enricher says of it, but for fields that its document has itself.
+
+    So a document that comes with a `chunk_quality` of its own is judged by that one alone.
+    """
+    said = parts.enriching.enrich(chunk)
+    own = {name: value for name, value in said.items() if name not in document.metadata}
+    return replace(chunk, metadata={**chunk.metadata, **own}) if own else chunk

@@ -1,0 +1,38 @@
+"""Says of a passage, by rule and without any model, what quality gates and filters ask (checklist items 3, 7, 45)."""
+
+from twofold.domain.types import Chunk, Metadata
+from twofold.ingest.enrich.entities import entity_density, focused_keywords, mentions_of
+from twofold.ingest.enrich.judging import is_left_out, quality_of
+from twofold.ingest.enrich.kinds import kind_of_passage
+from twofold.ingest.enrich.shape import shape_of
+
+RULES = "rules-1"
+"""The name of these rules, for a collection's recipe; other rules get another name."""
+
+
+def enrich(chunk: Chunk) -> Metadata:
+    """Give a passage's fields, in time linear in its text.
+
+    - `word_count`: whole number; see `shape_of`.
+    - `entity_density`: mentions of entities per word, in [0, 1], to four digits; see `entity_density`.
+    - `keywords`: at most five: article and section numbers, codes, abbreviations, years; see `focused_keywords`.
+    - `semantic_type_primary`: code, table, reference, procedure, list, definition, example or narrative; see
+      `kind_of_passage`.
+    - `omit_flag`: whether nobody would want to find it: contents, navigation, page numbers; see `is_left_out`.
+    - `chunk_quality`: poor, ok or high; see `quality_of`.
+
+    `"Article 370 gave Jammu and Kashmir a special status in 1949."` has 11 words and the mentions Article 370, Jammu,
+    Kashmir and 1949: its density is 4/11 = 0.3636, its keywords are Article 370 and 1949.
+    """
+    shape = shape_of(chunk.text)
+    mentions = mentions_of(shape)
+    kind = kind_of_passage(chunk, shape)
+    left_out = is_left_out(chunk, shape)
+    return {
+        "word_count": len(shape.words),
+        "entity_density": entity_density(mentions, shape),
+        "keywords": focused_keywords(mentions),
+        "semantic_type_primary": kind.value,
+        "omit_flag": left_out,
+        "chunk_quality": quality_of(shape, kind, left_out=left_out).value,
+    }
