@@ -1,0 +1,218 @@
+"""How well a search knows whether a relevant passage is among its best five: fits and measures `p_answerable`.
+
+    python benchmarks/answerable.py --memory DIR               measure, and print the tables
+    python benchmarks/answerable.py --memory DIR --write       and write the coefficients that come with the package
+    python benchmarks/answerable.py --memory DIR --rerank 60   and with a reranker, on so many own questions each
+    python benchmarks/answerable.py --memory DIR --embedders bge-small-en-v1.5,hashing     and with these embedders
+
+Three kinds of questions are asked of every collection. Its own (at most 300): true where one of the best five passages
+is of a relevant document, or overlaps a relevant span. Those of other collections, in English. And own ones after
+their relevant documents were taken out: on the collection's subject, and without an answer. Half of all are own.
+A question is in one half for all that it is asked of, and with all its translations: one half fits, the other measures.
+`unseen` fits without a collection, on the fitting half of the others, and measures on that collection's other half.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from hashlib import blake2b
+from itertools import chain, zip_longest
+from pathlib import Path
+
+import numpy as np
+from answerable_report import Judged, Way, draw, judge
+from material import MODEL, SHARED
+from quality import COLLECTIONS
+from remembered import MEMORY, remembering
+from reporting import keep, machine
+from reread import remembering_reranker
+
+from twofold.domain.ports import Embedder, Reranker, View
+from twofold.domain.types import EMPTY_RANKING, Chunk, Ranking, document_id
+from twofold.evaluate.collection import JudgedCollection, Question, load
+from twofold.evaluate.running import as_prose, fill
+from twofold.ingest.chunk import ChunkPlan, chunker_for
+from twofold.lexical.analyze import analyser_for
+from twofold.lexical.normal import fold
+from twofold.pipeline.answerable import JUDGED, signals_of
+from twofold.pipeline.fusion import Candidates, convex
+from twofold.pipeline.parts import Parts
+from twofold.pipeline.rerank import Reading, RerankPlan, rerank
+from twofold.pipeline.search import SearchPlan
+from twofold.query.parse import Analysis, ParsedQuery, parse
+from twofold.ranking.answerable import FITTED
+from twofold.settings import ChunkSettings
+from twofold.stores.local.store import LocalStore
+
+SPANS = "chunking-eval"
+LANGUAGES: Mapping[str, str] = {**COLLECTIONS, SPANS: "english"}
+MOST_OWN = 300
+RERANKER = "ms-marco-MiniLM-L-12-v2"
+OWN, ELSEWHERE, TAKEN_OUT = "own", "elsewhere", "taken out"
+Relevant = Callable[[str, str, Chunk], bool]
+"""Whether a passage, of the document with that source, answers the question with that id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What searches are made with, and of how many of a collection's own questions the best are reread."""
+
+    embedder: Embedder
+    reranker: Reranker | None = None
+    reread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question, where it is from, as what it is asked, and whether what is found is reranked too."""
+
+    kind: str
+    origin: str
+    question: Question
+    reread: bool
+
+
+def main() -> None:
+    """Ask, fit, measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors and rerank scores in this folder")
+    parser.add_argument("--embedders", default=MODEL, help="commas between them; words alone, and reranking: the first")
+    parser.add_argument("--rerank", type=int, default=0, help="of so many own questions a collection, read the best 20")
+    parser.add_argument("--write", action="store_true", help=f"write {FITTED.name}")
+    parser.add_argument("--out", type=Path, help="write what was measured to this file")
+    options = parser.parse_args()
+    held = {name: load(SHARED / "data" / name) for name in LANGUAGES}
+    cases: dict[Way, list[Judged]] = {}
+    for at, spec in enumerate(options.embedders.split(",")):
+        with ExitStack() as stack:
+            tools = Tools(stack.enter_context(remembering(spec, options.memory)))
+            if options.rerank and not at:
+                reranker = stack.enter_context(remembering_reranker(RERANKER, options.memory))
+                tools = replace(tools, reranker=reranker, reread=options.rerank)
+            for name in LANGUAGES:
+                print(spec, name, file=sys.stderr, flush=True)
+                for way, case in ask_all(held, name, tools):
+                    if way.embedder or not at:
+                        cases.setdefault(way, []).append(case)
+    results = [judge(way, judged) for way, judged in cases.items()]
+    draw(results)
+    content = {"calibrations": [asdict(one.calibration) for one in results]}
+    if options.write:
+        FITTED.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    measured = {"machine": {**machine(), "model": MODEL}, **content, "groups": [one.groups for one in results]}
+    print(keep("answerable", measured, options.out), file=sys.stderr)
+
+
+def ask_all(held: Mapping[str, JudgedCollection], name: str, tools: Tools) -> Iterator[tuple[Way, Judged]]:
+    """Fill a scratch index with one collection, and ask it questions of every kind, in every way."""
+    judged, plan, embedder, reread = held[name], ChunkPlan(size=ChunkSettings().size), tools.embedder, tools.reread
+    own = _shuffled(name, judged.queries)[:MOST_OWN]
+    taken_out = [] if name == SPANS else own[::3]
+    others = _elsewhere(held, name)[: len(own) - len(taken_out)]
+    with tempfile.TemporaryDirectory(prefix="twofold-answerable-") as scratch:
+        store = LocalStore(Path(scratch) / "index")
+        try:
+            chunker = chunker_for(plan, embedder.count_tokens, embedder.embed_passages)
+            analyser = analyser_for(LANGUAGES[name])
+            parts = Parts(store, embedder, analyser, chunker, plan.describe(), reranker=tools.reranker)
+            fill(parts, judged.documents, lambda _documents, _passages: None)
+            relevant = spans_of(SHARED / "data" / name) if name == SPANS else partial(_of_document, judged)
+            asked = [Asking(OWN, name, one, at < reread) for at, one in enumerate(own)]
+            asked += [Asking(ELSEWHERE, origin, one, at < reread * 2 // 3) for at, (origin, one) in enumerate(others)]
+            yield from chain.from_iterable(ask(parts, name, one, relevant) for one in asked)
+            gone = {source for one in taken_out for source, grade in judged.grades[one.id].items() if grade > 0}
+            store.delete([document_id(source) for source in sorted(gone)])
+            for at, question in enumerate(taken_out):
+                yield from ask(parts, name, Asking(TAKEN_OUT, name, question, at < reread // 3), relevant)
+        finally:
+            store.close()
+
+
+def _elsewhere(held: Mapping[str, JudgedCollection], name: str) -> Sequence[tuple[str, Question]]:
+    """Give questions of the other English collections, one of each in turn; no translations of this one's."""
+    others = [other for other, language in LANGUAGES.items() if language == "english" and family(other) != family(name)]
+    turns = zip_longest(*([(other, one) for one in _shuffled(other, held[other].queries)] for other in others))
+    return [one for turn in turns for one in turn if one is not None]
+
+
+def family(name: str) -> str:
+    """Name what collections that are translations of each other have in common."""
+    return name.partition("-")[0]
+
+
+def _drawn(origin: str, question: Question) -> int:
+    named = f"{family(origin)}\0{question.id}"
+    return int.from_bytes(blake2b(named.encode(), digest_size=8).digest(), "little")
+
+
+def _shuffled(origin: str, questions: Sequence[Question]) -> list[Question]:
+    return sorted(questions, key=lambda one: _drawn(origin, one) >> 1)
+
+
+def _of_document(judged: JudgedCollection, question: str, source: str, _chunk: Chunk) -> bool:
+    return judged.grades[question].get(source, 0) > 0
+
+
+def spans_of(folder: Path) -> Relevant:
+    """Read which spans answer which question; a passage that overlaps one is relevant."""
+    spans = {}
+    for line in (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        spans[row["_id"]] = row["corpus_id"], [(one["start_index"], one["end_index"]) for one in row["references"]]
+
+    def overlaps(question: str, source: str, chunk: Chunk) -> bool:
+        document, stretches = spans[question]
+        return source == document and any(start < chunk.end and chunk.start < end for start, end in stretches)
+
+    return overlaps
+
+
+def ask(parts: Parts, index: str, asking: Asking, relevant: Relevant) -> Iterator[tuple[Way, Judged]]:
+    """Search in every way; say of each what it knew and whether it had found something."""
+    analyser = parts.analyser
+    how = Analysis(fold, analyser.query, analyser.phrase_terms, analyser.clause_terms)
+    parsed = parse(as_prose(asking.question.text), how)
+    with parts.store.view() as view:
+        for way, found, ranking, relevance in searches(view, parts, parsed, reread=asking.reread):
+            signals = signals_of(view, found, ranking, parsed.terms, relevance)
+            chunks = view.chunks(ranking.keys[:JUDGED].tolist())
+            infos = view.describe(list({chunk.document for chunk in chunks}))
+            true = asking.kind == OWN and any(
+                relevant(asking.question.id, infos[chunk.document].source, chunk) for chunk in chunks
+            )
+            yield way, Judged(index, asking.kind, fits(asking), signals, true)
+
+
+def searches(
+    view: View, parts: Parts, parsed: ParsedQuery, *, reread: bool
+) -> Iterator[tuple[Way, Candidates, Ranking, Mapping[int, float] | None]]:
+    """Search with both arms and with each alone, as `twofold.pipeline.search` does; reread the fused order if asked."""
+    plan, embedder = SearchPlan(), parts.embedder.identity.name
+    vector = parts.embedder.embed_queries([parsed.words])[0]
+    lexical, dense = view.find_terms(parsed.terms, plan.depth), view.find_vector(vector, plan.depth)
+    keys = np.union1d(lexical.keys, dense.keys)
+    words, meaning, nothing = view.score_terms(parsed.terms, keys), view.score_vector(vector, keys), np.zeros(len(keys))
+    both = Candidates(lexical, dense, keys, words, meaning)
+    fused = convex(both, plan.dense_weight).ranking
+    yield Way("hybrid", embedder, ""), both, fused, None
+    yield Way("bm25", "", ""), Candidates(lexical, EMPTY_RANKING, keys, words, nothing), lexical, None
+    yield Way("semantic", embedder, ""), Candidates(EMPTY_RANKING, dense, keys, nothing, meaning), dense, None
+    if reread and parts.reranker is not None:
+        reading = Reading(parsed.words, fused, lambda some: [chunk.indexed_text for chunk in view.chunks(some)])
+        read = rerank(parts.reranker, reading, RerankPlan())
+        relevance = {key: one.relevance for key, one in read.traces.items() if one.relevance is not None}
+        yield Way("hybrid", embedder, parts.reranker.identity.name), both, read.ranking, relevance
+
+
+def fits(asking: Asking) -> bool:
+    """Say in which half a question is."""
+    return _drawn(asking.origin, asking.question) % 2 == 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""What holds of `p_answerable` for all signals: it is a probability, and more of a signal never lowers it."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twofold.ranking.answerable import Calibration, Signals, load_calibrations, p_answerable, unfamiliar
+
+CALIBRATIONS = load_calibrations()
+SHARE = st.floats(0.0, 1.0)
+RISING = ("coverage_first", "coverage_three", "dense_top", "dense_rise", "lexical_rise", "agreement", "relevance")
+calibrations = st.sampled_from(CALIBRATIONS)
+signals = st.builds(
+    Signals,
+    terms=st.integers(0, 10_000),
+    coverage_first=SHARE,
+    coverage_three=SHARE,
+    dense_top=st.floats(-1.0, 1.0),
+    dense_rise=st.floats(0.0, 2.0),
+    lexical_rise=st.floats(0.0, 100.0),
+    agreement=SHARE,
+    relevance=SHARE,
+)
+
+
+@given(signals, calibrations)
+def test_it_lies_between_0_and_1(made: Signals, calibration: Calibration) -> None:
+    assert 0.0 < p_answerable(made, calibration) < 1.0
+
+
+@given(signals, calibrations, st.sampled_from(RISING), st.floats(0.0, 2.0))
+def test_more_of_a_signal_never_lowers_it(made: Signals, calibration: Calibration, name: str, more: float) -> None:
+    ceiling = 1.0 if name in {"coverage_first", "coverage_three", "dense_top", "agreement", "relevance"} else 1e3
+    risen = replace(made, **{name: min(ceiling, getattr(made, name) + more)})
+
+    assert p_answerable(risen, calibration) >= p_answerable(made, calibration)
+
+
+@given(signals, calibrations)
+def test_what_is_familiar_lies_within_what_was_fitted(made: Signals, calibration: Calibration) -> None:
+    named = unfamiliar(made, calibration)
+    ranges = {one.signal: (one.low, one.high) for one in calibration.coefficients if one.signal != "relevance"}
+
+    outside = {name for name, (low, high) in ranges.items() if not low <= getattr(made, name) <= high}
+    assert outside == set(named) - {"relevance"}
+
+
+@given(calibrations)
+def test_the_best_that_was_measured_stands_far_above_the_worst(calibration: Calibration) -> None:
+    nothing = Signals(5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    weighed = [one for one in calibration.coefficients if one.signal in RISING[:-1]]
+    worst = replace(nothing, **{one.signal: one.low for one in weighed})
+    best = replace(nothing, relevance=1.0, **{one.signal: one.high for one in weighed})
+
+    assert p_answerable(worst, calibration) < 0.1
+    assert p_answerable(best, calibration) > 0.9
