@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from twofold.domain.ports import Embedder
-from twofold.models.catalogue import DEFAULT, Task, entry_named
+from twofold.models.catalogue import DEFAULT, entry_named
+from twofold.models.entries import Task
 from twofold.models.files import folder_of
 from twofold.models.opening import open_embedder
 from twofold.settings import models_folder

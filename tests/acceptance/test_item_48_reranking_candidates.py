@@ -4,7 +4,8 @@ import pytest
 
 from dictated import Dictated
 from twofold import Index, load_settings
-from twofold.models.catalogue import CATALOGUE, Task
+from twofold.models.catalogue import CATALOGUE
+from twofold.models.entries import Task
 from twofold.models.hashing import HashingEmbedder
 
 

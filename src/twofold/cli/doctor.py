@@ -18,7 +18,8 @@ from twofold.cli.screen import columns, counted, one_line, screen_on, sized
 from twofold.domain.errors import ModelError, TwofoldError
 from twofold.index import Index
 from twofold.kernels import KERNELS
-from twofold.models.catalogue import CATALOGUE, ModelEntry, Task
+from twofold.models.catalogue import CATALOGUE
+from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import verify as verify_model
 from twofold.models.opening_rerankers import NONE, open_reranker
 from twofold.settings import Settings

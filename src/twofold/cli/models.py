@@ -12,7 +12,8 @@ from twofold.cli.options import JsonOption
 from twofold.cli.progress import model_progress
 from twofold.cli.screen import columns, one_line, screen_on, sized
 from twofold.domain.errors import CorruptError
-from twofold.models.catalogue import CATALOGUE, ModelEntry, entry_named
+from twofold.models.catalogue import CATALOGUE, entry_named
+from twofold.models.entries import ModelEntry
 from twofold.models.files import is_present
 from twofold.models.files import pull as pull_files
 from twofold.models.files import verify as verify_files

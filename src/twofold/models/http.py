@@ -4,7 +4,7 @@ Python's HTTP modules are imported when something is sent, since a search that s
 
 Only http and https. A server's 429 and 5xx, and a connection that fails, are tried again after a pause: as long as
 `Retry-After` asks, at most `longest_pause`, else doubling from `first_pause`. Credentials never cross to another host:
-a caller that sends any says `redirects=False`.
+a caller that sends any says `redirects=False`. A caller that may have to hang up is handed each connection it gets.
 
 What may succeed when it is asked again later raises ModelUnavailableError with the attempts made, the rest ModelError.
 """
@@ -19,7 +19,9 @@ from urllib.parse import urlsplit
 from twofold.domain.errors import InvalidInputError, ModelError, ModelUnavailableError
 
 if TYPE_CHECKING:
+    import socket
     from urllib.error import HTTPError
+    from urllib.request import OpenerDirector
 
 TOO_MANY_REQUESTS = 429
 SERVER_ERROR = 500
@@ -38,7 +40,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait, and how often to try. Times are in seconds.
+    """How long to wait, and how often to try. Times are in seconds; `timeout` is how long a server may be silent.
 
     Each pause is `factor` times the one before (checklist 78): with `attempts=4, first_pause=1.0` they are 1, 2, 4 s.
     """
@@ -48,6 +50,7 @@ class Patience:
     first_pause: float = 0.5
     longest_pause: float = 30.0
     sleep: Callable[[float], None] = time.sleep
+    connect_timeout: float = 10.0
     factor: float = 2.0
 
 
@@ -63,16 +66,25 @@ def host_of(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}{port}"
 
 
+def _let_be(_: "socket.socket") -> None:
+    """Do nothing with a connection."""
+
+
 @contextmanager
-def opened(request: Request, patience: Patience = Patience()) -> Iterator[IO[bytes]]:
-    """Open the answer's body for reading. Raises ModelError when there is none to be had."""
+def opened(
+    request: Request, patience: Patience = Patience(), connected: Callable[["socket.socket"], None] = _let_be
+) -> Iterator[IO[bytes]]:
+    """Open the answer's body for reading, telling `connected` of each connection before anything is sent over it.
+
+    Raises ModelError when there is no answer to be had.
+    """
     import http.client
     import urllib.error
 
     host = host_of(request.url)
     for attempt in range(1, patience.attempts + 1):
         try:
-            answer = _send(request, patience.timeout)
+            answer = _send(request, patience, connected)
         except urllib.error.HTTPError as error:
             pause = _pause_after(error, attempt, patience)
             if pause is None:
@@ -123,17 +135,44 @@ def read_at_most(body: IO[bytes], limit: int, host: str, seconds: float) -> byte
     return bytes(content)
 
 
-def _send(request: Request, timeout: float) -> IO[bytes]:
+def _send(request: Request, patience: Patience, connected: Callable[["socket.socket"], None]) -> IO[bytes]:
     import urllib.request
+
+    asked = urllib.request.Request(request.url, data=request.body, headers=dict(request.headers))  # noqa: S310 - host_of checked it
+    opener = _opener(patience, connected, redirects=request.redirects)
+    answer: IO[bytes] = opener.open(asked, timeout=min(patience.connect_timeout, patience.timeout))
+    return answer
+
+
+def _opener(patience: Patience, connected: Callable[["socket.socket"], None], *, redirects: bool) -> "OpenerDirector":
+    """Make what sends: its time-out is for connecting, and the server's silences are timed once that is done."""
+    import http.client
+    import urllib.request
+
+    class Plain(http.client.HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            self.sock.settimeout(patience.timeout)
+            connected(self.sock)
+
+    class Secure(http.client.HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            self.sock.settimeout(patience.timeout)
+            connected(self.sock)
+
+    class Sending(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
+        def http_open(self, asked: urllib.request.Request) -> http.client.HTTPResponse:
+            return self.do_open(Plain, asked)
+
+        def https_open(self, asked: urllib.request.Request) -> http.client.HTTPResponse:
+            return self.do_open(Secure, asked)
 
     class NoRedirects(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, *_: object, **__: object) -> None:
             """Follow nothing: the redirection itself becomes the error."""
 
-    opener = urllib.request.build_opener(*(() if request.redirects else (NoRedirects,)))
-    asked = urllib.request.Request(request.url, data=request.body, headers=dict(request.headers))  # noqa: S310 - host_of checked it
-    answer: IO[bytes] = opener.open(asked, timeout=timeout)
-    return answer
+    return urllib.request.build_opener(Sending, *(() if redirects else (NoRedirects,)))
 
 
 def _pause_after(error: "HTTPError", attempt: int, patience: Patience) -> float | None:
@@ -157,6 +196,7 @@ def _passes(code: int) -> bool:
 
 def _refused(host: str, error: "HTTPError", attempts: int) -> ModelError:
     remedies = {
+        400: "Check the model's name, and whether the text is too long for it.",
         401: "Set the key in TWOFOLD_API_KEY.",
         403: "Check that the key in TWOFOLD_API_KEY may do this.",
         404: "Check the address and the model's name.",

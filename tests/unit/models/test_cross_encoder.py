@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 import tiny_model
 from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.ports import Scale
-from twofold.models.catalogue import MS_MARCO, ModelEntry, Task
+from twofold.models.catalogue import MS_MARCO
 from twofold.models.cross_encoder import MOST_PAIRS, CrossEncoder
+from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import folder_of, is_present
 
 CAT = tiny_model.WORDS.index("cat")

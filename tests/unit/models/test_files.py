@@ -13,8 +13,8 @@ import pytest
 import tiny_model
 from serving import Answered, Asked, serving
 from twofold.domain.errors import ModelError
-from twofold.models.catalogue import HubFile, ModelEntry
 from twofold.models.converted import checksum
+from twofold.models.entries import HubFile, ModelEntry
 from twofold.models.files import folder_of, is_present, pull, verify
 from twofold.models.openvino import open_openvino
 from twofold.models.progress import Progress, Step

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import tiny_model
 from twofold.domain.errors import ModelError
-from twofold.models.catalogue import ModelEntry, Pooling
+from twofold.models.entries import ModelEntry, Pooling
 from twofold.models.onnxruntime import load_session, open_onnxruntime
 from twofold.models.transformer import TransformerEmbedder
 from twofold.models.unit import pool, unit_rows
