@@ -67,6 +67,14 @@ def test_another_session_is_a_miss_under_session_scope() -> None:
     assert memory.lookup(key_of(NEAR, session="anna"), vector) is not None
 
 
+def test_under_session_scope_who_asks_without_a_session_leaves_nothing() -> None:
+    memory: SearchMemory[str] = SearchMemory(CachePlan(scope="session"))
+    memory.remember(key_of(ASKED), None, "git reset")
+
+    assert memory.lookup(key_of(ASKED)) is None
+    assert memory.counts().size == 0
+
+
 def test_another_session_is_a_hit_under_shared_scope() -> None:
     memory: SearchMemory[str] = SearchMemory()
     memory.remember(key_of(ASKED, session="anna"), None, "git reset")
@@ -74,16 +82,16 @@ def test_another_session_is_a_hit_under_shared_scope() -> None:
     assert memory.lookup(key_of(ASKED, session="ben")) is not None
 
 
+@pytest.mark.parametrize("question", [ASKED, NEAR])
 @pytest.mark.parametrize(("seconds", "found"), [(299.0, True), (300.0, False), (301.0, False)])
-def test_an_answer_lives_for_300_seconds(seconds: float, *, found: bool) -> None:
+def test_an_answer_lives_for_300_seconds(question: str, seconds: float, *, found: bool) -> None:
     clock = Clock()
     vector, _ = at_cosine(1.0)
     memory: SearchMemory[str] = SearchMemory(clock=clock)
     memory.remember(key_of(ASKED), vector, "git reset")
     clock.now += seconds
 
-    assert (memory.lookup(key_of(NEAR), vector) is not None) is found
-    assert (memory.lookup(key_of(ASKED)) is not None) is found
+    assert (memory.lookup(key_of(question), vector) is not None) is found
 
 
 def test_a_hundred_answers_are_kept_and_never_more_than_a_thousand() -> None:

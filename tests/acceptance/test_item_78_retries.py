@@ -1,5 +1,7 @@
 """Checklist 78 and C18: what may pass is tried again after 1, 2 and 4 seconds; counted in attempts, after 1 and 2."""
 
+from copy import copy
+
 import pytest
 
 from serving import Answered, Asked, embeddings, serving
@@ -122,6 +124,12 @@ def test_a_server_that_stays_busy_says_how_often_it_was_asked_and_one_that_refus
         with pytest.raises(ModelError) as refused:
             shut.embed_queries(["a"])
         assert not isinstance(refused.value, ModelUnavailableError)
+
+
+def test_the_count_of_attempts_survives_a_copy_as_it_crosses_processes() -> None:
+    error = copy(ModelUnavailableError("busy", "Wait.", attempts=3))
+
+    assert (error.message, error.remedy, error.attempts) == ("busy", "Wait.", 3)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,10 @@
 Questions that mean different things can lie closer than 0.98 to each other. Measured with the default model: `flights
 from Paris to London` and `flights from London to Paris` have a cosine of 0.998, a long question about an employer and
 the same about an employee 0.996. So a near question is asked more than its vector. Its marks must be equal: quotes,
-signs, filters, codes, numbers, mathematical signs and words of negation. And its terms must be the same ones in the
-same order (`terms`), which leaves stop words, endings and punctuation to the vector; or at least those that both share
-must stand in the same order (`marks`), which leaves it to the vector to tell `maximum` from `minimum` (0.971).
+operators, filters, codes, numbers, mathematical signs, words of negation, question words and directions. And its terms
+must be the same ones in the same order (`terms`), which leaves articles, endings and punctuation to the vector; or at
+least those that both share must stand in the same order (`marks`), which leaves it to the vector to tell `increase`
+from `reduce` (0.992 in a long question). The figures are in `docs/decisions/0068-near-questions.md`.
 """
 
 import re
@@ -20,21 +21,25 @@ from twofold.query.parse import ParsedQuery
 
 DIGEST_BYTES = 32
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019]t\b)?")
-_WITHOUT_SPACES = frozenset("不没沒無无非未勿別别ない否")
-# English `n't` is found by its ending.
-_NEGATIONS = """
-    not no never none nor neither without except cannot
-    nicht kein keine keinen keinem keiner keines nie ohne außer
-    ne pas jamais sans aucun aucune sauf
-    nunca sin ningún ninguno ninguna excepto
-    não nao sem nem nenhum nenhuma exceto
-    non mai senza nessun nessuno nessuna tranne
-    niet geen nooit zonder
-    inte ingen aldrig utan ikke aldri uden uten
-    ei eivät ilman nem nincs soha nélkül
-    не нет без никогда кроме nie bez nigdy değil yok δεν μην χωρίς
+_WITHOUT_SPACES = frozenset("不没沒無无非未勿別别ない否谁誰何哪怎几幾")
+# Words of negation, question words, and directions; most are stop words, which are no terms. `n't` is found by its end.
+_TURNING = """
+    not no never none nor neither without except cannot who whom whose what which when where why how
+    before after since until above below under over more less fewer most least first last
+    nicht kein keine keinen keinem keiner keines nie ohne außer wer wen wem wessen was welche welcher welches wann wo
+    wohin woher warum wieso weshalb wie vor nach seit bis über unter mehr weniger
+    ne pas jamais sans aucun aucune sauf qui que quoi quel quelle quels quelles quand où pourquoi comment combien
+    avant après depuis plus moins sur sous
+    nunca sin ningún ninguno ninguna excepto quién quiénes qué cuál cuáles cuándo dónde cómo cuánto cuánta antes después
+    não nao sem nem nenhum nenhuma exceto quem qual quais quando onde porque como quanto depois mais menos
+    non mai senza nessun nessuno nessuna tranne chi cosa quale quali dove perché come prima dopo più meno
+    niet geen nooit zonder wie wat welke wanneer waar waarom hoe voor na meer minder
+    inte ingen aldrig utan ikke aldri uden uten vem vad när var varför hur hvem hva hvad når hvor hvorfor hvordan
+    ei eivät ilman kuka mikä mitä milloin missä miksi miten nem nincs soha nélkül ki mi mikor hol miért hogyan
+    не нет без никогда кроме кто что когда где почему как nie bez nigdy kto co kiedy gdzie dlaczego jak
+    değil yok kim ne nerede neden δεν μην χωρίς ποιος τι πότε πού γιατί πώς
 """
-NEGATIONS = frozenset(_NEGATIONS.casefold().split())
+TURNING_WORDS = frozenset(_TURNING.casefold().split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +81,12 @@ def memory_key(
 
 
 def telling(parsed: ParsedQuery) -> tuple[tuple[str, ...], ...]:
-    """Give what is too small for a vector to tell apart: codes, words with digits, signs, negations; each in order."""
+    """Give what vectors hardly tell apart: codes, words with digits, signs, words that turn a question round."""
     words = unicodedata.normalize("NFKC", parsed.words).casefold()
     codes = tuple(term for term in parsed.terms.weights if term.startswith(EXACT))
     numbers = tuple(word.strip("?!.,;:()[]\"'") for word in words.split() if any(map(str.isnumeric, word)))
     signs = tuple(character for character in words if unicodedata.category(character) in {"Sm", "Sc"})
-    spaced = tuple(word for word in _WORD.findall(words) if word in NEGATIONS or word.endswith(("n't", "n\u2019t")))
+    spaced = tuple(word for word in _WORD.findall(words) if word in TURNING_WORDS or word.endswith(("n't", "n\u2019t")))
     return codes, numbers, signs, (*spaced, *(character for character in words if character in _WITHOUT_SPACES))
 
 
