@@ -101,7 +101,7 @@ def test_where_nothing_may_be_added_the_question_stays(feedback: Feedback) -> No
 
 def test_k1_b_and_statistics_of_the_question_are_kept() -> None:
     query = TermQuery({"a": 1.0}, 1.5, 0.5, Statistics(1, 2, {}))
-    made = expanded(query, {"b": 1.0}, Statistics(10, 90, {"b": 1}), Feedback()).query
+    made = expanded(query, {"b": 1.0}, Statistics(10, 90, {"b": 1}), Feedback(share=0.5)).query
 
     assert (made.k1, made.b, made.statistics) == (query.k1, query.b, query.statistics)
     assert made.weights == {"a": 1.0, "b": 1.0}
