@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import islice
 from typing import Final
 
 from twofold.domain.errors import InvalidInputError
@@ -166,6 +165,7 @@ class _Shelf:
     of_page: dict[tuple[str, int], list[int]] = field(default_factory=dict)
     of_source: dict[str, list[int]] = field(default_factory=dict)
     said: list[_Said] = field(default_factory=list)
+    runs: set[tuple[str, ...]] = field(default_factory=set)
 
     def objection(self, candidate: Candidate) -> Dropped | None:
         """Say what is against a candidate; where nothing is, put it on the shelf."""
@@ -189,16 +189,14 @@ class _Shelf:
     def _better(self, candidate: Candidate) -> int | None:
         """Find the first passage that says it already; where there is none, note what this one says.
 
-        A passage that holds enough of n shingles holds one of any n - enough + 1 of them: those are tried first.
+        Where too many of its shingles stand in no passage at all, no single one can hold enough of them.
         """
         words = _words(candidate.text)
         mine = frozenset(_runs(words))
-        enough = max(1, int(self.limits.overlap * len(mine)))
-        first = frozenset(islice(mine, len(mine) - enough + 1))
-        for other in self.said:
-            if first.isdisjoint(other.runs) or len(mine & other.runs) / len(mine) < self.limits.overlap:
-                continue
-            if _numbers(words) <= _numbers(other.words):
+        held = len(mine & self.runs)
+        for other in self.said if held and held / len(mine) >= self.limits.overlap else ():
+            if len(mine & other.runs) / len(mine) >= self.limits.overlap and _numbers(words) <= _numbers(other.words):
                 return other.key
         self.said.append(_Said(candidate.key, words, mine))
+        self.runs |= mine
         return None
