@@ -2,7 +2,7 @@
 
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -36,15 +36,23 @@ def terms(text: str) -> TermCounts:
     return TermCounts(Counter(words), len(words))
 
 
-def entry(text: str, source: str = "a.txt", metadata: Metadata | None = None, dimensions: int = DIMENSIONS) -> Entry:
-    """Make a document of which each line is a passage."""
+def entry(
+    text: str,
+    source: str = "a.txt",
+    metadata: Metadata | None = None,
+    dimensions: int = DIMENSIONS,
+    own: Sequence[Metadata] = (),
+) -> Entry:
+    """Make a document of which each line is a passage; `own` are the passages' fields, in turn."""
     identity = document_id(source)
     chunks: list[IndexedChunk] = []
     start = 0
     for line in text.splitlines(keepends=True):
         passage = line.rstrip("\n")
         if passage.strip():
-            chunk = Chunk(identity, len(chunks), passage, start, start + len(passage))
+            ordinal = len(chunks)
+            fields = own[ordinal % len(own)] if own else {}
+            chunk = Chunk(identity, ordinal, passage, start, start + len(passage), metadata=fields)
             chunks.append(IndexedChunk(chunk, terms(passage), vector(passage, dimensions)))
         start += len(line)
     document = Document(

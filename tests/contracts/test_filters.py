@@ -3,17 +3,31 @@
 import math
 import random
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import pytest
 
-from making import entry, query, recipe
+from making import entry, query, recipe, vector
 from twofold.domain.filters import And, Filter, Not, Op, Or, Test, fields_of, matches
 from twofold.domain.ports import Scope, Store, View
 from twofold.domain.types import MetadataValue, Scalar
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 
-FIELDS = ["year", "tags", "draft", "name", "modified", "type", "source", "title", "weight", "odd 'field\"", "absent"]
+FIELDS = [
+    "year",
+    "tags",
+    "draft",
+    "name",
+    "modified",
+    "type",
+    "source",
+    "title",
+    "weight",
+    "odd 'field\"",
+    "page",
+    "absent",
+]
 WORDS = [
     "",
     "a",
@@ -37,13 +51,14 @@ WORDS = [
 DATES = ["2024-12-31", "2025-01-01", "2025-01-01T10:00:00+00:00", "2025-02"]
 NUMBERS: list[int | float] = [-1, 0, 1, 2, 2020, 2020.5, 0.1, -0.0, 1e300, 5e-324, 2**53, 2**53 + 1, 2**63 - 1, 1.0]
 SCALARS: list[Scalar] = [*WORDS, *DATES, *NUMBERS, True, False]
-DOCUMENTS = 24
+DOCUMENTS = 16
+PASSAGES = 3  # of each document
 TREES = 10_000
 
 
 def drawn_metadata(draw: random.Random) -> dict[str, MetadataValue]:
     made: dict[str, MetadataValue] = {}
-    for field in draw.sample(FIELDS[:-1], draw.randint(0, 7)):
+    for field in draw.sample(FIELDS[:-1], draw.randint(0, 6)):
         count = draw.choice([1, 1, 1, 0, 2, 3])
         made[field] = draw.choice(SCALARS) if count == 1 else tuple(draw.choices(SCALARS, k=count))
     return made
@@ -94,20 +109,32 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     draw = random.Random(43)  # noqa: S311
     endings = [".sql", ".MD", "", ".tar.gz", ".é"]
     made.adopt(recipe())
-    made.put([entry("word", f"f{n % 3}/{n}{endings[n % 5]}", drawn_metadata(draw)) for n in range(DOCUMENTS)])
+    for number in range(DOCUMENTS):
+        own = [drawn_metadata(draw) for _ in range(PASSAGES)]
+        name = f"f{number % 3}/{number}{endings[number % 5]}"
+        one = entry("word\n" * PASSAGES, name, drawn_metadata(draw), own=own)
+        paged = [replace(held, chunk=replace(held.chunk, page=page)) for page, held in enumerate(one.chunks)]
+        made.put([replace(one, chunks=tuple(paged) if number % 2 else one.chunks)])
     yield made
     made.close()
 
 
 def passing(view: View, condition: Filter) -> set[str]:
-    found = view.find_terms(query("word"), DOCUMENTS, Scope(filter=condition))
-    return {chunk.document for chunk in view.chunks(found.keys.tolist())}
+    """Give the ids of the passages that pass, the same in both arms."""
+    scope = Scope(filter=condition)
+    found = view.find_terms(query("word"), DOCUMENTS * PASSAGES, scope)
+    assert set(view.find_vector(vector("word"), DOCUMENTS * PASSAGES, scope).keys) == set(found.keys)
+    return {chunk.id for chunk in view.chunks(found.keys.tolist())}
+
+
+def fields_in(view: View) -> Mapping[str, Mapping[str, MetadataValue]]:
+    return {chunk.id: fields_of(info, chunk) for info in view.documents() for chunk in view.chunks_of(info.id)}
 
 
 def test_ten_thousand_trees_mean_what_a_plain_evaluator_says(store: Store) -> None:
     draw = random.Random(44)  # noqa: S311
     with store.view() as view:
-        held = {info.id: fields_of(info) for info in view.documents()}
+        held = fields_in(view)
         sizes = set()
         for _ in range(TREES):
             condition = drawn_filter(draw, 4)
@@ -138,9 +165,9 @@ INJECTIONS: list[Test] = [
 def test_payloads_in_fields_and_values_are_only_fields_and_values(store: Store) -> None:
     assert len(INJECTIONS) >= 500
     with store.view() as view:
-        held = {info.id: fields_of(info) for info in view.documents()}
+        held = fields_in(view)
         for test in INJECTIONS:
             for condition in (test, Not(test)):
                 expected = {name for name, fields in held.items() if matches(condition, fields)}
                 assert passing(view, condition) == expected
-        assert len(passing(view, And())) == DOCUMENTS
+        assert len(passing(view, And())) == DOCUMENTS * PASSAGES

@@ -1,6 +1,7 @@
 """What every store promises, tried on each of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from making import entries, entry, query, recipe, terms, vector
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.filters import And, Not, Op, Or, Test
 from twofold.domain.ports import Scope, Store
-from twofold.domain.types import Clause, TermQuery, chunk_key
+from twofold.domain.types import Clause, Metadata, TermQuery, chunk_key
 from twofold.lexical.bm25 import reference_scores
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
@@ -167,6 +168,105 @@ def test_a_filter_means_what_its_tree_says(store: Store, condition: And, expecte
         found = view.find_terms(query("word"), 10, Scope(filter=condition))
         ids = [chunk.document for chunk in view.chunks(found.keys.tolist())]
         assert {view.describe([one])[one].source for one in ids} == expected
+
+
+def test_a_passages_own_fields_narrow_both_arms_before_the_cut(store: Store) -> None:
+    own: list[Metadata] = [*[{"good": False}] * 30, {"good": True, "lang": "de"}]
+    store.put([entry("cat cat cat\n" * 30 + "cat and many other words\n", "a.txt", {"lang": "en"}, own=own)])
+    good = Test("good", Op.EQ, value=True)
+    both = And((Test("lang", Op.EQ, "en"), Test("lang", Op.EQ, "de")))
+    for condition in (good, Not(Test("good", Op.EQ, value=False)), both):
+        with store.view() as view:
+            for found in (
+                view.find_terms(query("cat"), 1, Scope(filter=condition)),
+                view.find_vector(vector("cat cat cat"), 1, Scope(filter=condition)),
+            ):
+                (chunk,) = view.chunks(found.keys.tolist())
+                assert (chunk.ordinal, chunk.metadata) == (30, {"good": True, "lang": "de"})
+
+
+def test_fields_follow_their_passages_through_every_change(store: Store) -> None:
+    def passing(year: int) -> set[str]:
+        with store.view() as view:
+            found = view.find_terms(query("word"), 99, Scope(filter=Test("year", Op.EQ, year)))
+            return {chunk.id for chunk in view.chunks(found.keys.tolist())}
+
+    def ids(*sources: str) -> set[str]:
+        return {entry("word", source).chunks[0].chunk.id for source in sources}
+
+    store.put([entry("word", f"{n}", own=[{"year": n % 2}]) for n in range(4)])
+    assert (passing(0), passing(1)) == (ids("0", "2"), ids("1", "3"))
+    store.put([entry("word", "0", own=[{"year": 1}]), entry("word", "4", own=[{"year": (0, 1)}])])
+    assert (passing(0), passing(1)) == (ids("2", "4"), ids("0", "1", "3", "4"))
+    store.delete([entry("", "1").document.id])
+    store.compact()
+    assert (passing(0), passing(1)) == (ids("2", "4"), ids("0", "3", "4"))
+    store.rebuild(
+        recipe("again"), lambda documents: [entry("word", d.source, own=[{"year": 7}]).chunks for d in documents]
+    )
+    assert (passing(0), passing(7)) == (set(), ids("0", "2", "3", "4"))
+
+
+def test_passages_come_back_with_their_fields(store: Store) -> None:
+    fields: Metadata = {"n": 1, "f": 0.1199, "t": ("x", "ü"), "b": True, "s": "\x00 '"}
+    made = entry("one\ntwo", own=[fields, {}])
+    store.put([made])
+    with store.view() as view:
+        assert [chunk.metadata for chunk in view.chunks_of(made.document.id)] == [fields, {}]
+        assert view.chunks([made.chunks[0].chunk.key])[0].metadata == fields
+
+
+def test_a_stretch_of_a_document_is_given_in_reading_order(store: Store) -> None:
+    made = entry("\n".join(f"line {n}" for n in range(8)))
+    store.put([made, entry("other", "b.txt")])
+    name = made.document.id
+    with store.view() as view:
+        for first, last, expected in [(0, 7, range(8)), (-3, 2, range(3)), (2, 2, [2]), (6, 99, [6, 7]), (5, 4, [])]:
+            assert [chunk.ordinal for chunk in view.stretch(name, first, last)] == list(expected)
+        assert list(view.stretch(name, 1, 3)) == list(view.chunks_of(name))[1:4]
+        assert len(view.stretch(name, -(10**30), 10**30)) == 8
+        assert list(view.stretch("nobody", 0, 9)) == []
+        assert list(view.stretch("\ud800", 0, 9)) == []
+
+
+def test_preferences_are_replaced_whole_and_stay(store: Store) -> None:
+    assert store.preferences() == {}
+    store.prefer({"search.k": "7", "fusion": "rrf"})
+    store.put([entry("word")])
+    generation = store.info().generation
+    store.prefer({"search.k": "9", "ü.ß": ""})
+    assert store.info().generation == generation
+    store.rebuild(recipe("again"), lambda documents: [entry(one.text, one.source).chunks for one in documents])
+    store.compact()
+    assert store.preferences() == {"search.k": "9", "ü.ß": ""}
+    store.prefer({})
+    assert store.preferences() == {}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {f"n{number}": "" for number in range(257)},
+        {f"n{number}": "x" * 16_000 for number in range(5)},
+        {"": "x"},
+        {"n" * 129: "x"},
+        {"n": "x" * 16_385},
+        {"n": "\ud800"},
+        {"\udfff": ""},
+    ],
+)
+def test_preferences_that_are_too_many_or_too_long_are_refused(store: Store, values: dict[str, str]) -> None:
+    store.prefer({"kept": "yes"})
+    with pytest.raises(InvalidInputError):
+        store.prefer(values)
+    assert store.preferences() == {"kept": "yes"}
+
+
+def test_another_enricher_is_another_recipe(store: Store) -> None:
+    store.put([entry("word")])
+    with pytest.raises(MismatchError, match="reindex"):
+        store.adopt(replace(recipe(), enricher="rules-0"))
+    assert store.info().recipe == recipe()
 
 
 def test_clauses_require_and_exclude(store: Store) -> None:

@@ -27,6 +27,7 @@ scalars = st.one_of(st.integers(-3, 3), st.sampled_from([0.5, 2.0, True, False, 
 metadata = st.dictionaries(
     st.sampled_from(["year", "tag"]), st.one_of(scalars, st.lists(scalars, min_size=1, max_size=2).map(tuple))
 )
+owned = st.lists(metadata, max_size=3)
 tests = st.builds(Test, st.sampled_from(["year", "tag", "source", "none"]), st.sampled_from(Op), scalars)
 filters: st.SearchStrategy[Filter] = st.recursive(
     tests,
@@ -68,9 +69,9 @@ class StoreMachine(RuleBasedStateMachine):
         for store in (self.model, self.local):
             store.adopt(recipe())
 
-    @rule(entries=st.dictionaries(sources, st.tuples(texts, metadata), min_size=1, max_size=3))
-    def put(self, entries: dict[str, tuple[str, dict[str, str]]]) -> None:
-        made = [entry(text, source, held) for source, (text, held) in entries.items()]
+    @rule(entries=st.dictionaries(sources, st.tuples(texts, metadata, owned), min_size=1, max_size=3))
+    def put(self, entries: dict[str, tuple[str, dict[str, str], list[dict[str, str]]]]) -> None:
+        made = [entry(text, source, held, own=own) for source, (text, held, own) in entries.items()]
         for store in (self.model, self.local):
             store.put(made)
 
@@ -78,6 +79,11 @@ class StoreMachine(RuleBasedStateMachine):
     def delete(self, chosen: list[str]) -> None:
         names = [entry("", source).document.id for source in chosen]
         assert self.model.delete(names) == self.local.delete(names)
+
+    @rule(values=st.dictionaries(words.filter(bool), words, max_size=2))
+    def prefer(self, values: dict[str, str]) -> None:
+        for store in (self.model, self.local):
+            store.prefer(values)
 
     @rule()
     def compact(self) -> None:
@@ -132,6 +138,7 @@ class StoreMachine(RuleBasedStateMachine):
         for store in (self.local, self.other):
             with store.view() as view, self.model.view() as expected:
                 assert list(view.documents()) == list(expected.documents())
+            assert store.preferences() == self.model.preferences()
 
     def teardown(self) -> None:
         assert self.local.verify() == []
@@ -143,7 +150,7 @@ class StoreMachine(RuleBasedStateMachine):
 def made(text: str, source: str, *, stops: bool) -> tuple[IndexedChunk, ...]:
     if stops and source.startswith("b"):
         raise InterruptedError
-    return entry(text, source).chunks
+    return entry(text, source, own=[{"year": len(text) % 3}, {}]).chunks
 
 
 TestStoreMachine = StoreMachine.TestCase

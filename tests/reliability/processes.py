@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from making import entry, query, recipe, vector
-from reliability.workload import MOST, difference, do, open_busy, reopened, steps
+from reliability.workload import MOST, difference, do, entry_of, open_busy, reopened, steps
 from twofold import Index
 from twofold.domain.errors import StorageFullError
 from twofold.domain.ports import View
@@ -68,7 +68,7 @@ def _write_all(folder: Path, make_room: Callable[[], object], reports: Connectio
             store = store or open_busy(folder)
             store.adopt(recipe())
             for source in sorted(TEXTS.keys() - model.keys()):
-                store.put([entry(TEXTS[source], source)])
+                store.put([entry_of(TEXTS[source], source)])
                 model[source] = TEXTS[source]
         except StorageFullError as error:
             reports.send_bytes(type(error).__name__.encode())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from making import entry, query, recipe, vector
-from reliability.workload import BUSY, MOST, WORDS, Model, difference, text
+from reliability.workload import BUSY, MOST, WORDS, Model, difference, entry_of, text
 from twofold.domain.errors import CorruptError
 from twofold.domain.filters import Op, Test
 from twofold.domain.ports import Scope
@@ -36,7 +36,7 @@ def made(folder: Path, *, crashed: bool) -> Model:
     for number in range(30):
         source = f"{random_.randrange(20)}.txt" if number else "long.txt"
         written = text(random_) if number else "every " + " ".join(random_.choices(WORDS, k=8_000))  # many pages
-        store.put([entry(written, source)])
+        store.put([entry_of(written, source)])
         model = {**model, source: written}
     if crashed:
         store._connections.close()

@@ -67,6 +67,15 @@ def spoilt(made: Entry) -> Iterator[Entry]:
     yield replace(made, document=replace(document, metadata={"n": 10**30}))
     yield replace(made, document=replace(document, metadata={"n": float("nan")}))
     yield replace(made, document=replace(document, id=""))
+    for own in (
+        {"tag": LONE},
+        {LONE: 1},
+        {"n": 10**30},
+        {"n": float("inf")},
+        {"t": ("x", float("nan"))},
+        {"d": {"a": 1}},
+    ):
+        yield replace(made, chunks=(replace(indexed, chunk=replace(indexed.chunk, metadata=own)),))  # type: ignore[arg-type]
     for name, value in (("text", LONE), ("heading", (LONE,)), ("place", LONE), ("header", LONE)):
         yield replace(made, chunks=(replace(indexed, chunk=replace(indexed.chunk, **{name: value})),))  # type: ignore[arg-type]
     yield replace(made, chunks=(replace(indexed, terms=TermCounts({LONE: 1}, 1)),))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from making import entry, recipe
+from making import recipe
 from reliability.disk import Event, RecordingVFS, after_a_power_cut
-from reliability.workload import Model, after, difference, do, open_busy, steps
+from reliability.workload import Model, after, difference, do, entry_of, open_busy, steps
 from twofold.stores.local.acknowledged import NOTE_NAME
 
 STEPS = 40
@@ -86,6 +86,6 @@ def test_a_power_cut_takes_nothing_that_was_acknowledged(quick_path: Path, cuts:
             further += 1
         assert wrong == ""
         assert [finding for finding in store.verify() if not finding.mendable] == []
-        store.put([entry("every thing goes on", "after.txt")])
+        store.put([entry_of("every thing goes on", "after.txt")])
         store.close()
     logger.info("%d power cuts in %d lives; %d kept a step that was not acknowledged", cuts, len(lives), further)

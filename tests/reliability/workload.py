@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from making import entry, query, recipe, vector
-from twofold.domain.ports import Store, View
-from twofold.domain.types import Ranking
+from twofold.domain.filters import Op, Test
+from twofold.domain.ports import Scope, Store, View
+from twofold.domain.types import Entry, Ranking
 from twofold.stores.local.layout import Upkeep
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
@@ -16,6 +17,7 @@ BUSY = Upkeep(flush_from=12, flush_at_close_from=4, segment_chunks=20, log_bytes
 WORDS = ["cat", "dog", "mat", "log", "run", "sat", "fox", "the", "quick", "brown"]
 SOURCES = [f"{number:02d}.txt" for number in range(24)]
 MOST = 10_000
+EVEN = Scope(filter=Test("even", Op.EQ, value=True))
 
 Model = Mapping[str, str]  # a document's source and its text
 
@@ -61,16 +63,21 @@ def open_busy(folder: Path, base_vfs: str = "") -> LocalStore:
 def do(store: LocalStore, step: Step) -> LocalStore:
     """Take a step; give the store to go on with."""
     if step.kind == "put":
-        store.put([entry(held, source) for source, held in step.texts])
+        store.put([entry_of(held, source) for source, held in step.texts])
     elif step.kind == "delete":
         store.delete([entry("", source).document.id for source in step.sources])
     elif step.kind == "compact":
         store.compact()
     elif step.kind == "rebuild":
-        store.rebuild(recipe(), lambda documents: [entry(one.text, one.source).chunks for one in documents])
+        store.rebuild(recipe(), lambda documents: [entry_of(one.text, one.source).chunks for one in documents])
     else:
         return reopened(store)
     return store
+
+
+def entry_of(held: str, source: str) -> Entry:
+    """Give a document whose passages have fields that follow from its text."""
+    return entry(held, source, own=[{"even": len(line) % 2 == 0} for line in held.split("\n")])
 
 
 def reopened(store: LocalStore) -> LocalStore:
@@ -84,7 +91,7 @@ def reference(model: Model) -> MemoryStore:
     """Give a store that holds exactly a model."""
     made = MemoryStore()
     made.adopt(recipe())
-    made.put([entry(held, source) for source, held in model.items()])
+    made.put([entry_of(held, source) for source, held in model.items()])
     return made
 
 
@@ -102,6 +109,7 @@ def difference(store: Store, model: Model) -> str:
         for name, (found, wanted) in {
             **{word: both(held, expected, word) for word in ("every", "every cat the", "n1 quick fox")},
             "vector": (held.find_vector(vector("cat"), MOST), expected.find_vector(vector("cat"), MOST)),
+            "even": (held.find_vector(vector("cat"), MOST, EVEN), expected.find_vector(vector("cat"), MOST, EVEN)),
         }.items():
             if found != wanted:
                 return f"the ranking for {name}: {list(found)} instead of {list(wanted)}"

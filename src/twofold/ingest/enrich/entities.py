@@ -11,7 +11,7 @@ from twofold.ingest.enrich.shape import CLOSING, PARAGRAPH, Shape, is_sign
 MOST_KEYWORDS = 5
 LONGEST_KEYWORD = 64  # characters
 LONGEST_ABBREVIATION = 8
-MOST_SHOUTED = 0.3
+MOST_SHOUTED = 0.5
 FIRST_YEAR, LAST_YEAR = 1500, 2099
 DIGITS_OF_A_YEAR = 4
 
@@ -56,7 +56,7 @@ def mentions_of(shape: Shape) -> tuple[Mention, ...]:
 
     - A word with a digit is a year from 1500 to 2099, another number, or, with a letter too, a code (`ERR-12345`).
     - A number behind a word such as Article, Section or Kapitel is a section with it: `Article 370`, `§ 5`, `第370条`.
-    - A word of two to eight capitals is an abbreviation, unless more than 0.3 of the words are in capitals.
+    - A word of two to eight capitals is an abbreviation, unless more than 0.5 of the words are in capitals.
     - A run of other words with a first capital is a name. The first word of a sentence makes none by itself.
     - In scripts without capitals names show by a point (`卡万·肖特`) or by title marks (`《红楼梦》`) alone: their
       density is lower for it.

@@ -72,17 +72,16 @@ def is_left_out(chunk: Chunk, shape: Shape) -> bool:
         return True
     if words <= MOST_IN_NOTICE and any(map(shape.text.lower().__contains__, _NOTICES)):
         return True
-    return _is_contents(chunk, shape.text) or _is_navigation(shape)
+    return _is_contents(chunk, shape) or _is_navigation(shape)
 
 
-def _is_contents(chunk: Chunk, text: str) -> bool:
-    lines = text.count("\n") + 1
-    if lines < LEAST_LINES:
+def _is_contents(chunk: Chunk, shape: Shape) -> bool:
+    if shape.lines < LEAST_LINES:
         return False
     headed = bool(chunk.heading) and _CONTENTS_HEADING.fullmatch(chunk.heading[-1].strip()) is not None
     pattern = _NUMBER_AT_END if headed else _CONTENTS_LINE
-    found = len(pattern.findall(text))
-    return found >= LEAST_LINES and 2 * found >= lines
+    found = len(pattern.findall(shape.text))
+    return found >= LEAST_LINES and 2 * found >= shape.lines
 
 
 def _is_navigation(shape: Shape) -> bool:
@@ -97,13 +96,13 @@ def quality_of(shape: Shape, kind: Kind, *, left_out: bool) -> Quality:
 
     Poor: what is left out; less than half of its characters in words, unless it is code or a table; more than 0.01 of
     them U+FFFD; of 10 words or more over 0.4 single letters ("t h i s"); of 50 or more fewer than 10 different ones.
-    High: 20 words or more with a whole sentence, and 0.8 of the characters in words. Else ok.
+    High: 20 words or more, 10 of them different, with a whole sentence, and 0.8 of the characters in words. Else ok.
     A page of 200 words in sentences, 970 of its 1,000 characters in words, is high.
     """
     if left_out or _is_garbage(shape, kind):
         return Quality.POOR
     written = shape.letters + shape.signs
-    whole = shape.sentences > 0 and len(shape.words) >= LEAST_WORDS_OF_HIGH
+    whole = shape.sentences > 0 and len(shape.words) >= LEAST_WORDS_OF_HIGH and len(set(shape.words)) >= LEAST_DIFFERENT
     return Quality.HIGH if whole and shape.letters >= LEAST_LETTERS_OF_HIGH * written else Quality.OK
 
 

@@ -68,8 +68,7 @@ def kind_of_passage(chunk: Chunk, shape: Shape) -> Kind:
     `"GDP is the value of all goods."` is a definition; below the heading "Examples" it is an example.
     """
     text = shape.text
-    lines = text.count("\n") + 1
-    kind = _by_lines(chunk, text, lines) or _by_heading(chunk) or _by_marks(text, lines)
+    kind = _by_lines(chunk, text, shape.lines) or _by_heading(chunk) or _by_marks(text, shape.lines)
     return kind or _by_words(text)
 
 
@@ -87,7 +86,7 @@ def _by_heading(chunk: Chunk) -> Kind | None:
 
 
 def _by_marks(text: str, lines: int) -> Kind | None:
-    if lines >= LEAST_LINES and _is_reference(text.split("\n")):
+    if lines >= LEAST_LINES and _is_reference([line for line in text.split("\n") if line.strip()]):
         return Kind.REFERENCE
     if lines >= LEAST_LINES and len(_STEP.findall(text)) >= LEAST_LINES:
         return Kind.PROCEDURE

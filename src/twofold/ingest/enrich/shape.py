@@ -36,12 +36,14 @@ _SPACES = " \n\t\r\u00a0\u3000"
 class Shape:
     """A text's words and the signs between them, in order, and what can be counted of it.
 
-    `letters` and `signs` count the characters that stand in words and those that do not, spaces apart.
+    Blank lines are no `lines`. `letters` and `signs` count the characters that stand in words and those that do not,
+    spaces apart.
     """
 
     text: str
     tokens: list[str]
     words: list[str]
+    lines: int
     sentences: int
     letters: int
     signs: int
@@ -57,7 +59,9 @@ def shape_of(text: str) -> Shape:
     words = [token for token in tokens if token not in _SIGNS]
     sentences = sum(map(tokens.count, CLOSING))
     letters = len("".join(words))
-    return Shape(text, tokens, words, sentences, letters, len(text) - letters - sum(map(text.count, _SPACES)))
+    lines = 1 if "\n" not in text else len([line for line in text.split("\n") if line and not line.isspace()])
+    signs = len(text) - letters - sum(map(text.count, _SPACES))
+    return Shape(text, tokens, words, lines, sentences, letters, signs)
 
 
 def _pattern_for(text: str) -> re.Pattern[str]:
