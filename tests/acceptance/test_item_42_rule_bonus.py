@@ -12,7 +12,7 @@ RULE = Rule(
     And(
         (
             Test("source_type", Op.EQ, "excel"),
-            Test("words", Op.LT, 40),
+            Test("word_count", Op.LT, 40),
             Or(tuple(Test("semantic_type_primary", Op.EQ, subject) for subject in SUBJECTS)),
         )
     ),
@@ -27,13 +27,13 @@ def score(**fields: MetadataValue) -> float:
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_39_words_have_the_bonus_and_40_have_none(subject: str) -> None:
-    assert score(source_type="excel", words=39, semantic_type_primary=subject) == 0.65
-    assert score(source_type="excel", words=40, semantic_type_primary=subject) == 0.5
+    assert score(source_type="excel", word_count=39, semantic_type_primary=subject) == 0.65
+    assert score(source_type="excel", word_count=40, semantic_type_primary=subject) == 0.5
 
 
 def test_another_source_or_subject_has_none() -> None:
-    assert score(source_type="pdf", words=39, semantic_type_primary="water_bodies") == 0.5
-    assert score(source_type="excel", words=39, semantic_type_primary="economy") == 0.5
+    assert score(source_type="pdf", word_count=39, semantic_type_primary="water_bodies") == 0.5
+    assert score(source_type="excel", word_count=39, semantic_type_primary="economy") == 0.5
 
 
 def test_missing_fields_have_none_and_do_not_raise() -> None:

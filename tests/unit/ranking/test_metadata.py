@@ -58,6 +58,10 @@ def test_a_tag_counts_where_all_its_words_are_asked_for_and_once() -> None:
     assert metadata_features(fields, Asked(frozenset({"article", "370", "gdp"}))).overlap == pytest.approx(2 / 3)
 
 
+def test_tags_in_one_text_are_several() -> None:
+    assert metadata_features({"keywords": "GDP, growth; , inflation"}, Asked(frozenset({"gdp"}))).overlap == 1 / 3
+
+
 def test_a_wanted_type_matches_and_no_type_matches_where_none_is_wanted() -> None:
     fields = {"semantic_type_primary": "definition"}
 
