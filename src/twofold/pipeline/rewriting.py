@@ -1,0 +1,263 @@
+"""The rewriting of a question before it is searched: follow-ups completed, other wordings, a hypothetical passage.
+
+The question as it was asked always comes first and is always kept. Each part is off by default, and one that was asked
+for and could not be had is named in `degraded`; a search goes on with what there is.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from twofold.domain.errors import InvalidInputError, ModelError, TwofoldError
+from twofold.domain.generators import Generator, Message, complete
+from twofold.domain.ports import QueryTransformer
+from twofold.domain.types import Ranking
+from twofold.query.history import LAST_FIVE, Memory, Turn, prepend_turns, question_with_history
+from twofold.query.rewrite import (
+    FEWEST_SUB_QUESTIONS,
+    MOST_SUB_QUESTIONS,
+    ask_hypothetical,
+    ask_keywords,
+    ask_standalone,
+    ask_sub_questions,
+    ask_variants,
+    read_list,
+    read_passage,
+    read_standalone,
+    with_keywords,
+)
+from twofold.ranking.fuse import best_of, reciprocal_rank
+
+MOST_WORDINGS = 10
+MOST_KEYWORDS = 20
+LONGEST_SECONDS = 600.0
+LONGEST_TRANSFORMED = 4_000  # characters
+LONGEST_FOLLOW_UP = 8_000  # characters, from the end, where the question is
+ITEM_TOKENS = 64
+KEYWORD_TOKENS = 16
+PASSAGE_TOKENS = 256
+FOLLOW_UP_TOKENS = 128
+FOLLOW_UPS = ("none", "prepend", "standalone")
+MERGES: Mapping[str, Callable[[Sequence[Ranking]], Ranking]] = MappingProxyType(
+    {"best_score": best_of, "rrf": reciprocal_rank}
+)
+"""How the rankings that one arm gives for several wordings become one (C21): each passage's best score, or by rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewritePlan:
+    """What is done to a question; zero and False leave a part out.
+
+    `variants` counts wordings, the original among them: 3 gives [q1, q2, q3] (checklist 36). `hyde` asks for a passage
+    to be searched by its meaning (37), `sub_questions` for two to four simpler questions (38), `keywords` for up to so
+    many terms, put behind the question (36). These need a generator. `follow_up` is how a conversation acts (40):
+    `prepend` puts its last entries before the question as checklist 67 does, without a model; `standalone` has a model
+    complete the question; `memory` says how far either looks back. `merge` is how the wordings' rankings become one
+    (C21); `seconds` is how long a model may take for all of it together.
+    """
+
+    variants: int = 0
+    hyde: bool = False
+    sub_questions: bool = False
+    keywords: int = 0
+    follow_up: str = "none"
+    memory: Memory = field(default=LAST_FIVE)
+    merge: str = "best_score"
+    seconds: float = 20.0
+
+    def check(self) -> None:
+        """Raise InvalidInputError for a part that cannot be as it is."""
+        if not 0 <= self.variants <= MOST_WORDINGS:
+            raise InvalidInputError(f"variants must be from 0 to {MOST_WORDINGS}, not {self.variants}.", "3 is usual.")
+        if not 0 <= self.keywords <= MOST_KEYWORDS:
+            raise InvalidInputError(f"keywords must be from 0 to {MOST_KEYWORDS}, not {self.keywords}.", "5 is usual.")
+        if self.follow_up not in FOLLOW_UPS:
+            raise InvalidInputError(
+                f"There is no follow-up {self.follow_up!r}.", f"Use one of {', '.join(FOLLOW_UPS)}."
+            )
+        if self.merge not in MERGES:
+            raise InvalidInputError(f"There is no merge {self.merge!r}.", f"Use one of {', '.join(MERGES)}.")
+        if not 0.0 < self.seconds <= LONGEST_SECONDS:
+            raise InvalidInputError(f"Rewriting cannot take {self.seconds} s.", "20 seconds are usual.")
+
+    @property
+    def needs_generator(self) -> bool:
+        """Say whether any part needs a language model."""
+        writes = self.variants > 1 or self.keywords > 0
+        return writes or self.hyde or self.sub_questions or self.follow_up == "standalone"
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One text to search for. `kind`: original, follow_up, variant, sub_question, keywords or transformed."""
+
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteStep:
+    """What one step gave: how many texts, in how many milliseconds."""
+
+    name: str
+    gave: int
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteSummary:
+    """What was done, for the trace: which generator was asked, "" for none, and each step in order."""
+
+    generator: str = ""
+    merge: str = "best_score"
+    steps: tuple[RewriteStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The texts to search for, the original first, no text twice.
+
+    `question` is the one question behind them, with the conversation in it, for what reads it again: a reranker.
+    `hypothetical` is a passage, to be embedded as a passage; None without one.
+    """
+
+    wordings: tuple[Wording, ...]
+    question: str
+    hypothetical: str | None = None
+    degraded: tuple[str, ...] = ()
+    summary: RewriteSummary = RewriteSummary()
+
+
+def rewrite(
+    question: str,
+    history: Sequence[Turn],
+    plan: RewritePlan,
+    generator: Generator | None,
+    transformers: Sequence[QueryTransformer] = (),
+) -> Rewritten:
+    """Give the texts to search for; a model is asked at temperature 0, and never for what the plan leaves out.
+
+    Raises InvalidInputError for a plan that cannot be. Whatever else fails is noted in `degraded`, and left out.
+    """
+    plan.check()
+    model = _Model(generator, plan.seconds)
+    follow_up = _follow_up(question, history, plan, model)
+    asked = follow_up or question
+    texts = [
+        (question, "original"),
+        (follow_up, "follow_up"),
+        *((text, "variant") for text in _variants(asked, plan, model)),
+        *((text, "sub_question") for text in _sub_questions(asked, plan, model)),
+        *((text, "keywords") for text in _keywords(asked, plan, model)),
+    ]
+    hypothetical = _hypothetical(asked, plan, model)
+    texts += [(text, "transformed") for text in _transformed(asked, history, transformers, model)]
+    kinds: dict[str, str] = {}
+    for text, kind in texts:
+        if text:
+            kinds.setdefault(text, kind)
+    return Rewritten(
+        wordings=tuple(Wording(text, kind) for text, kind in kinds.items()),
+        question=asked,
+        hypothetical=hypothetical or None,
+        degraded=tuple(dict.fromkeys(model.notes)),
+        summary=RewriteSummary(model.name, plan.merge, tuple(model.steps)),
+    )
+
+
+class _Model:
+    """Asks a generator within a time for all questions together, and notes what was done and what could not be had."""
+
+    def __init__(self, generator: Generator | None, seconds: float) -> None:
+        self._generator = generator
+        self._deadline = time.monotonic() + seconds
+        self._failed = False
+        self.name = ""
+        self.notes: list[str] = []
+        self.steps: list[RewriteStep] = []
+
+    def ask(self, messages: Sequence[Message], max_tokens: int) -> str:
+        """Give the reply, "" where there is none; after one failure nothing more is asked."""
+        if self._generator is None:
+            self.notes.append("rewrite skipped: no generator")
+        if self._generator is None or self._failed:
+            return ""
+        self.name = self._generator.identity.name
+        left = max(1e-3, self._deadline - time.monotonic())
+        try:
+            return complete(self._generator, messages, max_tokens=max_tokens, temperature=0.0, seconds=left)
+        except ModelError as error:
+            self._failed = True
+            self.notes.append(f"rewrite unavailable: {error}")
+            return ""
+
+    def step(self, name: str, work: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+        """Do one step, and note what it gave and how long it took."""
+        started = time.perf_counter()
+        gave = work()
+        self.steps.append(RewriteStep(name, len(gave), (time.perf_counter() - started) * 1e3))
+        if not (gave or self._failed or self._generator is None):
+            self.notes.append(f"rewrite gave nothing: {name.replace('_', ' ')}")
+        return gave
+
+
+def _follow_up(question: str, history: Sequence[Turn], plan: RewritePlan, model: _Model) -> str:
+    if plan.follow_up == "none" or not plan.memory.last(history):
+        return ""
+    if plan.follow_up == "prepend":
+        return question_with_history(question, history, plan.memory)[-LONGEST_FOLLOW_UP:]
+    messages = ask_standalone(question, history, plan.memory)
+    made = model.step("follow_up", lambda: _some(read_standalone(model.ask(messages, FOLLOW_UP_TOKENS))))
+    return next(iter(made), "")
+
+
+def _variants(question: str, plan: RewritePlan, model: _Model) -> tuple[str, ...]:
+    others = plan.variants - 1
+    if others < 1:
+        return ()
+    messages = ask_variants(question, others)
+    return model.step("variants", lambda: read_list(model.ask(messages, ITEM_TOKENS * others), others, (question,)))
+
+
+def _sub_questions(question: str, plan: RewritePlan, model: _Model) -> tuple[str, ...]:
+    if not plan.sub_questions:
+        return ()
+    tokens = ITEM_TOKENS * MOST_SUB_QUESTIONS
+    messages = ask_sub_questions(question)
+    made = model.step("sub_questions", lambda: read_list(model.ask(messages, tokens), MOST_SUB_QUESTIONS))
+    return made if len(made) >= FEWEST_SUB_QUESTIONS else ()
+
+
+def _keywords(question: str, plan: RewritePlan, model: _Model) -> tuple[str, ...]:
+    if plan.keywords == 0:
+        return ()
+    tokens = KEYWORD_TOKENS * plan.keywords
+    messages = ask_keywords(question, plan.keywords)
+    made = model.step("keywords", lambda: read_list(model.ask(messages, tokens), plan.keywords))
+    return (with_keywords(question, made),) if made else ()
+
+
+def _hypothetical(question: str, plan: RewritePlan, model: _Model) -> str:
+    if not plan.hyde:
+        return ""
+    messages = ask_hypothetical(question)
+    made = model.step("hypothetical", lambda: _some(read_passage(model.ask(messages, PASSAGE_TOKENS))))
+    return next(iter(made), "")
+
+
+def _transformed(
+    question: str, history: Sequence[Turn], transformers: Sequence[QueryTransformer], model: _Model
+) -> list[str]:
+    found = []
+    context = {"history": prepend_turns(history, "").rstrip()} if history else None
+    for transformer in transformers:
+        try:
+            found.append(transformer.transform(question, context).strip()[:LONGEST_TRANSFORMED])
+        except TwofoldError as error:
+            model.notes.append(f"transform unavailable: {error}")
+    return found
+
+
+def _some(text: str) -> tuple[str, ...]:
+    return (text,) if text else ()
