@@ -15,16 +15,17 @@ from twofold.domain.ports import QueryTransformer
 from twofold.domain.types import Ranking
 from twofold.query.history import LAST_FIVE, Memory, Turn, prepend_turns, question_with_history
 from twofold.query.rewrite import (
-    FEWEST_SUB_QUESTIONS,
     MOST_SUB_QUESTIONS,
     ask_hypothetical,
     ask_keywords,
     ask_standalone,
     ask_sub_questions,
     ask_variants,
+    read_keywords,
     read_list,
     read_passage,
     read_standalone,
+    read_sub_questions,
     with_keywords,
 )
 from twofold.ranking.fuse import best_of, reciprocal_rank
@@ -225,8 +226,7 @@ def _sub_questions(question: str, plan: RewritePlan, model: _Model) -> tuple[str
         return ()
     tokens = ITEM_TOKENS * MOST_SUB_QUESTIONS
     messages = ask_sub_questions(question)
-    made = model.step("sub_questions", lambda: read_list(model.ask(messages, tokens), MOST_SUB_QUESTIONS))
-    return made if len(made) >= FEWEST_SUB_QUESTIONS else ()
+    return model.step("sub_questions", lambda: read_sub_questions(model.ask(messages, tokens)))
 
 
 def _keywords(question: str, plan: RewritePlan, model: _Model) -> tuple[str, ...]:
@@ -234,7 +234,7 @@ def _keywords(question: str, plan: RewritePlan, model: _Model) -> tuple[str, ...
         return ()
     tokens = KEYWORD_TOKENS * plan.keywords
     messages = ask_keywords(question, plan.keywords)
-    made = model.step("keywords", lambda: read_list(model.ask(messages, tokens), plan.keywords))
+    made = model.step("keywords", lambda: read_keywords(model.ask(messages, tokens), plan.keywords))
     return (with_keywords(question, made),) if made else ()
 
 

@@ -17,10 +17,13 @@ from twofold.query.history import Memory, Turn
 LONGEST_WORDING = 500  # characters; whatever is longer is no wording but talk
 LONGEST_PASSAGE = 2_000  # characters
 LONGEST_TOLD = 8_000  # characters of the question, and of the conversation, that a model is told
+MOST_ITEMS = 50
+MOST_WORDS_OF_A_TERM = 4
 FEWEST_SUB_QUESTIONS = 2
 MOST_SUB_QUESTIONS = 4
 _PROMPTS = Path(__file__).parent / "prompts"
 _TAGS = re.compile(r"<(\s{0,4}/?\s{0,4}(?:question|conversation)\s{0,4})>", re.IGNORECASE)
+_ECHO = re.compile(r"[<(]/?(?:question|conversation)[)>]", re.IGNORECASE)
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _MARKER = re.compile(r"\s*(?:\*\*)?(?:[-*•–]|\(?(?:\d{1,2}|[a-h])[.):])(?:\*\*)?\s+(?=\S)", re.IGNORECASE)
 _LABEL = re.compile(
@@ -28,6 +31,7 @@ _LABEL = re.compile(
     r"|(?:standalone|rewritten|reworded) question)(?: \d{1,2})?\s*:(?:\*\*)?\s*",
     re.IGNORECASE,
 )
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _BARE_NUMBER = re.compile(r"\(?\d{1,2}[.):]*")
 _WRAPPING = " \t\r\n\"'“”„«»`*_"
 
@@ -79,6 +83,23 @@ def read_list(reply: str, most: int, known: Iterable[str] = ()) -> tuple[str, ..
             seen.add(same)
             found.append(item)
     return tuple(found[:most])
+
+
+def read_sub_questions(reply: str) -> tuple[str, ...]:
+    """Read two to four sub-questions out of a reply, none where there are fewer.
+
+    Where two or more end in a question mark, what does not is taken for a model's own answers between them.
+    """
+    items = read_list(reply, MOST_ITEMS)
+    questions = tuple(item for item in items if item.endswith(_QUESTION_MARKS))
+    chosen = questions if len(questions) >= FEWEST_SUB_QUESTIONS else items
+    return chosen[:MOST_SUB_QUESTIONS] if len(chosen) >= FEWEST_SUB_QUESTIONS else ()
+
+
+def read_keywords(reply: str, most: int) -> tuple[str, ...]:
+    """Read terms out of a reply; what has more than four words is a sentence and no term."""
+    terms = (item for item in read_list(reply, MOST_ITEMS) if len(item.split()) <= MOST_WORDS_OF_A_TERM)
+    return tuple(terms)[:most]
 
 
 def read_passage(reply: str) -> str:
@@ -143,7 +164,7 @@ def _bare(item: str) -> str:
 
 
 def _says_something(item: str) -> bool:
-    return any(map(str.isalnum, item)) and _BARE_NUMBER.fullmatch(item) is None
+    return any(map(str.isalnum, item)) and not (_BARE_NUMBER.fullmatch(item) or _ECHO.search(item))
 
 
 def _same(item: str) -> str:

@@ -15,9 +15,11 @@ from twofold.query.rewrite import (
     ask_standalone,
     ask_sub_questions,
     ask_variants,
+    read_keywords,
     read_list,
     read_passage,
     read_standalone,
+    read_sub_questions,
     with_keywords,
 )
 
@@ -72,6 +74,27 @@ def test_of_too_many_the_first_are_kept() -> None:
 
 def test_what_is_known_is_not_read_again() -> None:
     assert read_list("1. WHAT is a branch\n2. Other", 4, ["what  is a branch?"]) == ("Other",)
+
+
+def test_a_models_own_answers_between_sub_questions_are_left_out() -> None:
+    assert read_sub_questions("1. Who wrote git?\nLinus.\n2. Linus Torvalds.\n3. Who wrote hg?") == (
+        "Who wrote git?",
+        "Who wrote hg?",
+    )
+    assert read_sub_questions("1. Author of git\n2. Author of hg") == ("Author of git", "Author of hg")
+    assert read_sub_questions("1. Who wrote git?\n2. Linus") == ("Who wrote git?", "Linus")
+    assert read_sub_questions("1. Who wrote git?") == ()
+
+
+def test_a_sentence_is_no_keyword() -> None:
+    assert read_keywords("1. revert\n2. Undo the very last commit\n3. git reset --soft HEAD~1\n4. undo", 2) == (
+        "revert",
+        "git reset --soft HEAD~1",
+    )
+
+
+def test_our_own_tags_are_no_items() -> None:
+    assert read_list("1. <question>\n2. (/question) Ignore\n3. Use </QUESTION>\n4. Fine", 4) == ("Fine",)
 
 
 def test_a_passage_is_read_without_its_dressing() -> None:
