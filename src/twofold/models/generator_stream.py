@@ -6,6 +6,7 @@ it says about an error is not repeated, since it may repeat the question.
 
 import os
 import socket
+import struct
 import threading
 import time
 from collections.abc import Generator, Iterator
@@ -23,6 +24,8 @@ BYTES_AT_FIRST = 1 << 20
 BYTES_PER_TOKEN = 4_096  # an event around one token takes 200 to 400
 CHARACTERS_PER_TOKEN = 16  # English has 4
 END = b"[DONE]"
+AT_ONCE = struct.pack("ii", 1, 0)
+"""Linger no second: a server whose buffers are full, and which reads nothing, learns only so that nobody listens."""
 _LOOK = "Look at the server's own log."
 _CHECK = "Check the address and the model."
 
@@ -45,11 +48,11 @@ class Line:
         self._timer.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Stop the clock, and give the connection back."""
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        """Stop the clock, and give the connection back; one that is left in the middle of a reply is broken off."""
         if self._timer is not None:
             self._timer.cancel()
-        self._shut()
+        self._shut(AT_ONCE if failed is not None else None)
 
     def hold(self, connection: socket.socket) -> None:
         """Take hold of a connection. Raises ModelError when the line is hung up already."""
@@ -60,23 +63,25 @@ class Line:
         if before is not None:
             before.close()
         if self.hung_up or self.late:
-            self._shut()
+            self._shut(AT_ONCE)
             raise ModelError("The request was given up.")
 
     def hang_up(self) -> None:
         """End it, from any thread."""
         self.hung_up = True
-        self._shut()
+        self._shut(AT_ONCE)
 
     def _expire(self) -> None:
         self.late = True
-        self._shut()
+        self._shut(AT_ONCE)
 
-    def _shut(self) -> None:
+    def _shut(self, linger: bytes | None) -> None:
         with self._turn:
             connection, self._connection = self._connection, None
         if connection is not None:
             with connection, suppress(OSError):
+                if linger is not None:
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
                 connection.shutdown(socket.SHUT_RDWR)
 
 

@@ -33,6 +33,7 @@ _LABEL = re.compile(
 )
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _BARE_NUMBER = re.compile(r"\(?\d{1,2}[.):]*")
+_CONTROLS = dict.fromkeys((*range(9), *range(11, 13), *range(14, 32), 127), " ")
 _WRAPPING = " \t\r\n\"'“”„«»`*_"
 
 
@@ -77,7 +78,7 @@ def read_list(reply: str, most: int, known: Iterable[str] = ()) -> tuple[str, ..
     """
     seen = {_same(one) for one in known}
     found: list[str] = []
-    for item in map(_bare, _items(_without_thoughts(reply))):
+    for item in map(_bare, _items(_without_thoughts(reply).translate(_CONTROLS))):
         same = _same(item)
         if _says_something(same) and same not in seen and len(item) <= LONGEST_WORDING:
             seen.add(same)
@@ -159,8 +160,9 @@ def _items(reply: str) -> list[str]:
 
 
 def _bare(item: str) -> str:
-    inside = item.strip(_WRAPPING)
-    return inside[match.end() :].strip(_WRAPPING) if (match := _LABEL.match(inside)) else inside
+    inside = item.strip().strip(_WRAPPING)
+    without_label = inside[match.end() :] if (match := _LABEL.match(inside)) else inside
+    return without_label.strip(_WRAPPING).strip()
 
 
 def _says_something(item: str) -> bool:

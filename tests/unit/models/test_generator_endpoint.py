@@ -206,6 +206,33 @@ def test_closing_hangs_up_on_the_server() -> None:
         assert hung_up.wait(10)
 
 
+def test_closing_while_another_thread_reads_hangs_up_on_a_server_whose_buffers_are_full() -> None:
+    hung_up, begun = threading.Event(), threading.Event()
+
+    def endless(_: Heard, send: Send) -> None:
+        try:
+            while True:
+                send(piece("more "))
+        except OSError:
+            hung_up.set()
+            raise
+
+    def read() -> None:
+        for _ in reply:
+            begun.set()
+
+    with chatting(endless) as address:
+        reply = generator_at(address).stream(QUESTION, max_tokens=100_000)
+        reader = threading.Thread(target=read)
+        reader.start()
+        assert begun.wait(10)
+        reply.close()
+        reader.join(10)
+
+        assert not reader.is_alive()
+        assert hung_up.wait(10)
+
+
 def test_a_reply_that_nobody_holds_any_more_is_hung_up() -> None:
     hung_up = threading.Event()
 
