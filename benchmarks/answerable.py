@@ -25,7 +25,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 import numpy as np
-from answerable_report import Judged, Way, draw, judge
+from answerable_report import Judged, Result, Way, draw, judge
 from material import MODEL, SHARED
 from quality import COLLECTIONS
 from remembered import MEMORY, remembering
@@ -99,18 +99,21 @@ def main() -> None:
                 for way, case in ask_all(held, name, tools):
                     if way.embedder or not at:
                         cases.setdefault(way, []).append(case)
-    results = [judge(way, judged) for way, judged in cases.items()]
-    draw(results)
-    content = {"calibrations": [asdict(one.calibration) for one in results]}
+    results: dict[Way, Result] = {}
+    for way, judged in cases.items():
+        results[way] = judge(way, judged, results[way._replace(reranker="")] if way.reranker else None)
+    draw(list(results.values()))
+    content = {"calibrations": [asdict(one.calibration) for one in results.values()]}
     if options.write:
         FITTED.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    measured = {"machine": {**machine(), "model": MODEL}, **content, "groups": [one.groups for one in results]}
+    measured = {"machine": {**machine(), "model": MODEL}, **content, "groups": [one.groups for one in results.values()]}
     print(keep("answerable", measured, options.out), file=sys.stderr)
 
 
 def ask_all(held: Mapping[str, JudgedCollection], name: str, tools: Tools) -> Iterator[tuple[Way, Judged]]:
     """Fill a scratch index with one collection, and ask it questions of every kind, in every way."""
-    judged, plan, embedder, reread = held[name], ChunkPlan(size=ChunkSettings().size), tools.embedder, tools.reread
+    judged, plan, embedder = held[name], ChunkPlan(size=ChunkSettings().size), tools.embedder
+    reread = tools.reread if LANGUAGES[name] == "english" else 0  # the reranker knows no other language
     own = _shuffled(name, judged.queries)[:MOST_OWN]
     taken_out = [] if name == SPANS else own[::3]
     others = _elsewhere(held, name)[: len(own) - len(taken_out)]

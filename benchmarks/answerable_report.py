@@ -18,6 +18,7 @@ SIGNALS: Mapping[str, Sequence[str]] = {
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 REFUSED_FALSELY = 0.08  # aimed at on the fitting half, so that the measuring half has room below a tenth
 DRAWN_BINS = 10
+WHOLE = ""  # no collection is left out
 
 
 class Way(NamedTuple):
@@ -53,50 +54,67 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """A way's calibration, all that it said, and what it reached by group."""
+    """A way's calibration, all that it said, what it reached by group, and the fits by the collection left out."""
 
     way: Way
     calibration: Calibration
     answers: Answers
     groups: Sequence[Mapping[str, object]]
+    fits: Mapping[str, Fit]
 
 
-def judge(way: Way, cases: Sequence[Judged]) -> Result:
-    """Fit on one half; measure on the other half, and on each collection with a fit that left it out."""
-    names = (*SIGNALS[way.mode], "relevance") if way.reranker else SIGNALS[way.mode]
+def judge(way: Way, cases: Sequence[Judged], first: Result | None = None) -> Result:
+    """Fit on one half; measure on the other half, and on each collection with a fit that left it out.
+
+    `first` is the result without a reranker. Where it is given, its sum counts as one signal beside the reranker's, so
+    that the few questions that were reranked have to settle three numbers and not eight.
+    """
+    names = SIGNALS[way.mode] if first is None else (*SIGNALS[way.mode], "relevance")
     found = np.array([one.signals is not None for one in cases])
     values = np.array(
         [[0.0 if one.signals is None else value_of(one.signals, name) for name in names] for one in cases]
     )
     truth = np.array([float(one.answerable) for one in cases])
-    collections = np.array([one.collection for one in cases])
+    collections, kinds = np.array([one.collection for one in cases]), np.array([one.kind for one in cases])
     halves = np.array([one.fits for one in cases])
-    fitting = halves & found
-    made = _fitted(values[fitting], truth[fitting])
-    unseen = np.zeros(len(cases))
-    for name in dict.fromkeys(collections):
-        others, own = fitting & (collections != name), collections == name
-        unseen[own] = _fitted(values[others], truth[others]).probabilities(values[own])
-    kinds = np.array([one.kind for one in cases])
-    answers = Answers(collections, kinds, truth, halves, made.probabilities(values) * found, unseen * found)
-    measuring = ~halves
+    fitting, measuring = halves & found, ~halves
+    fits, unseen = {}, np.zeros(len(cases))
+    for name in (WHOLE, *dict.fromkeys(collections)):
+        some = fitting & (collections != name)
+        fits[name] = _fitted(values[some], truth[some], None if first is None else first.fits[name])
+        unseen[collections == name] = fits[name].probabilities(values[collections == name])
+    said = fits[WHOLE].probabilities(values) * found
+    answers = Answers(collections, kinds, truth, halves, said, unseen * found)
     terms = [one.signals.terms for one in cases if one.fits and one.signals is not None]
-    coefficients = _coefficients(names, made)
+    counted = Coefficient("terms", 0.0, float(min(terms)), float(max(terms)))
     calibration = Calibration(
-        way.mode,
-        way.embedder,
-        way.reranker,
-        round(made.intercept, 4),
-        (*coefficients, Coefficient("terms", 0.0, float(min(terms)), float(max(terms)))),
-        round(float(truth[fitting].mean()), 3),
-        measured(answers.said[measuring], truth[measuring]),
-        measured(answers.unseen[measuring], truth[measuring]),
+        *way,
+        intercept=round(fits[WHOLE].intercept, 4),
+        coefficients=(
+            *_coefficients(names, fits[WHOLE]),
+            counted if first is None else first.calibration.coefficients[-1],
+        ),
+        answerable=round(float(truth[fitting].mean()), 3),
+        held_out=measured(answers.said[measuring], truth[measuring]),
+        unseen=measured(answers.unseen[measuring], truth[measuring]),
     )
-    return Result(way, calibration, answers, _groups(answers))
+    return Result(way, calibration, answers, _groups(answers), fits)
 
 
-def _fitted(values: Floats, truth: Floats) -> Fit:
-    return fit(values, truth, values.min(axis=0), values.max(axis=0))
+def _fitted(values: Floats, truth: Floats, first: Fit | None) -> Fit:
+    low, high = values.min(axis=0), values.max(axis=0)
+    if first is None:
+        return fit(values, truth, low, high)
+    before = np.clip(values[:, :-1], first.low, first.high) @ first.weights + first.intercept
+    columns = np.column_stack((before, values[:, -1]))
+    made = fit(columns, truth, columns.min(axis=0), columns.max(axis=0))
+    share, reread = made.weights
+    return Fit(
+        float(made.intercept + share * first.intercept),
+        np.append(share * first.weights, reread),
+        np.append(first.low, low[-1]),
+        np.append(first.high, high[-1]),
+    )
 
 
 def _coefficients(names: Sequence[str], made: Fit) -> tuple[Coefficient, ...]:

@@ -1,6 +1,7 @@
 """What holds of `p_answerable` for all signals: it is a probability, and more of a signal never lowers it."""
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,9 +50,9 @@ def test_what_is_familiar_lies_within_what_was_fitted(made: Signals, calibration
 @given(calibrations)
 def test_the_best_that_was_measured_stands_far_above_the_worst(calibration: Calibration) -> None:
     nothing = Signals(5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    weighed = [one for one in calibration.coefficients if one.signal in RISING[:-1]]
-    worst = replace(nothing, **{one.signal: one.low for one in weighed})
-    best = replace(nothing, relevance=1.0, **{one.signal: one.high for one in weighed})
+    lows: dict[str, Any] = {one.signal: one.low for one in calibration.coefficients if one.signal in RISING[:-1]}
+    highs: dict[str, Any] = {one.signal: one.high for one in calibration.coefficients if one.signal in RISING[:-1]}
+    worst, best = replace(nothing, **lows), replace(nothing, relevance=1.0, **highs)
 
     assert p_answerable(worst, calibration) < 0.1
     assert p_answerable(best, calibration) > 0.9
