@@ -6,8 +6,6 @@ from its standard output:  {"address": "http://127.0.0.1:PORT"}           a line
 """
 
 import os
-import secrets
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -78,7 +76,9 @@ class OwnServer:
 
 def start(launch: Launch) -> Running:
     """Start a server and wait until it can be asked. Raises ModelError with the reason that it gave."""
+    import secrets
     import subprocess
+    import tempfile
 
     key = secrets.token_urlsafe(32)
     with tempfile.TemporaryFile() as complaints:

@@ -5,18 +5,20 @@ it says about an error is not repeated, since it may repeat the question.
 """
 
 import os
-import socket
 import struct
 import threading
 import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
-from typing import IO, Self
+from typing import IO, TYPE_CHECKING, Self
 
 import msgspec
 
 from twofold.domain.errors import ModelError
 from twofold.models.http import Patience, Request, host_of, opened
+
+if TYPE_CHECKING:
+    import socket
 
 LONGEST_LINE = 1 << 20  # bytes
 LONGEST_EVENT = 1 << 19  # bytes
@@ -54,8 +56,10 @@ class Line:
             self._timer.cancel()
         self._shut(AT_ONCE if failed is not None else None)
 
-    def hold(self, connection: socket.socket) -> None:
+    def hold(self, connection: "socket.socket") -> None:
         """Take hold of a connection. Raises ModelError when the line is hung up already."""
+        import socket
+
         # a second handle on it, since the library closes the first at times of its own
         own = socket.socket(fileno=os.dup(connection.fileno()))
         with self._turn:
@@ -76,6 +80,8 @@ class Line:
         self._shut(AT_ONCE)
 
     def _shut(self, linger: bytes | None) -> None:
+        import socket
+
         with self._turn:
             connection, self._connection = self._connection, None
         if connection is not None:
