@@ -21,6 +21,7 @@ def signals_of(
 ) -> Signals | None:
     """Read the signals off a search; None where no passage was found.
 
+    `found` and `terms` are those of the question as it was asked, before it was grown by what was found or rewritten;
     `ranking` is the order that is shown, and `relevance` what the reranker gave by a passage's key; None, or none of
     the best five read, where there was no reranking. With `terms.statistics` these count instead of the collection's.
     Of two terms, idf 2.0 and 1.0, the best passage holds the first one: its coverage is 2/3.
