@@ -123,6 +123,9 @@ def _draw_passages(document: Document, passages: Sequence[Chunk]) -> None:
         where += [one_line(" › ".join(passage.heading))] if passage.heading else []
         screen.line()
         screen.line(screen.paint(" · ".join(where), "cyan"))
+        if passage.metadata:
+            fields = " · ".join(f"{name} {_said(value)}" for name, value in passage.metadata.items() if value != ())
+            screen.line(screen.paint(one_line(fields), "dim"))
         screen.line(printable(passage.text.replace("\r\n", "\n")))
 
 

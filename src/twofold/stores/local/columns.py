@@ -8,12 +8,13 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import accumulate
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.domain.filters import Op, Test, fields_of, kind_of, own_fields, passes, values_of
+from twofold.domain.filters import Op, Test, fields_of, kind_of, own_fields, values_of
 from twofold.domain.types import Metadata, Scalar
 from twofold.stores.local.rows import FieldsRow, read_fields
 
@@ -22,6 +23,7 @@ Slots = NDArray[np.uint32]
 Held = dict[tuple[str, str], dict[Any, list[Slots]]]  # by name and kind, by value: runs of slots that hold it
 
 LARGEST_EXACT = 2.0**63
+FEW_CONTAIN = 16  # one in so many
 
 
 class Group(NamedTuple):
@@ -130,6 +132,32 @@ def read_values(columns: Columns, group: Group) -> list[Any]:
     return values
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined:
+    """Texts written into one, a line feed behind each, so that those that contain something are found in one pass."""
+
+    values: Sequence[str]
+    text: str
+    starts: list[int]
+
+    @classmethod
+    def of(cls, values: Sequence[str]) -> Self:
+        """Join texts."""
+        return cls(values, "\n".join(values), [0, *accumulate(len(value) + 1 for value in values)])
+
+    def containing(self, asked: str) -> NDArray[np.bool_]:
+        """Say of each text whether it contains what is asked; where many do, they are asked one by one."""
+        found = np.zeros(len(self.values), dtype=np.bool_)
+        left = len(self.values) // FEW_CONTAIN if asked and "\n" not in asked else 0
+        at = self.text.find(asked) if left else 0
+        while at >= 0 and left:
+            number = bisect_right(self.starts, at) - 1
+            found[number] = True
+            at = self.text.find(asked, self.starts[number + 1])
+            left -= 1
+        return found if at < 0 else np.array([asked in value for value in self.values], dtype=np.bool_)
+
+
 class Lookup:
     """Finds in one segment's columns what passes a test. What was read of them is remembered: they never change."""
 
@@ -137,6 +165,7 @@ class Lookup:
         self._columns = columns
         self._groups = {(name, kind): group for name, kind, group in groups_of(columns)}
         self._values: dict[tuple[str, str], list[Any]] = {}
+        self._joined: dict[tuple[str, str], Joined] = {}
 
     def mark(self, test: Test, passing: NDArray[np.bool_]) -> None:
         """Mark the slots that pass."""
@@ -149,13 +178,17 @@ class Lookup:
         group = self._groups.get(wanted)
         if group is None or test.value != test.value:  # what is no number passes no comparison
             return
-        values = self._values_of(wanted, group)
-        if test.op is Op.CONTAINS:
-            self._mark_containing(test.value, values, group, passing)
-            return
-        low, high = stretch_of(values, test)
-        if low < high:
-            passing[self._slots(group.first + low, group.first + high)] = True
+        if test.op is not Op.CONTAINS:
+            low, high = stretch_of(self._values_of(wanted, group), test)
+            passing[self._slots(group.first + low, group.first + max(low, high))] = True
+        elif isinstance(test.value, str):
+            self._mark_some(self._joined_of(wanted, group).containing(test.value), group, passing)
+
+    def _joined_of(self, wanted: tuple[str, str], group: Group) -> Joined:
+        joined = self._joined.get(wanted)
+        if joined is None:
+            joined = self._joined[wanted] = Joined.of(self._values_of(wanted, group))
+        return joined
 
     def _values_of(self, wanted: tuple[str, str], group: Group) -> list[Any]:
         values = self._values.get(wanted)
@@ -163,8 +196,7 @@ class Lookup:
             values = self._values[wanted] = read_values(self._columns, group)
         return values
 
-    def _mark_containing(self, asked: Scalar, values: list[Any], group: Group, passing: NDArray[np.bool_]) -> None:
-        found = np.array([passes(Op.CONTAINS, value, asked) for value in values], dtype=np.bool_)
+    def _mark_some(self, found: NDArray[np.bool_], group: Group, passing: NDArray[np.bool_]) -> None:
         offsets = self._columns.offsets[group.first : group.beyond + 1]
         slots = self._columns.slots[int(offsets[0]) : int(offsets[-1])]
         passing[slots[np.repeat(found, np.diff(offsets))]] = True
