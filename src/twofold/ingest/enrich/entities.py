@@ -47,7 +47,7 @@ _BY_SIGNS = (
     ("第", re.compile(r"第[0-9零一二三四五六七八九十百千]{1,12}[条條章节節款编編项項]"), Sort.SECTION),
     ("§", re.compile(r"§{1,2} {0,2}[0-9]{1,9}[a-z]?"), Sort.SECTION),
     ("·・", re.compile(r"\w{1,16}[·・]\w{1,16}"), Sort.NAME),
-    ("《〈『", re.compile(r"[《〈『][^《〈『》〉』]{1,64}[》〉』]"), Sort.NAME),
+    ("《〈『", re.compile(r"[《〈『][^《〈『》〉』]{1,32}[》〉』]"), Sort.NAME),
 )
 
 

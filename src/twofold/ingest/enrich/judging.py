@@ -26,7 +26,7 @@ _PAGE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _CONTENTS_LINE = re.compile(
-    r"(?:[.·…_]{3}|(?:[.·] ){3}|\t|[ ]{3})[.·…_ \t]{0,400}(?:\d{1,5}|[ivxlc]{1,8})[ \t]{0,8}$",
+    r"(?:[.·…_]{3}[ \t]{0,8}|(?:[.·] ){3}|\t|[ ]{3})(?:\d{1,5}|[ivxlc]{1,8})[ \t]{0,8}$",
     re.MULTILINE | re.IGNORECASE,
 )
 _NUMBER_AT_END = re.compile(r"[^\d\n]\d{1,5}[ \t]{0,8}$", re.MULTILINE)

@@ -20,7 +20,7 @@ _LETTERS = rf"[^\W_{_PAIRED}{_UNSPACED}]"
 _WORD = rf"(?:{_LETTERS}|[{_MARKS}])(?:{_LETTERS}+|[{_MARKS}]+)*"
 CLOSING = ".!?…。！？।॥؟۔።"  # noqa: RUF001
 PARAGRAPH = "\n"
-_LATIN_SIGNS = r"[.!?,;:…](?=[\s\"')\]’”]|\Z)|[()\[\]{}|\t«»“”]|\n(?=\s*\n)"  # noqa: RUF001
+_LATIN_SIGNS = r"[.!?,;:…](?=[\s\"')\]’”]|\Z)|[()\[\]{}|\t«»“”]|\n(?=[ \t\r]*\n)"  # noqa: RUF001
 _OTHER_SIGNS = r"[。！？；，、：।॥؟۔።「」『』《》（）]"  # noqa: RUF001
 _ASCII = re.compile(rf"[A-Za-z0-9]+(?:['\-./_][A-Za-z0-9]+)*|{_LATIN_SIGNS}")
 _LATIN = re.compile(rf"[^\W_]+(?:['’\-./_][^\W_]+)*|{_LATIN_SIGNS}")  # noqa: RUF001
