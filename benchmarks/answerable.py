@@ -35,7 +35,7 @@ from reread import remembering_reranker
 from twofold.domain.ports import Embedder, Reranker, View
 from twofold.domain.types import EMPTY_RANKING, Chunk, Ranking, document_id
 from twofold.evaluate.collection import JudgedCollection, Question, load
-from twofold.evaluate.running import as_prose, fill
+from twofold.evaluate.running import fill
 from twofold.ingest.chunk import ChunkPlan, chunker_for
 from twofold.lexical.analyze import analyser_for
 from twofold.lexical.normal import fold
@@ -45,6 +45,7 @@ from twofold.pipeline.parts import Parts
 from twofold.pipeline.rerank import Reading, RerankPlan, rerank
 from twofold.pipeline.search import SearchPlan
 from twofold.query.parse import Analysis, ParsedQuery, parse
+from twofold.query.prose import as_prose
 from twofold.ranking.answerable import FITTED
 from twofold.settings import ChunkSettings
 from twofold.stores.local.store import LocalStore
@@ -201,7 +202,7 @@ def searches(
     keys = np.union1d(lexical.keys, dense.keys)
     words, meaning, nothing = view.score_terms(parsed.terms, keys), view.score_vector(vector, keys), np.zeros(len(keys))
     both = Candidates(lexical, dense, keys, words, meaning)
-    fused = convex(both, plan.dense_weight).ranking
+    fused = convex(both, plan.fusion).ranking
     yield Way("hybrid", embedder, ""), both, fused, None
     yield Way("bm25", "", ""), Candidates(lexical, EMPTY_RANKING, keys, words, nothing), lexical, None
     yield Way("semantic", embedder, ""), Candidates(EMPTY_RANKING, dense, keys, nothing, meaning), dense, None

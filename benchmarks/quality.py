@@ -37,8 +37,9 @@ from twofold.lexical.analyze import analyser_for
 from twofold.lexical.languages import language_of
 from twofold.lexical.segment import Kind
 from twofold.models.hashing import HashingEmbedder
+from twofold.pipeline.fusion import FusionPlan
 from twofold.pipeline.parts import Parts
-from twofold.pipeline.search import SearchPlan
+from twofold.pipeline.plan import SearchPlan
 from twofold.settings import ChunkSettings
 from twofold.stores.local.store import LocalStore
 
@@ -55,7 +56,7 @@ WAYS: Mapping[str, SearchPlan] = {
     "bm25": SearchPlan(mode="bm25"),
     "semantic": SearchPlan(mode="semantic"),
     "hybrid": SearchPlan(mode="hybrid"),
-    "hybrid (rrf)": SearchPlan(mode="hybrid", fusion="rrf"),
+    "hybrid (rrf)": SearchPlan(mode="hybrid", fusion=FusionPlan("rrf")),
 }
 WHOLE = 1_000_000
 DOCUMENTS_JUDGED = 100

@@ -36,7 +36,8 @@ from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, TermQuery
 from twofold.kernels import KERNELS
 from twofold.lexical.analyze import analyser_for
 from twofold.pipeline.parts import Parts
-from twofold.pipeline.search import SearchPlan, search
+from twofold.pipeline.plan import SearchPlan
+from twofold.pipeline.search import search
 from twofold.stores.local.store import LocalStore
 
 ADDED = 100

@@ -1,4 +1,4 @@
-"""Writes `docs/cli.md` and `docs/settings.md` from the program itself; with --check it only says whether they are true.
+"""Writes the references in `docs/` from the program itself; with --check it only says whether they are true.
 
 python docs/reference.py [--check]
 """
@@ -12,7 +12,9 @@ import typer
 from typer.testing import CliRunner
 
 from twofold.cli.app import application
-from twofold.settings import Settings, dials, value_of
+from twofold.profiles import PROFILES, Profile
+from twofold.seed_settings import KNOWN, RENAMED, TOGGLES, UNUSED, WEIGHTS, stand_ins, words_of
+from twofold.settings import Settings, as_text, dials, value_of
 
 HERE = Path(__file__).resolve().parent
 
@@ -26,20 +28,80 @@ exit codes are in [exit-codes.md](exit-codes.md), settings in [settings.md](sett
 SETTINGS_HEAD = """\
 # The settings
 
-Written by `make docs` from `twofold/settings.py`. A setting is, the later the stronger, a default, a line of
-`twofold.yaml` (in the current folder, else in `TWOFOLD_HOME`, or the file that `--config` names), an environment
-variable, or an option such as `twofold --set search.k=5 search ...`. `twofold config show --resolved` says what holds
-and where it came from. An unknown name or a value out of range is refused.
+Written by `make docs` from the program. A setting is, the later the stronger, a default, a value of the chosen
+[profile](profiles.md), a line of `twofold.yaml` (in the current folder, else in `TWOFOLD_HOME`, or the file that
+`--config` names), what an index keeps for itself, an environment variable, or an option such as
+`twofold --set search.k=5 search ...`. `twofold config show --resolved` says what holds and where it came from. An
+unknown name or a value out of range is refused. The profile itself may be named in any of these places.
 
 ```yaml
 # twofold.yaml
+profile: precise
 index: notes
 search:
   k: 5
+boost:
+  patterns: ['ERR-\\d{3,6}']
+  rules: {"type == '.md'": 0.1}
 ```
+
+In a variable and after `--set` a list or a map is JSON: `--set 'boost.patterns=["ERR-\\\\d{3,6}"]'`. An empty variable
+says nothing; to take a filter away write `()`, which lets everything through. Configurations of other systems are read
+as well, see [seed-settings.md](seed-settings.md).
 
 | setting | variable | default | allowed | what it does |
 | --- | --- | --- | --- | --- |
+"""
+
+
+PROFILES_HEAD = """\
+# The profiles
+
+Written by `make docs` from `twofold/profiles.py`. Choose one with `profile: NAME` in `twofold.yaml`, `TWOFOLD_PROFILE`,
+or `twofold --set profile=NAME search ...`. A profile is only a layer above the defaults: a file, an index, the
+environment and options change single values of it. `twofold config show --profile NAME --resolved` says what it comes
+to, `twofold config profiles` lists them. What a profile does not set has its default, see [settings.md](settings.md).
+The items are numbers of the project's checklist of retrieval systems.
+
+An index keeps the embedder, the analyser and the cutting that it was made with; a profile's own count when it is made.
+
+## Which one
+
+- Not sure: `balanced`. Exact names and numbers, or speed: `search.mode: bm25`. Concepts alone: `search.mode: semantic`.
+- Every passage must be right (audits, compliance, ambiguous questions): `precise`. It reads 20 passages with a
+  cross-encoder, so leave it where a search must take less than 100 ms or more than 50 passages would have to be read.
+- Nothing may be missed: `recall`. An answer at once: `fast`.
+- The systems' own advice for `fusion.dense_weight`: 0.7 for concepts, 0.6 as a rule, 0.4 for technical look-ups.
+"""
+
+NO_STAND_IN = "not used: the embedder stays as it is set"
+
+SEEDS_HEAD = """\
+# Configurations of other systems
+
+Written by `make docs` from `twofold/seed_settings.py`. `twofold.yaml`, or the file that `--config` names, may hold the
+configuration of one of these systems, alone or beside our own settings. It chooses that system's [profile](profiles.md)
+unless the file has a `profile:`, and then sets what it says. `twofold config show` tells what came of each line, and
+what has no counterpart here. A name that is in no table is refused, and so are two lines that disagree.
+
+```yaml
+retrieval:
+  top_k: 3
+  hybrid_search: {semantic_weight: 0.5, keyword_weight: 0.5}
+  reranking: {enabled: true, top_k_final: 3, relevance_threshold: 0.5}
+```
+
+- `retrieval:`: profile `orchestrator`.
+- `searchType`, `retrievalK`, `contextWindowSize`, `rerankerTopK`, `denseWeight`, `aiRerank`: profile `localgpt-ui`.
+- `RETRIEVAL_CONFIG:`, `MODEL_CONFIG:`, `PERFORMANCE_CONFIG:`: profile `localgpt`.
+- `retrieval_mode`, `bm25_k1`, `bm25_b`, `hybrid_fusion_method` and the two weights beside them: profile `modes`.
+
+A switch that is off leaves its part out, whatever else is said of it; one that is on keeps what is said and fills in
+what is missing. `searchType: hybrid` reranks unless `aiRerank: false`. Two weights become the share of meaning,
+meaning / (meaning + words), so 0.7 and 0.3 are 0.7, and 3 and 1 are 0.75; one that is missing has the system's default.
+
+| there | here |
+| --- | --- |
 """
 
 
@@ -75,21 +137,70 @@ def settings_page() -> str:
     for dial in dials():
         value = value_of(defaults, dial.key)
         default = as_typed(value)
-        rows.append(f"| `{dial.key}` | `{dial.variable}` | `{default}` | {dial.allowed} | {dial.description} |\n")
+        default = f"`{default}`" if default else "empty"
+        rows.append(f"| `{dial.key}` | `{dial.variable}` | {default} | {dial.allowed} | {dial.description} |\n")
     return SETTINGS_HEAD + "".join(rows)
 
 
 def as_typed(value: object) -> str:
     """Give a default as one would type it, with the user's own folder as a tilde."""
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    text = as_text(value)
     return text.replace(str(Path.home()), "~") if isinstance(value, Path) else text
+
+
+def profiles_page() -> str:
+    """Put every profile with its values, and what it could not take over."""
+    return PROFILES_HEAD + "".join(map(profile_section, PROFILES))
+
+
+def profile_section(profile: Profile) -> str:
+    """Put one profile's values in a table."""
+    also = f" Also `{'`, `'.join(profile.aliases)}`." if profile.aliases else ""
+    rows = [f"| `{key}` | {code(as_text(value))} | {profile.items[key]} |\n" for key, value in profile.values.items()]
+    table = "\n| setting | value | item |\n| --- | --- | --- |\n" + "".join(rows) if rows else ""
+    lacks = (
+        "\nTaken over otherwise, or not:\n\n" + "".join(f"- {one}\n" for one in profile.lacks) if profile.lacks else ""
+    )
+    return f"\n## `{profile.name}`\n\n{profile.description}{also}\n{table}{lacks}"
+
+
+def seeds_page() -> str:
+    """Put every name of other systems with what becomes of it, and the models that stand for theirs."""
+    rows = [f"| `{name}` | {meaning_of(name)} |\n" for name in KNOWN]
+    models = [f"| `{theirs}` | {code(ours) if ours else NO_STAND_IN} |\n" for theirs, ours in stand_ins().items()]
+    return "".join([SEEDS_HEAD, *rows, "\n| model there | model here |\n| --- | --- |\n", *models])
+
+
+def meaning_of(name: str) -> str:
+    """Say what becomes of a name of another system."""
+    if name in UNUSED:
+        return f"not used: {UNUSED[name]}"
+    if name in TOGGLES:
+        toggle = TOGGLES[name]
+        off, on = (code(as_text(value)) for value in (toggle.off, toggle.on))
+        return f"`{toggle.key}`: off {off}, on as said, else {on}"
+    if name in RENAMED:
+        words = ", ".join(f"{theirs} is {ours}" for theirs, ours in words_of(name).items())
+        return " and ".join(f"`{ours}`" for ours in RENAMED[name]) + (f": {words}" if words else "")
+    pair = next(pair for pair in WEIGHTS if name in pair)
+    return f"`fusion.dense_weight`, with `{pair.words if name == pair.meaning else pair.meaning}`"
+
+
+def code(text: str) -> str:
+    """Put text in a cell of a table as code."""
+    return f"`{text}`".replace("|", "\\|") if text else "empty"
 
 
 def main() -> int:
     """Write the pages, or compare them."""
     for variable in ("XDG_DATA_HOME", "XDG_CACHE_HOME"):
         os.environ.pop(variable, None)
-    pages = {HERE / "cli.md": cli_page(), HERE / "settings.md": settings_page()}
+    pages = {
+        HERE / "cli.md": cli_page(),
+        HERE / "settings.md": settings_page(),
+        HERE / "profiles.md": profiles_page(),
+        HERE / "seed-settings.md": seeds_page(),
+    }
     if "--check" not in sys.argv[1:]:
         for path, text in pages.items():
             path.write_text(text, encoding="utf-8")

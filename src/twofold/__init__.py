@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from twofold.domain.errors import TwofoldError
     from twofold.domain.filters import And, Filter, Not, Op, Or, Test
     from twofold.domain.types import Chunk, Document, DocumentInfo
-    from twofold.index import Index, IndexInfo
+    from twofold.index import Index
     from twofold.pipeline.results import ArmTrace, FoundPassage, HitTrace, RerankSummary, RerankTrace, SearchResult
     from twofold.pipeline.types import SyncPlan, SyncReport
     from twofold.settings import Settings, load_settings
@@ -53,7 +53,7 @@ _HOMES = {
     "twofold.domain.errors": ("TwofoldError",),
     "twofold.domain.filters": ("And", "Filter", "Not", "Op", "Or", "Test"),
     "twofold.domain.types": ("Chunk", "Document", "DocumentInfo"),
-    "twofold.index": ("Index", "IndexInfo"),
+    "twofold.index": ("Index",),
     "twofold.pipeline.results": (
         "ArmTrace",
         "FoundPassage",
@@ -62,7 +62,7 @@ _HOMES = {
         "RerankTrace",
         "SearchResult",
     ),
-    "twofold.pipeline.types": ("SyncPlan", "SyncReport"),
+    "twofold.pipeline.types": ("IndexInfo", "SyncPlan", "SyncReport"),
     "twofold.settings": ("Settings", "load_settings"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

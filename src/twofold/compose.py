@@ -1,31 +1,48 @@
 """The one place that names concrete stores and models: settings in, parts out."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
-from twofold.domain.ports import Embedder, Recipe, Store
+from twofold.domain.filters import EVERYTHING
+from twofold.domain.ports import Embedder, Recipe, Reranker, Store
 from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for
 from twofold.ingest.enrich import RULES, enrich
+from twofold.ingest.reading import Limits as ReadingLimits
 from twofold.lexical.analyze import analyser_for
 from twofold.models.deferred import DeferredEmbedder
+from twofold.models.embedding_memory import RememberingEmbedder
 from twofold.models.opening import identity_of, open_embedder
+from twofold.models.opening_generators import OpenGenerators, open_generator
 from twofold.models.opening_rerankers import OpenRerankers, open_reranker
 from twofold.models.progress import Progress, ignore
-from twofold.pipeline.parts import Enriching, Parts
+from twofold.models.recovering import RecoveringEmbedder
+from twofold.pipeline.boosting import BoostPlan
+from twofold.pipeline.fusion import FusionPlan
+from twofold.pipeline.limits import StageLimits
+from twofold.pipeline.parts import NO_ENRICHING, Aids, Enriching, Parts
+from twofold.pipeline.patience import Patience
+from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.rerank import RerankPlan
-from twofold.pipeline.search import SearchPlan
-from twofold.setting_groups import ChunkSettings, ChunkStrategy
+from twofold.pipeline.retry import RetryPlan
+from twofold.pipeline.rewriting import LONGEST_SECONDS, RewritePlan
+from twofold.query.filters import parse_filter
+from twofold.query.history import Memory
+from twofold.ranking.answerable import load_calibrations
+from twofold.ranking.boost import Rule, compile_patterns
+from twofold.ranking.diversify import Limits
+from twofold.ranking.metadata import MetadataWeights
+from twofold.setting_groups import BoostSettings, ChunkSettings, ChunkStrategy
 from twofold.settings import Settings
 from twofold.stores.local.removal import remove
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 
 MEMORY = ":memory:"
-BY_RULES = Enriching(RULES, enrich)
+ENRICHERS: Mapping[str, Enriching] = {"rules": Enriching(RULES, enrich), "none": NO_ENRICHING}
 INDEX_FOLDER = "indexes"
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 LONGEST_NAME = 64
@@ -83,23 +100,67 @@ def settings_of(settings: Settings, recipe: Recipe | None) -> Settings:
 
 
 def plan_of(settings: Settings) -> SearchPlan:
-    """Give the search that the settings ask for."""
-    chosen = settings.search
+    """Give the search that the settings ask for.
+
+    Raises InvalidInputError for gates or rules that are no filters, and for patterns that are none.
+    """
+    chosen, waiting, weighed, varied = settings.search, settings.patience, settings.metadata, settings.diversity
     return SearchPlan(
         k=chosen.k,
         mode=chosen.mode,
         depth=chosen.depth,
-        fusion=chosen.fusion,
-        dense_weight=chosen.dense_weight,
         k1=chosen.k1,
         b=chosen.b,
+        gates=parse_filter(chosen.gates) if chosen.gates else EVERYTHING,
+        filter_stage=chosen.filter_stage,
+        window=chosen.window,
+        on_failure=chosen.on_failure,
+        profile=settings.profile,
+        fusion=FusionPlan(**_values(settings.fusion)),
+        rewrite=_rewrite_of(settings),
+        feedback=settings.rewrite.feedback,
+        by_intent=settings.rewrite.by_intent,
+        boost=_boost_of(settings.boost),
         rerank=RerankPlan(
-            candidates=chosen.rerank_candidates,
-            weight=chosen.rerank_weight,
-            threshold=chosen.rerank_threshold,
+            candidates=settings.rerank.candidates,
+            keep=settings.rerank.keep,
+            weight=settings.rerank.weight,
+            threshold=settings.rerank.threshold,
             budget_ms=chosen.budget_ms,
         ),
+        metadata=MetadataWeights(weighed.relevance, weighed.features, weighed.kind, weighed.cap),
+        diversity=Limits(varied.per_page, varied.per_source, varied.duplicates),
+        patience=Patience(
+            StageLimits(
+                waiting.embed_seconds, waiting.retrieve_seconds, waiting.rerank_seconds, waiting.generate_seconds
+            ),
+            RetryPlan(waiting.retries, waiting.backoff_seconds),
+        ),
     )
+
+
+def _rewrite_of(settings: Settings) -> RewritePlan:
+    chosen, history = settings.rewrite, settings.history
+    return RewritePlan(
+        variants=chosen.variants,
+        hyde=chosen.hyde,
+        sub_questions=chosen.sub_questions,
+        keywords=chosen.keywords,
+        follow_up=chosen.follow_up,
+        memory=Memory(history.turns, history.characters or None),
+        merge=chosen.merge,
+        seconds=settings.patience.generate_seconds or LONGEST_SECONDS,
+    )
+
+
+def _boost_of(chosen: BoostSettings) -> BoostPlan:
+    rules = tuple(Rule(text, parse_filter(text), addition) for text, addition in chosen.rules.items())
+    return BoostPlan(compile_patterns(chosen.patterns), chosen.multiplier, rules, chosen.stage)
+
+
+def _values(group: object) -> dict[str, Any]:
+    """Give a group's values by name, for a plan with the same names."""
+    return {one.name: getattr(group, one.name) for one in fields(group)}  # type: ignore[arg-type]  # a dataclass
 
 
 def make_parts(
@@ -107,48 +168,85 @@ def make_parts(
     settings: Settings,
     embedder: Embedder | None,
     progress: Callable[[Progress], None] = ignore,
-    enriching: Enriching = BY_RULES,
+    enriching: Enriching | None = None,
 ) -> Parts:
     """Make what fills a store. A model is loaded when something is to be embedded, and fetched if need be.
 
-    `NO_ENRICHING` adds no fields to passages.
+    `enriching` replaces the enricher that the settings name.
     """
     plan = ChunkPlan(Strategy(settings.chunk.strategy), settings.chunk.size, settings.chunk.overlap)
     used = embedder or _embedder(settings, progress)
+    enriched = enriching or ENRICHERS[settings.enricher]
     return Parts(
         store=store,
         embedder=used,
         analyser=analyser_for(settings.analyser),
         chunker=chunker_for(plan, used.count_tokens, used.embed_passages),
         chunking=plan.describe(),
-        enriching=enriching,
+        enriching=enriched,
         settings=(
             ("embedder", settings.embedder if embedder is None else embedder.identity.name),
             ("analyser", settings.analyser),
             ("chunk.strategy", settings.chunk.strategy),
             ("chunk.size", str(settings.chunk.size)),
             ("chunk.overlap", str(settings.chunk.overlap)),
-            ("enricher", enriching.name),
+            ("enricher", settings.enricher),
         ),
+        aids=Aids(calibrations=load_calibrations()),
     )
 
 
 def _embedder(settings: Settings, progress: Callable[[Progress], None]) -> Embedder:
+    """Open the embedder that the settings name: it recovers when it fails, and remembers questions."""
     opener = partial(
         open_embedder, settings.embedder, cache=settings.models, offline=settings.offline, progress=progress
     )
     identity = identity_of(settings.embedder)
-    return opener() if identity is None else DeferredEmbedder(identity, opener)
+    made = opener() if identity is None else DeferredEmbedder(identity, opener)
+    recovering = RecoveringEmbedder(made, opener)
+    size = settings.cache.embeddings
+    return RememberingEmbedder(recovering, size) if size else recovering
 
 
-def rerankers_for(settings: Settings, progress: Callable[[Progress], None] = ignore) -> OpenRerankers:
-    """Make what opens rerankers by name; see `open_reranker`."""
-    return OpenRerankers(
-        partial(
-            open_reranker,
-            cache=settings.models,
-            max_tokens=settings.search.rerank_tokens,
-            offline=settings.offline,
-            progress=progress,
-        )
+@dataclass(frozen=True, slots=True, eq=False)
+class Openers:
+    """What opens models by name, each once."""
+
+    rerankers: OpenRerankers
+    generators: OpenGenerators
+
+    def close(self) -> None:
+        """Free all that were opened."""
+        self.rerankers.close()
+        self.generators.close()
+
+
+def openers_for(settings: Settings, progress: Callable[[Progress], None] = ignore) -> Openers:
+    """Make what opens rerankers and generators by name; see `open_reranker` and `open_generator`."""
+    cache, offline = settings.models, settings.offline
+    return Openers(
+        OpenRerankers(
+            partial(open_reranker, cache=cache, max_tokens=settings.rerank.tokens, offline=offline, progress=progress)
+        ),
+        OpenGenerators(partial(open_generator, cache=cache, offline=offline, progress=progress)),
+    )
+
+
+def aids_for(base: Aids, settings: Settings, openers: Openers, own: Reranker | None = None) -> Aids:
+    """Give what a search may ask by these settings; `own` is a reranker to take instead of theirs."""
+    named = (settings.rerank.model, settings.rerank.fallback)
+    made = (own,) if own is not None else tuple(openers.rerankers.named(name) for name in named if name)
+    rerankers = tuple(one for one in made if one is not None)
+    return replace(base, rerankers=rerankers, generator=openers.generators.named(settings.generator))
+
+
+def limits_of(settings: Settings) -> ReadingLimits:
+    """Give what reading one file may cost."""
+    chosen = settings.sync
+    return ReadingLimits(
+        file_bytes=chosen.file_bytes,
+        archive_ratio=chosen.archive_ratio,
+        archive_depth=chosen.archive_depth,
+        memory_bytes=chosen.memory_bytes,
+        cpu_seconds=chosen.cpu_seconds,
     )

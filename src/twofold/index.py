@@ -1,59 +1,46 @@
 """An index, as a Python program uses it."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, overload
 
-from twofold.compose import MEMORY, folder_of, make_parts, open_store, plan_of, remove_index, rerankers_for, settings_of
+from twofold.compose import MEMORY, folder_of, limits_of, make_parts, open_store, openers_for, remove_index, settings_of
 from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 from twofold.domain.filters import EVERYTHING, Filter
-from twofold.domain.ports import Embedder, Finding, Recipe, Reranker
-from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata, document_id
-from twofold.ingest.documents import content_hash
+from twofold.domain.ports import Embedder, Finding, Reranker
+from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata
+from twofold.ingest.documents import document_of_text
 from twofold.ingest.pool import Failed, ReaderPool
-from twofold.ingest.reading import Limits, clean
 from twofold.ingest.walk import Skipped, load, walk
 from twofold.models.progress import Progress, ignore
+from twofold.pipeline.metrics import Metrics
 from twofold.pipeline.naming import document_named
 from twofold.pipeline.prepare import prepare
 from twofold.pipeline.reindex import reindex
 from twofold.pipeline.results import SearchResult
-from twofold.pipeline.search import search
 from twofold.pipeline.sync import OnProgress, plan_sync, sync
-from twofold.pipeline.types import SyncPlan, SyncProgress, SyncReport
+from twofold.pipeline.types import IndexInfo, SyncPlan, SyncReport, say_nothing
 from twofold.pipeline.watch import changes
-from twofold.settings import Settings, load_settings
+from twofold.pipeline.whynot import WhyNot
+from twofold.query.history import Turn
+from twofold.searcher import AS_SET, NO_SETTINGS, Asking, Searcher
+from twofold.setting_values import as_text
+from twofold.settings import Settings, load_settings, merge, value_of
 
 NO_METADATA: Metadata = {}
-
-
-@dataclass(frozen=True, slots=True)
-class IndexInfo:
-    """What an index holds, where, and how it was made. `recipe` is None until it holds a document."""
-
-    name: str
-    folder: str
-    recipe: Recipe | None
-    documents: int
-    chunks: int
-    generation: int
-    segments: int
-    bytes_on_disk: int
-
-
-def say_nothing(_: SyncProgress) -> None:
-    """Report progress to nobody."""
 
 
 class Index:
     """A searchable collection of documents.
 
-    `where` is a name (kept under `TWOFOLD_HOME`), a path (kept there), or `":memory:"`. `settings` replaces what the
-    environment and `twofold.yaml` say; where they are left at their defaults an existing index is opened as it was
-    made. `embedder` brings one of your own. `on_model` hears of a model being fetched.
+    `where` is a name (kept under `TWOFOLD_HOME`), a path (kept there), or `":memory:"`. `config` names a file to read
+    instead of `twofold.yaml`, `overrides` are settings by their dotted names that are stronger than all else;
+    `settings` replaces everything that a file, the environment and the index itself say. Where settings are left at
+    their defaults an existing index is opened as it was made. `embedder` brings one of your own. `on_model` hears of a
+    model being fetched.
 
     >>> from twofold import Index
     >>> from twofold.models.hashing import HashingEmbedder
@@ -65,23 +52,28 @@ class Index:
     Raises NotFoundError when `create` is false and there is no such index, InvalidInputError for a name that is none.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each may be left out
         self,
         where: str | Path = "default",
         *,
         settings: Settings | None = None,
+        config: str | Path | None = None,
+        overrides: Mapping[str, object] = NO_SETTINGS,
         embedder: Embedder | None = None,
         create: bool = True,
         on_model: Callable[[Progress], None] = ignore,
     ) -> None:
-        asked = settings or load_settings()
         self._where = where
-        self._asked = asked
+        self._asked = settings or load_settings(config=config, overrides=overrides)
         self._own_embedder = embedder
-        self._store = open_store(where, asked, create=create)
-        self._settings = settings_of(asked, self._store.info().recipe)
+        self._store = open_store(where, self._asked, create=create)
+        own = self._store.preferences()
+        if settings is None and own:
+            self._asked = load_settings(config=config, collection=own, overrides=overrides)
+        self._settings = settings_of(self._asked, self._store.info().recipe)
         self._parts = make_parts(self._store, self._settings, embedder, on_model)
-        self._rerankers = rerankers_for(self._settings, on_model)
+        self._openers = openers_for(self._settings, on_model)
+        self._searcher = Searcher(self._parts, self._settings, self._openers)
 
     @property
     def settings(self) -> Settings:
@@ -108,7 +100,7 @@ class Index:
         """
         if not paths:
             raise InvalidInputError("There is nothing to sync.", "Name a file or a folder.")
-        limits = self._limits()
+        limits = limits_of(self._settings)
         if plan:
             return plan_sync(self._parts, paths, limits)
         return sync(self._parts, paths, limits, progress)
@@ -134,30 +126,19 @@ class Index:
         `source` names it for people and gives its id; without one the text itself does. `id` sets the id instead: keep
         it to letters, digits, `.`, `_` and `-`.
         """
-        cleaned = clean(text)
-        hashed = content_hash(cleaned.encode())
-        name = clean(source) or (id if id is not None else f"text {hashed[:12]}")
-        document = Document(
-            id=id if id is not None else document_id(name),
-            source=name,
-            text=cleaned,
-            title=clean(title),
-            metadata=metadata,
-            content_hash=hashed,
-        )
-        return self.add_all([document])[0]
+        return self.add_all([document_of_text(text, source, title, metadata, id)])[0]
 
     def add_file(self, path: str | os.PathLike[str], *, metadata: Metadata = NO_METADATA) -> DocumentInfo:
         """Read one file, of any format that `sync` reads, and add or replace its document.
 
         Raises NotFoundError, or ReadError when it cannot be read.
         """
-        found = next(walk(path, self._limits()), None)
+        found = next(walk(path, limits_of(self._settings)), None)
         if found is None or isinstance(found, Skipped) or Path(path).is_dir():
             reason = found.reason if isinstance(found, Skipped) else "it is a folder"
             raise InvalidInputError(f"{os.fspath(path)} cannot be added: {reason}.", "Use `sync` for folders.")
         with ReaderPool() as pool:
-            (outcome,) = pool.read_all([load(found, self._limits())])
+            (outcome,) = pool.read_all([load(found, limits_of(self._settings))])
         if isinstance(outcome, Failed):
             error = outcome.error
             raise ReadError(f"{outcome.source}: {error.message}", error.remedy, error.kind)
@@ -200,7 +181,7 @@ class Index:
         with self._store.view() as view:
             return view.chunks_of(identity)
 
-    def search(
+    def search(  # noqa: PLR0913  # each may be left out
         self,
         query: str,
         *,
@@ -208,20 +189,50 @@ class Index:
         mode: str | None = None,
         filter: Filter = EVERYTHING,  # noqa: A002
         rerank: str | Reranker | None = None,
+        profile: str | None = None,
+        settings: Mapping[str, object] = NO_SETTINGS,
+        history: Sequence[Turn] = (),
+        session: str = "",
     ) -> SearchResult:
         """Find the `k` passages (1 to 1,000) that answer a question best.
 
         `mode` is `hybrid` (words and meaning), `bm25` (words alone) or `semantic` (meaning alone). In the question,
         `"quoted phrases"` must occur verbatim, `+word` must occur and `-word` must not. `filter` acts before the cut.
-        `rerank` names a model that reads the best again, or is one of your own; `none` leaves it out.
+        `rerank` names a model that reads the best again, or is one of your own; `none` leaves it out. `profile` names
+        another profile, `settings` other settings by their dotted names, such as `{"fusion.form": "rrf"}`. `history`
+        are the turns before a follow-up question; `session` says whose remembered answers may be given again.
         Raises InvalidInputError for an empty question or a k out of range, MismatchError when the embedder is not the
         one that the index was made with, ModelError when mode is `semantic` and the model cannot be had.
         """
-        plan = plan_of(self._settings)
-        asked = replace(plan, k=plan.k if k is None else k, mode=mode or plan.mode, filter=filter)
-        chosen = rerank or self._settings.search.rerank
-        reranker = self._rerankers.named(chosen) if isinstance(chosen, str) else chosen
-        return search(replace(self._parts, reranker=reranker), query, asked)
+        asking = Asking(k, mode, filter, rerank, profile, settings, tuple(history), session)
+        return self._searcher.search(query, asking)
+
+    def search_many(self, queries: Sequence[str], asking: Asking = AS_SET) -> Sequence[SearchResult]:
+        """Search for many questions: all embedded at once, each ranked for itself. Errors as for `search`."""
+        return self._searcher.search_many(queries, asking)
+
+    def why_not(self, query: str, document: str, asking: Asking = AS_SET) -> WhyNot:
+        """Say which stage of a search lost a document, and the smallest change that brings it back, proved by doing it.
+
+        `document` is named as in `delete`, or a passage's own id. What was never ingested is an answer too.
+        """
+        return self._searcher.why_not(query, document, asking)
+
+    def metrics(self) -> Metrics:
+        """Say how searching went since the index was opened: counts, times by stage, memory."""
+        return self._searcher.metrics()
+
+    def preferences(self) -> Mapping[str, str]:
+        """Give the settings that the index keeps for itself, by their dotted names."""
+        return self._store.preferences()
+
+    def prefer(self, values: Mapping[str, object]) -> None:
+        """Let the index keep these settings for itself, instead of those it kept before; they hold when it is opened.
+
+        Raises InvalidInputError for what is no setting of a search.
+        """
+        checked = merge(Settings(), values)
+        self._store.prefer({key: as_text(value_of(checked, key)) for key in values})
 
     def info(self) -> IndexInfo:
         """Say what the index holds and how it was made."""
@@ -267,7 +278,7 @@ class Index:
         try:
             self._store.close()
         finally:
-            self._rerankers.close()
+            self._openers.close()
             if self._own_embedder is None:
                 self._parts.embedder.close()
 
@@ -278,16 +289,6 @@ class Index:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _limits(self) -> Limits:
-        chosen = self._settings.sync
-        return Limits(
-            file_bytes=chosen.file_bytes,
-            archive_ratio=chosen.archive_ratio,
-            archive_depth=chosen.archive_depth,
-            memory_bytes=chosen.memory_bytes,
-            cpu_seconds=chosen.cpu_seconds,
-        )
 
     def _named(self, name: str) -> DocumentInfo:
         with self._store.view() as view:

@@ -1,12 +1,17 @@
 """What can be set, group by group, each dial with its range, its default and its line of documentation."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 Mode = Literal["hybrid", "bm25", "semantic"]
 ChunkStrategy = Literal["structure", "semantic", "fixed"]
+FusionForm = Literal[
+    "convex", "rrf", "weighted_rrf", "weighted_sum", "linear", "average", "additive", "dbsf", "log_odds"
+]
+Norm = Literal["none", "clip", "max", "minmax", "theoretical", "zscore", "sigmoid", "dbsf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,34 +37,186 @@ class SearchSettings:
         "hybrid"
     )
     depth: Annotated[
-        int, Meta(ge=1, le=10_000, description="How many candidates each arm hands to the fusion; never fewer than k.")
-    ] = 100
-    fusion: Annotated[
-        Literal["convex", "rrf"],
-        Meta(description="How the arms are joined: completed and normalised scores, or reciprocal ranks."),
-    ] = "convex"
-    dense_weight: Annotated[
-        float, Meta(ge=0, le=1, description="The share of meaning in a hybrid score; words have the rest.")
-    ] = 0.6
+        str,
+        Meta(
+            pattern=r"^[1-9][0-9]{0,4}x?$",
+            examples=["100", "5x"],
+            description="How many candidates each arm hands to the fusion, or how many times k: `100`, `5x`.",
+        ),
+    ] = "100"
     k1: Annotated[float, Meta(ge=0, le=10, description="BM25: how soon repeats of a word stop counting.")] = 1.2
     b: Annotated[float, Meta(ge=0, le=1, description="BM25: how much long passages are held back.")] = 0.75
-    rerank: Annotated[
+    gates: Annotated[
         str,
-        Meta(min_length=1, description="The model that reads the best passages again; `none`, or see `models list`."),
-    ] = "none"
-    rerank_candidates: Annotated[int, Meta(ge=1, le=1000, description="How many passages the reranker reads.")] = 20
-    rerank_weight: Annotated[
-        float, Meta(ge=0, le=1, description="The share of the reranker in the score; at 1 it replaces the fused one.")
-    ] = 0.2
-    rerank_threshold: Annotated[
-        float, Meta(ge=0, le=1, description="Leave out what the reranker finds less relevant than this; 0 for nothing.")
-    ] = 0.0
-    rerank_tokens: Annotated[
-        int, Meta(ge=16, le=8192, description="How much of question and passage a reranker reads, in its own tokens.")
-    ] = 256
+        Meta(description="A filter that every search has, such as `chunk_quality in [ok, high]`; empty for none."),
+    ] = ""
+    filter_stage: Annotated[
+        Literal["pre", "post"], Meta(description="Filter before the arms choose, or after the fusion.")
+    ] = "pre"
+    across: Annotated[
+        Literal["global", "rrf", "rerank"],
+        Meta(description="How several indexes become one answer: as if they were one, by rank, or by the reranker."),
+    ] = "global"
+    window: Annotated[
+        int, Meta(ge=0, le=50, description="How many neighbours on either side are given with each passage.")
+    ] = 0
     budget_ms: Annotated[
         float, Meta(ge=0, description="Time for a search, in ms, by which the reranker reads fewer; 0 for no limit.")
     ] = 0.0
+    on_failure: Annotated[
+        Literal["degrade", "empty", "raise"],
+        Meta(description="When a part fails: go on with what is left, give nothing, or raise the error."),
+    ] = "degrade"
+
+
+@dataclass(frozen=True, slots=True)
+class FusionSettings:
+    """How what words and what meaning found become one order."""
+
+    form: Annotated[FusionForm, Meta(description="How the arms are joined; docs/search.md has the formulas.")] = (
+        "convex"
+    )
+    dense_weight: Annotated[
+        float, Meta(ge=0, le=1, description="The share of meaning in a hybrid score; words have the rest.")
+    ] = 0.6
+    lexical_weight: Annotated[
+        float, Meta(ge=0, le=100, description="What words add to meaning in the form `additive`.")
+    ] = 0.35
+    rank_constant: Annotated[
+        float, Meta(ge=0, le=100_000, description="The k of `1 / (k + rank)` in `rrf` and `weighted_rrf`.")
+    ] = 60.0
+    lexical_norm: Annotated[
+        Norm, Meta(description="How BM25 is normalised; not for `convex`, the ranks and `dbsf`.")
+    ] = "max"
+    dense_norm: Annotated[
+        Norm, Meta(description="How cosines are normalised; not for `convex`, the ranks, `dbsf`.")
+    ] = "clip"
+
+
+@dataclass(frozen=True, slots=True)
+class RerankSettings:
+    """The model that reads the best candidates again."""
+
+    model: Annotated[str, Meta(min_length=1, description="Its name, see `twofold models list`; `none` for none.")] = (
+        "none"
+    )
+    fallback: Annotated[str, Meta(description="The model that reads where the first one fails; empty for none.")] = ""
+    candidates: Annotated[int, Meta(ge=1, le=1000, description="How many passages it reads.")] = 20
+    keep: Annotated[int, Meta(ge=0, le=1000, description="How many are kept after it; 0 for all.")] = 0
+    weight: Annotated[
+        float, Meta(ge=0, le=1, description="Its share of the score; at 1 it replaces the fused one.")
+    ] = 0.2
+    threshold: Annotated[
+        float, Meta(ge=0, le=1, description="Leave out what it finds less relevant than this; 0 for nothing.")
+    ] = 0.0
+    tokens: Annotated[
+        int, Meta(ge=16, le=8192, description="How much of question and passage it reads, in its own tokens.")
+    ] = 256
+
+
+@dataclass(frozen=True, slots=True)
+class BoostSettings:
+    """Codes that question and passage share, and rules that lift passages."""
+
+    patterns: Annotated[
+        tuple[str, ...],
+        Meta(max_length=32, description="RE2 patterns of codes, such as `ERR-\\d{3,6}`, that lift a passage."),
+    ] = ()
+    multiplier: Annotated[float, Meta(ge=1, le=100, description="What a shared code multiplies a score by.")] = 1.5
+    rules: Annotated[
+        Mapping[str, Annotated[float, Meta(ge=0, le=100)]],
+        Meta(max_length=32, description="What a passage that passes a filter gains, such as `type == '.md': 0.1`."),
+    ] = field(default_factory=dict)
+    stage: Annotated[
+        Literal["fused", "rerank", "both"], Meta(description="Lift fused scores, reranked ones, or both.")
+    ] = "fused"
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataSettings:
+    """What passages' own fields add to a score; all 0 leaves them out."""
+
+    relevance: Annotated[float, Meta(ge=0, le=10, description="Alpha: how much the score so far counts.")] = 1.0
+    features: Annotated[
+        float, Meta(ge=0, le=10, description="Beta: how much entity density, quality and keywords count.")
+    ] = 0.0
+    kind: Annotated[float, Meta(ge=0, le=10, description="Gamma: how much a fitting semantic type counts.")] = 0.0
+    cap: Annotated[float, Meta(ge=0, le=10, description="The most that fields may add.")] = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class DiversitySettings:
+    """How much of an answer may come from one place."""
+
+    per_page: Annotated[int, Meta(ge=0, le=1000, description="Passages of one page; 0 for any number.")] = 0
+    per_source: Annotated[int, Meta(ge=0, le=1000, description="Passages of one document; 0 for any number.")] = 0
+    duplicates: Annotated[
+        float, Meta(ge=0, le=1, description="Share of text from which two passages count as one; 0 for never.")
+    ] = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteSettings:
+    """What else is asked beside the question. A part that needs a generator says so when there is none."""
+
+    variants: Annotated[int, Meta(ge=0, le=10, description="Wordings, the question included; 0 for it alone.")] = 0
+    hyde: Annotated[bool, Meta(description="Also look for what a made-up answer looks like.")] = False
+    sub_questions: Annotated[bool, Meta(description="Also ask the 2 to 4 simpler questions in it.")] = False
+    keywords: Annotated[int, Meta(ge=0, le=20, description="Also ask with so many keywords of a generator's.")] = 0
+    follow_up: Annotated[
+        Literal["none", "prepend", "standalone"],
+        Meta(
+            description="What a conversation does to a question: nothing, go before it, or complete it by a generator."
+        ),
+    ] = "prepend"
+    feedback: Annotated[
+        int, Meta(ge=0, le=50, description="Terms taken from what meaning found first; needs no model. 0 for none.")
+    ] = 0
+    by_intent: Annotated[bool, Meta(description="Narrow `define X` to definitions, where there are any.")] = False
+    merge: Annotated[
+        Literal["best_score", "rrf"],
+        Meta(description="Join wordings in each arm by best score, or after fusion by rank."),
+    ] = "best_score"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSettings:
+    """Answers kept for questions that come again."""
+
+    size: Annotated[int, Meta(ge=0, le=1_000_000, description="How many answers are kept; 0 for none.")] = 0
+    seconds: Annotated[float, Meta(gt=0, le=31_536_000, description="How long an answer is good for.")] = 300.0
+    similarity: Annotated[
+        float,
+        Meta(ge=0, le=1, description="A question closer than this to an earlier one has its answer; 1 for never."),
+    ] = 0.98
+    scope: Annotated[Literal["shared", "session"], Meta(description="Whose answers may be given again.")] = "shared"
+    embeddings: Annotated[int, Meta(ge=0, le=1_000_000, description="How many questions' vectors are kept.")] = 500
+
+
+@dataclass(frozen=True, slots=True)
+class PatienceSettings:
+    """How long parts that may be far away are waited for, and how often they are asked."""
+
+    embed_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time to embed a question; 0 for no limit.")] = 0.0
+    retrieve_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time for the arms; 0 for no limit.")] = 60.0
+    rerank_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time for the reranker; 0 for no limit.")] = 0.0
+    generate_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time for the generator; 0 for no limit.")] = (
+        120.0
+    )
+    retries: Annotated[int, Meta(ge=0, le=10, description="How often a part that is out of reach is asked again.")] = 0
+    backoff_seconds: Annotated[
+        float, Meta(ge=0, le=60, description="The wait before the first retry; doubled each time.")
+    ] = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class HistorySettings:
+    """How much of a conversation a follow-up question carries along."""
+
+    turns: Annotated[int, Meta(ge=0, le=1000, description="How many of the last turns.")] = 3
+    characters: Annotated[
+        int, Meta(ge=0, le=1_000_000, description="How much of each answer, in characters; 0 for all.")
+    ] = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,73 +1,74 @@
-"""One frozen `Settings`: defaults, then a file, then the environment, then what the caller says; the later wins.
+"""The settings that hold here, put together from layers, and where each of them came from; the later layer wins.
 
-    defaults  <  twofold.yaml  <  TWOFOLD_* variables  <  overrides (command-line options)
+    defaults < profile < twofold.yaml < what an index keeps < TWOFOLD_* variables < overrides (command-line options)
 
 The file is `twofold.yaml` in the current folder, else in `TWOFOLD_HOME`, else none; or the one that is named. A setting
 in a group is written `search: {k: 5}` in the file, `TWOFOLD_SEARCH__K=5` in the environment and `search.k` in messages.
-This module knows no store and no model: it says what is asked for, `compose` makes it.
+A profile may be named in any layer as `profile`; the strongest naming counts. A file may also hold the configuration of
+one of the systems in `docs/seed-settings.md`. This module knows no store and no model: it says what is asked for,
+`compose` makes it.
 """
 
 import os
-import types
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
-
-import msgspec
-from msgspec import Meta
+from types import MappingProxyType
+from typing import Any
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
-from twofold.setting_groups import ChunkSettings, SearchSettings, SyncSettings
+from twofold.profiles import profile_named
+from twofold.seed_settings import translated
+from twofold.setting_dials import (
+    PREFIX,
+    Dial,
+    Settings,
+    data_folder,
+    dials,
+    group_names,
+    known_dials,
+    models_folder,
+    value_of,
+)
+from twofold.setting_values import Said, as_text, check_together, checked, value_from_text
+
+__all__ = [
+    "FILE_NAME",
+    "NOTHING",
+    "OTHER_VARIABLES",
+    "PREFIX",
+    "Dial",
+    "Resolved",
+    "Row",
+    "Settings",
+    "as_text",
+    "data_folder",
+    "dials",
+    "load_settings",
+    "merge",
+    "models_folder",
+    "resolve",
+    "value_from_text",
+    "value_of",
+]
 
 FILE_NAME = "twofold.yaml"
-PREFIX = "TWOFOLD_"
 OTHER_VARIABLES = frozenset({"TWOFOLD_SHARED", "TWOFOLD_NO_SKIPS", "TWOFOLD_API_KEY"})
 """Variables with our prefix that are no settings: what tests look at, and a secret that no file may hold."""
 
-NOTHING: Mapping[str, object] = types.MappingProxyType({})
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+_OF_THE_INDEX = "the index"
+_OVERRIDE = "override"
 
-
-def data_folder() -> Path:
-    """Give the user's data folder after the XDG convention: `~/.local/share/twofold` unless XDG_DATA_HOME says else."""
-    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "twofold"
-
-
-def models_folder() -> Path:
-    """Give the user's cache of model files after the XDG convention, by default `~/.cache/twofold/models`."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "twofold" / "models"
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Everything that can be set, in about twenty dials."""
-
-    home: Annotated[Path, Meta(description="The folder in which named indexes live.")] = field(
-        default_factory=data_folder
-    )
-    models: Annotated[Path, Meta(description="The folder in which model files are kept.")] = field(
-        default_factory=models_folder
-    )
-    offline: Annotated[bool, Meta(description="Never fetch anything; a missing model is then an error.")] = False
-    index: Annotated[str, Meta(min_length=1, description="The index that is used when none is named.")] = "default"
-    embedder: Annotated[
-        str, Meta(min_length=1, description="The model that turns text into vectors; see `twofold models list`.")
-    ] = "bge-small-en-v1.5"
-    analyser: Annotated[
-        str,
-        Meta(min_length=1, description="How words are found: a Snowball language, or `simple`, `code`, `cjk`."),
-    ] = "english"
-    writer_wait_seconds: Annotated[
-        float, Meta(ge=0, le=3600, description="How long to wait for another process that is writing.")
-    ] = 5.0
-    chunk: ChunkSettings = field(default_factory=ChunkSettings)
-    search: SearchSettings = field(default_factory=SearchSettings)
-    sync: SyncSettings = field(default_factory=SyncSettings)
+_Layer = Mapping[str, Said]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One setting as it stands: `origin` is `default`, a file's path, a variable's name, or who overrode it."""
+    """One setting as it stands.
+
+    `origin` is `default`, `profile NAME`, a file's path, `the index`, a variable's name, or `override`.
+    """
 
     key: str
     value: object
@@ -76,109 +77,117 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Settings, and where each of them came from, in the order of the documentation."""
+    """Settings, and where each of them came from, in the order of the documentation.
+
+    `unused` names what a file of another system says that has no counterpart here.
+    """
 
     settings: Settings
     rows: tuple[Row, ...]
+    unused: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Dial:
-    """What can be said of a setting before it has a value: its dotted key, its type, its line of documentation."""
-
-    key: str
-    annotation: Any
-    description: str
-    allowed: str
-
-    @property
-    def variable(self) -> str:
-        """Its environment variable: `TWOFOLD_SEARCH__K` for `search.k`."""
-        return PREFIX + self.key.replace(".", "__").upper()
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """One value as somebody wrote it, before it is checked."""
-
-    value: object
-    origin: str
-    as_text: bool = False
-
-
-def load_settings(*, config: str | Path | None = None, overrides: Mapping[str, object] = NOTHING) -> Settings:
+def load_settings(
+    *,
+    config: str | Path | None = None,
+    collection: Mapping[str, str] = NOTHING,
+    overrides: Mapping[str, object] = NOTHING,
+) -> Settings:
     """Give the settings that hold here; arguments and errors as for `resolve`."""
-    return resolve(config=config, overrides=overrides).settings
+    return resolve(config=config, collection=collection, overrides=overrides).settings
 
 
-def resolve(*, config: str | Path | None = None, overrides: Mapping[str, object] = NOTHING) -> Resolved:
+def resolve(
+    *,
+    config: str | Path | None = None,
+    collection: Mapping[str, str] = NOTHING,
+    overrides: Mapping[str, object] = NOTHING,
+) -> Resolved:
     """Put the settings together and keep where each came from.
 
-    `config` names a file instead of looking for `twofold.yaml`. `overrides` maps dotted keys such as `search.k` to
-    values, or to text that is read as one.
-    Raises InvalidInputError for an unknown key or a value out of range, NotFoundError for a named file that is missing.
+    `config` names a file instead of looking for `twofold.yaml`. `collection` is what an index keeps for itself, as text
+    that `as_text` wrote. `overrides` maps dotted keys such as `search.k` to values, or to text that is read as one.
+    Raises InvalidInputError for an unknown key or profile or a value out of range, NotFoundError for a named file that
+    is missing.
     """
-    said = {key: _Said(value, "override", isinstance(value, str)) for key, value in overrides.items()}
+    said = {key: Said(value, _OVERRIDE, isinstance(value, str)) for key, value in overrides.items()}
     said = {**dict(_from_environment(os.environ)), **said}
     path = Path(config) if config is not None else _find_file(said.get("home"))
+    said = {**{key: Said(text, _OF_THE_INDEX, as_text=True) for key, text in collection.items()}, **said}
+    unused: tuple[str, ...] = ()
     if path is not None:
-        said = {**dict(_from_file(path)), **said}
-    known = {dial.key: dial for dial in dials()}
-    for key, one in said.items():
-        if key not in known:
-            raise InvalidInputError(f"{key} ({one.origin}) is no setting.", _suggestion(key, known))
-    values = {key: _checked(known[key], one) for key, one in said.items()}
-    settings = _built(values)
-    _check_together(settings, {key: one.origin for key, one in said.items()})
-    rows = (Row(key, value_of(settings, key), said[key].origin if key in said else "default") for key in known)
-    return Resolved(settings, tuple(rows))
+        from_file, unused = _from_file(path)
+        said = {**from_file, **said}
+    values = {key: checked(one, key) for key, one in said.items()}
+    if "profile" in said:
+        values, said = _with_profile(values, said)
+    settings = _with(Settings(), values)
+    origins = {key: one.origin for key, one in said.items()}
+    check_together(settings, origins)
+    rows = (Row(key, value_of(settings, key), origins.get(key, "default")) for key in known_dials())
+    return Resolved(settings, tuple(rows), unused)
 
 
-def dials() -> tuple[Dial, ...]:
-    """List every setting, in the order of the documentation."""
-    return tuple(_dials(Settings, ""))
+def merge(settings: Settings, overrides: Mapping[str, object]) -> Settings:
+    """Give the settings for one question: `overrides` maps dotted keys to values, or to text that is read as one.
+
+    Another `profile` takes the place of the one before in each setting that still has that profile's value. Raises
+    InvalidInputError as `resolve` does, and for what cannot differ between questions, such as the embedder.
+    """
+    if not overrides:
+        return settings
+    values = {}
+    for key, value in overrides.items():
+        values[key] = checked(Said(value, _OVERRIDE, isinstance(value, str)), key)
+        if not known_dials()[key].of_a_search:
+            raise InvalidInputError(
+                f"{key} cannot differ from question to question.", "Set it where the index is made or opened."
+            )
+    if "profile" in values:
+        values = {**_exchanged(settings, str(values["profile"])), **values}
+        values["profile"] = profile_named(str(values["profile"])).name
+    merged = _with(settings, values)
+    check_together(merged, dict.fromkeys(overrides, _OVERRIDE))
+    return merged
 
 
-def value_of(settings: Settings, key: str) -> object:
-    """Read one setting by its dotted key."""
-    value: object = settings
-    for name in key.split("."):
-        value = getattr(value, name)
-    return value
+def _exchanged(settings: Settings, name: str) -> dict[str, object]:
+    """Give what another profile changes, where nobody but the profile before it had a say."""
+    before, after, default = profile_named(settings.profile).values, profile_named(name).values, Settings()
+    changed: dict[str, object] = {}
+    for key in {**before, **after}:
+        old, new = (values.get(key, value_of(default, key)) for values in (before, after))
+        if known_dials()[key].of_a_search and value_of(settings, key) == old:
+            changed[key] = new
+    return changed
 
 
-def _dials(group: type[Any], front: str) -> Iterator[Dial]:
-    for name, annotation in get_type_hints(group, include_extras=True).items():
-        if is_dataclass(annotation):
-            yield from _dials(annotation, f"{name}.")  # type: ignore[arg-type]
-        else:
-            kind, meta = get_args(annotation)
-            yield Dial(front + name, annotation, meta.description or "", _allowed(kind, meta))
+def _with_profile(values: Mapping[str, object], said: _Layer) -> tuple[dict[str, object], dict[str, Said]]:
+    try:
+        profile = profile_named(str(values["profile"]))
+    except InvalidInputError as error:
+        raise InvalidInputError(
+            f"{error.message[:-1]}, as profile ({said['profile'].origin}) says.", error.remedy
+        ) from error
+    layer = {key: Said(value, f"profile {profile.name}") for key, value in profile.values.items()}
+    own = {key: checked(one, key) for key, one in layer.items()}
+    return {**own, **values, "profile": profile.name}, {**layer, **said}
 
 
-def _allowed(kind: object, meta: Meta) -> str:
-    if get_origin(kind) is Literal:
-        return "one of " + ", ".join(get_args(kind))
-    names: dict[object, str] = {bool: "true or false", int: "a whole number", float: "a number", Path: "a folder"}
-    name = names.get(kind, "text")
-    limits = [f"{word} {bound}" for word, bound in (("from", meta.ge), ("to", meta.le)) if bound is not None]
-    return " ".join([name, *limits])
-
-
-def _find_file(home: _Said | None) -> Path | None:
+def _find_file(home: Said | None) -> Path | None:
     folder = Path(str(home.value)).expanduser() if home is not None else data_folder()
     candidates = (Path(FILE_NAME), folder / FILE_NAME)
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _from_environment(variables: Mapping[str, str]) -> Iterator[tuple[str, _Said]]:
+def _from_environment(variables: Mapping[str, str]) -> Iterator[tuple[str, Said]]:
     for name, text in variables.items():
         if name.startswith(PREFIX) and name not in OTHER_VARIABLES and text:
             key = name.removeprefix(PREFIX).lower().replace("__", ".")
-            yield key, _Said(text, f"environment variable {name}", as_text=True)
+            yield key, Said(text, f"environment variable {name}", as_text=True)
 
 
-def _from_file(path: Path) -> Iterator[tuple[str, _Said]]:
+def _from_file(path: Path) -> tuple[dict[str, Said], tuple[str, ...]]:
     import yaml  # 30 ms that only those pay who have a file
 
     try:
@@ -188,60 +197,38 @@ def _from_file(path: Path) -> Iterator[tuple[str, _Said]]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         where = " ".join(str(error).split())
         raise InvalidInputError(f"{path} is not valid YAML: {where}.", "Mend the file, or move it away.") from error
-    yield from _flattened(content if content is not None else {}, "", path)
+    if content is None:
+        return {}, ()
+    _check_lines(content, "", path)
+    found = translated(content, str(path))
+    own = dict(_flattened(found.rest, "", path))
+    for key in found.values.keys() & own.keys() - {"profile"}:
+        raise InvalidInputError(f"{key} is said twice in {path}, also as {found.names[key]}.", "Leave one of them out.")
+    foreign = {key: Said(value, f"{path}: {found.names[key]}") for key, value in found.values.items()}
+    return {**foreign, **own}, tuple(f"{name} ({path})" for name in found.unused)
 
 
-def _flattened(content: object, front: str, path: Path) -> Iterator[tuple[str, _Said]]:
-    if not isinstance(content, dict):
-        what = front.rstrip(".") or "the file"
-        raise InvalidInputError(f"{what} in {path} must hold `name: value` lines.", "See docs/settings.md.")
-    groups = {name for name, kind in get_type_hints(Settings).items() if is_dataclass(kind)}
+def _flattened(content: Mapping[object, object], front: str, path: Path) -> Iterator[tuple[str, Said]]:
     for name, value in content.items():
         key = f"{front}{name}"
-        if key in groups:
-            yield from _flattened(value, f"{key}.", path)
+        if key in group_names():
+            yield from _flattened(_check_lines(value, key, path), f"{key}.", path)
         else:
-            yield key, _Said(value, str(path))
+            yield key, Said(value, str(path))
 
 
-def _checked(dial: Dial, said: _Said) -> object:
-    value = said.value
-    if said.as_text and isinstance(value, str) and value.startswith((".", "-.")):
-        value = value.replace(".", "0.", 1)  # people write .5, JSON numbers may not
-    try:
-        return msgspec.convert(value, dial.annotation, strict=not said.as_text, dec_hook=_folder)
-    except (msgspec.ValidationError, ValueError) as error:
-        message = f"{dial.key} ({said.origin}) cannot be {said.value!r}."
-        raise InvalidInputError(message, f"It must be {dial.allowed}.") from error
+def _check_lines(content: object, key: str, path: Path) -> dict[object, object]:
+    if isinstance(content, dict):
+        return content
+    raise InvalidInputError(f"{key or 'the file'} in {path} must hold `name: value` lines.", "See docs/settings.md.")
 
 
-def _folder(kind: type, value: object) -> Path:
-    if kind is not Path or not isinstance(value, str) or not value:
-        raise ValueError(value)
-    return Path(value).expanduser()
-
-
-def _built(values: Mapping[str, object]) -> Settings:
-    own: dict[str, Any] = {}
-    for name, kind in get_type_hints(Settings).items():
-        if is_dataclass(kind):
-            inner = {one.name: f"{name}.{one.name}" for one in fields(kind)}
-            own[name] = kind(**{part: values[key] for part, key in inner.items() if key in values})  # type: ignore[operator]
-        elif name in values:
-            own[name] = values[name]
-    return Settings(**own)
-
-
-def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
-    chunk = settings.chunk
-    if chunk.overlap > chunk.size // 2:
-        origin = origins.get("chunk.overlap", origins.get("chunk.size", "default"))
-        message = f"chunk.overlap ({origin}) cannot be {chunk.overlap} with a chunk.size of {chunk.size}."
-        raise InvalidInputError(message, f"It must be a whole number from 0 to {chunk.size // 2}.")
-
-
-def _suggestion(key: str, known: Mapping[str, Dial]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(key, known, 1)
-    return f"Did you mean {near[0]}?" if near else "`twofold config show` lists the settings."
+def _with(settings: Settings, values: Mapping[str, object]) -> Settings:
+    """Put values in their places; the groups that nobody speaks of stay the same objects."""
+    changed: dict[str, dict[str, Any]] = {}
+    for key, value in values.items():
+        group, _, name = key.rpartition(".")
+        changed.setdefault(group, {})[name] = value
+    top = changed.pop("", {})
+    groups = {name: replace(getattr(settings, name), **inner) for name, inner in changed.items()}
+    return replace(settings, **top, **groups)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from twofold.compose import BY_RULES
+from twofold.compose import ENRICHERS
 from twofold.domain.types import Chunk, Document, MetadataValue
 from twofold.ingest.enrich import enrich
 from twofold.lexical.analyze import analyser_for
@@ -48,7 +48,7 @@ def prepared(enriching: Enriching) -> Prepared:
 
 def test_an_enricher_is_replaced_by_ones_own_or_by_none() -> None:
     for enriching, expected in (
-        (BY_RULES, fields(TEXT)),
+        (ENRICHERS["rules"], fields(TEXT)),
         (NO_ENRICHING, {}),
         (Enriching("shout", lambda chunk: {"loud": chunk.text.isupper()}), {"loud": False}),
     ):
@@ -56,7 +56,7 @@ def test_an_enricher_is_replaced_by_ones_own_or_by_none() -> None:
 
 
 def test_what_is_indexed_does_not_change_by_it() -> None:
-    (with_fields,), (without,) = (prepared(one).entries[0].chunks for one in (BY_RULES, NO_ENRICHING))
+    (with_fields,), (without,) = (prepared(one).entries[0].chunks for one in (ENRICHERS["rules"], NO_ENRICHING))
 
     assert with_fields.chunk.indexed_text == without.chunk.indexed_text
     assert with_fields.terms == without.terms

@@ -11,7 +11,7 @@ from twofold.models.hashing import HashingEmbedder
 
 @pytest.mark.parametrize("candidates", [1, 7, 20])
 def test_the_reranker_reads_so_many_of_the_best_and_no_other(candidates: int) -> None:
-    settings = load_settings(overrides={"search.rerank_candidates": candidates})
+    settings = load_settings(overrides={"rerank.candidates": candidates})
     with Index(":memory:", settings=settings, embedder=HashingEmbedder()) as index:
         for number in range(40):
             index.add(f"commit number {number} {'and more ' * number}", source=f"{number}.txt")
@@ -25,7 +25,7 @@ def test_the_reranker_reads_so_many_of_the_best_and_no_other(candidates: int) ->
 
 
 def test_twenty_candidates_are_read_unless_the_settings_say_otherwise() -> None:
-    assert load_settings().search.rerank_candidates == 20
+    assert load_settings().rerank.candidates == 20
 
 
 def test_the_seeds_cross_encoder_is_in_the_catalogue() -> None:
@@ -34,7 +34,7 @@ def test_the_seeds_cross_encoder_is_in_the_catalogue() -> None:
 
 @pytest.mark.model
 def test_the_cross_encoder_puts_the_answer_on_top() -> None:
-    settings = load_settings(overrides={"embedder": "hashing", "search.rerank_weight": 1.0})
+    settings = load_settings(overrides={"embedder": "hashing", "rerank.weight": 1.0})
     with Index(":memory:", settings=settings) as index:
         index.add("Berlin, Berlin, how many songs and people are about Berlin!", source="songs")
         index.add("The city had 3,520,031 registered inhabitants, said Berlin.", source="answer")

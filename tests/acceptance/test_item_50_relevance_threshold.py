@@ -10,7 +10,7 @@ SCORES = {"A": 0.95, "B": 0.88, "C": 0.65, "D": 0.45, "E": 0.35, "F": 0.25}
 
 
 def asked(threshold: float, k: int) -> SearchResult:
-    overrides = {"search.rerank_candidates": 20, "search.rerank_threshold": threshold, "search.rerank_weight": 1.0}
+    overrides = {"rerank.candidates": 20, "rerank.threshold": threshold, "rerank.weight": 1.0}
     with Index(":memory:", settings=load_settings(overrides=overrides), embedder=HashingEmbedder()) as index:
         for name in "FCAEBD":
             index.add(f"passage {name}", source=name)

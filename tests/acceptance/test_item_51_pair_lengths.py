@@ -25,7 +25,7 @@ def test_a_long_query_and_a_long_passage_are_cut() -> None:
 
 def test_all_candidates_go_in_one_call_and_come_back_sorted() -> None:
     reranker = Dictated({f"number {n}.": n / 20 for n in range(12)})
-    settings = load_settings(overrides={"search.rerank_weight": 1.0})
+    settings = load_settings(overrides={"rerank.weight": 1.0})
     with Index(":memory:", settings=settings, embedder=HashingEmbedder()) as index:
         for n in range(12):
             index.add(f"commit number {n}.", source=str(n))

@@ -11,10 +11,10 @@ from twofold.pipeline.fallback import (
     COULD_NOT_LOOK,
     ON_FAILURE,
     Degradation,
+    Footing,
     Level,
     Stage,
-    Standing,
-    standing_of,
+    footing_of,
     without,
 )
 
@@ -23,7 +23,7 @@ DAMAGED = CorruptError("a segment is damaged.")
 
 
 def test_a_full_search_comes_down_to_no_reranking_then_one_arm_then_nothing() -> None:
-    full = standing_of("hybrid", reranks=True)
+    full = footing_of("hybrid", reranks=True)
     plain = without(full, Stage.RERANK, GONE)
     words = without(plain, Stage.DENSE, GONE)
     empty = without(words, Stage.LEXICAL, DAMAGED)
@@ -40,7 +40,7 @@ def test_a_full_search_comes_down_to_no_reranking_then_one_arm_then_nothing() ->
 
 
 def test_each_step_is_a_line_for_people_and_an_empty_answer_says_that_nothing_could_be_found() -> None:
-    words = without(standing_of("hybrid", reranks=False), Stage.DENSE, GONE)
+    words = without(footing_of("hybrid", reranks=False), Stage.DENSE, GONE)
 
     assert words.notes == ("dense unavailable: the model is gone.",)
     assert without(words, Stage.LEXICAL, DAMAGED).notes == (
@@ -52,7 +52,7 @@ def test_each_step_is_a_line_for_people_and_an_empty_answer_says_that_nothing_co
 
 
 def test_either_arm_alone_is_left_without_reranking() -> None:
-    full = standing_of("hybrid", reranks=True)
+    full = footing_of("hybrid", reranks=True)
 
     assert without(full, Stage.LEXICAL, DAMAGED).left == {Stage.DENSE}
     assert without(full, Stage.DENSE, GONE).left == {Stage.LEXICAL}
@@ -60,29 +60,29 @@ def test_either_arm_alone_is_left_without_reranking() -> None:
 
 @pytest.mark.parametrize(("mode", "arm"), [("bm25", Stage.LEXICAL), ("semantic", Stage.DENSE)])
 def test_a_mode_that_asked_for_one_arm_is_not_answered_by_the_other(mode: str, arm: Stage) -> None:
-    standing = standing_of(mode, reranks=True)
+    footing = footing_of(mode, reranks=True)
 
-    assert standing.level is Level.FULL
-    assert without(standing, Stage.RERANK, GONE).level is Level.WITHOUT_RERANK
-    assert without(standing, arm, GONE).level is Level.EMPTY
+    assert footing.level is Level.FULL
+    assert without(footing, Stage.RERANK, GONE).level is Level.WITHOUT_RERANK
+    assert without(footing, arm, GONE).level is Level.EMPTY
 
 
 def test_raise_lets_the_error_through() -> None:
     with pytest.raises(ModelError) as caught:
-        without(standing_of("hybrid", reranks=True), Stage.RERANK, GONE, "raise")
+        without(footing_of("hybrid", reranks=True), Stage.RERANK, GONE, "raise")
 
     assert caught.value is GONE
 
 
 def test_empty_gives_nothing_at_the_first_failure() -> None:
-    empty = without(standing_of("hybrid", reranks=True), Stage.RERANK, GONE, "empty")
+    empty = without(footing_of("hybrid", reranks=True), Stage.RERANK, GONE, "empty")
 
     assert empty.level is Level.EMPTY
     assert empty.notes == ("rerank unavailable: the model is gone.", COULD_NOT_LOOK)
 
 
 def test_asking_a_bare_model_is_for_whoever_answers_and_searches_come_down_as_ever() -> None:
-    full = standing_of("hybrid", reranks=True)
+    full = footing_of("hybrid", reranks=True)
 
     assert without(full, Stage.DENSE, GONE, "llm") == without(full, Stage.DENSE, GONE, "degrade")
     assert ON_FAILURE == ("degrade", "empty", "llm", "raise")
@@ -90,11 +90,11 @@ def test_asking_a_bare_model_is_for_whoever_answers_and_searches_come_down_as_ev
 
 def test_another_policy_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="pray"):
-        without(standing_of("hybrid", reranks=True), Stage.RERANK, GONE, "pray")
+        without(footing_of("hybrid", reranks=True), Stage.RERANK, GONE, "pray")
 
 
-def height(standing: Standing) -> int:
-    return list(Level).index(standing.level)
+def height(footing: Footing) -> int:
+    return list(Level).index(footing.level)
 
 
 @given(st.sampled_from(list(ARMS_OF)), st.booleans(), st.lists(st.sampled_from(list(Stage)), max_size=6), st.data())
@@ -104,16 +104,16 @@ def test_failures_in_any_order_only_lead_down_and_none_goes_unsaid(
     stages: list[Stage],
     data: st.DataObject,
 ) -> None:
-    standing = standing_of(mode, reranks=reranks)
+    footing = footing_of(mode, reranks=reranks)
     for stage in stages:
-        before = standing
+        before = footing
         policy = data.draw(st.sampled_from(["degrade", "llm", "empty"]))
-        standing = without(before, stage, GONE, policy)
+        footing = without(before, stage, GONE, policy)
 
-        assert standing.left <= before.left
-        assert stage not in standing.left
-        assert height(standing) >= height(before)
-        assert standing.lost[-1] == Degradation(stage, standing.level, GONE.message)
-        assert standing.lost[:-1] == before.lost
-        assert (Stage.RERANK not in standing.left) or standing.left >= ARMS_OF[mode]
-        assert (standing.level is Level.EMPTY) == (not standing.left & ARMS)
+        assert footing.left <= before.left
+        assert stage not in footing.left
+        assert height(footing) >= height(before)
+        assert footing.lost[-1] == Degradation(stage, footing.level, GONE.message)
+        assert footing.lost[:-1] == before.lost
+        assert (Stage.RERANK not in footing.left) or footing.left >= ARMS_OF[mode]
+        assert (footing.level is Level.EMPTY) == (not footing.left & ARMS)

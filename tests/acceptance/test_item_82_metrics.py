@@ -8,7 +8,7 @@ from twofold.evaluate.collection import JudgedCollection, Question
 from twofold.evaluate.compare import bootstrap_interval
 from twofold.evaluate.metrics import hit_rate, precision, reciprocal_rank
 from twofold.evaluate.report import evaluate_run, metric_named
-from twofold.pipeline.search import Stopwatch
+from twofold.pipeline.standing import Stopwatch
 
 
 def ranked(rank: int) -> list[str]:

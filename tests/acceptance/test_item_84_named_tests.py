@@ -5,7 +5,7 @@ import pytest
 from twofold.domain.types import Ranking
 from twofold.index import Index
 from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.search import MODES
+from twofold.pipeline.plan import MODES
 from twofold.ranking.fuse import reciprocal_rank
 
 DENSE = Ranking.of([1, 2, 3], [0.9, 0.8, 0.7])

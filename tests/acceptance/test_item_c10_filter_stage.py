@@ -10,9 +10,10 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import document_id
 from twofold.models.hashing import HashingEmbedder
 from twofold.pipeline.parts import Parts
+from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.prepare import prepare
 from twofold.pipeline.results import FilterSummary
-from twofold.pipeline.search import SearchPlan, search
+from twofold.pipeline.search import search
 from twofold.query.filter_json import filter_from_json
 from twofold.stores.memory import MemoryStore
 

@@ -12,7 +12,7 @@ LOGITS = {"A": 3.0, "B": 0.1, "C": -0.8, "D": -0.9, "E": -5.0}
 
 
 def asked(scale: Scale, scores: dict[str, float], threshold: float) -> SearchResult:
-    settings = load_settings(overrides={"search.rerank_threshold": threshold, "search.rerank_weight": 1.0})
+    settings = load_settings(overrides={"rerank.threshold": threshold, "rerank.weight": 1.0})
     with Index(":memory:", settings=settings, embedder=HashingEmbedder()) as index:
         for name in scores:
             index.add(f"passage {name}", source=name)

@@ -16,7 +16,7 @@ from twofold.models.files import is_present
 from twofold.models.hashing import HashingEmbedder
 from twofold.models.opening import open_embedder
 from twofold.pipeline.answerable import signals_of
-from twofold.pipeline.fusion import Candidates, convex
+from twofold.pipeline.fusion import Candidates, FusionPlan, convex
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.prepare import prepare
 from twofold.query.parse import Analysis, parse
@@ -71,7 +71,7 @@ def searched(parts: Parts, question: str, mode: str) -> float:
         lexical, dense = view.find_terms(parsed.terms, 100), view.find_vector(vector, 100)
         keys = np.union1d(lexical.keys, dense.keys)
         found = Candidates(lexical, dense, keys, view.score_terms(parsed.terms, keys), view.score_vector(vector, keys))
-        ranking = {"hybrid": convex(found, 0.6).ranking, "bm25": lexical, "semantic": dense}[mode]
+        ranking = {"hybrid": convex(found, FusionPlan()).ranking, "bm25": lexical, "semantic": dense}[mode]
         return p_answerable(signals_of(view, found, ranking, parsed.terms), calibration)
 
 

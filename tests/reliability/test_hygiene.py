@@ -39,7 +39,7 @@ def test_opening_and_closing_leaves_nothing_open(tmp_path: Path) -> None:
         if number in {9, 199}:
             gc.collect()
             counts.append((handles(), threading.active_count(), len(apsw.vfs_names())))
-    assert counts[0] == counts[1]
+    assert all(after <= before for before, after in zip(*counts, strict=True))
 
 
 def test_a_store_that_was_closed_says_so(tmp_path: Path) -> None:

@@ -66,13 +66,13 @@ def rows_of(done: Any) -> dict[str, dict[str, float]]:  # noqa: ANN401  # whatev
 
 
 def test_a_comparison_has_the_documented_shape(run: Run, folder: Path) -> None:
-    done = run("eval", folder, "--with", "bm25", "--with", "search.dense_weight=0.9", "--against", "settings", "--json")
+    done = run("eval", folder, "--with", "bm25", "--with", "fusion.dense_weight=0.9", "--against", "settings", "--json")
 
     assert done.code == 0
-    assert list(rows_of(done)) == ["bm25", "search.dense_weight=0.9", "settings"]
+    assert list(rows_of(done)) == ["bm25", "fusion.dense_weight=0.9", "settings"]
     assert [(one["name"], one["against"]) for one in done.data["comparisons"]] == [
         ("bm25", "settings"),
-        ("search.dense_weight=0.9", "settings"),
+        ("fusion.dense_weight=0.9", "settings"),
     ]
     assert done.data["failed"] == []
     for comparison in done.data["comparisons"]:
@@ -106,18 +106,18 @@ def test_without_a_word_on_it_the_three_modes_stand_side_by_side(run: Run, folde
 
 
 def test_settings_of_searching_change_what_is_found(run: Run, folder: Path) -> None:
-    done = run("eval", folder, "--with", "semantic", "--with", "search.dense_weight=1", "--with", "bm25", "--json")
+    done = run("eval", folder, "--with", "semantic", "--with", "fusion.dense_weight=1", "--with", "bm25", "--json")
     rows = rows_of(done)
 
-    assert rows["semantic"] == rows["search.dense_weight=1"] != rows["bm25"]
+    assert rows["semantic"] == rows["fusion.dense_weight=1"] != rows["bm25"]
 
 
 def test_reranking_is_measured_like_any_setting(run: Run, folder: Path) -> None:
-    done = run("eval", folder, "--with", "bm25,search.rerank=word-overlap,search.rerank_weight=1", "--against", "bm25")
-    gone = run("eval", folder, "--with", "bm25, search.rerank=http://127.0.0.1:9/v1#none")
+    done = run("eval", folder, "--with", "bm25,rerank.model=word-overlap,rerank.weight=1", "--against", "bm25")
+    gone = run("eval", folder, "--with", "bm25, rerank.model=http://127.0.0.1:9/v1#none")
 
     assert done.code == 0
-    assert "bm25, search.rerank=word-overlap, search.rerank_weight=1 against bm25" in done.out
+    assert "bm25, rerank.model=word-overlap, rerank.weight=1 against bm25" in done.out
     assert (gone.code, gone.out) == (8, "")
     assert "This cannot be measured: rerank unavailable" in gone.err
 
@@ -238,7 +238,7 @@ REFUSED = {
     "neither": ([], 2, "needs a judged folder or --qrels"),
     "both": (["{folder}", "--qrels", "{pairs}"], 2, "not both"),
     "queries of a folder": (["{folder}", "--queries", "{pairs}"], 2, "go with --qrels"),
-    "an unknown mode": (["{folder}", "--with", "fast"], 2, "no mode 'fast'"),
+    "an unknown mode": (["{folder}", "--with", "faster"], 2, "no mode or profile 'faster'"),
     "an unknown setting": (["{folder}", "--with", "search.k2=1"], 2, "search.k2"),
     "a bad value": (["{folder}", "--with", "search.b=7"], 2, "search.b"),
     "a setting of storing": (["{folder}", "--against", "chunk.size=64"], 2, "chunk.size cannot be compared"),
@@ -272,7 +272,7 @@ def test_the_screen_is_the_one_that_was_approved(
     run: Run, folder: Path, request: pytest.FixtureRequest, repository: Path
 ) -> None:
     golden = repository / "tests" / "golden" / "eval-against.txt"
-    done = run("eval", folder, "-m", "bm25", "--against", "search.fusion=rrf", "--fail-if", "ndcg@10 < -0.02")
+    done = run("eval", folder, "-m", "bm25", "--against", "fusion.form=rrf", "--fail-if", "ndcg@10 < -0.02")
     shown = re.sub(r"^ms/query.*$", "ms/query ...", done.out, flags=re.MULTILINE)
 
     if request.config.getoption("--rewrite-golden"):

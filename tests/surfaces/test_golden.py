@@ -17,6 +17,8 @@ SCREENS = {
     "search-explain": ["search", "undo the last commit", "-i", "notes", "-k", "2", "--explain"],
     "search-bm25": ["search", "tower", "in", "Paris", "-i", "notes", "-m", "bm25"],
     "config-show": ["--set", "search.k=5", "config", "show", "--resolved"],
+    "config-profile": ["--set", "search.k=5", "config", "show", "--profile", "additive-gated", "--resolved"],
+    "config-profiles": ["config", "profiles"],
 }
 CHANGING = [
     (re.compile(r"in [\d.]+ ms"), "in 1.0 ms"),
@@ -45,4 +47,4 @@ def plain(text: str, folder: Path) -> str:
         text = text.replace(place, name)
     for pattern, instead in CHANGING:
         text = pattern.sub(instead, text)
-    return re.sub(r" +(default|environment|override)", r"  \1", text)
+    return re.sub(r" +(default$|environment |override$|profile )", r"  \1", text, flags=re.MULTILINE)

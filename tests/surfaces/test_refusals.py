@@ -22,7 +22,7 @@ REFUSALS = {
     "k of none": (["search", "x", "-i", "notes", "-k", "0"], 2, "k must be from 1"),
     "k below none": (["search", "x", "-i", "notes", "-k", "-3"], 2, "k must be from 1"),
     "k beyond all": (["search", "x", "-i", "notes", "-k", "1001"], 2, "k must be from 1"),
-    "an unknown mode": (["search", "x", "-i", "notes", "-m", "both"], 2, "no mode 'both'"),
+    "an unknown mode": (["search", "x", "-i", "notes", "-m", "both"], 2, "no mode"),
     "a filter that cannot be read": (["search", "x", "-i", "notes", "-f", "=="], 2, "filter"),
     "another model than the index has": (["search", "x", "-i", "notes", "--embedder", "hashing:32"], 4, "hashing"),
     "an unknown model": (["search", "x", "-i", "notes", "--embedder", "nope"], 3, "nope"),
@@ -40,7 +40,7 @@ REFUSALS = {
     "a settings file that is not there": (["--config", "nope.yaml", "config", "show"], 3, "nope.yaml"),
     "an unknown analyser": (["index", "create", "new", "--analyser", "klingon"], 2, "klingon"),
     "no collection to measure": (["eval", "nowhere"], 3, "nowhere"),
-    "an unknown mode to measure": (["eval", ".", "-m", "both"], 2, "no mode 'both'"),
+    "an unknown mode to measure": (["eval", ".", "-m", "both"], 2, "no mode"),
 }
 
 LINES = re.compile(r"twofold: [^\n]+\n(  [^\n]+\n)?")

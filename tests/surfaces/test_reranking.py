@@ -19,7 +19,8 @@ def test_a_search_is_reranked_where_it_is_asked_for(run: Run) -> None:
     assert found["rerank"]["model"] == "word-overlap"
     assert found["rerank"]["read"] == len(found["hits"])
     for hit in found["hits"]:
-        trace = hit["trace"]["rerank"]
+        (step,) = hit["trace"]["steps"]
+        trace = step["detail"]
         share = trace["weight"]
         assert hit["score"] == (1.0 - share) * trace["fused_normalised"] + share * trace["relevance"]
 
@@ -38,7 +39,7 @@ def test_the_explanation_shows_what_the_reranker_said(run: Run) -> None:
 
 @pytest.mark.usefixtures("ready")
 def test_settings_ask_for_it_and_none_switches_it_off(run: Run) -> None:
-    front = ["--set", "search.rerank=word-overlap"]
+    front = ["--set", "rerank.model=word-overlap"]
 
     assert run(*front, *ASKED, "--json").data["rerank"] is not None
     assert run(*front, *ASKED, "--rerank", "none", "--json").data["rerank"] is None
@@ -74,7 +75,7 @@ def test_the_rerankers_are_listed(run: Run) -> None:
     [("word-overlap", "ok"), ("ms-marco-MiniLM-L-12-v2", "warn"), ("nope", "fail"), ("http://localhost/v1#m", "ok")],
 )
 def test_the_doctor_looks_at_the_reranker_that_is_set(run: Run, spec: str, state: str) -> None:
-    checks = {one["what"]: one for one in run("--set", f"search.rerank={spec}", "doctor", "--json").data}
+    checks = {one["what"]: one for one in run("--set", f"rerank.model={spec}", "doctor", "--json").data}
 
     assert checks["reranker"]["state"] == state
     assert "reranker" not in {one["what"] for one in run("doctor", "--json").data}

@@ -32,11 +32,11 @@ def test_every_number_of_a_trace_adds_up_to_the_score(run: Run, mode: str) -> No
     assert found["mode"] == mode
     assert found["hits"]
     for hit in found["hits"]:
-        arms = [arm for arm in (hit["trace"]["lexical"], hit["trace"]["dense"]) if arm]
+        arms = hit["trace"]["arms"]
         parts = sum(arm["weight"] * arm["normalised"] for arm in arms)
         terms = sum(term["score"] for term in hit["trace"]["terms"])
         assert parts == pytest.approx(hit["score"], abs=1e-9)
-        assert mode == "semantic" or terms == pytest.approx(hit["trace"]["lexical"]["raw"], abs=1e-9)
+        assert mode == "semantic" or terms == pytest.approx(arms[0]["raw"], abs=1e-9)
 
 
 def test_the_explanation_that_people_read_adds_up_too(run: Run) -> None:
@@ -81,7 +81,7 @@ def test_k_is_kept_to(run: Run) -> None:
 
 
 def test_settings_can_be_set_for_one_search(run: Run) -> None:
-    rrf = run("--set", "search.fusion=rrf", "search", "undo", "-i", "notes", "--json").data
+    rrf = run("--set", "fusion.form=rrf", "search", "undo", "-i", "notes", "--json").data
     one = run("--set", "search.k=1", "search", "undo changes", "-i", "notes", "--json").data
 
     assert rrf["fusion"] == "rrf"

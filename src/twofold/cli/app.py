@@ -64,7 +64,10 @@ GROUPS: Mapping[str, Group] = {
             "verify": Command("models", "verify"),
         },
     ),
-    "config": Group("The settings and where they came from.", {"show": Command("config", "show")}),
+    "config": Group(
+        "The settings, where they came from, and the profiles.",
+        {"show": Command("config", "show"), "profiles": Command("config", "profiles")},
+    ),
 }
 OPTIONS_WITH_VALUES = frozenset({"--config", "--set"})
 

@@ -1,5 +1,6 @@
-"""`config show`: what is set, and who set it."""
+"""`config`: what is set, who set it, and the profiles there are."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -8,27 +9,61 @@ from twofold.cli.data import write_json
 from twofold.cli.launch import settings_for
 from twofold.cli.options import JsonOption
 from twofold.cli.screen import columns, one_line, screen_on
-from twofold.settings import Row
+from twofold.profiles import PROFILES
+from twofold.settings import Row, as_text
+
+_ALIGNED = 48  # columns; a longer value pushes its origin to the right
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What `config show --json` prints."""
+
+    settings: tuple[Row, ...]
+    unused: tuple[str, ...]
 
 
 def show(
     context: typer.Context,
     *,
+    profile: Annotated[
+        str | None,
+        typer.Option("--profile", metavar="NAME", help="As if this profile were chosen.", show_default=False),
+    ] = None,
     resolved: Annotated[bool, typer.Option("--resolved", help="Every setting, not only those that were set.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the settings and where each came from: a default, a file, the environment or the command line."""
-    rows = [row for row in settings_for(context).rows if resolved or row.origin != "default"]
+    """Show the settings and where each came from: a default, a profile, a file, the environment or the command line."""
+    found = settings_for(context, profile=profile)
+    rows = tuple(row for row in found.rows if resolved or row.origin != "default")
     if as_json:
-        write_json(rows)
+        write_json(_Shown(rows, found.unused))
         return
     screen = screen_on()
     if not rows:
         screen.line("Nothing is set; every setting has its default. `twofold config show --resolved` lists them.")
-    cells = [(row.key, screen.paint(_written(row), "bold"), screen.paint(one_line(row.origin), "dim")) for row in rows]
+    values = [one_line(as_text(row.value)) for row in rows]
+    width = max((len(value) for value in values if len(value) <= _ALIGNED), default=0)
+    told = [
+        f"{screen.paint(value, 'bold')}{' ' * (width - len(value))}  {screen.paint(one_line(row.origin), 'dim')}"
+        for row, value in zip(rows, values, strict=True)
+    ]
+    for line in columns([(row.key, one) for row, one in zip(rows, told, strict=True)]):
+        screen.line(line)
+    if found.unused:
+        screen.line(f"Without a counterpart here: {one_line(', '.join(found.unused))}.")
+
+
+def profiles(context: typer.Context, *, as_json: JsonOption = False) -> None:
+    """List the profiles, one a line; `twofold config show --profile NAME` shows what one sets."""
+    chosen = settings_for(context).settings.profile
+    if as_json:
+        write_json(PROFILES)
+        return
+    screen = screen_on()
+    cells = [
+        ("*" if one.name == chosen else "", screen.paint(one.name, "bold"), ", ".join(one.aliases), one.description)
+        for one in PROFILES
+    ]
     for line in columns(cells):
         screen.line(line)
-
-
-def _written(row: Row) -> str:
-    return str(row.value).lower() if isinstance(row.value, bool) else one_line(str(row.value))

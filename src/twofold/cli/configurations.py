@@ -1,4 +1,4 @@
-"""Configurations as one writes them on a command line: `bm25`, `search.k1=1.5,search.b=0.4`, `run:old.trec`."""
+"""Configurations as one writes them on a command line: `bm25`, `precise`, `search.k1=1.5,search.b=0.4`, `run:it.trec`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -6,12 +6,13 @@ from itertools import count
 from pathlib import Path
 
 from twofold.domain.errors import InvalidInputError
-from twofold.pipeline.search import MODES
+from twofold.pipeline.plan import MODES
+from twofold.profiles import PROFILES
+from twofold.setting_dials import known_dials
 from twofold.settings import Settings
 
 AS_SET = "settings"
 RUN = "run:"
-_GROUP = "search."
 
 Resolve = Callable[[Mapping[str, str]], Settings]
 """Gives the settings with some of them set to something else."""
@@ -31,7 +32,7 @@ class Configuration:
 
 
 def parsed_configuration(text: str, resolve: Resolve) -> Configuration:
-    """Read `settings` (as they stand), a mode, `search.KEY=VALUE`, several of these parted by commas, or `run:FILE`.
+    """Read `settings` (as they stand), a mode, a profile, `KEY=VALUE`, several of these parted by commas, `run:FILE`.
 
     Raises InvalidInputError for anything else, and for settings that are about how documents are stored.
     """
@@ -56,13 +57,18 @@ def distinct(some: Iterable[Configuration]) -> list[Configuration]:
 def _override(part: str) -> tuple[str, str]:
     key, sign, value = (piece.strip() for piece in part.partition("="))
     if not sign:
-        if part not in MODES:
-            remedy = f"Use {', '.join(MODES)}, {AS_SET}, search.KEY=VALUE or {RUN}FILE."
-            raise InvalidInputError(f"There is no mode {part!r}.", remedy)
-        return "search.mode", part
-    if not key.startswith(_GROUP):
+        if part in MODES:
+            return "search.mode", part
+        if any(part in (one.name, *one.aliases) for one in PROFILES):
+            return "profile", part
+        known = ", ".join((*MODES, *(one.name for one in PROFILES)))
+        raise InvalidInputError(
+            f"There is no mode or profile {part!r}.", f"Use {known}, {AS_SET}, KEY=VALUE or {RUN}FILE."
+        )
+    known_here = known_dials()
+    if key in known_here and not known_here[key].of_a_search:
         raise InvalidInputError(
             f"{key} cannot be compared on one index.",
-            f"Compare settings of searching, {_GROUP}..., or write a --run of each index and compare those.",
+            "Compare settings of searching, or write a --run of each index and compare those.",
         )
     return key, value

@@ -115,7 +115,7 @@ def _model(settings: Settings) -> Iterator[Check]:
 
 def _reranker(settings: Settings) -> Iterator[Check]:
     """Look at the reranker, if one is set. Without its files searches go on, in the fused order."""
-    spec = settings.search.rerank
+    spec = settings.rerank.model
     if spec == NONE:
         return
     entry = CATALOGUE.get(spec)

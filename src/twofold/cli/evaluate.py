@@ -15,14 +15,14 @@ from twofold.cli.judged import Ground, Needs, Source, ground_of
 from twofold.cli.launch import settings_for
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.progress import model_progress
-from twofold.compose import plan_of, rerankers_for
+from twofold.compose import aids_for, openers_for, plan_of
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.evaluate.conditions import check_comparable, parsed_condition
 from twofold.evaluate.evaluation import Answers, Asked, evaluation
 from twofold.evaluate.report import STANDARD, Metric, metric_named
 from twofold.evaluate.running import find_all, milliseconds_a_query
 from twofold.evaluate.runs import Run, as_word, read_run, write_run
-from twofold.pipeline.search import MODES
+from twofold.pipeline.plan import MODES
 from twofold.settings import Settings
 
 CONDITION_HOLDS = 11
@@ -44,7 +44,7 @@ Queries = Annotated[Path | None, _option("--queries", "FILE", "The queries that 
 Modes = Annotated[list[str] | None, _option("--mode", "MODE", "The same as --with MODE; repeat for more.", "-m")]
 With = Annotated[
     list[str] | None,
-    _option("--with", "WAY", "Measure this: a mode, search.KEY=VALUE,..., settings or run:FILE; repeat for more."),
+    _option("--with", "WAY", "Measure this: a mode, a profile, KEY=VALUE,..., settings or run:FILE; repeat for more."),
 ]
 Against = Annotated[str | None, _option("--against", "WAY", "Compare with this, question by question.")]
 FromRun = Annotated[
@@ -133,13 +133,13 @@ def _answers(one: Configuration, ground: Ground) -> Answers:
     if ground.parts is None:
         raise InvalidInputError(f"There is no index for {one.name} to search.", "Name one with --index.")
     plan = plan_of(one.asks)
-    rerankers = rerankers_for(one.asks, model_progress())
+    openers = openers_for(one.asks, model_progress())
     try:
-        parts = replace(ground.parts, reranker=rerankers.named(one.asks.search.rerank))
+        parts = replace(ground.parts, aids=aids_for(ground.parts.aids, one.asks, openers))
         run = find_all(parts, ground.judged, plan, ground.names)
         return Answers(one.name, run, milliseconds_a_query(parts, ground.judged, plan))
     finally:
-        rerankers.close()
+        openers.close()
 
 
 def _elsewhere(path: Path, ground: Ground) -> Run:

@@ -3,20 +3,20 @@
 from twofold.cli.screen import Screen, columns, one_line
 from twofold.domain.types import TermScore
 from twofold.lexical.analyze import EXACT
-from twofold.pipeline.results import ArmTrace, FoundPassage, RerankSummary, RerankTrace
+from twofold.pipeline.results import ArmTrace, FoundPassage, RerankSummary, RerankTrace, Step
+from twofold.ranking.boost import BoostStep
 
 _INDENT = "      "
+SHOWN = {"lexical": "words", "dense": "meaning"}
 _NUMBERS = frozenset(range(1, 6))
 
 
 def draw_explanation(screen: Screen, hit: FoundPassage) -> None:
     """Draw each arm's numbers, whose parts add up to the score, and each term's, which add up to the words' raw one."""
     rows = [("", "rank", "raw", "normalised", "weight", "part")]
-    for name, arm in (("words", hit.trace.lexical), ("meaning", hit.trace.dense)):
-        if arm is not None:
-            rows.append(_arm_cells(name, arm))
-    if hit.trace.rerank is not None:
-        rows += _rerank_rows(hit.trace.rerank)
+    rows += [_arm_cells(SHOWN.get(arm.arm, one_line(arm.arm)), arm) for arm in hit.trace.arms]
+    for step in hit.trace.steps:
+        rows += _step_rows(step)
     rows.append(("score", "", "", "", "", f"{hit.score:.6f}"))
     if hit.trace.terms:
         rows.append(("", "", "", "", "", ""))
@@ -42,6 +42,19 @@ def _rerank_rows(trace: RerankTrace) -> list[tuple[str, str, str, str, str, str]
         part = trace.weight * trace.relevance
         rows.append(("rerank", "", f"{trace.raw:.6f}", f"{trace.relevance:.6f}", f"{trace.weight:.4f}", f"{part:.6f}"))
     return rows
+
+
+def _step_rows(step: Step) -> list[tuple[str, str, str, str, str, str]]:
+    """Write what one stage did to the score: `raw` is the score before it, `part` the one after it."""
+    detail = step.detail
+    if isinstance(detail, RerankTrace):
+        return _rerank_rows(detail)
+    if isinstance(detail, BoostStep):
+        said = ", ".join(one_line(name) for name in (*detail.codes, *detail.rules))
+        changed = f"×{detail.multiplier:g} +{detail.bonus:g}"
+    else:
+        said, changed = "fields", f"×{detail.weights.alpha:g} +{detail.bonus:.4f}"
+    return [(f"{step.stage} ({said})", "", f"{step.before:.6f}", "", changed, f"{step.after:.6f}")]
 
 
 def summary_of(summary: RerankSummary) -> str:

@@ -13,7 +13,8 @@ from twofold.cli.progress import progress_on
 from twofold.cli.screen import columns, counted, one_line, screen_on, sized
 from twofold.compose import INDEX_FOLDER, MEMORY, folder_of, make_parts, open_store
 from twofold.domain.errors import CorruptError, InvalidInputError, TwofoldError
-from twofold.index import Index, IndexInfo
+from twofold.index import Index
+from twofold.pipeline.types import IndexInfo
 from twofold.settings import Settings
 from twofold.stores.local.catalog import is_catalog
 

@@ -15,7 +15,7 @@ from twofold.cli.progress import model_progress
 from twofold.cli.screen import printable, screen_on
 from twofold.domain.errors import InvalidInputError, TwofoldError
 from twofold.index import Index
-from twofold.settings import Resolved, resolve
+from twofold.settings import Resolved, load_settings, resolve
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
@@ -44,15 +44,19 @@ def settings_for(context: typer.Context, **overrides: str | None) -> Resolved:
     `chunk__size=...` stands for `chunk.size`.
     """
     launch = launch_of(context)
-    given = {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
-    return resolve(config=launch.config, overrides={**launch.overrides, **given})
+    return resolve(config=launch.config, overrides={**launch.overrides, **_given(overrides)})
+
+
+def _given(overrides: Mapping[str, str | None]) -> Mapping[str, str]:
+    return {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
 
 
 def open_index(context: typer.Context, name: str | None, *, create: bool = False, **overrides: str | None) -> Index:
     """Open the index of that name, or the one that the settings name; `overrides` as for `settings_for`."""
-    settings = settings_for(context, **overrides).settings
-    where = name if name is not None else settings.index
-    return Index(where, settings=settings, create=create, on_model=model_progress())
+    launch = launch_of(context)
+    said = {**launch.overrides, **_given(overrides)}
+    where = name if name is not None else load_settings(config=launch.config, overrides=said).index
+    return Index(where, config=launch.config, overrides=said, create=create, on_model=model_progress())
 
 
 def parsed_overrides(assignments: list[str]) -> Mapping[str, str]:

@@ -83,7 +83,7 @@ def ensure_present(settings: Settings) -> None:
 def _chosen(names: list[str] | None, settings: Settings) -> list[ModelEntry]:
     if names:
         return [entry_named(name) for name in names]
-    known = [CATALOGUE[name] for name in (settings.embedder, settings.search.rerank) if name in CATALOGUE]
+    known = [CATALOGUE[name] for name in (settings.embedder, settings.rerank.model) if name in CATALOGUE]
     if settings.embedder in CATALOGUE:
         return known
     screen_on(sys.stderr).line(f"The embedder {one_line(settings.embedder)} has no files in the catalogue.")

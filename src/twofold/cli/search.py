@@ -50,7 +50,7 @@ def search(
 ) -> None:
     """Search by words and by meaning."""
     budget = None if budget_ms is None else str(budget_ms)
-    with open_index(context, index, embedder=embedder, search__rerank=rerank, search__budget_ms=budget) as opened:
+    with open_index(context, index, embedder=embedder, rerank__model=rerank, search__budget_ms=budget) as opened:
         result = opened.search(" ".join(query), k=k, mode=mode, filter=parsed_filter(filters or []))
         asked = analyser_for(opened.settings.analyser)
     if as_json:

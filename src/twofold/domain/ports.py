@@ -109,6 +109,21 @@ Chunker = Callable[[Document], tuple[Chunk, ...]]
 """Cuts a document into passages, in reading order, with ordinals from 0."""
 
 
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """One passage that a retriever found, by its public name; `score` is on its own scale, higher is better."""
+
+    chunk_id: str
+    score: float
+
+
+class Retriever(Protocol):
+    """Finds passages of a collection by a way of its own. Bears calls from several threads."""
+
+    def search(self, query: str, k: int) -> Sequence[Retrieved]:
+        """Give at most k passages, in any order; what the collection does not hold is left out by the caller."""
+
+
 class QueryTransformer(Protocol):
     """Puts a question in other words, or into another language such as a graph's (checklist items 39 and 91)."""
 
@@ -181,6 +196,9 @@ class View(Protocol):
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
+
+    def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
+        """Give those of the keys, in their order, whose passages are there and may be found at all."""
 
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked. Raises NotFoundError for a key that is not there."""

@@ -4,7 +4,6 @@ Judged questions are prose: what quotes and signs in them would ask of a search 
 """
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -15,16 +14,13 @@ from twofold.evaluate.collection import CorpusDocument, JudgedCollection
 from twofold.evaluate.report import DOCUMENTS_JUDGED
 from twofold.evaluate.runs import Run, ScoredDocument
 from twofold.pipeline.parts import Parts
+from twofold.pipeline.plan import LARGEST_K, SearchPlan
 from twofold.pipeline.prepare import prepare
-from twofold.pipeline.search import LARGEST_K, SearchPlan, search
-from twofold.query.operators import OPERATOR
+from twofold.pipeline.search import search
+from twofold.query.prose import as_prose
 
 DOCUMENTS_AT_ONCE = 64
 QUERIES_TIMED = 100
-
-_QUOTES = str.maketrans(dict.fromkeys('"\uff02\u201c\u201d\u201e\xab\xbb', " "))
-_SIGN = re.compile(r"(?<!\S)[+-](?=[^\s+-])")
-_NAMED = re.compile(rf"(?<!\S){OPERATOR.pattern}")
 
 OnFilled = Callable[[int, int], None]
 """Called with how many documents are in, and how many passages they made."""
@@ -78,17 +74,6 @@ def find_all(parts: Parts, judged: JudgedCollection, plan: SearchPlan, names: Ma
             best.setdefault(names.get(hit.document, hit.source), hit.score)
         run[question.id] = tuple(ScoredDocument(*one) for one in islice(best.items(), DOCUMENTS_JUDGED))
     return run
-
-
-def as_prose(question: str) -> str:
-    """Take the operators out of a question and leave its words.
-
-    >>> as_prose('what "barks at midnight" -loudly')
-    'what  barks at midnight  loudly'
-    >>> as_prose("the type:token ratio")
-    'the type: token ratio'
-    """
-    return _NAMED.sub(r"\g<0> ", _SIGN.sub("", question.translate(_QUOTES)))
 
 
 def milliseconds_a_query(parts: Parts, judged: JudgedCollection, plan: SearchPlan) -> float:

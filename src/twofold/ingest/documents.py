@@ -2,8 +2,8 @@
 
 from hashlib import blake2b
 
-from twofold.domain.types import Document, document_id
-from twofold.ingest.reading import Extract
+from twofold.domain.types import Document, Metadata, document_id
+from twofold.ingest.reading import Extract, clean
 
 
 def content_hash(data: bytes) -> str:
@@ -21,5 +21,20 @@ def document_from(source_name: str, extract: Extract, media_type: str, hashed: s
         media_type=media_type,
         blocks=extract.blocks,
         metadata=extract.metadata,
+        content_hash=hashed,
+    )
+
+
+def document_of_text(text: str, source: str, title: str, metadata: Metadata, identity: str | None) -> Document:
+    """Make a document of text that somebody holds; without a source the text itself names it."""
+    cleaned = clean(text)
+    hashed = content_hash(cleaned.encode())
+    name = clean(source) or (identity if identity is not None else f"text {hashed[:12]}")
+    return Document(
+        id=identity if identity is not None else document_id(name),
+        source=name,
+        text=cleaned,
+        title=clean(title),
+        metadata=metadata,
         content_hash=hashed,
     )

@@ -2,7 +2,7 @@
 
     full ─reranker fails→ without reranking ─an arm fails→ one arm, without reranking ─it fails→ empty
 
-Pure decisions: nothing is called here. A search starts from `standing_of`, and hands each failure to `without`, which
+Pure decisions: nothing is called here. A search starts from `footing_of`, and hands each failure to `without`, which
 says what is left to do, or raises where that was asked for (checklist 52, 75, 76, 77, C17).
 """
 
@@ -50,7 +50,7 @@ class Degradation:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Footing:
     """What a search may still do. `wanted` is what it was to do; `lost` says, in order, how it came down."""
 
     wanted: frozenset[Stage]
@@ -74,13 +74,13 @@ ARMS_OF = {"hybrid": ARMS, "bm25": frozenset({Stage.LEXICAL}), "semantic": froze
 COULD_NOT_LOOK = "couldn't find anything: no way to search was left"
 
 
-def standing_of(mode: str, *, reranks: bool) -> Standing:
+def footing_of(mode: str, *, reranks: bool) -> Footing:
     """Say what a search in this mode (`hybrid`, `bm25`, `semantic`) sets out with."""
     wanted = ARMS_OF[mode] | ({Stage.RERANK} if reranks else frozenset())
-    return Standing(wanted, wanted)
+    return Footing(wanted, wanted)
 
 
-def without(standing: Standing, stage: Stage, error: TwofoldError, on_failure: str = "degrade") -> Standing:
+def without(footing: Footing, stage: Stage, error: TwofoldError, on_failure: str = "degrade") -> Footing:
     """Say what is left when a stage has failed; with `raise` nothing is, and the error goes on.
 
     An arm that fails takes reranking with it: one arm's order stands as it is (checklist 75, 76). A mode that asked for
@@ -91,11 +91,11 @@ def without(standing: Standing, stage: Stage, error: TwofoldError, on_failure: s
     if on_failure == "raise":
         raise error
     gone = {stage} if stage is Stage.RERANK else {stage, Stage.RERANK}
-    left = frozenset() if on_failure == "empty" else standing.left - gone
+    left = frozenset() if on_failure == "empty" else footing.left - gone
     if not left & ARMS:
         left = frozenset()
-    step = Degradation(stage, _level(standing.wanted, left), error.message)
-    return replace(standing, left=left, lost=(*standing.lost, step))
+    step = Degradation(stage, _level(footing.wanted, left), error.message)
+    return replace(footing, left=left, lost=(*footing.lost, step))
 
 
 def _level(wanted: frozenset[Stage], left: frozenset[Stage]) -> Level:

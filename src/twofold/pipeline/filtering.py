@@ -3,31 +3,25 @@
 It stands for systems that filter so (checklist item C10): it can leave fewer passages than there are.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
-from twofold.domain.filters import Filter, fields_of, matches
-from twofold.domain.ports import View
+from twofold.domain.filters import EVERYTHING, Filter, matches
 from twofold.domain.types import Ranking
 from twofold.pipeline.results import FilterSummary
+from twofold.pipeline.standing import Passages, Standing
 
 FILTER_STAGES = ("pre", "post")
 
 
-@dataclass(frozen=True, slots=True)
-class Filtered:
-    """What is left, in its order, and the counts before and after."""
-
-    ranking: Ranking
-    summary: FilterSummary
-
-
-def filter_late(view: View, ranking: Ranking, condition: Filter) -> Filtered:
+def filter_late(standing: Standing, passages: Passages, condition: Filter) -> Standing:
     """Keep what passes: of 100 candidates, 3 of them in SQL files, `type == ".sql"` leaves these 3."""
-    chunks = view.chunks(ranking.keys.tolist())
-    infos = view.describe(list({chunk.document for chunk in chunks}))
-    passing = [matches(condition, fields_of(infos[chunk.document], chunk)) for chunk in chunks]
+    if condition == EVERYTHING:
+        return standing
+    ranking = standing.ranking
+    passing = [matches(condition, fields) for fields in passages.fields(ranking.keys.tolist())]
     kept = np.array(passing, dtype=np.bool_)
     left = Ranking(ranking.keys[kept], ranking.scores[kept])
-    return Filtered(left, FilterSummary(candidates=len(ranking), kept=len(left)))
+    summary = FilterSummary(candidates=len(ranking), kept=len(left))
+    return replace(standing.after("filter", left), filtered=summary)

@@ -1,11 +1,23 @@
 """The parts that sentences are made with: a store and what fills it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from twofold.domain.ports import Chunker, Embedder, Enricher, Recipe, Reranker, Store
+from twofold.domain.generators import Generator
+from twofold.domain.ports import (
+    Chunker,
+    Embedder,
+    Enricher,
+    QueryTransformer,
+    Recipe,
+    Reranker,
+    Retriever,
+    Store,
+)
 from twofold.domain.types import Chunk, Metadata, TermCounts
+from twofold.pipeline.limits import TimedCalls
+from twofold.ranking.answerable import Calibration
 
 
 class Analyser(Protocol):
@@ -32,6 +44,22 @@ def add_nothing(_: Chunk) -> Metadata:
     return {}
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Aids:
+    """What a search may ask beside the store and the embedder; what is absent is left out.
+
+    `rerankers` are tried in order, `transformers` reword questions, `retrievers` find passages by ways of their own, by
+    name. `calls` makes the calls that may be given up, `calibrations` say what searches were measured.
+    """
+
+    rerankers: tuple[Reranker, ...] = ()
+    generator: Generator | None = None
+    transformers: tuple[QueryTransformer, ...] = ()
+    retrievers: tuple[tuple[str, Retriever], ...] = ()
+    calls: TimedCalls = field(default_factory=TimedCalls)
+    calibrations: tuple[Calibration, ...] = ()
+
+
 class Enriching(NamedTuple):
     """An enricher, and the name that a recipe knows it by: another name for whatever gives other fields."""
 
@@ -46,8 +74,8 @@ NO_ENRICHING = Enriching("", add_nothing)
 class Parts:
     """A collection's store and the four that make its passages.
 
-    `chunking` describes the chunker; `settings` are those that the parts were made with, by name. `reranker` is None
-    where nothing is to be reranked.
+    `chunking` describes the chunker; `settings` are those that the parts were made with, by name. `aids` are what a
+    search may ask besides.
     """
 
     store: Store
@@ -56,8 +84,8 @@ class Parts:
     chunker: Chunker
     chunking: str
     settings: tuple[tuple[str, str], ...] = ()
-    reranker: Reranker | None = None
     enriching: Enriching = NO_ENRICHING
+    aids: Aids = field(default_factory=Aids)
 
     @property
     def recipe(self) -> Recipe:

@@ -24,10 +24,12 @@ AT_ONCE = 5
 class RerankPlan:
     """How candidates are reranked: how many, with what weight in [0, 1], and from what relevance in [0, 1] they stay.
 
-    `budget_ms` is the time that the whole search may take, 0 for no limit.
+    `keep` is how many are left after it, 0 for all. `budget_ms` is the time that the whole search may take, 0 for no
+    limit.
     """
 
     candidates: int = 20
+    keep: int = 0
     weight: float = 0.2
     threshold: float = 0.0
     budget_ms: float = 0.0
@@ -58,19 +60,15 @@ def rerank(
 ) -> Reranked:
     """Rerank the first candidates of an order; the others stay beneath, and are left out where there is a threshold.
 
-    `elapsed_ms` tells how much of the budget is spent. A reranker that fails leaves the fused order, and that is told
-    in `degraded`.
+    `elapsed_ms` tells how much of the budget is spent; where all of it is, nothing is read, and `degraded` says so.
+    Raises ModelError when the reranker fails, or gives what no reranker may.
     """
     fused = reading.fused
     wanted = fused.keys[: plan.candidates].tolist()
     if not wanted:
         return Reranked(fused)
-    try:
-        raw = _read(reranker, reading, wanted, plan.budget_ms, elapsed_ms)
-        relevance = _relevance(reranker, raw)
-    except ModelError as error:
-        skipped = "; the threshold was not applied" if plan.threshold else ""
-        return Reranked(fused, degraded=(f"rerank unavailable: {error.message}{skipped}",))
+    raw = _read(reranker, reading, wanted, plan.budget_ms, elapsed_ms)
+    relevance = _relevance(reranker, raw)
     if not len(raw):
         note = f"rerank skipped: the budget of {plan.budget_ms:g} ms was spent"
         return Reranked(fused, summary=_summary(reranker, plan, 0, 0), degraded=(note,))
@@ -79,8 +77,10 @@ def rerank(
 
 def check(plan: RerankPlan) -> None:
     """Refuse what cannot be done. Raises InvalidInputError."""
-    if plan.candidates < 1:
-        raise InvalidInputError(f"{plan.candidates} candidates cannot be reranked.", "Rerank at least 1.")
+    if plan.candidates < 1 or plan.keep < 0:
+        raise InvalidInputError(
+            f"{plan.keep} of {plan.candidates} candidates cannot be kept.", "Rerank at least 1; keep 0 for all."
+        )
     for name, value in (("weight", plan.weight), ("threshold", plan.threshold)):
         if not 0.0 <= value <= 1.0:
             raise InvalidInputError(f"The rerank {name} must be from 0 to 1, not {value}.", "Choose one in between.")
@@ -133,6 +133,8 @@ def _blended(reranker: Reranker, fused: Ranking, read: tuple[Scores, Scores], pl
         relevant = fused.keys[: len(raw)][relevance >= plan.threshold]
         kept = np.isin(ranking.keys, relevant)
         ranking = Ranking(ranking.keys[kept], ranking.scores[kept])
+    if plan.keep:
+        ranking = Ranking(ranking.keys[: plan.keep], ranking.scores[: plan.keep])
     constants = {"fused_low": made.span.low, "fused_high": made.span.high}
     return Reranked(ranking, traces, constants, _summary(reranker, plan, len(raw), dropped))
 

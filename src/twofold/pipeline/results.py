@@ -1,19 +1,25 @@
 """What a search hands back, with enough beside it to recompute every score that it shows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from twofold.domain.types import TermScore
+from twofold.domain.types import Metadata, TermScore
+from twofold.ranking.boost import BoostStep
+from twofold.ranking.metadata import MetadataStep
+from twofold.ranking.neighbours import Joined
 
 
 @dataclass(frozen=True, slots=True)
 class ArmTrace:
     """What one arm said of a passage.
 
-    `rank` counts from 1 in the arm's own list, None where the passage was below the arm's depth and only scored.
-    `raw` is BM25 or cosine, `normalised` what the fusion made of it, and `weight · normalised` its part of the score.
+    `arm` is `lexical`, `dense`, the name of a retriever of the user's own, or `wording 2`, where several wordings of a
+    question were ranked each for itself. `rank` counts from 1 in the arm's own list, None where the passage was below
+    the arm's depth and only scored. `raw` is BM25 or cosine, `normalised` what the fusion made of it, and
+    `weight · normalised` its part of the score.
     """
 
+    arm: str
     rank: int | None
     raw: float
     normalised: float
@@ -48,35 +54,84 @@ class RerankTrace:
             return self.fused_normalised
         return (1.0 - self.weight) * self.fused_normalised + self.weight * self.relevance
 
+    def apply(self, score: float) -> float:
+        """Give the score that the stage left; what stood before is in `fused`, and must be `score`."""
+        return self.final if score == self.fused else float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage's change of a passage's score: `after == detail.apply(before)`, exactly."""
+
+    stage: str
+    before: float
+    after: float
+    detail: BoostStep | RerankTrace | MetadataStep
+
 
 @dataclass(frozen=True, slots=True)
 class HitTrace:
-    """Where a passage's score came from. `terms` add up to the lexical arm's `raw`, from the left.
+    """Where a passage's score came from: the arms' parts added up from the left, then each step in turn.
 
-    `rerank` is None where nothing was reranked.
+    `terms` add up to the lexical arm's `raw`, from the left; they are of the question's wording number `wording`.
     """
 
-    lexical: ArmTrace | None
-    dense: ArmTrace | None
+    arms: tuple[ArmTrace, ...]
     terms: tuple[TermScore, ...] = ()
-    rerank: RerankTrace | None = None
+    steps: tuple[Step, ...] = ()
+    wording: int = 0
+
+    @property
+    def lexical(self) -> ArmTrace | None:
+        """What words said, None where they were not asked."""
+        return self.arm("lexical")
+
+    @property
+    def dense(self) -> ArmTrace | None:
+        """What meaning said, None where it was not asked."""
+        return self.arm("dense")
+
+    @property
+    def rerank(self) -> RerankTrace | None:
+        """What the reranker said, None where nothing was reranked."""
+        return next((step.detail for step in self.steps if isinstance(step.detail, RerankTrace)), None)
+
+    def arm(self, name: str) -> ArmTrace | None:
+        """Give what one arm said, None where it was not asked."""
+        return next((one for one in self.arms if one.arm == name), None)
 
     def evaluate(self) -> float:
-        """Recompute the passage's score: the fused one, or what reranking made of it."""
-        return self.fused() if self.rerank is None else self.rerank.final
+        """Recompute the passage's score, bit for bit."""
+        score = self.fused()
+        for step in self.steps:
+            score = step.detail.apply(score)
+        return score
 
     def fused(self) -> float:
-        """Recompute the fused score: the parts of the arms that spoke, lexical first."""
+        """Recompute the fused score."""
         total = 0.0
-        for arm in (self.lexical, self.dense):
-            if arm is not None:
-                total += arm.part
+        for arm in self.arms:
+            total += arm.part
         return total
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A passage before or after one that was found, in the same document."""
+
+    ordinal: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """One line of a search's answer. `document_text[start:end] == text`; `score` orders and says nothing else."""
+    """One line of a search's answer. `document_text[start:end] == text`; `score` orders and says nothing else.
+
+    `metadata` is the document's with the passage's own. `context` are its neighbours in reading order and `joined` all
+    of it as one text, where the search was asked to expand. `collection` is empty unless several were searched.
+    """
 
     rank: int
     score: float
@@ -91,6 +146,10 @@ class FoundPassage:
     end: int
     text: str
     trace: HitTrace
+    metadata: Metadata = field(default_factory=dict)
+    context: tuple[Neighbour, ...] = ()
+    joined: Joined | None = None
+    collection: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +177,46 @@ class FilterSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """How many passages there were at three moments (checklist 82): fused, after a late filter, in the answer."""
+
+    retrieved: int
+    after_filter: int
+    after_rerank: int
+
+
+@dataclass(frozen=True, slots=True)
+class StageTrace:
+    """One stage: how many passages it was given, how many it left, what it decided, in words, and how long it took."""
+
+    name: str
+    given: int
+    left: int
+    milliseconds: float = 0.0
+    decisions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything that happened to a question, in order; `hits` are the traces of the passages shown."""
+
+    stages: tuple[StageTrace, ...]
+    counts: Counts
+    hits: tuple[HitTrace, ...]
+
+    def evaluate(self) -> tuple[float, ...]:
+        """Recompute the score of each passage shown, exactly."""
+        return tuple(hit.evaluate() for hit in self.hits)
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """A search's answer. `mode` is what was done, `degraded` names what could not be done and why.
 
-    `fusion` says how scores were made: `convex`, `rrf`, or the mode's name where one arm was alone. `constants` are
-    what the question's scores were normalised by; `timings_ms` gives each step and `total`. `rerank` is None where
-    nothing was reranked. `filtered` is None where a filter acted before the cut, or there was none.
+    `fusion` says how scores were made: the form's name, or the mode's where one arm was alone. `constants` are what the
+    question's scores were normalised by; `timings_ms` gives each step and `total`. `rerank` is None where nothing was
+    reranked, `filtered` where no filter acted after the cut. `wordings` are the question and what else was asked.
+    `confidence` in [0.5, 1] and the calibrated `p_answerable` in [0, 1] are None where nothing can be said.
     """
 
     query: str
@@ -135,3 +228,15 @@ class SearchResult:
     degraded: tuple[str, ...] = ()
     rerank: RerankSummary | None = None
     filtered: FilterSummary | None = None
+    stages: tuple[StageTrace, ...] = ()
+    counts: Counts = field(default_factory=lambda: Counts(0, 0, 0))
+    wordings: tuple[str, ...] = ()
+    confidence: float | None = None
+    p_answerable: float | None = None
+    profile: str = ""
+    cached: str = ""
+
+    @property
+    def trace(self) -> Trace:
+        """Everything that happened to the question, as one object."""
+        return Trace(self.stages, self.counts, tuple(hit.trace for hit in self.hits))

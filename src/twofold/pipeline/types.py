@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from twofold.domain.ports import Recipe
+
 
 class Phase(StrEnum):
     """What a sync is doing."""
@@ -80,3 +82,21 @@ class SyncReport:
     embedded: int = 0
     truncated: int = 0
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """What an index holds, where, and how it was made. `recipe` is None until it holds a document."""
+
+    name: str
+    folder: str
+    recipe: Recipe | None
+    documents: int
+    chunks: int
+    generation: int
+    segments: int
+    bytes_on_disk: int
+
+
+def say_nothing(_: SyncProgress) -> None:
+    """Report progress to nobody."""

@@ -13,7 +13,7 @@ matter.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, Final
 
@@ -42,7 +42,7 @@ class CodePatterns:
     """What a user calls a code. Make one with `compile_patterns`, once; it bears calls from several threads."""
 
     patterns: tuple[str, ...] = ()
-    matcher: Any = None  # all of them as one RE2 program; None for no pattern
+    matcher: Any = field(default=None, compare=False)  # all of them as one RE2 program; None for no pattern
 
 
 NO_PATTERNS: Final = CodePatterns()

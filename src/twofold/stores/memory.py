@@ -68,14 +68,14 @@ class MemoryView:
 
     def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25."""
-        keys = self._within(scope)
+        keys = self._allowed(scope)
         scores = self.score_terms(query, keys)
         found = scores > 0.0
         return Ranking.of(keys[found], scores[found], k)
 
     def find_vector(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k nearest passages by cosine."""
-        keys = self._within(scope)
+        keys = self._allowed(scope)
         return Ranking.of(keys, self.score_vector(vector, keys), k)
 
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
@@ -107,6 +107,10 @@ class MemoryView:
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count passages, their words, and in how many of them each term occurs."""
         return statistics_of((indexed.terms for indexed in self._chunks.values()), terms)
+
+    def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
+        """Give those of the keys whose passages are there and may be found at all."""
+        return keys[np.isin(keys, self._allowed(scope))]
 
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
@@ -147,7 +151,7 @@ class MemoryView:
         held = self._chunks.get(key)
         return NOTHING if held is None else held.terms
 
-    def _within(self, scope: Scope) -> ChunkKeys:
+    def _allowed(self, scope: Scope) -> ChunkKeys:
         keys = [
             indexed.chunk.key
             for entry in self._state.entries.values()

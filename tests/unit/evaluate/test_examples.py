@@ -5,10 +5,11 @@ from types import ModuleType
 
 import pytest
 
-from twofold.evaluate import compare, metrics, report, running, runs
+from twofold.evaluate import compare, metrics, report, runs
+from twofold.query import prose
 
 
-@pytest.mark.parametrize("module", [compare, metrics, report, running, runs], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [compare, metrics, report, runs, prose], ids=lambda module: module.__name__)
 def test_the_worked_numbers_hold(module: ModuleType) -> None:
     outcome = doctest.testmod(module)
     assert outcome.attempted > 0

@@ -8,9 +8,10 @@ from twofold.compose import make_parts
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors, document_id
 from twofold.evaluate.collection import CorpusDocument, JudgedCollection, Question
-from twofold.evaluate.running import as_prose, ask_all, document_of, fill, find_all, milliseconds_a_query
+from twofold.evaluate.running import ask_all, document_of, fill, find_all, milliseconds_a_query
 from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.search import SearchPlan
+from twofold.pipeline.plan import SearchPlan
+from twofold.query.prose import as_prose
 from twofold.settings import Settings
 from twofold.stores.memory import MemoryStore
 

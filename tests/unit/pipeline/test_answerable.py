@@ -12,7 +12,7 @@ from twofold.domain.ports import View
 from twofold.domain.types import EMPTY_RANKING, Ranking, Statistics, TermQuery
 from twofold.lexical.bm25 import inverse_document_frequency
 from twofold.pipeline.answerable import signals_of
-from twofold.pipeline.fusion import Candidates, convex
+from twofold.pipeline.fusion import Candidates, FusionPlan, convex
 from twofold.ranking.answerable import Signals
 from twofold.stores.memory import MemoryStore
 
@@ -36,7 +36,7 @@ def read(question: str, texts: Sequence[str] = TEXTS, arms: Sequence[str] = ("wo
     store.put(entries(texts))
     with store.view() as view:
         found = searched(view, terms, arms=arms)
-        signals = signals_of(view, found, convex(found, 0.6).ranking, terms)
+        signals = signals_of(view, found, convex(found, FusionPlan()).ranking, terms)
     assert signals is not None
     return signals
 
@@ -116,7 +116,7 @@ def test_statistics_that_are_given_replace_the_collections() -> None:
     alike = replace(terms, statistics=Statistics(100, 400, {"cats": 7, "zebra": 7}))
     with store.view() as view:
         found = searched(view, alike)
-        signals = signals_of(view, found, convex(found, 0.6).ranking, alike)
+        signals = signals_of(view, found, convex(found, FusionPlan()).ranking, alike)
     assert signals is not None
     assert signals.coverage_first == pytest.approx(0.5)
 
@@ -135,7 +135,7 @@ def reread(relevance: dict[int, float] | None, order: Sequence[int] = (0, 1, 2, 
     store.put(entries(TEXTS))
     with store.view() as view:
         found = searched(view, terms)
-        ranking = convex(found, 0.6).ranking
+        ranking = convex(found, FusionPlan()).ranking
         shown = Ranking.of(ranking.keys[list(order)], [float(len(order) - at) for at in range(len(order))])
         given = None if relevance is None else {int(shown.keys[at]): value for at, value in relevance.items()}
         signals = signals_of(view, found, shown, terms, given)

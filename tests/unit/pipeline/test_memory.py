@@ -14,9 +14,10 @@ from asking import key_of, parsed
 from making import vector
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import And, Op, Test
+from twofold.pipeline.fusion import FusionPlan
 from twofold.pipeline.memory import CachePlan, SearchMemory
 from twofold.pipeline.memory_keys import canonical, may_share, memory_key
-from twofold.pipeline.search import SearchPlan
+from twofold.pipeline.plan import SearchPlan
 
 SAME = vector("whatever")  # one vector for all: only the keys tell questions apart
 MARKS = CachePlan(agree="marks")
@@ -132,7 +133,11 @@ def test_other_settings_are_a_miss() -> None:
     plan = SearchPlan()
     memory.remember(key_of("undo", settings=(plan, "model a")), SAME, "answer")
 
-    others = [replace(plan, k=9), replace(plan, filter=Test("n", Op.EQ, 1)), replace(plan, dense_weight=0.5)]
+    others = [
+        replace(plan, k=9),
+        replace(plan, filter=Test("n", Op.EQ, 1)),
+        replace(plan, fusion=FusionPlan(dense_weight=0.5)),
+    ]
     for settings in [*((other, "model a") for other in others), (plan, "model b"), (plan,), ()]:
         assert memory.lookup(key_of("undo", settings=settings), SAME) is None
     assert memory.lookup(key_of("undo", settings=(SearchPlan(), "model a")), SAME) is not None

@@ -12,14 +12,15 @@ from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import Scale
 from twofold.domain.types import Ranking, Scores
 from twofold.models.hashing import HashingEmbedder
+from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.rerank import AT_ONCE, Reading, RerankPlan, rerank
-from twofold.pipeline.search import SearchPlan, search
+from twofold.pipeline.search import search
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"]
 
 
 def made(**dials: object) -> Index:
-    settings = load_settings(overrides={f"search.{name}": value for name, value in dials.items()})
+    settings = load_settings(overrides={f"rerank.{name}": value for name, value in dials.items()})
     index = Index(":memory:", settings=settings, embedder=HashingEmbedder())
     for place, word in enumerate(WORDS):
         index.add(f"{word} commit" + " filler" * place, source=word)
@@ -52,7 +53,7 @@ def test_nothing_is_reranked_unless_it_is_asked_for(index: Index) -> None:
 @pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
 @pytest.mark.parametrize("weight", [0.0, 0.35, 1.0])
 def test_every_score_is_recomputed_from_its_trace(mode: str, weight: float) -> None:
-    with made(rerank_weight=weight, rerank_candidates=5) as index:
+    with made(weight=weight, candidates=5) as index:
         result = index.search("alpha commit", mode=mode, k=12, rerank="word-overlap")
 
     assert result.rerank is not None
@@ -70,7 +71,7 @@ def test_every_score_is_recomputed_from_its_trace(mode: str, weight: float) -> N
 
 def test_candidates_below_the_cut_keep_their_fused_order(index: Index) -> None:
     plain = sources(index.search("commit", k=12))
-    with made(rerank_weight=1.0, rerank_candidates=4) as other:
+    with made(weight=1.0, candidates=4) as other:
         result = other.search("commit", k=12, rerank=Dictated({plain[3]: 0.9}))
 
     assert sources(result)[0] == plain[3]
@@ -86,12 +87,12 @@ def test_candidates_below_the_cut_keep_their_fused_order(index: Index) -> None:
 def test_more_is_read_than_is_shown(index: Index) -> None:
     last = sources(index.search("commit", k=12))[-1]
 
-    with made(rerank_weight=1.0) as other:
+    with made(weight=1.0) as other:
         assert sources(other.search("commit", k=1, rerank=Dictated({last: 1.0}))) == [last]
 
 
 def test_a_threshold_leaves_out_what_was_not_found_relevant_and_what_was_not_read() -> None:
-    with made(rerank_threshold=0.5, rerank_candidates=3) as index:
+    with made(threshold=0.5, candidates=3) as index:
         plain = sources(index.search("commit", k=12))
         result = index.search("commit", k=12, rerank=Dictated({plain[0]: 0.2, plain[1]: 0.5, plain[2]: 0.9}))
 
@@ -110,7 +111,7 @@ def test_a_failing_reranker_leaves_the_fused_order_and_says_so(index: Index) -> 
 
 
 def test_a_threshold_that_could_not_be_applied_is_named() -> None:
-    with made(rerank_threshold=0.5) as index:
+    with made(threshold=0.5) as index:
         (note,) = index.search("commit", rerank=Dictated({}, last=0)).degraded
 
     assert note.endswith("the threshold was not applied")
@@ -181,13 +182,13 @@ def test_a_spent_budget_reads_nothing_and_says_so() -> None:
     assert done.degraded == ("rerank skipped: the budget of 50 ms was spent",)
 
 
-def test_a_reranker_that_fails_half_way_leaves_the_fused_order() -> None:
-    reranker = Dictated({"text 9": 1.0}, last=2)
-    done = rerank(reranker, reading(30), RerankPlan(budget_ms=1e9))
+def test_a_reranker_that_fails_half_way_leaves_the_fused_order(index: Index) -> None:
+    plain = index.search("commit", k=12)
+    result = index.search("commit", k=12, rerank=Dictated({"mu": 1.0}, last=2), settings={"search.budget_ms": 1e9})
 
-    assert done.ranking == reading(30).fused
-    assert not done.traces
-    assert done.degraded
+    assert sources(result) == sources(plain)
+    assert result.degraded
+    assert {hit.trace.rerank for hit in result.hits} == {None}
 
 
 def test_no_candidates_need_no_reranker() -> None:
@@ -211,7 +212,7 @@ def test_logits_are_blended_as_relevance_and_shown_as_both(index: Index) -> None
 
 
 def test_the_settings_choose_and_the_question_overrides() -> None:
-    with made(rerank="word-overlap") as index:
+    with made(model="word-overlap") as index:
         assert index.search("commit").rerank is not None
         assert index.search("commit", rerank="none").rerank is None
     with made() as index, pytest.raises(NotFoundError, match="no reranker 'nope'"):

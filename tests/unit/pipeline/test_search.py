@@ -36,7 +36,7 @@ def index() -> Iterator[Index]:
 @pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
 @pytest.mark.parametrize("fusion", ["convex", "rrf"])
 def test_every_score_is_recomputed_from_its_trace(mode: str, fusion: str) -> None:
-    settings = load_settings(overrides={"search.fusion": fusion})
+    settings = load_settings(overrides={"fusion.form": fusion})
     with Index(":memory:", settings=settings, embedder=HashingEmbedder()) as index:
         for source, text in TEXTS.items():
             index.add(text, source=source)

@@ -121,6 +121,15 @@ class LocalView:
         """Count live passages, their words, and in how many of them each term occurs."""
         return statistics_of(self._connection, self._snapshot, terms)
 
+    def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
+        """Give those of the keys whose passages are there and may be found at all."""
+        kept = np.zeros(len(keys), dtype=np.bool_)
+        masks = masks_of(self._connection, self._snapshot, scope)
+        for place, places, slots in self._located(keys):
+            mask = masks[place]
+            kept[places] = True if mask is None else mask[slots] != 0
+        return keys[kept]
+
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
         query = (

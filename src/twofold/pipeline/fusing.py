@@ -1,0 +1,128 @@
+"""Fusing what the arms found: all wordings of a question, the user's own retrievers beside them, and feedback."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from twofold.domain.ports import View
+from twofold.domain.types import ChunkKeys, Ranking, TermQuery, chunk_key
+from twofold.pipeline.fusion import ALONE, FUSIONS, ArmShare, Candidates, Fused, FusionPlan, summed
+from twofold.pipeline.looking import Reach, look, united
+from twofold.pipeline.parts import Parts
+from twofold.pipeline.plan import SearchPlan
+from twofold.pipeline.results import StageTrace
+from twofold.pipeline.standing import Stopwatch
+from twofold.pipeline.understanding import Asked, Heard
+from twofold.ranking.fuse import rank_values
+
+CODE_SHARE = 0.5
+"""What is left of the weight of meaning for a question about a code: `docs/decisions/0061-codes-lean-on-words.md`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined:
+    """One order of all that was found. `asked` are the wordings in the order that `found.wordings` counts."""
+
+    fused: Fused
+    found: Candidates
+    asked: tuple[Asked, ...]
+    stages: tuple[StageTrace, ...]
+
+    def terms_of(self, key: int) -> tuple[int, TermQuery | None]:
+        """Say which wording a passage's lexical score is of, and its terms."""
+        found = self.found
+        number = 0
+        if found.wordings is not None:
+            number = int(found.wordings[int(found.keys.searchsorted(key))])
+        return number, self.asked[number].terms if self.asked else None
+
+
+def joined_arms(  # what a look takes
+    parts: Parts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
+) -> Joined:
+    """Let the arms look and fuse what they found, by best score in each arm or by rank over the wordings."""
+    weight = plan.fusion.dense_weight * (CODE_SHARE if heard.about_a_code else 1.0)
+    fusion = replace(plan.fusion, dense_weight=weight)
+    fuse = FUSIONS[fusion.form] if heard.mode == "hybrid" else ALONE[heard.mode]
+    asked = heard.asked or (Asked(None, None),)
+    if plan.rewrite.merge == "rrf" and len(asked) > 1:
+        founds = [look(view, (one,), reach, watch) for one in asked]
+        with watch.step("fuse"):
+            fused = _by_rank([fuse(found, fusion).ranking for found in founds], fusion)
+        found = founds[0]
+    else:
+        found = look(view, asked, reach, watch)
+        with watch.step("fuse"):
+            fused = fuse(found, fusion)
+    others = _others(parts, view, heard, reach)
+    if others:
+        fused = _with_others(fused, others, fusion)
+    return Joined(fused, found, asked, _stages(heard, found, fused, others))
+
+
+def _by_rank(rankings: Sequence[Ranking], fusion: FusionPlan) -> Fused:
+    """Fuse the orders that several wordings gave, by reciprocal rank (checklist C21)."""
+    keys = _all_keys(rankings)
+    named = [(f"wording {number}", ranking, 1.0) for number, ranking in enumerate(rankings, start=1)]
+    return summed(tuple(_rank_share(*one, keys, fusion) for one in named), {"k": float(fusion.rank_constant)})
+
+
+def _others(parts: Parts, view: View, heard: Heard, reach: Reach) -> tuple[tuple[str, Ranking], ...]:
+    """Ask the user's own retrievers; what they name that is not there, or out of scope, is left out."""
+    found = []
+    for name, retriever in parts.aids.retrievers:
+        given = retriever.search(heard.understood.parsed.words, reach.depth)
+        scored = {chunk_key(one.chunk_id): one.score for one in given}
+        held = view.within(np.array(sorted(scored), dtype=np.int64), reach.scope).tolist()
+        found.append((name, Ranking.of(held, [scored[key] for key in held])))
+    return tuple(found)
+
+
+def _with_others(fused: Fused, others: Sequence[tuple[str, Ranking]], fusion: FusionPlan) -> Fused:
+    """Fuse the order of the two arms with those of other retrievers, by rank; their scores are on nobody's scale."""
+    keys = _all_keys([fused.ranking, *(ranking for _, ranking in others)])
+    shares = [_rank_share(name, ranking, 1.0, keys, fusion) for name, ranking in (("fused", fused.ranking), *others)]
+    arms = [_on(keys, share) for share in fused.shares]
+    return summed((*shares, *arms), {**fused.constants, "k": float(fusion.rank_constant)})
+
+
+def _rank_share(arm: str, ranking: Ranking, weight: float, keys: ChunkKeys, fusion: FusionPlan) -> ArmShare:
+    raw, values = np.zeros(len(keys)), np.zeros(len(keys))
+    places = keys.searchsorted(ranking.keys)
+    raw[places] = ranking.scores
+    values[places] = rank_values(ranking, fusion.rank_constant).scores
+    return ArmShare(arm, ranking, keys, raw, values, weight)
+
+
+def _on(keys: ChunkKeys, share: ArmShare) -> ArmShare:
+    """Show an arm's share among more keys; it no longer weighs anything."""
+    raw, values = np.zeros(len(keys)), np.zeros(len(keys))
+    places = keys.searchsorted(share.keys)
+    raw[places], values[places] = share.raw, share.values
+    return ArmShare(share.arm, share.ranking, keys, raw, values, 0.0)
+
+
+def _all_keys(rankings: Sequence[Ranking]) -> ChunkKeys:
+    keys = rankings[0].keys[:0]
+    for ranking in rankings:
+        keys = united(keys, ranking.keys)
+    return keys
+
+
+def _stages(
+    heard: Heard, found: Candidates, fused: Fused, others: Sequence[tuple[str, Ranking]]
+) -> tuple[StageTrace, ...]:
+    understood = heard.understood
+    wordings = tuple(wording.words for wording in understood.wordings)
+    terms = ", ".join(understood.parsed.terms.weights)
+    given = len(found.lexical) + len(found.dense) + sum(len(ranking) for _, ranking in others)
+    return (
+        StageTrace("parse", 1, 1, decisions=(f"terms {terms}",) if terms else ("no terms",)),
+        StageTrace("rewrite", 1, len(wordings), decisions=understood.decisions),
+        StageTrace("embed", len(wordings), sum(one.vector is not None for one in heard.asked)),
+        StageTrace("lexical", len(heard.asked), len(found.lexical)),
+        StageTrace("dense", len(heard.asked), len(found.dense)),
+        *(StageTrace(name, 1, len(ranking)) for name, ranking in others),
+        StageTrace("fuse", given, len(fused.ranking)),
+    )

@@ -1,0 +1,26 @@
+"""Patience: how long a search waits for each of its parts, and how often it asks again."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from twofold.pipeline.limits import StageLimits, TimedCalls
+from twofold.pipeline.retry import RetryPlan, retried
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long each stage may take, and how often a model that is out of reach is asked again."""
+
+    limits: StageLimits = field(default_factory=StageLimits)
+    retry: RetryPlan = field(default_factory=lambda: RetryPlan(retries=0))
+
+
+def waited(calls: TimedCalls, stage: str, seconds: float, retry: RetryPlan, call: Callable[[], Answer]) -> Answer:
+    """Give what a call to a model gives, each try within so many seconds, tried again as the plan says.
+
+    Raises StageTimeoutError, or the ModelError of the last try.
+    """
+    return retried(lambda: calls.within(stage, seconds, call), retry)

@@ -1,0 +1,88 @@
+"""How a search is done: one frozen value, each stage's part of it beside the stage."""
+
+from dataclasses import dataclass, field
+
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.filters import EVERYTHING, Filter
+from twofold.pipeline import boosting, fusion, rerank
+from twofold.pipeline.boosting import BoostPlan
+from twofold.pipeline.filtering import FILTER_STAGES
+from twofold.pipeline.fusion import FusionPlan
+from twofold.pipeline.patience import Patience
+from twofold.pipeline.rerank import RerankPlan
+from twofold.pipeline.rewriting import RewritePlan
+from twofold.ranking.diversify import Limits
+from twofold.ranking.metadata import MetadataWeights
+
+MODES = ("hybrid", "bm25", "semantic")
+ON_FAILURE = ("degrade", "empty", "raise")
+LARGEST_K = 1_000
+LARGEST_DEPTH = 100_000
+LARGEST_WINDOW = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPlan:
+    """How a search is done; a part that is absent, or weighs nothing, leaves its stage out.
+
+    `k` (1 to 1,000) is how many passages are given. `depth` is how many candidates each arm gives, never fewer than
+    `k`: a number, or how many times k, `"5x"`. `filter` and `gates`, a profile's own filter, act at the `filter_stage`:
+    `pre`, before the arms choose, or `post`, after fusion, which can leave fewer than `k`. `window` is how many
+    neighbours on either side come with each passage. `feedback` is how many terms are taken from what meaning found
+    first, `by_intent` narrows a question to the passages of the kind that it asks for, if there are any. `profile` is
+    a name for the trace.
+    """
+
+    k: int = 10
+    mode: str = "hybrid"
+    depth: int | str = 100
+    k1: float = 1.2
+    b: float = 0.75
+    filter: Filter = EVERYTHING
+    gates: Filter = EVERYTHING
+    filter_stage: str = "pre"
+    window: int = 0
+    feedback: int = 0
+    by_intent: bool = False
+    on_failure: str = "degrade"
+    profile: str = ""
+    fusion: FusionPlan = field(default_factory=FusionPlan)
+    rewrite: RewritePlan = field(default_factory=RewritePlan)
+    boost: BoostPlan = field(default_factory=BoostPlan)
+    rerank: RerankPlan = field(default_factory=RerankPlan)
+    metadata: MetadataWeights = field(default_factory=MetadataWeights)
+    diversity: Limits = field(default_factory=Limits)
+    patience: Patience = field(default_factory=Patience)
+
+    @property
+    def reach(self) -> int:
+        """How many candidates each arm gives: 25 for k = 5 and a depth of `5x`."""
+        return max(self.k, _reach(self.depth, self.k))
+
+
+def check(plan: SearchPlan) -> None:
+    """Refuse what cannot be done. Raises InvalidInputError."""
+    for what, value, known in (
+        ("mode", plan.mode, MODES),
+        ("filter stage", plan.filter_stage, FILTER_STAGES),
+        ("way to fail", plan.on_failure, ON_FAILURE),
+    ):
+        if value not in known:
+            raise InvalidInputError(f"There is no {what} {value!r}.", f"Use one of {', '.join(known)}.")
+    if not 1 <= plan.k <= LARGEST_K:
+        raise InvalidInputError(f"k must be from 1 to {LARGEST_K}, not {plan.k}.", "Ask for fewer passages.")
+    if not 0 <= plan.window <= LARGEST_WINDOW:
+        raise InvalidInputError(f"The window must be from 0 to {LARGEST_WINDOW}, not {plan.window}.", "Try 2.")
+    if not 1 <= plan.reach <= LARGEST_DEPTH:
+        raise InvalidInputError(f"The depth must be from 1 to {LARGEST_DEPTH}, not {plan.reach}.", "Try 100.")
+    fusion.check(plan.fusion)
+    plan.rewrite.check()
+    boosting.check(plan.boost)
+    rerank.check(plan.rerank)
+
+
+def _reach(depth: int | str, k: int) -> int:
+    written = str(depth)
+    if not written.removesuffix("x").isdecimal():
+        raise InvalidInputError(f"The depth cannot be {depth!r}.", "Give a number, or a multiple of k such as `5x`.")
+    return int(written) if written.isdecimal() else k * int(written[:-1])

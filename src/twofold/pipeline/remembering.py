@@ -1,0 +1,60 @@
+"""Searching with a memory: a question that was answered already, in these words or nearly, has that answer."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from twofold.pipeline.memory import Remembered, SearchMemory
+from twofold.pipeline.memory_keys import MemoryKey, memory_key
+from twofold.pipeline.parts import Parts
+from twofold.pipeline.plan import SearchPlan, check
+from twofold.pipeline.results import SearchResult
+from twofold.pipeline.search import answer
+from twofold.pipeline.standing import Stopwatch
+from twofold.pipeline.understanding import Understood, hear, understand
+from twofold.query.history import Turn
+
+Memory = SearchMemory[SearchResult]
+
+
+def search_remembered(  # a search, and whose it is
+    parts: Parts,
+    memory: Memory,
+    question: str,
+    plan: SearchPlan,
+    history: Sequence[Turn] = (),
+    session: str = "",
+) -> SearchResult:
+    """Search, or give the answer that is remembered; the result's `cached` then says why. Errors as for `search`.
+
+    Only whole answers are kept: what was degraded is searched for again. A question with a history is never kept.
+    """
+    check(plan)
+    watch = Stopwatch()
+    understood = understand(parts, question, plan, history, watch)
+    if history:
+        return answer(parts, hear(parts, [understood], plan, watch)[0], plan, watch)
+    key = _key(parts, understood, plan, session)
+    known = None if memory.glance(key) is None else memory.lookup(key)
+    if known is not None:
+        return _again(known, question, watch)
+    (heard,) = hear(parts, [understood], plan, watch)
+    vector = heard.asked[0].vector if heard.asked else None
+    known = memory.lookup(key, vector)
+    if known is not None:
+        return _again(known, question, watch)
+    made = answer(parts, heard, plan, watch)
+    if not made.degraded:
+        memory.remember(key, vector, made)
+    return made
+
+
+def _key(parts: Parts, understood: Understood, plan: SearchPlan, session: str) -> MemoryKey:
+    with parts.store.view() as view:
+        generation = view.generation
+    models = (parts.embedder.identity, *(reranker.identity for reranker in parts.aids.rerankers))
+    return memory_key(understood.parsed, [("", generation)], (plan, models, parts.analyser.describe()), session)
+
+
+def _again(known: Remembered[SearchResult], question: str, watch: Stopwatch) -> SearchResult:
+    why = "the same question" if known.cosine is None else f"a question with the cosine {known.cosine:.4f}"
+    return replace(known.value, query=question, cached=f"{why}, {known.age:.0f} s ago", timings_ms=watch.total())

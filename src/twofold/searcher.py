@@ -1,0 +1,131 @@
+"""What searches one collection by its settings: plans, models, answers kept, and figures of how it goes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from twofold.compose import Openers, aids_for, plan_of
+from twofold.domain.errors import TwofoldError
+from twofold.domain.filters import EVERYTHING, Filter
+from twofold.domain.ports import Reranker
+from twofold.pipeline.memory import CachePlan, SearchMemory
+from twofold.pipeline.metrics import DocumentCounts, Meter, Metrics
+from twofold.pipeline.parts import Parts
+from twofold.pipeline.plan import SearchPlan
+from twofold.pipeline.remembering import Memory, search_remembered
+from twofold.pipeline.results import SearchResult
+from twofold.pipeline.search import search, search_many
+from twofold.pipeline.whynot import WhyNot, why_not
+from twofold.query.history import Turn
+from twofold.settings import Settings, merge
+
+NO_SETTINGS: Mapping[str, object] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What one search asks otherwise than the settings; None leaves a setting as it is.
+
+    `settings` are others by their dotted names, such as `{"fusion.form": "rrf"}`. `rerank` names a reranker, or is one.
+    `history` are the turns before a follow-up question, `session` says whose it is.
+    """
+
+    k: int | None = None
+    mode: str | None = None
+    filter: Filter = EVERYTHING
+    rerank: str | Reranker | None = None
+    profile: str | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+    history: tuple[Turn, ...] = ()
+    session: str = ""
+
+    @property
+    def overrides(self) -> Mapping[str, object]:
+        """The settings that this search has otherwise, by their dotted names."""
+        rerank = self.rerank if isinstance(self.rerank, str) and self.rerank else None
+        own = {"profile": self.profile, "rerank.model": rerank}
+        return {**{key: value for key, value in own.items() if value is not None}, **self.settings}
+
+
+AS_SET = Asking()
+
+
+class Searcher:
+    """Searches one collection. Bears calls from several threads."""
+
+    def __init__(self, parts: Parts, settings: Settings, openers: Openers) -> None:
+        self._parts = parts
+        self._settings = settings
+        self._openers = openers
+        self._meter = Meter()
+        self._plan = plan_of(settings)
+        self._memory = _memory_of(settings)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold where a search asks nothing else."""
+        return self._settings
+
+    def search(self, query: str, asking: Asking = AS_SET) -> SearchResult:
+        """Search for one question; see `Index.search`."""
+        parts, plan, settings = self._asked(asking)
+        try:
+            if self._memory is not None and settings.cache.size:
+                found = search_remembered(parts, self._memory, query, plan, asking.history, asking.session)
+            else:
+                found = search(parts, query, plan, asking.history)
+        except TwofoldError as error:
+            self._meter.record_error(type(error).__name__)
+            raise
+        self._record(found)
+        return found
+
+    def search_many(self, queries: Sequence[str], asking: Asking = AS_SET) -> Sequence[SearchResult]:
+        """Search for many questions, embedded together; nothing of it is kept in memory."""
+        parts, plan, _ = self._asked(asking)
+        try:
+            found = search_many(parts, queries, plan, asking.history)
+        except TwofoldError as error:
+            self._meter.record_error(type(error).__name__)
+            raise
+        for one in found:
+            self._record(one)
+        return found
+
+    def why_not(self, query: str, document: str, asking: Asking = AS_SET) -> WhyNot:
+        """Say which stage lost a document; see `Index.why_not`."""
+        parts, plan, _ = self._asked(asking)
+        return why_not(parts, query, document, plan)
+
+    def metrics(self) -> Metrics:
+        """Say how searching went since this was opened."""
+        return self._meter.snapshot()
+
+    def parts_for(self, asking: Asking) -> tuple[Parts, SearchPlan]:
+        """Give the parts and the plan that a search uses."""
+        parts, plan, _ = self._asked(asking)
+        return parts, plan
+
+    def _asked(self, asking: Asking) -> tuple[Parts, SearchPlan, Settings]:
+        overrides = asking.overrides
+        settings = merge(self._settings, overrides) if overrides else self._settings
+        plan = plan_of(settings) if overrides else self._plan
+        k, mode = plan.k if asking.k is None else asking.k, asking.mode or plan.mode
+        plan = replace(plan, k=k, mode=mode, filter=asking.filter)
+        own = None if asking.rerank is None or isinstance(asking.rerank, str) else asking.rerank
+        return replace(self._parts, aids=aids_for(self._parts.aids, settings, self._openers, own)), plan, settings
+
+    def _record(self, found: SearchResult) -> None:
+        counts = found.counts
+        self._meter.record(
+            found.timings_ms,
+            degraded=bool(found.degraded),
+            cached=bool(found.cached),
+            documents=DocumentCounts(counts.retrieved, counts.after_filter, counts.after_rerank),
+        )
+
+
+def _memory_of(settings: Settings) -> Memory | None:
+    chosen = settings.cache
+    if not chosen.size:
+        return None
+    return SearchMemory(CachePlan(chosen.size, chosen.seconds, chosen.similarity, chosen.scope))

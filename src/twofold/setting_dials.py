@@ -1,0 +1,163 @@
+"""Everything that can be set, as one frozen `Settings`, and each dial of it by its dotted key."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, is_dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from msgspec import Meta
+
+from twofold.setting_groups import (
+    BoostSettings,
+    CacheSettings,
+    ChunkSettings,
+    DiversitySettings,
+    FusionSettings,
+    HistorySettings,
+    MetadataSettings,
+    PatienceSettings,
+    RerankSettings,
+    RewriteSettings,
+    SearchSettings,
+    SyncSettings,
+)
+
+PREFIX = "TWOFOLD_"
+_OF_A_PLACE = frozenset({"home", "models", "offline", "index", "writer_wait_seconds"})
+_OF_AN_INDEX = frozenset({"embedder", "analyser", "enricher"})
+_GROUPS_OF_AN_INDEX = ("chunk.", "sync.")
+
+
+def data_folder() -> Path:
+    """Give the user's data folder after the XDG convention: `~/.local/share/twofold` unless XDG_DATA_HOME says else."""
+    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "twofold"
+
+
+def models_folder() -> Path:
+    """Give the user's cache of model files after the XDG convention, by default `~/.cache/twofold/models`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "twofold" / "models"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set, each dial in its group.
+
+    Made directly it holds what it is given and the defaults: no file, no environment, and no value of its profile.
+    """
+
+    home: Annotated[Path, Meta(description="The folder in which named indexes live.")] = field(
+        default_factory=data_folder
+    )
+    models: Annotated[Path, Meta(description="The folder in which model files are kept.")] = field(
+        default_factory=models_folder
+    )
+    offline: Annotated[bool, Meta(description="Never fetch anything; a missing model is then an error.")] = False
+    index: Annotated[str, Meta(min_length=1, description="The index that is used when none is named.")] = "default"
+    embedder: Annotated[
+        str, Meta(min_length=1, description="The model that turns text into vectors; see `twofold models list`.")
+    ] = "bge-small-en-v1.5"
+    analyser: Annotated[
+        str,
+        Meta(min_length=1, description="How words are found: a Snowball language, or `simple`, `code`, `cjk`."),
+    ] = "english"
+    enricher: Annotated[
+        Literal["rules", "none"], Meta(description="What gives passages fields of their own, such as their quality.")
+    ] = "rules"
+    profile: Annotated[
+        str, Meta(min_length=1, description="The profile whose values hold where nothing else is said.")
+    ] = "balanced"
+    generator: Annotated[
+        str, Meta(min_length=1, description="The language model that rewrites questions; `none` for none.")
+    ] = "none"
+    writer_wait_seconds: Annotated[
+        float, Meta(ge=0, le=3600, description="How long to wait for another process that is writing.")
+    ] = 5.0
+    chunk: ChunkSettings = field(default_factory=ChunkSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    fusion: FusionSettings = field(default_factory=FusionSettings)
+    rerank: RerankSettings = field(default_factory=RerankSettings)
+    boost: BoostSettings = field(default_factory=BoostSettings)
+    metadata: MetadataSettings = field(default_factory=MetadataSettings)
+    diversity: DiversitySettings = field(default_factory=DiversitySettings)
+    rewrite: RewriteSettings = field(default_factory=RewriteSettings)
+    cache: CacheSettings = field(default_factory=CacheSettings)
+    patience: PatienceSettings = field(default_factory=PatienceSettings)
+    history: HistorySettings = field(default_factory=HistorySettings)
+    sync: SyncSettings = field(default_factory=SyncSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Dial:
+    """What can be said of a setting before it has a value: its dotted key, its type, its line of documentation."""
+
+    key: str
+    annotation: Any
+    description: str
+    allowed: str
+
+    @property
+    def variable(self) -> str:
+        """Its environment variable: `TWOFOLD_SEARCH__K` for `search.k`."""
+        return PREFIX + self.key.replace(".", "__").upper()
+
+    @property
+    def kind(self) -> object:
+        """Its type without what limits it, such as `float`, `tuple` or `Mapping`."""
+        kind = get_args(self.annotation)[0]
+        return get_origin(kind) or kind
+
+    @property
+    def of_a_search(self) -> bool:
+        """Whether it may differ from question to question; where things lie and how an index is made may not."""
+        fixed = _OF_A_PLACE | _OF_AN_INDEX
+        return self.key not in fixed and not self.key.startswith(_GROUPS_OF_AN_INDEX)
+
+
+def dials() -> tuple[Dial, ...]:
+    """List every setting, in the order of the documentation."""
+    return tuple(known_dials().values())
+
+
+@cache
+def known_dials() -> Mapping[str, Dial]:
+    """Give every setting by its dotted key, in the order of the documentation."""
+    return MappingProxyType({dial.key: dial for dial in _dials(Settings, "")})
+
+
+@cache
+def group_names() -> frozenset[str]:
+    """Name the groups: `search`, `fusion`, and so on."""
+    return frozenset(name for name, kind in get_type_hints(Settings).items() if is_dataclass(kind))
+
+
+def value_of(settings: Settings, key: str) -> object:
+    """Read one setting by its dotted key."""
+    value: object = settings
+    for name in key.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def _dials(group: type[Any], front: str) -> Iterator[Dial]:
+    for name, annotation in get_type_hints(group, include_extras=True).items():
+        if is_dataclass(annotation):
+            yield from _dials(annotation, f"{name}.")  # type: ignore[arg-type]
+        else:
+            kind, meta = get_args(annotation)
+            yield Dial(front + name, annotation, meta.description or "", _allowed(kind, meta))
+
+
+def _allowed(kind: object, meta: Meta) -> str:
+    if get_origin(kind) is Literal:
+        return "one of " + ", ".join(get_args(kind))
+    if meta.examples:
+        return "such as " + " or ".join(map(str, meta.examples))
+    names: dict[object, str] = {bool: "true or false", int: "a whole number", float: "a number", Path: "a folder"}
+    grouped: dict[object, str] = {tuple: "a list of texts", Mapping: "a map from texts to numbers"}
+    name = names.get(kind) or grouped.get(get_origin(kind), "text")
+    limits = [f"{word} {bound}" for word, bound in (("from", meta.ge), ("to", meta.le)) if bound is not None]
+    most = [f"of at most {meta.max_length}"] if meta.max_length is not None else []
+    return " ".join([name, *limits, *most])

@@ -1,0 +1,116 @@
+"""Checklist 86 (with 53, 68, 71): the flags of a screen, and the maps RETRIEVAL_, MODEL_ and PERFORMANCE_CONFIG."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from twofold.settings import Resolved, resolve
+
+CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"
+FLAGS = {
+    "searchType": "fts",
+    "retrievalK": 10,
+    "contextWindowSize": 5,
+    "rerankerTopK": 20,
+    "denseWeight": 0.5,
+    "aiRerank": False,
+    "verify": False,
+}
+MAPS: dict[str, dict[str, object]] = {
+    "RETRIEVAL_CONFIG": {
+        "retriever": "multivector",
+        "search_type": "hybrid",
+        "retrieval_k": 20,
+        "reranker_top_k": 10,
+        "dense_weight": 0.7,
+        "late_chunking": {"enabled": True, "window_size": 5},
+        "ai_rerank": True,
+        "verify_answers": False,
+        "cache_enabled": True,
+        "cache_ttl": 300,
+        "semantic_cache_threshold": 0.98,
+    },
+    "MODEL_CONFIG": {
+        "embedding_model": "Qwen/Qwen3-Embedding-0.6B",
+        "generation_model": "qwen3:8b",
+        "enrichment_model": "qwen3:0.6b",
+        "reranker_model": "answerdotai/answerai-colbert-small-v1",
+        "fallback_reranker": "BAAI/bge-reranker-base",
+    },
+    "PERFORMANCE_CONFIG": {
+        "batch_sizes": {"embedding": 32, "reranking": 16, "synthesis": 1},
+        "timeouts": {"embedding": 30, "retrieval": 60, "reranking": 30, "synthesis": 120},
+        "memory_limits": {"max_cache_size": 1000, "max_results_per_query": 100, "chunk_size_limit": 2048},
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TWOFOLD_EMBEDDER", "TWOFOLD_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def read(folder: Path, content: object) -> Resolved:
+    path = folder / "theirs.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return resolve(config=path)
+
+
+def test_the_flags_at_their_defaults_are_the_profile_of_the_screen(tmp_path: Path) -> None:
+    resolved = read(tmp_path, FLAGS)
+
+    assert resolved.settings == resolve(overrides={"profile": "localgpt-ui"}).settings
+    assert [name.partition(" ")[0] for name in resolved.unused] == ["verify"]
+
+
+def test_each_flag_has_its_setting(tmp_path: Path) -> None:
+    settings = read(
+        tmp_path,
+        {"searchType": "dense", "retrievalK": 33, "contextWindowSize": 2, "rerankerTopK": 15, "denseWeight": 0.9,
+         "aiRerank": True},
+    ).settings  # fmt: skip
+
+    assert (settings.search.mode, settings.search.depth, settings.search.window) == ("semantic", "33", 2)
+    assert (settings.rerank.candidates, settings.rerank.model) == (15, CROSS_ENCODER)
+    assert settings.fusion.dense_weight == 0.9
+
+
+def test_the_maps_as_they_stand(tmp_path: Path) -> None:
+    resolved = read(tmp_path, MAPS)
+    settings = resolved.settings
+
+    assert (settings.profile, settings.search.mode, settings.search.depth) == ("localgpt", "hybrid", "20")
+    assert (settings.search.k, settings.search.window) == (10, 5)
+    assert (settings.fusion.form, settings.fusion.dense_weight) == ("linear", 0.7)
+    assert (settings.rerank.model, settings.rerank.fallback) == (CROSS_ENCODER, CROSS_ENCODER)
+    assert (settings.rerank.keep, settings.rerank.candidates, settings.rerank.weight) == (10, 20, 1.0)
+    assert (settings.cache.size, settings.cache.seconds, settings.cache.similarity) == (1000, 300.0, 0.98)
+    patience = settings.patience
+    assert (patience.embed_seconds, patience.retrieve_seconds) == (30.0, 60.0)
+    assert (patience.rerank_seconds, patience.generate_seconds) == (30.0, 120.0)
+
+
+def test_what_the_maps_say_in_vain_is_named(tmp_path: Path) -> None:
+    unused = {name.partition(" ")[0] for name in read(tmp_path, MAPS).unused}
+
+    assert unused == {
+        "RETRIEVAL_CONFIG.retriever",
+        "RETRIEVAL_CONFIG.verify_answers",
+        "MODEL_CONFIG.embedding_model",
+        "MODEL_CONFIG.generation_model",
+        "MODEL_CONFIG.enrichment_model",
+        "PERFORMANCE_CONFIG.batch_sizes.embedding",
+        "PERFORMANCE_CONFIG.batch_sizes.reranking",
+        "PERFORMANCE_CONFIG.batch_sizes.synthesis",
+        "PERFORMANCE_CONFIG.memory_limits.max_results_per_query",
+        "PERFORMANCE_CONFIG.memory_limits.chunk_size_limit",
+    }
+
+
+def test_switches_that_are_off_leave_their_parts_out(tmp_path: Path) -> None:
+    off = {"ai_rerank": False, "cache_enabled": False, "late_chunking": {"enabled": False, "window_size": 5}}
+    settings = read(tmp_path, {**MAPS, "RETRIEVAL_CONFIG": {**MAPS["RETRIEVAL_CONFIG"], **off}}).settings
+
+    assert (settings.rerank.model, settings.cache.size, settings.search.window) == ("none", 0, 0)

@@ -1,0 +1,75 @@
+"""`config`: what is set, by whom, the profiles, and what a file of another system said in vain."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from twofold.profiles import PROFILES
+from twofold.settings import dials
+
+Run = Callable[..., Any]
+
+
+def test_a_profile_is_shown_with_everything_it_sets(run: Run) -> None:
+    rows = run("config", "show", "--profile", "rrf-diverse", "--resolved", "--json").data["settings"]
+
+    shown = {row["key"]: (row["value"], row["origin"]) for row in rows}
+    assert list(shown) == [dial.key for dial in dials()]
+    assert shown["profile"] == ("voicevault", "override")
+    assert shown["diversity.per_page"] == (2, "profile voicevault")
+    assert shown["embedder"] == ("hashing", "environment variable TWOFOLD_EMBEDDER")
+    assert shown["search.gates"] == ("", "default")
+
+
+@pytest.mark.parametrize("name", [one.name for one in PROFILES])
+def test_every_profile_can_be_shown(run: Run, name: str) -> None:
+    assert run("config", "show", "--profile", name, "--resolved").code == 0
+
+
+def test_profiles_are_listed_one_a_line_with_the_chosen_one_marked(run: Run) -> None:
+    lines = run("--set", "profile=linear-local", "config", "profiles").out.splitlines()
+    data = run("config", "profiles", "--json").data
+
+    assert len(lines) == len(PROFILES)
+    assert [line.split()[1] for line in lines if line.startswith("*")] == ["localgpt"]
+    assert [one["name"] for one in data] == [one.name for one in PROFILES]
+    assert data[-1]["values"]["boost.rules"]
+
+
+def test_what_was_said_in_vain_is_shown(run: Run, tmp_path: Path) -> None:
+    config = tmp_path / "theirs.yaml"
+    config.write_text("retrieval: {top_k: 3}\nllm: {max_context_tokens: 6000}\n")
+
+    shown = run("--config", config, "config", "show")
+    data = run("--config", config, "config", "show", "--json").data
+
+    assert shown.out.endswith(f"Without a counterpart here: llm.max_context_tokens ({config}).\n")
+    assert data["unused"] == [f"llm.max_context_tokens ({config})"]
+    assert {row["key"]: row["origin"] for row in data["settings"]}["search.k"] == f"{config}: retrieval.top_k"
+
+
+def test_lists_and_maps_are_set_and_shown_as_json(run: Run) -> None:
+    done = run(
+        "--set", r'boost.patterns=["ERR-\\d+"]', "--set", "boost.rules={\"type == '.md'\": 0.5}", "config", "show"
+    )
+
+    assert r'["ERR-\\d+"]' in done.out
+    assert "{\"type == '.md'\": 0.5}" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--set", "profile=aana", "config", "show"], "Did you mean aanae?"),
+        (["config", "show", "--profile", "nonsense"], "config profiles"),
+        (["--set", "search.gates=type in [", "config", "show"], "search.gates (override)"),
+        (["--set", 'boost.patterns=["("]', "config", "show"], "boost.patterns (override)"),
+    ],
+)
+def test_nonsense_is_refused(run: Run, words: list[str], says: str) -> None:
+    done = run(*words)
+
+    assert done.code == 2
+    assert says in done.err
