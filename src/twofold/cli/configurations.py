@@ -1,4 +1,4 @@
-"""Configurations as one writes them on a command line: `bm25`, `precise`, `search.k1=1.5,search.b=0.4`, `run:it.trec`."""
+"""Configurations as one writes them on a command line: `bm25`, `precise`, `search.k1=1.5,fusion.form=rrf`, `run:FILE`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
