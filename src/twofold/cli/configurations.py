@@ -1,4 +1,4 @@
-"""Configurations as one writes them on a command line: `bm25`, `precise`, `search.k1=1.5,fusion.form=rrf`, `run:FILE`."""
+"""Configurations as one writes them on a command line: `bm25`, `precise`, `search.k1=2,fusion.form=rrf`, `run:FILE`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
