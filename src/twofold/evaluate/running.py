@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 
 from twofold.domain.errors import ModelError
+from twofold.domain.ports import View
 from twofold.domain.types import Document, document_id
 from twofold.evaluate.collection import CorpusDocument, JudgedCollection
 from twofold.evaluate.report import DOCUMENTS_JUDGED
@@ -31,11 +32,16 @@ Found = Mapping[str, Sequence[str]]
 
 def fill(parts: Parts, documents: Sequence[CorpusDocument], on_filled: OnFilled) -> None:
     """Put a corpus into the store of `parts`. Raises ModelError when the embedder cannot be run."""
+    fill_with(parts, [document_of(one) for one in documents], None, on_filled)
+
+
+def fill_with(parts: Parts, documents: Sequence[Document], known: View | None, on_filled: OnFilled) -> None:
+    """Put documents into the store of `parts`; vectors of passages that `known` has as well are taken from there."""
     parts.store.adopt(parts.recipe)
     passages = 0
     for start in range(0, len(documents), DOCUMENTS_AT_ONCE):
         some = documents[start : start + DOCUMENTS_AT_ONCE]
-        prepared = prepare([document_of(one) for one in some], parts, None, lambda _: None)
+        prepared = prepare(some, parts, known, lambda _: None)
         parts.store.put(prepared.entries)
         passages += sum(len(entry.chunks) for entry in prepared.entries)
         on_filled(start + len(some), passages)
@@ -54,15 +60,17 @@ def ask_all(parts: Parts, judged: JudgedCollection, plan: SearchPlan) -> Found:
     return {question: [hit.document for hit in hits] for question, hits in run.items()}
 
 
-def find_all(parts: Parts, judged: JudgedCollection, plan: SearchPlan, names: Mapping[str, str]) -> Run:
-    """Find documents as `ask_all` does, each with its best passage's score.
+def find_all(
+    parts: Parts, judged: JudgedCollection, plan: SearchPlan, names: Mapping[str, str], most: int = DOCUMENTS_JUDGED
+) -> Run:
+    """Find at most `most` documents for each question as `ask_all` does, each with its best passage's score.
 
     `names` gives by a document's id what the judgements call it; others go by their source. Raises ModelError when
     questions cannot be embedded or passages not be read again: the search goes on without, and must not be taken for
     what it is called.
     """
     stored = parts.store.info()
-    passages = DOCUMENTS_JUDGED * math.ceil(stored.chunks / max(1, stored.documents))
+    passages = most * math.ceil(stored.chunks / max(1, stored.documents))
     deep = replace(plan, k=min(LARGEST_K, passages))
     run = {}
     for question in judged.queries:
@@ -72,7 +80,7 @@ def find_all(parts: Parts, judged: JudgedCollection, plan: SearchPlan, names: Ma
         best: dict[str, float] = {}
         for hit in result.hits:
             best.setdefault(names.get(hit.document, hit.source), hit.score)
-        run[question.id] = tuple(ScoredDocument(*one) for one in islice(best.items(), DOCUMENTS_JUDGED))
+        run[question.id] = tuple(ScoredDocument(*one) for one in islice(best.items(), most))
     return run
 
 
