@@ -16,10 +16,15 @@ from typing import Self
 from twofold.domain.errors import ReadError, TwofoldError
 from twofold.domain.types import Document
 from twofold.ingest.documents import content_hash, document_from
+from twofold.ingest.own_readers import OwnReader, packed
 from twofold.ingest.reading import Source
 from twofold.ingest.wire import LENGTHS, MAX_HEAD_BYTES, READY, Reply, WireError, pack_source, unpack_reply
 
-_BOOT = "import json, sys; sys.path.extend(json.loads(sys.argv[1])); from twofold.ingest.worker import serve; serve()"
+_BOOT = """import json, sys
+paths, own = map(json.loads, sys.argv[1:])
+sys.path.extend(paths)
+from twofold.ingest.worker import serve_with
+serve_with(own)"""
 _PIECE = 1 << 20
 _GRACE_SECONDS = 5.0
 _START_SECONDS = 60.0
@@ -44,22 +49,32 @@ class Failed:
 Outcome = Document | Failed
 
 
-def worker_command() -> tuple[str, ...]:
-    """Give the command of a reading process: a clean interpreter that finds the same packages as this one."""
+def worker_command(own: Sequence[OwnReader] = ()) -> tuple[str, ...]:
+    """Give the command of a reading process: a clean interpreter that finds the same packages as this one.
+
+    `own` are readers of the user's own. Raises InvalidInputError for one that another process cannot import.
+    """
     paths = json.dumps([os.path.abspath(path) for path in sys.path if path])  # noqa: PTH100 entries may be zip files
-    return (sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, paths)
+    return (sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, paths, json.dumps(packed(own)))
 
 
 class ReaderPool:
     """Keeps `workers` reading processes. `wall_seconds` is how long one file may take, waiting included.
 
-    Use it in a `with` statement. It serves one `read_all` at a time and is not for several threads.
+    `own` are readers of the user's own, which come before those that are built in. Use it in a `with` statement. It
+    serves one `read_all` at a time and is not for several threads.
     """
 
-    def __init__(self, workers: int = 1, wall_seconds: float = 90.0, command: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        workers: int = 1,
+        wall_seconds: float = 90.0,
+        command: Sequence[str] | None = None,
+        own: Sequence[OwnReader] = (),
+    ) -> None:
         self._workers = max(1, workers)
         self._wall_seconds = wall_seconds
-        self._command = tuple(command or worker_command())
+        self._command = tuple(command or worker_command(own))
         self._free: list[_Process] = []
 
     def read_all(self, sources: Iterable[Source]) -> Iterator[Outcome]:

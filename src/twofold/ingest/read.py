@@ -33,12 +33,17 @@ def read(source: Source) -> Extract:
 
 def media_type_of(source: Source) -> str:
     """Name the media type of a file that is neither empty nor too large. Raises ReadError."""
+    check_size(source)
+    return sniff(source.name, source.data)
+
+
+def check_size(source: Source) -> None:
+    """Refuse a file that is empty or too large. Raises ReadError."""
     size, most = len(source.data), source.limits.file_bytes
     if size > most:
         raise ReadError(f"the file has {size:,} bytes, more than the {most:,} allowed", "Split it.", "limit")
     if not source.data.strip():
         raise ReadError("the file is empty", "There is nothing to find in it.", "empty")
-    return sniff(source.name, source.data)
 
 
 def read_as(source: Source, media_type: str) -> Extract:

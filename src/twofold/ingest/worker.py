@@ -7,12 +7,14 @@ import math
 import os
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import BinaryIO, Final
+from functools import partial
+from typing import Any, BinaryIO, Final
 
 from twofold.domain.errors import ReadError
-from twofold.ingest.read import media_type_of, read_as
+from twofold.ingest.own_readers import OwnReader, read_own, reader_by_suffix, reader_by_type, unpacked
+from twofold.ingest.read import check_size, media_type_of, read_as
 from twofold.ingest.reading import Extract, Limits, Source
 from twofold.ingest.wire import LENGTHS, READY, frame, pack_error, pack_extract, unpack_source
 
@@ -37,10 +39,18 @@ ReadFile = Callable[[Source], tuple[str, Extract]]
 """Reads a file: its media type and what is in it. Raises ReadError."""
 
 
-def read_any(source: Source) -> tuple[str, Extract]:
-    """Read a file of any supported format."""
-    media_type = media_type_of(source)
-    return media_type, read_as(source, media_type)
+def read_any(source: Source, own: Sequence[OwnReader] = ()) -> tuple[str, Extract]:
+    """Read a file of any supported format; readers of the user's `own` come before those that are built in."""
+    check_size(source)
+    reader = reader_by_suffix(own, source)
+    media_type = media_type_of(source) if reader is None else reader.media_type
+    reader = reader or reader_by_type(own, media_type)
+    return media_type, read_as(source, media_type) if reader is None else read_own(reader, source)
+
+
+def serve_with(own: Sequence[Mapping[str, Any]]) -> None:
+    """Serve with readers of the user's own, as `packed` wrote them: imported before the process limits itself."""
+    serve(partial(read_any, own=unpacked(own)))
 
 
 def serve(read_file: ReadFile = read_any) -> None:
