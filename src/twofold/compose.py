@@ -34,6 +34,7 @@ from twofold.query.history import Memory
 from twofold.ranking.answerable import load_calibrations
 from twofold.ranking.boost import Rule, compile_patterns
 from twofold.ranking.diversify import Limits
+from twofold.ranking.likeness import Likeness
 from twofold.ranking.metadata import MetadataWeights
 from twofold.setting_groups import BoostSettings, ChunkSettings, ChunkStrategy
 from twofold.settings import Settings
@@ -117,6 +118,7 @@ def plan_of(settings: Settings) -> SearchPlan:
         on_failure=chosen.on_failure,
         profile=settings.profile,
         fusion=FusionPlan(**_values(settings.fusion)),
+        likeness=Likeness(**_values(settings.likeness)),
         rewrite=_rewrite_of(settings),
         feedback=settings.rewrite.feedback,
         by_intent=settings.rewrite.by_intent,

@@ -17,6 +17,7 @@ from twofold.setting_groups import (
     DiversitySettings,
     FusionSettings,
     HistorySettings,
+    LikenessSettings,
     MetadataSettings,
     PatienceSettings,
     RerankSettings,
@@ -78,6 +79,7 @@ class Settings:
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     fusion: FusionSettings = field(default_factory=FusionSettings)
+    likeness: LikenessSettings = field(default_factory=LikenessSettings)
     rerank: RerankSettings = field(default_factory=RerankSettings)
     boost: BoostSettings = field(default_factory=BoostSettings)
     metadata: MetadataSettings = field(default_factory=MetadataSettings)

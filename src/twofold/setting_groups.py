@@ -9,7 +9,7 @@ from msgspec import Meta
 Mode = Literal["hybrid", "bm25", "semantic"]
 ChunkStrategy = Literal["structure", "semantic", "fixed"]
 FusionForm = Literal[
-    "convex", "rrf", "weighted_rrf", "weighted_sum", "linear", "average", "additive", "dbsf", "log_odds"
+    "adaptive", "convex", "rrf", "weighted_rrf", "weighted_sum", "linear", "average", "additive", "dbsf", "log_odds"
 ]
 Norm = Literal["none", "clip", "max", "minmax", "theoretical", "zscore", "sigmoid", "dbsf"]
 
@@ -74,10 +74,13 @@ class FusionSettings:
     """How what words and what meaning found become one order."""
 
     form: Annotated[FusionForm, Meta(description="How the arms are joined; docs/search.md has the formulas.")] = (
-        "convex"
+        "adaptive"
     )
     dense_weight: Annotated[
-        float, Meta(ge=0, le=1, description="The share of meaning in a hybrid score; words have the rest.")
+        float,
+        Meta(
+            ge=0, le=1, description="The share of meaning in a hybrid score; for `adaptive`, where both arms see alike."
+        ),
     ] = 0.6
     lexical_weight: Annotated[
         float, Meta(ge=0, le=100, description="What words add to meaning in the form `additive`.")
@@ -91,6 +94,18 @@ class FusionSettings:
     dense_norm: Annotated[
         Norm, Meta(description="How cosines are normalised; not for `convex`, the ranks, `dbsf`.")
     ] = "clip"
+
+
+@dataclass(frozen=True, slots=True)
+class LikenessSettings:
+    """What the passages that were found first add to a hybrid question."""
+
+    passages: Annotated[int, Meta(ge=0, le=20, description="How many passages are looked at; 0 leaves it out.")] = 5
+    terms: Annotated[int, Meta(ge=1, le=100, description="How many terms of each passage count.")] = 30
+    share: Annotated[float, Meta(ge=0, lt=1, description="The share of what is added in the question's words.")] = 0.5
+    sharpness: Annotated[
+        float, Meta(gt=0, le=100, description="The difference of scores by which a passage counts e times as much.")
+    ] = 0.05
 
 
 @dataclass(frozen=True, slots=True)

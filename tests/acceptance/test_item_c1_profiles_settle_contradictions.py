@@ -38,7 +38,7 @@ def test_c1_c4_c6_each_profile_fixes_its_fusion() -> None:
         "aanae": ("additive", "max", "none"),
     }
     assert of("voicevault").fusion.rank_constant == 60
-    assert of("balanced").fusion.form == "convex"
+    assert of("balanced").fusion.form == "adaptive"
 
 
 def test_c2_weights_live_in_the_profile() -> None:

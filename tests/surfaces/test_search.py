@@ -49,7 +49,7 @@ def test_the_explanation_that_people_read_adds_up_too(run: Run) -> None:
     (total,) = re.findall(r"^ +([\d.]+)$", table[1].splitlines()[0])
     assert sum(map(float, arms)) == pytest.approx(float(score), abs=2e-6)
     assert sum(map(float, terms)) == pytest.approx(float(total), abs=1e-6 * len(terms))
-    assert re.search(r"^convex: .*lexical_max", shown, re.MULTILINE)
+    assert re.search(r"^adaptive: .*lexical_max", shown, re.MULTILINE)
 
 
 def test_words_need_no_quotes_around_them(run: Run) -> None:

@@ -8,6 +8,7 @@ from twofold.ranking.boost import BoostStep
 
 _INDENT = "      "
 SHOWN = {"lexical": "words", "dense": "meaning"}
+_TERMS = 12
 _NUMBERS = frozenset(range(1, 6))
 
 
@@ -21,7 +22,10 @@ def draw_explanation(screen: Screen, hit: FoundPassage) -> None:
     if hit.trace.terms:
         rows.append(("", "", "", "", "", ""))
         rows.append(("term", "count", "idf", "saturation", "weight", "BM25"))
-        rows += [_term_cells(term) for term in hit.trace.terms]
+        rows += [_term_cells(term) for term in hit.trace.terms[:_TERMS]]
+        rest = hit.trace.terms[_TERMS:]
+        if rest:
+            rows.append((f"{len(rest)} more", "", "", "", "", f"{sum(term.score for term in rest):.6f}"))
         rows.append(("BM25", "", "", "", "", f"{sum(term.score for term in hit.trace.terms):.6f}"))
     for line in columns(rows, right=_NUMBERS):
         screen.line(screen.paint(_INDENT + line, "dim") if line else "")

@@ -1,6 +1,6 @@
 """Fusing what the arms found: all wordings of a question, the user's own retrievers beside them, and feedback."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from twofold.domain.ports import View
 from twofold.domain.types import ChunkKeys, Ranking, TermQuery, chunk_key
 from twofold.pipeline.fusion import ALONE, FUSIONS, ArmShare, Candidates, Fused, FusionPlan, summed
+from twofold.pipeline.growing import grown
 from twofold.pipeline.looking import Reach, look, united
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
@@ -16,13 +17,19 @@ from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import Asked, Heard
 from twofold.ranking.fuse import rank_values
 
+SHOWN = 5
+"""How many of the added terms a trace names."""
 CODE_SHARE = 0.5
 """What is left of the weight of meaning for a question about a code: `docs/decisions/0061-codes-lean-on-words.md`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joined:
-    """One order of all that was found. `asked` are the wordings in the order that `found.wordings` counts."""
+    """One order of all that was found.
+
+    `found` is what the arms gave for the question as it was asked. `asked` are the wordings in the order that
+    `found.wordings` counts, the first of them grown where `likeness` acted, for which scores are explained.
+    """
 
     fused: Fused
     found: Candidates
@@ -42,23 +49,58 @@ def joined_arms(  # what a look takes
     parts: Parts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
 ) -> Joined:
     """Let the arms look and fuse what they found, by best score in each arm or by rank over the wordings."""
-    weight = plan.fusion.dense_weight * (CODE_SHARE if heard.about_a_code else 1.0)
-    fusion = replace(plan.fusion, dense_weight=weight)
+    fusion = about_codes(plan.fusion) if heard.about_a_code else plan.fusion
     fuse = FUSIONS[fusion.form] if heard.mode == "hybrid" else ALONE[heard.mode]
     asked = heard.asked or (Asked(None, None),)
+    added: StageTrace | None = None
     if plan.rewrite.merge == "rrf" and len(asked) > 1:
         founds = [look(view, (one,), reach, watch) for one in asked]
         with watch.step("fuse"):
-            fused = _by_rank([fuse(found, fusion).ranking for found in founds], fusion)
+            fused = _by_rank([fuse(each, fusion).ranking for each in founds], fusion)
         found = founds[0]
     else:
         found = look(view, asked, reach, watch)
         with watch.step("fuse"):
             fused = fuse(found, fusion)
+        if may_grow(heard, found):
+            with watch.step("likeness"):
+                asked, fused, added = _grown(
+                    parts, view, Joined(fused, found, asked, ()), plan, lambda again: fuse(again, fusion)
+                )
     others = _others(parts, view, heard, reach)
     if others:
         fused = _with_others(fused, others, fusion)
-    return Joined(fused, found, asked, _stages(heard, found, fused, others))
+    stages = _stages(heard, found, fused, others)
+    return Joined(fused, found, asked, stages if added is None else (*stages, added))
+
+
+def about_codes(fusion: FusionPlan) -> FusionPlan:
+    """Lean on words for a question about a code, by a share that does not depend on what else was found."""
+    form = "convex" if fusion.form == "adaptive" else fusion.form
+    return replace(fusion, form=form, dense_weight=fusion.dense_weight * CODE_SHARE)
+
+
+def may_grow(heard: Heard, found: Candidates) -> bool:
+    """Say whether a question may grow: one wording, both arms spoke, and it is not about a code, which stands alone."""
+    return len(heard.asked) == 1 and not heard.about_a_code and len(found.lexical) > 0 and len(found.dense) > 0
+
+
+def _grown(
+    parts: Parts, view: View, first: Joined, plan: SearchPlan, fuse: Callable[[Candidates], Fused]
+) -> tuple[tuple[Asked, ...], Fused, StageTrace | None]:
+    """Grow the question by what was fused first, score the same candidates again, and fuse them again."""
+    (one,) = first.asked
+    if one.terms is None:
+        return first.asked, first.fused, None
+    more = grown(view, parts.analyser, one.terms, first.fused.ranking, plan.likeness)
+    if more is one.terms:
+        return first.asked, first.fused, None
+    scores = view.score_terms(more, first.found.keys)
+    fused = fuse(replace(first.found, lexical_scores=scores))
+    count = len(first.fused.ranking)
+    added = ", ".join(list(more.weights)[len(one.terms.weights) :][:SHOWN])
+    said = f"{len(more.weights) - len(one.terms.weights)} terms added: {added}, …"
+    return (replace(one, terms=more),), fused, StageTrace("likeness", count, count, decisions=(said,))
 
 
 def _by_rank(rankings: Sequence[Ranking], fusion: FusionPlan) -> Fused:

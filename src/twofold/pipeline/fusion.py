@@ -1,11 +1,12 @@
 """Fusing what the arms found, by name, with what is needed to say of each passage where its score came from.
 
 Every form is one sum over the arms, `Σ weight · value`, in a fixed order; they differ in values and weights alone.
-`convex` looks at completed scores; the others know only what an arm listed, as the systems that they stand for do.
+`adaptive` and `convex` look at completed scores; the others know only what an arm listed, as the systems that they
+stand for do.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 
@@ -14,6 +15,7 @@ import numpy as np
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import ChunkKeys, Ranking, Scores
 from twofold.pipeline.results import ArmTrace
+from twofold.ranking.adaptive import adaptive_weight
 from twofold.ranking.convex import convex_constants, dense_value, lexical_value
 from twofold.ranking.fuse import RANK_CONSTANT, rank_values
 from twofold.ranking.normalise import dbsf, normaliser
@@ -32,7 +34,7 @@ class FusionPlan:
     k of the reciprocal ranks; `lexical_norm` and `dense_norm` name normalisers.
     """
 
-    form: str = "convex"
+    form: str = "adaptive"
     dense_weight: float = 0.6
     lexical_weight: float = 0.35
     rank_constant: float = RANK_CONSTANT
@@ -90,11 +92,25 @@ def convex(found: Candidates, plan: FusionPlan) -> Fused:
     words = lexical_value(found.lexical_scores, constants)
     meaning = dense_value(found.dense_scores, constants)
     shown = {
+        "dense_weight": weight,
         "background": constants.background,
         "dense_max": constants.dense_max,
         "lexical_max": constants.lexical_max,
     }
     return summed(_shares(found, (words, meaning), (1.0 - weight, weight)), shown)
+
+
+def adaptive(found: Candidates, plan: FusionPlan) -> Fused:
+    """Fuse as `convex`, with the weight of meaning chosen by how sharply each arm tells these candidates apart.
+
+    `dense_weight` is what it is where both do alike: `twofold.ranking.adaptive`.
+    """
+    if not (len(found.lexical) and len(found.dense)):
+        return convex(found, plan)
+    constants = convex_constants(found.lexical_scores, found.dense_scores)
+    words = lexical_value(found.lexical_scores, constants)
+    meaning = dense_value(found.dense_scores, constants)
+    return convex(found, replace(plan, dense_weight=adaptive_weight(words, meaning, plan.dense_weight)))
 
 
 def by_rank(found: Candidates, plan: FusionPlan, *, weighted: bool) -> Fused:
@@ -150,6 +166,7 @@ Form = Callable[[Candidates, FusionPlan], Fused]
 
 FUSIONS: Mapping[str, Form] = MappingProxyType(
     {
+        "adaptive": adaptive,
         "convex": convex,
         "rrf": partial(by_rank, weighted=False),
         "weighted_rrf": partial(by_rank, weighted=True),

@@ -12,6 +12,7 @@ from twofold.pipeline.patience import Patience
 from twofold.pipeline.rerank import RerankPlan
 from twofold.pipeline.rewriting import RewritePlan
 from twofold.ranking.diversify import Limits
+from twofold.ranking.likeness import Likeness
 from twofold.ranking.metadata import MetadataWeights
 
 MODES = ("hybrid", "bm25", "semantic")
@@ -47,6 +48,7 @@ class SearchPlan:
     on_failure: str = "degrade"
     profile: str = ""
     fusion: FusionPlan = field(default_factory=FusionPlan)
+    likeness: Likeness = field(default_factory=Likeness)
     rewrite: RewritePlan = field(default_factory=RewritePlan)
     boost: BoostPlan = field(default_factory=BoostPlan)
     rerank: RerankPlan = field(default_factory=RerankPlan)

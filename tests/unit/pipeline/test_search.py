@@ -1,6 +1,6 @@
 """The search: what it finds, what it says of it, and what it refuses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
@@ -52,7 +52,7 @@ def test_every_score_is_recomputed_from_its_trace(mode: str, fusion: str) -> Non
 
 
 def test_the_traces_ranks_are_those_of_the_arms_alone(index: Index) -> None:
-    hybrid = index.search("undo a commit", k=4)
+    hybrid = index.search("undo a commit", k=4, settings={"likeness.passages": 0})
     for mode in ("bm25", "semantic"):
         alone = {hit.chunk_id: hit for hit in index.search("undo a commit", k=4, mode=mode).hits}
         for hit in hybrid.hits:
@@ -87,14 +87,15 @@ def test_an_exact_code_stands_above_what_looks_alike() -> None:
 
 
 def test_a_question_about_a_code_leans_on_its_words(index: Index) -> None:
-    def weight(question: str) -> float:
-        dense = index.search(question).hits[0].trace.dense
+    def weight(question: str, settings: Mapping[str, object] | None = None) -> float:
+        dense = index.search(question, settings=settings or {}).hits[0].trace.dense
         assert dense is not None
         return dense.weight
 
     assert weight("ERR-12345") == weight("what does ERR-12345 mean") == 0.3
-    assert weight("why do branches that diverge end in conflicts such as ERR-12345") == 0.6
-    assert weight("12345 parents") == weight("undo a commit") == 0.6
+    convex = {"fusion.form": "convex"}
+    assert weight("why do branches that diverge end in conflicts such as ERR-12345", convex) == 0.6
+    assert weight("12345 parents", convex) == weight("undo a commit", convex) == 0.6
 
 
 def test_phrases_requirements_and_exclusions_hold_in_both_arms(index: Index) -> None:
