@@ -43,24 +43,17 @@ DIALS: Final = (
         (
             *_each("search.mode", "bm25", "semantic"),
             *_each("fusion.dense_weight", "0.2", "0.4", "0.5", "0.6", "0.7", "0.8"),
-            {"fusion.form": "rrf"},
-            {"fusion.form": "weighted_rrf", "fusion.dense_weight": "0.6"},
+            *({"fusion.form": "convex", "fusion.dense_weight": weight} for weight in ("0.2", "0.4", "0.6", "0.8")),
             {"fusion.form": "linear", "fusion.dense_weight": "0.5"},
-            {"fusion.form": "dbsf"},
+            {"fusion.form": "rrf"},
         ),
     ),
+    Dial("likeness", ({"likeness.passages": "0"}, *_each("likeness.share", "0.3", "0.5", "0.65"))),
     Dial(
         "words",
         tuple(
             {"search.k1": k1, "search.b": b}
-            for k1, b in (
-                ("0.6", "0.75"),
-                ("0.9", "0.4"),
-                ("1.2", "0.3"),
-                ("1.2", "0.75"),
-                ("1.2", "1.0"),
-                ("2.0", "0.75"),
-            )
+            for k1, b in (("0.6", "0.75"), ("0.9", "0.4"), ("1.2", "0.3"), ("1.2", "0.75"), ("2.0", "0.75"))
         ),
     ),
     Dial("depth", _each("search.depth", "30", "100", "300")),
@@ -136,7 +129,7 @@ class _Choosing:
 
     def take(self, changes: Changes) -> float:
         started = self.clock()
-        values = self.measure(changes, self.questions)
+        values = tuple(self.measure(changes, self.questions))
         mean = fmean(values)
         took = (self.clock() - started) * 1000.0 / len(self.questions)
         base = self.trials[0].mean if self.trials else mean

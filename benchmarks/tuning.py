@@ -1,0 +1,145 @@
+"""What `twofold tune` chooses on judged collections, and whether what made-up questions choose is good for real ones.
+
+    python benchmarks/tuning.py --memory DIR                 all collections
+    python benchmarks/tuning.py --memory DIR scifact cacm    only these
+
+For each collection: what real judgements choose (half of them, confirmed on the other half), and what `--pseudo`
+chooses, measured on all real questions afterwards. `first` is the change that did best on the made-up questions that
+choose, taken without any confirmation. A table in Markdown goes to standard output.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from material import MODEL, SHARED
+from remembered import MEMORY, remembering
+
+from twofold.compose import plan_of
+from twofold.domain.ports import Embedder
+from twofold.domain.types import Document
+from twofold.evaluate.collection import JudgedCollection, load
+from twofold.evaluate.compare import bootstrap_interval, randomisation_test
+from twofold.evaluate.measuring import Prepare, searching
+from twofold.evaluate.pseudo import Making, pseudo_questions
+from twofold.evaluate.report import metric_named
+from twofold.evaluate.running import document_of, fill, fill_with
+from twofold.evaluate.tuning import DIALS, JUDGED, PSEUDO, Changes, Dial, Measure, Tuning, described, tune
+from twofold.ingest.chunk import ChunkPlan, chunker_for
+from twofold.lexical.analyze import analyser_for
+from twofold.pipeline.parts import Parts
+from twofold.settings import Settings, merge
+from twofold.stores.local.store import LocalStore
+
+COLLECTIONS: Mapping[str, str] = {
+    "cacm": "english",
+    "scifact": "english",
+    "xquad-de": "german",
+    "multihop-hotpotqa": "english",
+    "cranfield": "english",
+    "xquad-en": "english",
+}
+MADE_UP = 200
+MOST_DOCUMENTS = 2000
+METRIC = metric_named("ndcg@10")
+
+
+def main() -> None:
+    """Tune and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("collections", nargs="*", default=list(COLLECTIONS), metavar="COLLECTION")
+    parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors in this folder")
+    parser.add_argument("--seeds", type=int, default=1, help="make questions with so many seeds")
+    options = parser.parse_args()
+    with remembering(MODEL, options.memory) as embedder:
+        for name in options.collections:
+            judged = load(SHARED / "data" / name)
+            with tempfile.TemporaryDirectory(prefix="twofold-tuning-") as scratch:
+                whole = parts_in(Path(scratch) / "whole", COLLECTIONS[name], embedder)
+                fill(whole, judged.documents, lambda _documents, _passages: None)
+                real = searching(judged, {}, METRIC, preparing(whole), lambda: None)
+                tell(name, "judged", tune(judged.queries, real, METRIC.name, dials(), JUDGED), None)
+                for seed in range(options.seeds):
+                    tuned = made_up(whole, judged, Path(scratch) / f"made-{seed}", COLLECTIONS[name], embedder, seed)
+                    tell(name, f"made up {seed}", tuned, (judged, real))
+
+
+def parts_in(folder: Path, language: str, embedder: Embedder) -> Parts:
+    """Open an empty index."""
+    plan = ChunkPlan()
+    chunker = chunker_for(plan, embedder.count_tokens, embedder.embed_passages)
+    return Parts(LocalStore(folder), embedder, analyser_for(language), chunker, plan.describe())
+
+
+def preparing(parts: Parts) -> Prepare:
+    """Give what searches by settings with changes."""
+    return lambda changes: (parts, plan_of(merge(Settings(), changes)))
+
+
+def dials() -> Sequence[Dial]:
+    """Leave out what changes nothing, and the reranker, which is not set."""
+    kept = ((dial, [one for one in dial.options if merge(Settings(), one) != Settings()]) for dial in DIALS)
+    return [replace(dial, options=tuple(some)) for dial, some in kept if dial.name != "reranking"]
+
+
+def made_up(
+    whole: Parts, judged: JudgedCollection, folder: Path, language: str, embedder: Embedder, seed: int
+) -> Tuning:
+    """Tune by questions made from the documents."""
+    documents: list[Document] = [document_of(one) for one in judged.documents][:MOST_DOCUMENTS]
+    scratch = parts_in(folder, language, embedder)
+    with whole.store.view() as view:
+        making = Making(
+            scratch.analyser,
+            lambda terms: view.statistics(terms).frequencies,
+            view.statistics(()).chunks,
+            seed,
+        )
+        made = pseudo_questions(documents, MADE_UP, making)
+        fill_with(scratch, made.documents, view, lambda _documents, _passages: None)
+    print(dict(made.kinds), [one.text for one in made.judged.queries[:6]], file=sys.stderr)
+    names = {document.id: document.id for document in documents}
+    measure = searching(made.judged, names, METRIC, preparing(scratch), lambda: None)
+    done = tune(made.judged.queries, measure, METRIC.name, dials(), PSEUDO)
+    scratch.store.close()
+    return done
+
+
+def tell(name: str, by: str, done: Tuning, truth: tuple[JudgedCollection, Measure] | None) -> None:
+    """Print what was chosen, and what that is worth on real questions."""
+    print(f"\n## {name}, {by}: {done.choosing} + {done.confirming} questions; {done.reason}")
+    for trial in done.trials:
+        print(f"   {trial.mean:.4f} {trial.difference:+.4f} {trial.ms_per_query:5.1f} ms  {described(trial.changes)}")
+    for changes, compared in zip(done.finalists, done.confirmed, strict=True):
+        one = compared.differences[0]
+        print(f" * {described(changes)}: {one.interval.mean:+.4f} p {one.p_holm:.4f}, {one.better}/{one.worse}")
+    if truth is not None:
+        judged, measure = truth
+        default = measure({}, judged.queries)
+        for what, changes in (("winner", done.winner), *(("finalist", one) for one in done.finalists)):
+            print(json.dumps({"collection": name, "by": by, "what": what, **worth(changes, default, measure, judged)}))
+    sys.stdout.flush()
+
+
+def worth(
+    changes: Changes, default: Sequence[float], measure: Measure, judged: JudgedCollection
+) -> Mapping[str, object]:
+    """Say what changes gain over the default on real questions."""
+    values = measure(changes, judged.queries) if changes else default
+    interval = bootstrap_interval([mine - yours for mine, yours in zip(values, default, strict=True)])
+    return {
+        "changes": described(changes),
+        "default": round(sum(default) / len(default), 4),
+        "gain": round(interval.mean, 4),
+        "low": round(interval.low, 4),
+        "high": round(interval.high, 4),
+        "p": round(randomisation_test(values, default), 4),
+    }
+
+
+if __name__ == "__main__":
+    main()
