@@ -1,0 +1,31 @@
+"""Checklist C20: hybrid unless another mode is asked for, and who asks for one has it and nothing else."""
+
+import pytest
+
+from indexed import GIT, Counted, indexed
+from twofold.settings import load_settings
+
+
+@pytest.mark.parametrize(
+    ("mode", "arms"), [("semantic", {"dense"}), ("bm25", {"lexical"}), ("hybrid", {"lexical", "dense"})]
+)
+def test_a_mode_asks_its_arms_alone(mode: str, arms: set[str]) -> None:
+    embedder = Counted()
+    result = indexed(GIT, embedder=embedder).search("undo a commit", mode=mode)
+
+    assert result.mode == mode
+    assert {arm.arm for hit in result.hits for arm in hit.trace.arms} == arms
+    assert bool(embedder.asked) == ("dense" in arms)
+
+
+def test_it_is_hybrid_by_default() -> None:
+    assert load_settings().search.mode == "hybrid"
+    assert indexed(GIT).search("undo").mode == "hybrid"
+
+
+def test_an_explicit_mode_is_stronger_than_a_profile_and_a_setting() -> None:
+    index = indexed(GIT, {"search.mode": "bm25"})
+
+    assert index.search("undo").mode == "bm25"
+    assert index.search("undo", mode="semantic").mode == "semantic"
+    assert index.search("undo", profile="fast", mode="hybrid").mode == "hybrid"
