@@ -22,6 +22,7 @@ from twofold.domain.types import Clause, TermQuery
 from twofold.query.limits import checked
 from twofold.query.normalise import normalise
 from twofold.query.operators import OPERATOR, read_operator
+from twofold.query.prose import as_prose
 
 LONGEST_QUESTION = 32_768  # characters
 _CLOSING = {'"': '"', "\uff02": "\uff02", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\xab": "\xbb", "\xbb": "\xab"}
@@ -110,6 +111,29 @@ def parse(text: str, analysis: Analysis) -> ParsedQuery:
     )
 
 
+def loosened(text: str) -> tuple[str, ...]:
+    """Give a question with one of its operators taken back, in turn; then with all of them, if there are several.
+
+    What was required is still asked for, what was excluded and what said where to look is gone.
+
+    >>> loosened('undo +commit -merge "soft reset"')[:3]
+    ('undo commit -merge "soft reset"', 'undo +commit "soft reset"', 'undo +commit -merge soft reset')
+    """
+    read = _CONTROL.sub(" ", _SURROGATE.sub("\ufffd", text))
+    bound = [part for part in _parts(read) if part.operator or part.quoted or part.filter is not None]
+    singly = tuple(_taken_back(read, [part]) for part in bound)
+    return (*singly, _taken_back(read, bound)) if len(bound) > 1 else singly
+
+
+def _taken_back(text: str, parts: Iterable[_Part]) -> str:
+    kept, at = [], 0
+    for part in parts:
+        stays = part.filter is None and part.operator != "-"
+        kept += [text[at : part.span[0]], f" {as_prose(part.text)} " if stays else ""]
+        at = part.span[1]
+    return " ".join("".join([*kept, text[at:]]).split())
+
+
 def _parts(text: str) -> Iterator[_Part]:
     last = {closing: text.rfind(closing) for closing in "".join(_CLOSING.values())}
     at = 0
@@ -123,12 +147,12 @@ def _parts(text: str) -> Iterator[_Part]:
         end = _closing(text, opened, last)
         if end < 0:
             at = _word_end(text, opened)
-            yield _word(operator, text[opened:at])
+            yield _word(operator, text[opened:at])._replace(span=(found.start(), at))
             continue
         at = end + 1
         phrase = text[opened + 1 : end].strip()
         if any(unicodedata.category(character)[0] in "LNSP" for character in phrase):
-            yield _Part(operator, phrase, quoted=True)
+            yield _Part(operator, phrase, quoted=True, span=(found.start(), at))
 
 
 def _asked(text: str, found: re.Match[str], named: re.Match[str], last: Mapping[str, int]) -> _Part | None:

@@ -1,0 +1,220 @@
+"""How to search otherwise so that a lost document is found: what undoes each stage, smallest first."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.filters import EVERYTHING, And, Filter
+from twofold.pipeline.losing import Case
+from twofold.pipeline.plan import LARGEST_K, MODES, SearchPlan
+from twofold.pipeline.results import RerankTrace
+from twofold.query.filters import parse_filter
+from twofold.query.parse import loosened
+from twofold.query.render import render
+from twofold.ranking.diversify import Limits, Reason
+
+NO_FILTER: Final = "()"
+LARGEST_SET_DEPTH: Final = 99_999
+MOST_READ: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Another way to ask. What is None stays; `filter` is the one that is left, as `parse_filter` reads it.
+
+    `settings` are by their dotted keys, as text.
+    """
+
+    query: str | None = None
+    mode: str | None = None
+    k: int | None = None
+    filter: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def joined(self, other: "Change") -> "Change":
+        """Make both changes; where both say something the other one counts."""
+        return Change(
+            self.query if other.query is None else other.query,
+            self.mode if other.mode is None else other.mode,
+            self.k if other.k is None else other.k,
+            self.filter if other.filter is None else other.filter,
+            {**self.settings, **other.settings},
+        )
+
+    def lesser(self) -> Iterator["Change"]:
+        """Give the changes with one thing less changed."""
+        one_less = (
+            replace(self, query=None),
+            replace(self, mode=None),
+            replace(self, k=None),
+            replace(self, filter=None),
+        )
+        yield from (one for one in one_less if one != self)
+        for key in self.settings:
+            yield replace(self, settings={one: value for one, value in self.settings.items() if one != key})
+
+
+Apply = Callable[[SearchPlan, str], SearchPlan]
+
+_KNOWN: Mapping[str, Apply] = {
+    "search.gates": lambda plan, text: replace(plan, gates=parse_filter(text)),
+    "search.depth": lambda plan, text: replace(plan, depth=text),
+    "search.budget_ms": lambda plan, text: replace(plan, rerank=replace(plan.rerank, budget_ms=float(text))),
+    "rewrite.by_intent": lambda plan, text: replace(plan, by_intent=text == "true"),
+    "rerank.candidates": lambda plan, text: replace(plan, rerank=replace(plan.rerank, candidates=int(text))),
+    "rerank.keep": lambda plan, text: replace(plan, rerank=replace(plan.rerank, keep=int(text))),
+    "rerank.threshold": lambda plan, text: replace(plan, rerank=replace(plan.rerank, threshold=float(text))),
+    "diversity.per_page": lambda plan, text: replace(plan, diversity=replace(plan.diversity, per_page=int(text))),
+    "diversity.per_source": lambda plan, text: replace(plan, diversity=replace(plan.diversity, per_source=int(text))),
+    "diversity.duplicates": lambda plan, text: replace(plan, diversity=replace(plan.diversity, overlap=float(text))),
+}
+_UNDOING: Mapping[Reason, str] = {
+    Reason.PAGE: "diversity.per_page",
+    Reason.SOURCE: "diversity.per_source",
+    Reason.DUPLICATE: "diversity.duplicates",
+}
+
+Try = Callable[[Change], Case | None]
+"""Searches with a change more; None where that cannot be, as with a question of which nothing is left."""
+
+
+def changed(plan: SearchPlan, change: Change) -> SearchPlan:
+    """Give the plan of a changed search."""
+    plan = replace(
+        plan,
+        k=plan.k if change.k is None else change.k,
+        mode=plan.mode if change.mode is None else change.mode,
+        filter=plan.filter if change.filter is None else parse_filter(change.filter),
+    )
+    for key, value in change.settings.items():
+        plan = _KNOWN[key](plan, value)
+    return plan
+
+
+def undoing(case: Case, stage: str, question: str, attempt: Try) -> Iterator[Change]:
+    """Give what may undo one stage, the smallest change first; some of it is found by trying."""
+    match stage:
+        case "gate" | "filter" | "filter late":
+            yield from _looser_filters(case, question)
+        case "question":
+            yield from (Change(query=one) for one in loosened(question))
+        case "intent":
+            yield _set("rewrite.by_intent", "false")
+        case "arms":
+            yield from _deeper(case)
+        case "rerank":
+            yield from _read_on(case, attempt)
+        case "diversity":
+            yield from _less_diverse(case)
+        case "cut":
+            yield from _more(case, attempt)
+
+
+def _set(key: str, value: object) -> Change:
+    return Change(settings={key: str(value)})
+
+
+def _looser_filters(case: Case, question: str) -> Iterator[Change]:
+    """Take back what the document fails: gates, single conditions of the filter, what the question says; then more."""
+    plan, asked = case.plan, case.run.heard.understood.parsed.filter
+    if not case.passes(plan.gates):
+        yield _set("search.gates", NO_FILTER)
+        return
+    if not case.passes(plan.filter):
+        left = And(tuple(part for part in _parts(plan.filter) if case.passes(part)))
+        yield Change(filter=_written(left))
+        yield Change(filter=NO_FILTER)
+        return
+    if not case.passes(asked):
+        yield from (Change(query=one) for one in loosened(question))
+        return
+    if plan.gates != EVERYTHING:
+        yield _set("search.gates", NO_FILTER)
+    if plan.filter != EVERYTHING:
+        yield Change(filter=NO_FILTER)
+    yield from (Change(query=one) for one in loosened(question))
+    yield _set("search.gates", NO_FILTER).joined(Change(filter=NO_FILTER))
+
+
+def _parts(condition: Filter) -> tuple[Filter, ...]:
+    return condition.parts if isinstance(condition, And) else (condition,)
+
+
+def _written(condition: And) -> str:
+    try:
+        return render(condition)
+    except InvalidInputError:  # what the language cannot say
+        return NO_FILTER
+
+
+def _deeper(case: Case) -> Iterator[Change]:
+    """Look deeper in the arm that has the document soonest; then in another mode."""
+    ranks = sorted(rank for _, rank in case.arm_ranks() if rank is not None and rank <= LARGEST_SET_DEPTH)
+    for rank in ranks:
+        yield _set("search.depth", rank)
+    if case.plan.mode != "hybrid":
+        yield Change(mode=MODES[0])
+    everything = min(LARGEST_SET_DEPTH, case.parts.store.info().chunks)
+    if ranks and everything > max(ranks):
+        yield _set("search.depth", everything)
+
+
+def _read_on(case: Case, attempt: Try) -> Iterator[Change]:
+    """Let the reranker read as far as the document, and keep what is as relevant as it."""
+    before = [rank for _, rank in case.ranks_after() if rank is not None][-1]
+    if before > MOST_READ:
+        return
+    open_wide = Change(settings={"rerank.keep": "0", "rerank.threshold": "0"})
+    if before > case.plan.rerank.candidates:
+        open_wide = open_wide.joined(_set("rerank.candidates", before))
+    if case.plan.rerank.budget_ms:
+        open_wide = open_wide.joined(_set("search.budget_ms", 0))
+    tried = attempt(open_wide)
+    if tried is None:
+        return
+    relevance = max(_relevances(tried), default=0.0)
+    threshold = min(case.plan.rerank.threshold, math.floor(relevance * 1000) / 1000)
+    exact = open_wide.joined(_set("rerank.threshold", f"{threshold:g}"))
+    kept = attempt(exact)
+    rank = None if kept is None else dict(kept.ranks_after()).get("rerank")
+    if rank is not None and case.plan.rerank.keep:
+        yield exact.joined(_set("rerank.keep", max(rank, case.plan.rerank.keep)))
+    yield exact
+    yield open_wide
+
+
+def _relevances(case: Case) -> Iterator[float]:
+    for key in case.keys.tolist():
+        for step in case.run.standing.steps.get(key, ()):
+            if isinstance(step.detail, RerankTrace) and step.detail.relevance is not None:
+                yield step.detail.relevance
+
+
+def _less_diverse(case: Case) -> Iterator[Change]:
+    """Lift the limits that left it out, one by one, then all."""
+    undone = Change()
+    for reason in case.diversity_reasons():
+        if reason in _UNDOING:
+            one = _set(_UNDOING[reason], 0)
+            undone = undone.joined(one)
+            yield one
+    yield undone
+    if case.plan.diversity != Limits():
+        yield Change(settings=dict.fromkeys(_UNDOING.values(), "0"))
+
+
+def _more(case: Case, attempt: Try) -> Iterator[Change]:
+    """Ask for as many passages as it takes; what more passages do to the order is found by trying."""
+    k = case.plan.k
+    rank = case.rank_in(case.run.standing.ranking)
+    if rank is not None and rank <= LARGEST_K:
+        yield Change(k=rank)
+    while k < LARGEST_K:
+        k = min(LARGEST_K, max(2 * k, rank or 0))
+        tried = attempt(Change(k=k))
+        shown = None if tried is None else tried.shown
+        if shown is not None:
+            yield Change(k=shown)
+            yield Change(k=k)

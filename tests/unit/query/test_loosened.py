@@ -1,0 +1,48 @@
+"""Taking a question's operators back: nothing that binds is left, and no word that was asked for is lost."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twofold.domain.filters import EVERYTHING
+from twofold.lexical.analyze import analyser_for
+from twofold.lexical.normal import fold
+from twofold.query.parse import Analysis, loosened, parse
+
+PIECES = st.sampled_from(
+    [
+        "reset",
+        "+commit",
+        "-merge",
+        '"soft reset"',
+        '+"a tree"',
+        '-"hard reset"',
+        "type:.sql",
+        "-path:old",
+        "--hard",
+        '"',
+    ]
+)
+
+
+def read(text: str):  # noqa: ANN201  # what `parse` gives
+    made = analyser_for("english")
+    return parse(text, Analysis(fold, made.query, made.phrase_terms, made.clause_terms))
+
+
+@given(st.lists(PIECES, min_size=1, max_size=6))
+def test_with_every_operator_taken_back_nothing_binds(pieces: list[str]) -> None:
+    question = " ".join(["undo", *pieces])
+    parsed, given_back = read(question), loosened(question)
+
+    bound = len(parsed.required) + len(parsed.excluded) + (parsed.filter != EVERYTHING)
+    assert bool(given_back) == bool(bound)
+    if given_back:
+        free = read(given_back[-1])
+        assert (free.required, free.excluded, free.filter) == ((), (), EVERYTHING)
+        assert free.terms == parsed.terms
+    for one in given_back:
+        assert "".join(read(one).words.split()) == "".join(parsed.words.split())
+
+
+def test_a_plain_question_has_nothing_to_take_back() -> None:
+    assert loosened("undo git-reset --hard it's") == ()
