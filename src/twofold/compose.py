@@ -10,6 +10,7 @@ from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.filters import EVERYTHING
 from twofold.domain.ports import Embedder, Recipe, Reranker, Store
 from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for
+from twofold.ingest.chunk.plan import SMALLEST_SECTION
 from twofold.ingest.enrich import RULES, enrich
 from twofold.ingest.reading import Limits as ReadingLimits
 from twofold.lexical.analyze import analyser_for
@@ -176,7 +177,9 @@ def make_parts(
 
     `enriching` replaces the enricher that the settings name.
     """
-    plan = ChunkPlan(Strategy(settings.chunk.strategy), settings.chunk.size, settings.chunk.overlap)
+    size = settings.chunk.size
+    smallest = min(SMALLEST_SECTION, size // 2)
+    plan = ChunkPlan(Strategy(settings.chunk.strategy), size, settings.chunk.overlap, smallest)
     used = embedder or _embedder(settings, progress)
     enriched = enriching or ENRICHERS[settings.enricher]
     return Parts(

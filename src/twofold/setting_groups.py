@@ -198,7 +198,7 @@ class RewriteSettings:
 class CacheSettings:
     """Answers kept for questions that come again."""
 
-    size: Annotated[int, Meta(ge=0, le=1_000_000, description="How many answers are kept; 0 for none.")] = 0
+    size: Annotated[int, Meta(ge=0, le=1_000, description="How many answers are kept; 0 for none.")] = 0
     seconds: Annotated[float, Meta(gt=0, le=31_536_000, description="How long an answer is good for.")] = 300.0
     similarity: Annotated[
         float,
@@ -215,10 +215,10 @@ class PatienceSettings:
     embed_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time to embed a question; 0 for no limit.")] = 0.0
     retrieve_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time for the arms; 0 for no limit.")] = 60.0
     rerank_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time for the reranker; 0 for no limit.")] = 0.0
-    generate_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time for the generator; 0 for no limit.")] = (
+    generate_seconds: Annotated[float, Meta(ge=0, le=600, description="Time for the generator; 0 for no limit.")] = (
         120.0
     )
-    retries: Annotated[int, Meta(ge=0, le=10, description="How often a part that is out of reach is asked again.")] = 0
+    retries: Annotated[int, Meta(ge=0, le=9, description="How often a part that is out of reach is asked again.")] = 0
     backoff_seconds: Annotated[
         float, Meta(ge=0, le=60, description="The wait before the first retry; doubled each time.")
     ] = 1.0
@@ -228,7 +228,7 @@ class PatienceSettings:
 class HistorySettings:
     """How much of a conversation a follow-up question carries along."""
 
-    turns: Annotated[int, Meta(ge=0, le=1000, description="How many of the last turns.")] = 3
+    turns: Annotated[int, Meta(ge=0, le=100, description="How many of the last turns.")] = 3
     characters: Annotated[
         int, Meta(ge=0, le=1_000_000, description="How much of each answer, in characters; 0 for all.")
     ] = 200

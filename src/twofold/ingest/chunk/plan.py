@@ -6,6 +6,7 @@ from enum import StrEnum
 from twofold.domain.errors import InvalidInputError
 
 SMALLEST_SIZE = 16
+SMALLEST_SECTION = 32
 
 _RULES = 1
 """Counts changes to the rules of cutting, so that a collection can tell that it was cut by other rules."""
@@ -32,7 +33,7 @@ class ChunkPlan:
     strategy: Strategy = Strategy.STRUCTURE
     size: int = 256
     overlap: int = 0
-    minimum: int = 32
+    minimum: int = SMALLEST_SECTION
 
     def __post_init__(self) -> None:
         if self.strategy not in set(Strategy):

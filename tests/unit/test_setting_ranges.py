@@ -1,0 +1,43 @@
+"""Whatever value a setting allows can be searched with: no plan refuses later what the settings let through."""
+
+from typing import Literal, get_args, get_origin
+
+import pytest
+
+from indexed import GIT, indexed
+from twofold.settings import Dial, dials
+
+REACHES = ("search.k", "search.depth", "rerank.candidates", "rerank.keep")
+
+
+def ends(dial: Dial) -> list[object]:
+    """Give the least and the greatest value that a setting says it takes, or all of few."""
+    kind, meta = get_args(dial.annotation)
+    if get_origin(kind) is Literal:
+        return list(get_args(kind))
+    if kind is bool:
+        return [False, True]
+    limits = [meta.ge, meta.le] if kind in {int, float} else []
+    return [kind(limit) for limit in limits if limit is not None]
+
+
+CASES = [(dial.key, value) for dial in dials() if dial.of_a_search for value in ends(dial)]
+
+
+@pytest.mark.parametrize(("key", "value"), CASES, ids=[f"{key}={value}" for key, value in CASES])
+def test_of_a_search(key: str, value: object) -> None:
+    with indexed(GIT) as index:
+        result = index.search("undo a commit", settings={key: value})
+
+    assert list(result.trace.evaluate()) == [hit.score for hit in result.hits]
+
+
+OPENED = [(dial.key, value) for dial in dials() if dial.key.startswith(("chunk.", "cache.")) for value in ends(dial)]
+
+
+@pytest.mark.parametrize(("key", "value"), OPENED, ids=[f"{key}={value}" for key, value in OPENED])
+def test_of_an_index(key: str, value: object) -> None:
+    together = {"chunk.size": 8192} if key == "chunk.overlap" else {}
+    together |= {"cache.size": 5} if key.startswith("cache.") else {}
+    with indexed(GIT, {**together, key: value}) as index:
+        assert index.search("undo a commit").hits
