@@ -2,13 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from twofold.domain.errors import ModelError
+from twofold.domain.types import Vectors
 from twofold.evaluate.runs import read_run
+from twofold.index import Index
+from twofold.models.hashing import HashingEmbedder
 
 Run = Callable[..., Any]
 
@@ -279,3 +283,30 @@ def test_the_screen_is_the_one_that_was_approved(
         golden.write_text(shown, encoding="utf-8")
 
     assert shown == golden.read_text(encoding="utf-8")
+
+
+def test_words_alone_are_measured_without_embedding_a_passage(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = run("eval", folder, "-m", "bm25", "--json")
+
+    def refuse(_self: HashingEmbedder, texts: Sequence[str]) -> Vectors:
+        raise ModelError(f"{len(texts)} texts were to be embedded.", "Do not.")
+
+    monkeypatch.setattr(HashingEmbedder, "embed_passages", refuse)
+    again = run("eval", folder, "-m", "bm25", "--json")
+
+    assert run("eval", folder, "-m", "hybrid").code == 8
+    assert rows_of(again) == rows_of(asked)
+
+
+@pytest.mark.usefixtures("ready")
+def test_what_an_index_keeps_for_itself_holds_when_it_is_measured(run: Run, pairs: Path) -> None:
+    with Index("notes") as index:
+        index.prefer({"search.mode": "bm25"})
+
+    done = run("eval", "--qrels", pairs, "--index", "notes", "--with", "settings", "--against", "bm25", "--json")
+
+    (comparison,) = done.data["comparisons"]
+    assert comparison["gained"] == comparison["lost"] == []
+    assert done.data["rows"][0]["figures"] == done.data["rows"][1]["figures"]

@@ -11,8 +11,8 @@ import typer
 from twofold.cli.configurations import AS_SET, RUN, Configuration, distinct, parsed_configuration
 from twofold.cli.data import write_json
 from twofold.cli.evaluation import draw_evaluation
-from twofold.cli.judged import Ground, Needs, Source, ground_of
-from twofold.cli.launch import settings_for
+from twofold.cli.judged import Ground, Needs, Source, ground_of, kept_by
+from twofold.cli.launch import launch_of
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.progress import model_progress
 from twofold.compose import aids_for, openers_for, plan_of
@@ -23,7 +23,7 @@ from twofold.evaluate.report import STANDARD, Metric, metric_named
 from twofold.evaluate.running import find_all, milliseconds_a_query
 from twofold.evaluate.runs import Run, as_word, read_run, write_run
 from twofold.pipeline.plan import MODES
-from twofold.settings import Settings
+from twofold.settings import Settings, resolve
 
 CONDITION_HOLDS = 11
 
@@ -84,18 +84,23 @@ def evaluate(
     an index of your own. Each figure is a mean over the questions, with the interval in which 95 % of resampled means
     lie. More in docs/evaluating.md.
     """
+    launch = launch_of(context)
+    said = {**launch.overrides, **({} if embedder is None else {"embedder": embedder})}
+    own: Mapping[str, str] = {}
 
-    def resolve(overrides: Mapping[str, str]) -> Settings:
-        return settings_for(context, embedder=embedder, **overrides).settings
+    def resolved(overrides: Mapping[str, str]) -> Settings:
+        return resolve(config=launch.config, collection=own, overrides={**said, **overrides}).settings
 
     asked = Asked(_metrics(metrics), tuple(map(parsed_condition, fail_if or ())))
     check_comparable(asked.conditions, compared=against is not None)
     texts = [*(modes or ()), *(ways or ()), *(f"{RUN}{path}" for path in from_run or ())]
     default = [AS_SET] if against is not None or asked.conditions else list(MODES)
     every = [*(texts or default), *(() if against is None else (against,))]
-    configurations = distinct(parsed_configuration(text, resolve) for text in every)
+    if folder is None and qrels is not None and any(not text.startswith(RUN) for text in every):
+        own = kept_by(index, resolved({}))
+    configurations = distinct(parsed_configuration(text, resolved) for text in every)
     _check_folder(run_out)
-    with ground_of(Source(folder, split, qrels, queries, index), _needs(configurations, resolve({}))) as ground:
+    with ground_of(Source(folder, split, qrels, queries, index), _needs(configurations, resolved({}))) as ground:
         answers = [_answers(one, ground) for one in configurations]
     some, other = (answers, None) if against is None else (answers[:-1], answers[-1])
     done = evaluation(ground.judged, ground.documents, some, other, asked)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +15,7 @@ from twofold.evaluate.collection import CorpusDocument, JudgedCollection, load
 from twofold.evaluate.matching import as_written, matched
 from twofold.evaluate.questions import Judged, read_judged
 from twofold.evaluate.running import fill
+from twofold.evaluate.unembedded import Unembedded
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.types import Phase, SyncProgress
 from twofold.settings import Settings
@@ -69,6 +70,15 @@ def ground_of(source: Source, needs: Needs) -> Iterator[Ground]:
             yield ground
 
 
+def kept_by(index: str | None, settings: Settings) -> Mapping[str, str]:
+    """Give the settings that an index keeps for itself, by their dotted names."""
+    store = open_store(index or settings.index, settings, create=False)
+    try:
+        return store.preferences()
+    finally:
+        store.close()
+
+
 @contextmanager
 def _collection(judged: JudgedCollection, needs: Needs) -> Iterator[Ground]:
     if not needs.engine:
@@ -77,7 +87,7 @@ def _collection(judged: JudgedCollection, needs: Needs) -> Iterator[Ground]:
     with TemporaryDirectory(prefix="twofold-eval-") as scratch:
         store = open_store(Path(scratch) / "index", needs.settings, create=True)
         with _parts(store, needs) as parts:
-            _fill(parts, judged.documents)
+            _fill(parts if needs.model else replace(parts, embedder=Unembedded(parts.embedder)), judged.documents)
             yield Ground(judged, len(judged.documents), parts)
 
 
