@@ -28,7 +28,7 @@ from twofold.evaluate.measuring import Prepare, searching
 from twofold.evaluate.pseudo import Making, pseudo_questions
 from twofold.evaluate.report import metric_named
 from twofold.evaluate.running import document_of, fill, fill_with
-from twofold.evaluate.tuning import DIALS, JUDGED, PSEUDO, Changes, Dial, Measure, Tuning, described, tune
+from twofold.evaluate.tuning import DIALS, JUDGED, PSEUDO, Changes, Dial, Measure, Tuning, described, tune_by
 from twofold.ingest.chunk import ChunkPlan, chunker_for
 from twofold.lexical.analyze import analyser_for
 from twofold.pipeline.parts import Parts
@@ -62,7 +62,7 @@ def main() -> None:
                 whole = parts_in(Path(scratch) / "whole", COLLECTIONS[name], embedder)
                 fill(whole, judged.documents, lambda _documents, _passages: None)
                 real = searching(judged, {}, METRIC, preparing(whole), lambda: None)
-                tell(name, "judged", tune(judged.queries, real, METRIC.name, dials(), JUDGED), None)
+                tell(name, "judged", tune_by(judged.queries, real, METRIC.name, dials(), JUDGED), None)
                 for seed in range(options.seeds):
                     tuned = made_up(whole, judged, Path(scratch) / f"made-{seed}", COLLECTIONS[name], embedder, seed)
                     tell(name, f"made up {seed}", tuned, (judged, real))
@@ -104,7 +104,7 @@ def made_up(
     print(dict(made.kinds), [one.text for one in made.judged.queries[:6]], file=sys.stderr)
     names = {document.id: document.id for document in documents}
     measure = searching(made.judged, names, METRIC, preparing(scratch), lambda: None)
-    done = tune(made.judged.queries, measure, METRIC.name, dials(), PSEUDO)
+    done = tune_by(made.judged.queries, measure, METRIC.name, dials(), PSEUDO)
     scratch.store.close()
     return done
 

@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, Command] = {
     "search": Command("search", "search"),
     "doctor": Command("doctor", "doctor"),
     "eval": Command("evaluate", "evaluate"),
+    "tune": Command("tune", "tune"),
 }
 GROUPS: Mapping[str, Group] = {
     "index": Group(

@@ -86,7 +86,7 @@ def _collection(judged: JudgedCollection, needs: Needs) -> Iterator[Ground]:
         return
     with TemporaryDirectory(prefix="twofold-eval-") as scratch:
         store = open_store(Path(scratch) / "index", needs.settings, create=True)
-        with _parts(store, needs) as parts:
+        with parts_on(store, needs) as parts:
             _fill(parts if needs.model else replace(parts, embedder=Unembedded(parts.embedder)), judged.documents)
             yield Ground(judged, len(judged.documents), parts)
 
@@ -98,7 +98,7 @@ def _own(judged: Judged, index: str | None, needs: Needs) -> Iterator[Ground]:
         yield Ground(collection, len({name for one in collection.grades.values() for name in one}), None)
         return
     store = open_store(index or needs.settings.index, needs.settings, create=False)
-    with _parts(store, needs) as parts:
+    with parts_on(store, needs) as parts:
         with store.view() as view:
             infos = list(view.documents())
         found = matched(judged, infos)
@@ -106,7 +106,8 @@ def _own(judged: Judged, index: str | None, needs: Needs) -> Iterator[Ground]:
 
 
 @contextmanager
-def _parts(store: Store, needs: Needs) -> Iterator[Parts]:
+def parts_on(store: Store, needs: Needs) -> Iterator[Parts]:
+    """Give the parts that search a store, by its own settings where none are said; it closes both afterwards."""
     try:
         settings = settings_of(needs.settings, store.info().recipe)
         if needs.model:

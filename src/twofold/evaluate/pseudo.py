@@ -43,7 +43,7 @@ class Words(Protocol):
         """Give every term with its place."""
 
 
-Frequencies = Callable[[Sequence[str]], Mapping[str, int]]
+Frequencies = Callable[[tuple[str, ...]], Mapping[str, int]]
 """Counts the passages of the collection that hold each term."""
 
 

@@ -154,7 +154,7 @@ def split(questions: Sequence[Question], seed: int = 0) -> tuple[tuple[Question,
     return tuple(drawn[:half]), tuple(drawn[half:])
 
 
-def tune(
+def tune_by(
     questions: Sequence[Question],
     measure: Measure,
     metric: str,

@@ -1,0 +1,171 @@
+"""`tune`: let judged questions, or questions made from the documents, choose the settings of searching."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twofold.cli.data import write_json
+from twofold.cli.judged import Ground, Needs, Source, ground_of, kept_by
+from twofold.cli.launch import launch_of, open_index
+from twofold.cli.made_up import made_up
+from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
+from twofold.cli.progress import model_progress
+from twofold.cli.screen import one_line, screen_on
+from twofold.cli.tuning import Told, draw_tuning, searches_on
+from twofold.compose import aids_for, openers_for, plan_of
+from twofold.domain.errors import InvalidInputError
+from twofold.evaluate.measuring import searching
+from twofold.evaluate.report import metric_named
+from twofold.evaluate.tuning import DIALS, JUDGED, LEAST_QUESTIONS, PSEUDO, Changes, Dial, tune_by
+from twofold.pipeline.parts import Parts
+from twofold.pipeline.plan import SearchPlan
+from twofold.settings import Settings, merge, resolve
+
+MOST_QUESTIONS = 10_000
+
+Qrels = Annotated[
+    Path | None,
+    typer.Option("--qrels", metavar="FILE", help="Judgements: pairs in .csv or .jsonl, or qrels.", show_default=False),
+]
+Queries = Annotated[
+    Path | None,
+    typer.Option("--queries", metavar="FILE", help="The queries that --qrels has ids of.", show_default=False),
+]
+Pseudo = Annotated[
+    int | None,
+    typer.Option("--pseudo", metavar="N", help="Make N questions from the documents instead.", show_default=False),
+]
+Metric = Annotated[str, typer.Option("--metric", metavar="NAME@K", help="What is to become better.")]
+Budget = Annotated[float, typer.Option("--budget", metavar="SECONDS", help="About how long it may take.")]
+Seed = Annotated[int, typer.Option("--seed", help="Parts the questions, and makes those of --pseudo.")]
+Apply = Annotated[bool, typer.Option("--apply", help="Let the index keep what won, for every search.")]
+Reset = Annotated[bool, typer.Option("--reset", help="Let the index forget what tune may have set, and stop.")]
+
+
+def tune(
+    context: typer.Context,
+    *,
+    index: IndexOption = None,
+    qrels: Qrels = None,
+    queries: Queries = None,
+    pseudo: Pseudo = None,
+    metric: Metric = "ndcg@10",
+    budget: Budget = 300.0,
+    seed: Seed = 0,
+    apply: Apply = False,
+    reset: Reset = False,
+    embedder: EmbedderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Choose settings by questions, and confirm the choice on questions that had no part in it.
+
+    Half of the questions choose among ways to search; the other half must confirm that the choice is better, by more
+    than chance and by enough to matter. Else the default is kept, and that is an answer too: the exit code is 0 either
+    way. More in docs/tuning.md.
+    """
+    if reset:
+        _reset(context, index, as_json=as_json)
+        return
+    if (qrels is None) == (pseudo is None):
+        raise InvalidInputError("Tuning needs --qrels FILE or --pseudo N, not both.", "See docs/tuning.md.")
+    settings = _settings(context, index, embedder)
+    needs = Needs(settings, engine=True, model=True)
+    if pseudo is not None:
+        _check(pseudo)
+        with made_up(index, needs, pseudo, seed) as made:
+            told = _tuned(made.ground, settings, _Asked(metric, budget, seed, made.kinds))
+    else:
+        with ground_of(Source(None, "", qrels, queries, index), needs) as ground:
+            told = _tuned(ground, settings, _Asked(metric, budget, seed, {}))
+    if apply and told.tuning.winner:
+        with open_index(context, index, embedder=embedder) as opened:
+            opened.prefer({**opened.preferences(), **told.tuning.winner})
+        told = replace(told, applied=True)
+    if as_json:
+        write_json(told)
+    else:
+        draw_tuning(told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    metric: str
+    budget: float
+    seed: int
+    kinds: Mapping[str, int]
+
+
+def _tuned(ground: Ground, settings: Settings, asked: _Asked) -> Told:
+    if ground.parts is None:
+        raise InvalidInputError("There is no index to search.", "Name one with --index.")
+    parts, metric = ground.parts, metric_named(asked.metric)
+    dials = _dials(settings)
+    rules = replace(PSEUDO if asked.kinds else JUDGED, seed=asked.seed, seconds=asked.budget)
+    most = 1 + sum(len(dial.options) for dial in dials) + rules.finalists + 1
+    with _preparing(parts, settings) as prepare, searches_on(most) as tell:
+        measure = searching(ground.judged, ground.names, metric, prepare, tell)
+        found = tune_by(ground.judged.queries, measure, metric.name, dials, rules)
+    return Told(
+        collection=ground.judged.name,
+        documents=ground.documents,
+        queries=len(ground.judged.queries),
+        made_up=asked.kinds,
+        unmatched=len(ground.unmatched),
+        tuning=found,
+        alpha=rules.alpha,
+        bound=rules.bound,
+        applied=False,
+    )
+
+
+@contextmanager
+def _preparing(parts: Parts, settings: Settings) -> Iterator[Callable[[Changes], tuple[Parts, SearchPlan]]]:
+    openers = openers_for(settings, model_progress())
+
+    def prepare(changes: Changes) -> tuple[Parts, SearchPlan]:
+        asks = merge(settings, changes)
+        return replace(parts, aids=aids_for(parts.aids, asks, openers)), plan_of(asks)
+
+    try:
+        yield prepare
+    finally:
+        openers.close()
+
+
+def _dials(settings: Settings) -> Sequence[Dial]:
+    """Leave out what is set already, and the reranker's weight where none is set."""
+    kept = [
+        replace(dial, options=tuple(one for one in dial.options if merge(settings, one) != settings)) for dial in DIALS
+    ]
+    return [dial for dial in kept if dial.name != "reranking" or settings.rerank.model != "none"]
+
+
+def _settings(context: typer.Context, index: str | None, embedder: str | None) -> Settings:
+    launch = launch_of(context)
+    said = {**launch.overrides, **({} if embedder is None else {"embedder": embedder})}
+    asked = resolve(config=launch.config, overrides=said).settings
+    return resolve(config=launch.config, collection=kept_by(index, asked), overrides=said).settings
+
+
+def _check(number: int) -> None:
+    if not LEAST_QUESTIONS <= number <= MOST_QUESTIONS:
+        raise InvalidInputError(
+            f"--pseudo must be from {LEAST_QUESTIONS} to {MOST_QUESTIONS:,}, not {number}.", "Try 300."
+        )
+
+
+def _reset(context: typer.Context, index: str | None, *, as_json: bool) -> None:
+    tuned = {key for dial in DIALS for option in dial.options for key in option}
+    with open_index(context, index) as opened:
+        held = opened.preferences()
+        forgotten = {key: value for key, value in held.items() if key in tuned}
+        opened.prefer({key: value for key, value in held.items() if key not in tuned})
+    if as_json:
+        write_json({"forgotten": forgotten})
+    else:
+        names = ", ".join(f"{one_line(key)}={one_line(value)}" for key, value in forgotten.items())
+        screen_on().line(f"Forgotten: {names}." if forgotten else "The index kept nothing that tune sets.")
