@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from twofold.pipeline.results import ArmTrace, FoundPassage, HitTrace, RerankSummary, RerankTrace, SearchResult
     from twofold.pipeline.types import SyncPlan, SyncReport
     from twofold.settings import Settings, load_settings
+    from twofold.several import Several, search_several
 
 __version__ = "0.1.0"
 
@@ -42,11 +43,13 @@ __all__ = [
     "RerankTrace",
     "SearchResult",
     "Settings",
+    "Several",
     "SyncPlan",
     "SyncReport",
     "Test",
     "TwofoldError",
     "load_settings",
+    "search_several",
 ]
 
 _HOMES = {
@@ -64,6 +67,7 @@ _HOMES = {
     ),
     "twofold.pipeline.types": ("IndexInfo", "SyncPlan", "SyncReport"),
     "twofold.settings": ("Settings", "load_settings"),
+    "twofold.several": ("Several", "search_several"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

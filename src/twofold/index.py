@@ -80,6 +80,11 @@ class Index:
         """The settings in force, the index's own included."""
         return self._settings
 
+    @property
+    def searcher(self) -> Searcher:
+        """What searches it; several indexes are searched together by theirs."""
+        return self._searcher
+
     @overload
     def sync(self, *paths: str | os.PathLike[str], plan: Literal[True]) -> SyncPlan: ...
 
