@@ -1,0 +1,83 @@
+"""Checklist 46, 47, 59, 60: two passages of a page, none twice, and each with its neighbours, in a search."""
+
+import pytest
+
+from indexed import indexed
+from twofold import Document, Index
+from twofold.domain.types import Block, BlockKind, document_id
+from twofold.searcher import Asking
+
+SIZE = 16  # tokens, so that each sentence is a passage
+LINES = [
+    f"Passage number {number} tells more about the harbour and its lighthouse of old days." for number in range(12)
+]
+
+
+@pytest.fixture(scope="module")
+def index() -> Index:
+    made = indexed({}, {"chunk.size": SIZE})
+    made.add("\n\n".join(LINES), source="harbour.txt")
+    made.add("The harbour of another town has no lighthouse at all, say its old people.", source="town.txt")
+    return made
+
+
+@pytest.fixture(scope="module")
+def paged() -> Index:
+    """A document of two pages: five passages on the first, and as many on the second."""
+    text = "\n\n".join(LINES[:10])
+    ends = [text.index(LINES[at]) for at in range(10)]
+    spans = zip(ends, [*(end - 2 for end in ends[1:]), len(text)], strict=True)
+    blocks = tuple(Block(BlockKind.PARAGRAPH, start, end, page=1 + at // 5) for at, (start, end) in enumerate(spans))
+    made = indexed({}, {"chunk.size": SIZE})
+    made.add_all([Document(document_id("report.pdf"), "report.pdf", text, blocks=blocks)])
+    return made
+
+
+def test_item_46_of_five_passages_of_a_page_the_best_two_stay_in_their_order(paged: Index) -> None:
+    plain = paged.search("passage number harbour", k=10)
+    assert {hit.page for hit in plain.hits} == {1, 2}
+    result = paged.search("passage number harbour", k=10, settings={"diversity.per_page": 2})
+
+    for page in (1, 2):
+        on_page = [hit.chunk_id for hit in plain.hits if hit.page == page]
+        assert len(on_page) == 5
+        assert [hit.chunk_id for hit in result.hits if hit.page == page] == on_page[:2]
+    assert [hit.score for hit in result.hits] == sorted((hit.score for hit in result.hits), reverse=True)
+
+
+def test_item_59_60_every_result_has_its_neighbours_in_reading_order(index: Index) -> None:
+    chunks = index.chunks("harbour.txt")
+    assert len(chunks) == len(LINES)
+    result = index.search("passage number 2", k=13, settings={"search.window": 5})
+    hit = next(hit for hit in result.hits if hit.text == LINES[2])
+
+    assert [neighbour.ordinal for neighbour in hit.context] == [0, 1, 3, 4, 5, 6, 7]
+    assert [neighbour.text for neighbour in hit.context] == [LINES[at] for at in (0, 1, 3, 4, 5, 6, 7)]
+    assert hit.joined is not None
+    assert hit.joined.text.split("\n\n") == LINES[:8]
+    for other in result.hits:
+        assert [one.ordinal for one in other.context] == sorted(one.ordinal for one in other.context)
+
+
+def test_item_60_the_list_is_there_and_empty_where_no_neighbours_are_asked_for(index: Index) -> None:
+    assert all(hit.context == () and hit.joined is None for hit in index.search("harbour").hits)
+    assert next(hit for hit in index.search("harbour", k=13, settings={"search.window": 3}).hits
+                if hit.source == "town.txt").context == ()  # fmt: skip
+
+
+def test_item_47_no_passage_comes_twice(index: Index) -> None:
+    for result in index.search_many(["harbour lighthouse", "passage"], Asking(k=13)):
+        ids = [hit.chunk_id for hit in result.hits]
+        assert len(ids) == len(set(ids))
+
+
+def test_item_46_a_source_gives_as_many_as_it_may_and_the_trace_says_what_was_left_out(index: Index) -> None:
+    plain = index.search("harbour", k=13)
+    result = index.search("harbour", k=13, settings={"diversity.per_source": 2})
+    kept = [hit.chunk_id for hit in result.hits if hit.source == "harbour.txt"]
+
+    assert kept == [hit.chunk_id for hit in plain.hits if hit.source == "harbour.txt"][:2]
+    assert len(result.hits) == 3
+    (stage,) = [stage for stage in result.stages if stage.name == "diversity"]
+    assert len(stage.decisions) == len(LINES) - 2
+    assert all("source full" in said for said in stage.decisions)
