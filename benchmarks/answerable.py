@@ -47,7 +47,7 @@ from twofold.pipeline.search import SearchPlan
 from twofold.query.parse import Analysis, ParsedQuery, parse
 from twofold.query.prose import as_prose
 from twofold.ranking.answerable import FITTED
-from twofold.settings import ChunkSettings
+from twofold.setting_groups import ChunkSettings
 from twofold.stores.local.store import LocalStore
 
 SPANS = "chunking-eval"

@@ -40,7 +40,7 @@ from twofold.models.hashing import HashingEmbedder
 from twofold.pipeline.fusion import FusionPlan
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
-from twofold.settings import ChunkSettings
+from twofold.setting_groups import ChunkSettings
 from twofold.stores.local.store import LocalStore
 
 COLLECTIONS: Mapping[str, str] = {
