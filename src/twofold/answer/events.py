@@ -1,0 +1,66 @@
+"""What an answer tells while it is being made (checklist 63); the last event is always `done` or `error`.
+
+Each has its `type`, so that as JSON an event is `{"type": "answer_chunk", "content": "..."}`. The contents of all
+chunks, put together, are the answer's text.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from twofold.answer.types import Answer, Citation, Source
+
+
+@dataclass(frozen=True, slots=True)
+class StageEvent:
+    """A stage begins: `search`, `context`, `extract`, `generate`, `check`."""
+
+    name: str
+    type: Literal["stage"] = "stage"
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesEvent:
+    """The passages that were found, best first; they come before any word of the answer."""
+
+    sources: tuple[Source, ...]
+    p_answerable: float | None = None
+    type: Literal["sources"] = "sources"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkEvent:
+    """The next piece of the answer's text."""
+
+    content: str
+    type: Literal["answer_chunk"] = "answer_chunk"
+
+
+@dataclass(frozen=True, slots=True)
+class CitationEvent:
+    """A sentence that stands now has this citation; `index` is its place in the answer's list."""
+
+    index: int
+    citation: Citation
+    type: Literal["citation"] = "citation"
+
+
+@dataclass(frozen=True, slots=True)
+class DoneEvent:
+    """The answer, whole."""
+
+    answer: Answer
+    type: Literal["done"] = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorEvent:
+    """There is no answer. `code` and `status` are the error's for a shell and for an HTTP client."""
+
+    message: str
+    remedy: str
+    code: int
+    status: int
+    type: Literal["error"] = "error"
+
+
+Event = StageEvent | SourcesEvent | ChunkEvent | CitationEvent | DoneEvent | ErrorEvent

@@ -1,0 +1,182 @@
+"""The nouns of an answer: sources, citations, sentences, and what is handed back."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from twofold.domain.types import Metadata, Vectors
+
+REFUSAL = "I could not find that information in the provided documents."
+"""What is answered where the documents do not hold an answer (checklist 62), word for word."""
+
+Mode = Literal["extractive", "generated", "ungrounded"]
+"""Sentences of the documents, a model's words held against them, or a model's words and nothing behind them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a source that one passage gave: `document_text[start:end] == source.text[at : at + end - start]`."""
+
+    start: int
+    end: int
+    at: int
+    chunk_id: str
+    page: int | None = None
+    place: str = ""
+    heading: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage that an answer may rest on, with its neighbours where some were joined to it.
+
+    `number` counts from 1 and is what a marker such as `[1]` means. `kind` says where the document came from, its field
+    `source_type`, else its `file_type`. `given` is false for one that the budget left no room for.
+    """
+
+    number: int
+    text: str
+    parts: tuple[Part, ...]
+    document: str
+    source: str
+    title: str = ""
+    kind: str = ""
+    score: float = 0.0
+    metadata: Metadata = field(default_factory=dict, hash=False)
+    collection: str = ""
+    given: bool = True
+
+    @property
+    def filename(self) -> str:
+        """The last part of the source's path: `report.pdf`."""
+        return self.source.rstrip("/").rpartition("/")[2] or self.source
+
+    @property
+    def first(self) -> Part:
+        """The part that begins the text."""
+        return self.parts[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What a sentence rests on: `document_text[start:end] == quote`, always; `number` is the source's."""
+
+    number: int
+    document: str
+    source: str
+    title: str
+    chunk_id: str
+    page: int | None
+    place: str
+    heading: tuple[str, ...]
+    start: int
+    end: int
+    quote: str
+    collection: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """One sentence of an answer: `answer.text[start:end] == text`; `citations` are places in the answer's own list.
+
+    `support` in [0, 1] says how much of it its best span bears out. `supported` is None for what claims nothing: a
+    heading, a line that leads in a list.
+    """
+
+    text: str
+    start: int
+    end: int
+    citations: tuple[int, ...] = ()
+    support: float = 0.0
+    supported: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was taken out of a model's reply: markers that point nowhere, addresses, pictures, tags."""
+
+    markers: int = 0
+    links: int = 0
+    images: int = 0
+    tags: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a model was given and gave, in tokens by the approximation of `approximate_tokens`."""
+
+    model: str
+    prompt_tokens: int
+    reply_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, and all that it rests on.
+
+    `sources` are the passages found, best first, also where the answer is a refusal or a model failed. `refused` says
+    that `text` is the refusal. `confidence` and `p_answerable` are the search's. `degraded` names what could not be
+    done and why. `removed` is what a model wrote and nobody gets to see. `session` names the conversation it is kept
+    in.
+    """
+
+    question: str
+    text: str
+    mode: Mode
+    sources: tuple[Source, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    sentences: tuple[AnswerSentence, ...] = ()
+    refused: bool = False
+    confidence: float | None = None
+    p_answerable: float | None = None
+    threshold: float = 0.0
+    degraded: tuple[str, ...] = ()
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+    usage: Usage | None = None
+    removed: Removed = Removed()
+    session: str = ""
+
+    @property
+    def unsupported(self) -> tuple[AnswerSentence, ...]:
+        """The sentences that nothing in the sources bears out."""
+        return tuple(one for one in self.sentences if one.supported is False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How texts are read: where sentences end, which terms a text has and how often, and what texts mean.
+
+    `embed` gives unit vectors (len(texts), dimensions) of texts, `embed_question` of questions; both are None where
+    there is no model to ask, and raise ModelError where it fails.
+    """
+
+    sentence_ends: Callable[[str], Sequence[int]]
+    terms: Callable[[str], Mapping[str, int]]
+    embed: Callable[[Sequence[str]], Vectors] | None = None
+    embed_question: Callable[[Sequence[str]], Vectors] | None = None
+
+
+def citation_of(source: Source, start: int, end: int) -> Citation:
+    """Cite `document_text[start:end]`, which must lie within one part of the source.
+
+    Raises ValueError where it does not.
+    """
+    for part in source.parts:
+        if part.start <= start <= end <= part.end:
+            begin = part.at + start - part.start
+            return Citation(
+                number=source.number,
+                document=source.document,
+                source=source.source,
+                title=source.title,
+                chunk_id=part.chunk_id,
+                page=part.page,
+                place=part.place,
+                heading=part.heading,
+                start=start,
+                end=end,
+                quote=source.text[begin : begin + end - start],
+                collection=source.collection,
+            )
+    message = f"characters {start} to {end} are not of source {source.number}"
+    raise ValueError(message)
