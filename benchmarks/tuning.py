@@ -54,17 +54,20 @@ def main() -> None:
     parser.add_argument("collections", nargs="*", default=list(COLLECTIONS), metavar="COLLECTION")
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors in this folder")
     parser.add_argument("--seeds", type=int, default=1, help="make questions with so many seeds")
+    parser.add_argument("--start", action="append", default=[], metavar="KEY=VALUE", help="begin with this setting")
     options = parser.parse_args()
+    start = merge(Settings(), dict(one.split("=", 1) for one in options.start))
     with remembering(MODEL, options.memory) as embedder:
         for name in options.collections:
             judged = load(SHARED / "data" / name)
             with tempfile.TemporaryDirectory(prefix="twofold-tuning-") as scratch:
                 whole = parts_in(Path(scratch) / "whole", COLLECTIONS[name], embedder)
                 fill(whole, judged.documents, lambda _documents, _passages: None)
-                real = searching(judged, {}, METRIC, preparing(whole), lambda: None)
-                tell(name, "judged", tune_by(judged.queries, real, METRIC.name, dials(), JUDGED), None)
+                real = searching(judged, {}, METRIC, preparing(whole, start), lambda: None)
+                tell(name, "judged", tune_by(judged.queries, real, METRIC.name, dials(start), JUDGED), None)
                 for seed in range(options.seeds):
-                    tuned = made_up(whole, judged, Path(scratch) / f"made-{seed}", COLLECTIONS[name], embedder, seed)
+                    empty = parts_in(Path(scratch) / f"made-{seed}", COLLECTIONS[name], embedder)
+                    tuned = made_up(whole, judged, empty, start, seed)
                     tell(name, f"made up {seed}", tuned, (judged, real))
 
 
@@ -75,23 +78,20 @@ def parts_in(folder: Path, language: str, embedder: Embedder) -> Parts:
     return Parts(LocalStore(folder), embedder, analyser_for(language), chunker, plan.describe())
 
 
-def preparing(parts: Parts) -> Prepare:
+def preparing(parts: Parts, start: Settings) -> Prepare:
     """Give what searches by settings with changes."""
-    return lambda changes: (parts, plan_of(merge(Settings(), changes)))
+    return lambda changes: (parts, plan_of(merge(start, changes)))
 
 
-def dials() -> Sequence[Dial]:
+def dials(start: Settings) -> Sequence[Dial]:
     """Leave out what changes nothing, and the reranker, which is not set."""
-    kept = ((dial, [one for one in dial.options if merge(Settings(), one) != Settings()]) for dial in DIALS)
+    kept = ((dial, [one for one in dial.options if merge(start, one) != start]) for dial in DIALS)
     return [replace(dial, options=tuple(some)) for dial, some in kept if dial.name != "reranking"]
 
 
-def made_up(
-    whole: Parts, judged: JudgedCollection, folder: Path, language: str, embedder: Embedder, seed: int
-) -> Tuning:
+def made_up(whole: Parts, judged: JudgedCollection, scratch: Parts, start: Settings, seed: int) -> Tuning:
     """Tune by questions made from the documents."""
     documents: list[Document] = [document_of(one) for one in judged.documents][:MOST_DOCUMENTS]
-    scratch = parts_in(folder, language, embedder)
     with whole.store.view() as view:
         making = Making(
             scratch.analyser,
@@ -103,8 +103,8 @@ def made_up(
         fill_with(scratch, made.documents, view, lambda _documents, _passages: None)
     print(dict(made.kinds), [one.text for one in made.judged.queries[:6]], file=sys.stderr)
     names = {document.id: document.id for document in documents}
-    measure = searching(made.judged, names, METRIC, preparing(scratch), lambda: None)
-    done = tune_by(made.judged.queries, measure, METRIC.name, dials(), PSEUDO)
+    measure = searching(made.judged, names, METRIC, preparing(scratch, start), lambda: None)
+    done = tune_by(made.judged.queries, measure, METRIC.name, dials(start), PSEUDO)
     scratch.store.close()
     return done
 

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from twofold.domain.types import Block, Document
 
+_BLANKS = r"[\s\x0b\x1c-\x1f\x{85}\p{Z}]+"
+"""What `str.split` parts words at, for RE2."""
+
 
 class Span(NamedTuple):
     """A stretch of a document's text: `text[start:end]`."""
@@ -40,7 +43,7 @@ def occurrences(text: str, sought: str) -> tuple[Span, ...]:
     words = sought.split()
     if not words:
         return ()
-    pattern = re2.compile("(?i)" + r"\s+".join(re2.escape(word) for word in words))
+    pattern = re2.compile("(?i)" + _BLANKS.join(re2.escape(word) for word in words))
     return tuple(Span(*found.span()) for found in pattern.finditer(text))
 
 

@@ -150,14 +150,28 @@ def _offers(document: Document, making: Making, random: Random) -> Iterator[Cand
 
 
 def _headings(document: Document, words: Words) -> Iterator[Candidate]:
-    blocks = [Span(block.start, block.end) for block in document.blocks if block.kind is BlockKind.HEADING]
-    written = {span: " ".join(document.text[span.start : span.end].split()) for span in blocks}
-    for heading in dict.fromkeys((" ".join(document.title.split()), *written.values())):
+    """Offer the title and the headings, as paths name them; their own lines are cut, and so are long repetitions."""
+    lines = {
+        Span(block.start, block.end): _bare(document.text[block.start : block.end])
+        for block in document.blocks
+        if block.kind is BlockKind.HEADING
+    }
+    paths = (heading for block in document.blocks for heading in block.heading)
+    for heading in dict.fromkeys((" ".join(document.title.split()), *paths)):
         known = sum(token.kind in _WORDS for token in words.tokens(heading))
         if _LEAST_OF_HEADING <= known <= _MOST_OF_SENTENCE:
-            own = [span for span, text in written.items() if text.casefold() == heading.casefold()]
+            own = [span for span, text in lines.items() if text == _bare(heading)]
             repeated = occurrences(document.text, heading) if known >= _A_SENTENCE else ()
             yield Candidate("heading", heading, merged((*own, *repeated)), heading)
+
+
+def _bare(line: str) -> str:
+    """Take away what marks a line as a heading, and case.
+
+    >>> _bare("## Exit  codes")
+    'exit codes'
+    """
+    return " ".join(line.split()).strip("#=* ").casefold()
 
 
 def _sentences(document: Document, making: Making) -> Iterator[Candidate]:

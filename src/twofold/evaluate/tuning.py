@@ -66,8 +66,9 @@ DIALS: Final = (
 class Rules:
     """When a change is taken: `alpha` bounds the chance of a change where none is better, over all that is confirmed.
 
-    `bound` is the least gain worth a change, in the metric. At most `finalists` changes are confirmed. `seed` parts the
-    questions. `seconds` is what the whole may take, about: choosing goes on with fewer questions and ends early by it.
+    `bound` is the least gain worth a change, in the metric; a dial is moved for half of that on the choosing questions.
+    At most `finalists` changes are confirmed: what the last dials came to. `seed` parts the questions. `seconds` is
+    what the whole may take, about: choosing goes on with fewer questions, and ends early, by it.
     """
 
     alpha: float = 0.05
@@ -116,16 +117,23 @@ class Tuning:
 
 @dataclass(slots=True)
 class _Choosing:
-    """What was tried so far, with the values of each."""
+    """What was tried so far, with the values of each, and what each dial that changed anything came to."""
 
     measure: Measure
     questions: Sequence[Question]
     clock: Callable[[], float]
     trials: list[Trial] = field(default_factory=list)
     values: list[Sequence[float]] = field(default_factory=list)
+    steps: list[Changes] = field(default_factory=list)
 
     def knows(self, changes: Changes) -> bool:
         return any(trial.changes == changes for trial in self.trials)
+
+    def ended(self, best: Changes) -> "_Choosing":
+        """Note what a dial came to, where it changed anything."""
+        if best and (not self.steps or self.steps[-1] != best):
+            self.steps.append(best)
+        return self
 
     def take(self, changes: Changes) -> float:
         started = self.clock()
@@ -164,16 +172,18 @@ def tune_by(
 ) -> Tuning:
     """Try every option of every dial on one half, and hold the best few against the default on the other half.
 
-    A change wins when the paired randomisation test, adjusted by Holm over the finalists, gives p < alpha for a gain
-    of at least the bound; of several the one that did best on the choosing half. Source of the procedure: Smucker and
-    others 2007 for the test, Holm 1979 for the adjustment; choosing and confirming on the same questions would flatter.
+    Each dial's best option stays for the dials after it, where it gains at least half of the bound. What the dials came
+    to, one after the other, is confirmed. A change wins when the paired randomisation test, adjusted by Holm over the
+    finalists, gives p < alpha for a gain of at least the bound; of several the one with the most dials moved. Source:
+    Smucker and others 2007 for the test, Holm 1979 for the adjustment; choosing and confirming on the same questions
+    would flatter.
 
     Raises InvalidInputError as `split` does, and what `measure` raises.
     """
     ends = clock() + rules.seconds
     choosing, confirming = split(questions, rules.seed)
     tried, cut_short = _tried(dials, measure, choosing, (len(confirming), rules, ends), clock)
-    finalists = _finalists(tried, rules.finalists)
+    finalists = tuple(reversed(tried.steps))[: rules.finalists]
     confirmed = _confirmed(finalists, measure, confirming, metric)
     winner, reason = _verdict(finalists, confirmed, rules)
     return Tuning(
@@ -218,16 +228,17 @@ def _tried(
     best: Changes = {}
     best_mean = tried.trials[0].mean
     for dial in dials:
-        base = best
+        base, bar = best, best_mean + rules.bound / 2.0
         for option in dial.options:
             changes = {**base, **option}
             if tried.knows(changes):
                 continue
             if clock() + kept_back >= ends:
-                return tried, True
+                return tried.ended(best), True
             mean = tried.take(changes)
-            if mean > best_mean:
+            if mean > max(best_mean, bar):
                 best, best_mean = changes, mean
+        tried.ended(best)
     return tried, len(few) < len(questions)
 
 
@@ -236,17 +247,6 @@ def _affordable(questions: Sequence[Question], trials: int, seconds_each: float,
     if seconds == inf or trials * len(questions) * seconds_each <= seconds:
         return questions
     return questions[: max(LEAST_CHOOSING, int(seconds / (trials * seconds_each)))]
-
-
-def _finalists(tried: _Choosing, most: int) -> tuple[Changes, ...]:
-    """Give the changes that did best, better than the default; of those that answered alike only the first."""
-    rising = sorted(range(1, len(tried.trials)), key=lambda place: -tried.trials[place].mean)
-    chosen: list[int] = []
-    for place in rising:
-        alike = any(tried.values[place] == tried.values[other] for other in chosen)
-        if tried.trials[place].difference > 0.0 and not alike and len(chosen) < most:
-            chosen.append(place)
-    return tuple(tried.trials[place].changes for place in chosen)
 
 
 def _confirmed(
