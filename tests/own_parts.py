@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from twofold.domain.ports import Retrieved
-from twofold.domain.types import Block, BlockKind, Chunk, Document
+import numpy as np
+
+from twofold.domain.ports import EmbedderIdentity, RerankerIdentity, Retrieved, Scale
+from twofold.domain.types import Block, BlockKind, Chunk, Document, Scores, Vectors
 from twofold.ingest.own_readers import OwnReader
 from twofold.ingest.reading import Extract, Source
 
@@ -68,3 +70,53 @@ class Glossary:
     def transform(self, query: str, context: Mapping[str, str] | None) -> str:
         del context
         return query.replace("VCS", "version control system") if "VCS" in query else ""
+
+
+class Reversing:
+    """A reranker that turns the order round: the shorter a text, the better it fits."""
+
+    @property
+    def identity(self) -> RerankerIdentity:
+        return RerankerIdentity("reversing", "1", Scale.RELEVANCE)
+
+    def score(self, query: str, texts: Sequence[str]) -> Scores:
+        del query
+        return np.array([1.0 / (1.0 + len(text)) for text in texts])
+
+    def relevance(self, raw: Scores) -> Scores:
+        return raw
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Fixed:
+    """An embedder of three dimensions that gives what it is told to give."""
+
+    def __init__(self, rows: Sequence[float] = (1.0, 0.0, 0.0), error: Exception | None = None) -> None:
+        self._row = rows
+        self._error = error
+        self.closed = 0
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        return EmbedderIdentity("fixed", "1", 3)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        if self._error is not None:
+            raise self._error
+        return np.array([self._row for _ in texts], dtype=np.float32).reshape(len(texts), -1 if texts else 3)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return self.embed_passages(texts)
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        return [len(text.split()) for text in texts]
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def offered() -> Listed:
+    """What an entry point may name: it is called without arguments."""
+    return Listed([("cats_chunk_0", 1.0)])

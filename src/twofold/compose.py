@@ -9,6 +9,7 @@ from typing import Any, cast
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.filters import EVERYTHING
 from twofold.domain.ports import Embedder, Recipe, Reranker, Store
+from twofold.extensions import OpenExtensions, own_or_built_in
 from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for
 from twofold.ingest.chunk.plan import SMALLEST_SECTION
 from twofold.ingest.enrich import RULES, enrich
@@ -23,6 +24,7 @@ from twofold.models.progress import Progress, ignore
 from twofold.models.recovering import RecoveringEmbedder
 from twofold.pipeline.boosting import BoostPlan
 from twofold.pipeline.fusion import FusionPlan
+from twofold.pipeline.guarding import GuardedEmbedder, GuardedReranker
 from twofold.pipeline.limits import StageLimits
 from twofold.pipeline.parts import NO_ENRICHING, Aids, Enriching, Parts
 from twofold.pipeline.patience import Patience
@@ -93,11 +95,15 @@ def settings_of(settings: Settings, recipe: Recipe | None) -> Settings:
     if chunk == default.chunk and "chunk.size" in own:
         strategy = cast("ChunkStrategy", own["chunk.strategy"])  # the chunker refuses any other
         chunk = ChunkSettings(strategy, int(own["chunk.size"]), int(own["chunk.overlap"]))
+    sync = settings.sync
+    if not sync.extensions and own.get("chunker"):
+        sync = replace(sync, extensions=(own["chunker"],))
     return replace(
         settings,
         embedder=own.get("embedder", settings.embedder) if settings.embedder == default.embedder else settings.embedder,
         analyser=own.get("analyser", settings.analyser) if settings.analyser == default.analyser else settings.analyser,
         chunk=chunk,
+        sync=sync,
     )
 
 
@@ -171,45 +177,54 @@ def make_parts(
     settings: Settings,
     embedder: Embedder | None,
     progress: Callable[[Progress], None] = ignore,
-    enriching: Enriching | None = None,
+    extensions: OpenExtensions | None = None,
 ) -> Parts:
     """Make what fills a store. A model is loaded when something is to be embedded, and fetched if need be.
 
-    `enriching` replaces the enricher that the settings name.
+    `extensions` are the user's own parts; none if left out, but for those that the settings name.
     """
+    own = extensions or OpenExtensions()
     size = settings.chunk.size
     smallest = min(SMALLEST_SECTION, size // 2)
     plan = ChunkPlan(Strategy(settings.chunk.strategy), size, settings.chunk.overlap, smallest)
-    used = embedder or _embedder(settings, progress)
-    enriched = enriching or ENRICHERS[settings.enricher]
+    used = _embedder(settings, own, progress) if embedder is None else GuardedEmbedder(embedder)
+    chunking = own.chunking(settings.sync.extensions)
     return Parts(
         store=store,
         embedder=used,
         analyser=analyser_for(settings.analyser),
-        chunker=chunker_for(plan, used.count_tokens, used.embed_passages),
-        chunking=plan.describe(),
-        enriching=enriched,
+        chunker=chunker_for(plan, used.count_tokens, used.embed_passages) if chunking is None else chunking.cut,
+        chunking=plan.describe() if chunking is None else f"own {chunking.name}",
+        enriching=own.enriching or ENRICHERS[settings.enricher],
         settings=(
             ("embedder", settings.embedder if embedder is None else embedder.identity.name),
             ("analyser", settings.analyser),
             ("chunk.strategy", settings.chunk.strategy),
             ("chunk.size", str(settings.chunk.size)),
             ("chunk.overlap", str(settings.chunk.overlap)),
+            ("chunker", chunking.name if chunking and chunking.name in settings.sync.extensions else ""),
             ("enricher", settings.enricher),
         ),
         aids=Aids(calibrations=load_calibrations()),
+        readers=own.readers(settings.sync.extensions),
     )
 
 
-def _embedder(settings: Settings, progress: Callable[[Progress], None]) -> Embedder:
+def _embedder(settings: Settings, own: OpenExtensions, progress: Callable[[Progress], None]) -> Embedder:
     """Open the embedder that the settings name: it recovers when it fails, and remembers questions."""
+    size = settings.cache.embeddings
     opener = partial(
         open_embedder, settings.embedder, cache=settings.models, offline=settings.offline, progress=progress
     )
-    identity = identity_of(settings.embedder)
+    try:
+        identity = identity_of(settings.embedder)
+    except NotFoundError:
+        found = own.embedder(settings.embedder)
+        if found is None:
+            raise
+        return RememberingEmbedder(found, size) if size else found
     made = opener() if identity is None else DeferredEmbedder(identity, opener)
     recovering = RecoveringEmbedder(made, opener)
-    size = settings.cache.embeddings
     return RememberingEmbedder(recovering, size) if size else recovering
 
 
@@ -219,30 +234,48 @@ class Openers:
 
     rerankers: OpenRerankers
     generators: OpenGenerators
+    extensions: OpenExtensions
 
     def close(self) -> None:
         """Free all that were opened."""
         self.rerankers.close()
         self.generators.close()
+        self.extensions.close()
 
 
-def openers_for(settings: Settings, progress: Callable[[Progress], None] = ignore) -> Openers:
+def openers_for(
+    settings: Settings, progress: Callable[[Progress], None] = ignore, extensions: OpenExtensions | None = None
+) -> Openers:
     """Make what opens rerankers and generators by name; see `open_reranker` and `open_generator`."""
     cache, offline = settings.models, settings.offline
+    own = extensions or OpenExtensions()
+    reranker = partial(
+        open_reranker, cache=cache, max_tokens=settings.rerank.tokens, offline=offline, progress=progress
+    )
+    generator = partial(open_generator, cache=cache, offline=offline, progress=progress)
     return Openers(
-        OpenRerankers(
-            partial(open_reranker, cache=cache, max_tokens=settings.rerank.tokens, offline=offline, progress=progress)
-        ),
-        OpenGenerators(partial(open_generator, cache=cache, offline=offline, progress=progress)),
+        OpenRerankers(partial(own_or_built_in, own.given.rerankers, reranker, own.reranker)),
+        OpenGenerators(partial(own_or_built_in, own.given.generators, generator, own.generator)),
+        own,
     )
 
 
 def aids_for(base: Aids, settings: Settings, openers: Openers, own: Reranker | None = None) -> Aids:
     """Give what a search may ask by these settings; `own` is a reranker to take instead of theirs."""
     named = (settings.rerank.model, settings.rerank.fallback)
-    made = (own,) if own is not None else tuple(openers.rerankers.named(name) for name in named if name)
-    rerankers = tuple(one for one in made if one is not None)
-    return replace(base, rerankers=rerankers, generator=openers.generators.named(settings.generator))
+    made = (
+        (GuardedReranker(own),) if own is not None else tuple(openers.rerankers.named(name) for name in named if name)
+    )
+    retrievers = openers.extensions.retrievers(settings.search.extensions)
+    transformers = openers.extensions.transformers(settings.search.extensions)
+    return replace(
+        base,
+        rerankers=tuple(one for one in made if one is not None),
+        generator=openers.generators.named(settings.generator),
+        retrievers=retrievers,
+        transformers=tuple(one for _, one in transformers),
+        own=tuple(name for name, _ in (*retrievers, *transformers)),
+    )
 
 
 def limits_of(settings: Settings) -> ReadingLimits:

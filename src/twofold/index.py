@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self, overload
 
 from twofold.compose import MEMORY, folder_of, limits_of, make_parts, open_store, openers_for, remove_index, settings_of
@@ -12,6 +11,7 @@ from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Embedder, Finding, Reranker
 from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata
+from twofold.extensions import NONE_OWN, Extensions, OpenExtensions
 from twofold.ingest.documents import document_of_text
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.walk import Skipped, load, walk
@@ -39,8 +39,8 @@ class Index:
     `where` is a name (kept under `TWOFOLD_HOME`), a path (kept there), or `":memory:"`. `config` names a file to read
     instead of `twofold.yaml`, `overrides` are settings by their dotted names that are stronger than all else;
     `settings` replaces everything that a file, the environment and the index itself say. Where settings are left at
-    their defaults an existing index is opened as it was made. `embedder` brings one of your own. `on_model` hears of a
-    model being fetched.
+    their defaults an existing index is opened as it was made. `embedder` brings one of your own, `extensions` other
+    parts. `on_model` hears of a model being fetched.
 
     >>> from twofold import Index
     >>> from twofold.models.hashing import HashingEmbedder
@@ -62,6 +62,7 @@ class Index:
         embedder: Embedder | None = None,
         create: bool = True,
         on_model: Callable[[Progress], None] = ignore,
+        extensions: Extensions = NONE_OWN,
     ) -> None:
         self._where = where
         self._asked = settings or load_settings(config=config, overrides=overrides)
@@ -71,8 +72,8 @@ class Index:
         if settings is None and own:
             self._asked = load_settings(config=config, collection=own, overrides=overrides)
         self._settings = settings_of(self._asked, self._store.info().recipe)
-        self._parts = make_parts(self._store, self._settings, embedder, on_model)
-        self._openers = openers_for(self._settings, on_model)
+        self._openers = openers_for(self._settings, on_model, OpenExtensions(extensions))
+        self._parts = make_parts(self._store, self._settings, embedder, on_model, self._openers.extensions)
         self._searcher = Searcher(self._parts, self._settings, self._openers)
 
     @property
@@ -142,7 +143,7 @@ class Index:
         if found is None or isinstance(found, Skipped) or Path(path).is_dir():
             reason = found.reason if isinstance(found, Skipped) else "it is a folder"
             raise InvalidInputError(f"{os.fspath(path)} cannot be added: {reason}.", "Use `sync` for folders.")
-        with ReaderPool() as pool:
+        with ReaderPool(own=self._parts.readers) as pool:
             (outcome,) = pool.read_all([load(found, limits_of(self._settings))])
         if isinstance(outcome, Failed):
             error = outcome.error
@@ -290,9 +291,7 @@ class Index:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _named(self, name: str) -> DocumentInfo:

@@ -63,6 +63,9 @@ class SearchSettings:
     budget_ms: Annotated[
         float, Meta(ge=0, description="Time for a search, in ms, by which the reranker reads fewer; 0 for no limit.")
     ] = 0.0
+    extensions: Annotated[
+        tuple[str, ...], Meta(max_length=16, description="Retrievers and transformers that are installed, by name.")
+    ] = ()
     on_failure: Annotated[
         Literal["degrade", "empty", "raise"],
         Meta(description="When a part fails: go on with what is left, give nothing, or raise the error."),
@@ -245,3 +248,6 @@ class SyncSettings:
     cpu_seconds: Annotated[int, Meta(ge=1, le=3600, description="Processor time a worker may take for one file.")] = 30
     archive_ratio: Annotated[int, Meta(ge=1, description="How many times its size a packed file may unpack to.")] = 100
     archive_depth: Annotated[int, Meta(ge=0, le=10, description="How deep archives may lie in archives.")] = 2
+    extensions: Annotated[
+        tuple[str, ...], Meta(max_length=64, description="Readers, and a chunker, that are installed, by name.")
+    ] = ()

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from twofold.domain.errors import ModelError
 from twofold.domain.ports import View
 from twofold.domain.types import ChunkKeys, Ranking, TermQuery, chunk_key
 from twofold.pipeline.fusion import ALONE, FUSIONS, ArmShare, Candidates, Fused, FusionPlan, summed
 from twofold.pipeline.growing import grown
 from twofold.pipeline.looking import Reach, look, united
 from twofold.pipeline.parts import Parts
+from twofold.pipeline.patience import waited
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import StageTrace
 from twofold.pipeline.standing import Stopwatch
@@ -35,13 +38,15 @@ class Joined:
     found: Candidates
     asked: tuple[Asked, ...]
     stages: tuple[StageTrace, ...]
+    degraded: tuple[str, ...] = ()
 
     def terms_of(self, key: int) -> tuple[int, TermQuery | None]:
-        """Say which wording a passage's lexical score is of, and its terms."""
+        """Say which wording a passage's lexical score is of, and its terms; none for what only a retriever found."""
         found = self.found
-        number = 0
-        if found.wordings is not None:
-            number = int(found.wordings[int(found.keys.searchsorted(key))])
+        place = int(found.keys.searchsorted(key))
+        if place == len(found.keys) or found.keys[place] != key:
+            return 0, None
+        number = 0 if found.wordings is None else int(found.wordings[place])
         return number, self.asked[number].terms if self.asked else None
 
 
@@ -67,11 +72,11 @@ def joined_arms(  # what a look takes
                 asked, fused, added = _grown(
                     parts, view, Joined(fused, found, asked, ()), plan, lambda again: fuse(again, fusion)
                 )
-    others = _others(parts, view, heard, reach)
+    others, failed = _others(parts, view, heard, plan, reach, watch)
     if others:
         fused = _with_others(fused, others, fusion)
     stages = _stages(heard, found, fused, others)
-    return Joined(fused, found, asked, stages if added is None else (*stages, added))
+    return Joined(fused, found, asked, stages if added is None else (*stages, added), failed)
 
 
 def about_codes(fusion: FusionPlan) -> FusionPlan:
@@ -96,7 +101,9 @@ def _grown(
     if more is one.terms:
         return first.asked, first.fused, None
     scores = view.score_terms(more, first.found.keys)
-    fused = fuse(replace(first.found, lexical_scores=scores))
+    listed = first.found.lexical.keys
+    lexical = Ranking.of(listed, scores[first.found.keys.searchsorted(listed)])
+    fused = fuse(replace(first.found, lexical=lexical, lexical_scores=scores))
     count = len(first.fused.ranking)
     added = ", ".join(list(more.weights)[len(one.terms.weights) :][:SHOWN])
     said = f"{len(more.weights) - len(one.terms.weights)} terms added: {added}, …"
@@ -110,15 +117,29 @@ def _by_rank(rankings: Sequence[Ranking], fusion: FusionPlan) -> Fused:
     return summed(tuple(_rank_share(*one, keys, fusion) for one in named), {"k": float(fusion.rank_constant)})
 
 
-def _others(parts: Parts, view: View, heard: Heard, reach: Reach) -> tuple[tuple[str, Ranking], ...]:
-    """Ask the user's own retrievers; what they name that is not there, or out of scope, is left out."""
-    found = []
+def _others(  # what a look takes
+    parts: Parts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
+) -> tuple[tuple[tuple[str, Ranking], ...], tuple[str, ...]]:
+    """Ask the user's own retrievers; what they name that is not there, or out of scope, is left out.
+
+    One that fails is gone without and told of, where the plan does not say `raise`.
+    """
+    found, failed = [], []
+    words, patience = heard.understood.parsed.words, plan.patience
     for name, retriever in parts.aids.retrievers:
-        given = retriever.search(heard.understood.parsed.words, reach.depth)
+        call = partial(retriever.search, words, reach.depth)
+        try:
+            with watch.step(name):
+                given = waited(parts.aids.calls, name, patience.limits.retrieve, patience.retry, call)
+        except ModelError as error:
+            if plan.on_failure == "raise":
+                raise
+            failed.append(f"{name} unavailable: {error.message}")
+            continue
         scored = {chunk_key(one.chunk_id): one.score for one in given}
         held = view.within(np.array(sorted(scored), dtype=np.int64), reach.scope).tolist()
         found.append((name, Ranking.of(held, [scored[key] for key in held])))
-    return tuple(found)
+    return tuple(found), tuple(failed)
 
 
 def _with_others(fused: Fused, others: Sequence[tuple[str, Ranking]], fusion: FusionPlan) -> Fused:

@@ -16,6 +16,7 @@ from twofold.domain.ports import (
     Store,
 )
 from twofold.domain.types import Chunk, Metadata, TermCounts
+from twofold.ingest.own_readers import OwnReader
 from twofold.pipeline.limits import TimedCalls
 from twofold.ranking.answerable import Calibration
 
@@ -49,7 +50,8 @@ class Aids:
     """What a search may ask beside the store and the embedder; what is absent is left out.
 
     `rerankers` are tried in order, `transformers` reword questions, `retrievers` find passages by ways of their own, by
-    name. `calls` makes the calls that may be given up, `calibrations` say what searches were measured.
+    name. `calls` makes the calls that may be given up, `calibrations` say what searches were measured. `own` names the
+    parts of the user's own that an answer depends on.
     """
 
     rerankers: tuple[Reranker, ...] = ()
@@ -58,6 +60,7 @@ class Aids:
     retrievers: tuple[tuple[str, Retriever], ...] = ()
     calls: TimedCalls = field(default_factory=TimedCalls)
     calibrations: tuple[Calibration, ...] = ()
+    own: tuple[str, ...] = ()
 
 
 class Enriching(NamedTuple):
@@ -75,7 +78,7 @@ class Parts:
     """A collection's store and the four that make its passages.
 
     `chunking` describes the chunker; `settings` are those that the parts were made with, by name. `aids` are what a
-    search may ask besides.
+    search may ask besides. `readers` are the user's own.
     """
 
     store: Store
@@ -86,6 +89,7 @@ class Parts:
     settings: tuple[tuple[str, str], ...] = ()
     enriching: Enriching = NO_ENRICHING
     aids: Aids = field(default_factory=Aids)
+    readers: tuple[OwnReader, ...] = ()
 
     @property
     def recipe(self) -> Recipe:

@@ -52,7 +52,9 @@ def _key(parts: Parts, understood: Understood, plan: SearchPlan, session: str) -
     with parts.store.view() as view:
         generation = view.generation
     models = (parts.embedder.identity, *(reranker.identity for reranker in parts.aids.rerankers))
-    return memory_key(understood.parsed, [("", generation)], (plan, models, parts.analyser.describe()), session)
+    return memory_key(
+        understood.parsed, [("", generation)], (plan, models, parts.analyser.describe(), parts.aids.own), session
+    )
 
 
 def _again(known: Remembered[SearchResult], question: str, watch: Stopwatch) -> SearchResult:

@@ -41,7 +41,7 @@ def sync(parts: Parts, roots: Sequence[str | os.PathLike[str]], limits: Limits, 
     with parts.store.view() as view:
         found = survey(view, roots, limits)
     run = _Run(parts, found, on_progress)
-    with ReaderPool() as pool:
+    with ReaderPool(own=parts.readers) as pool:
         for batch in run.batches(pool, limits):
             run.write(batch)
     failed = {failure.source for failure in run.failures}
