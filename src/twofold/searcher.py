@@ -7,6 +7,7 @@ from twofold.compose import Openers, aids_for, plan_of
 from twofold.domain.errors import TwofoldError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Reranker
+from twofold.models.deferred import is_loaded
 from twofold.pipeline.memory import CachePlan, SearchMemory
 from twofold.pipeline.metrics import DocumentCounts, Meter, Metrics
 from twofold.pipeline.parts import Parts
@@ -97,8 +98,10 @@ class Searcher:
         return why_not(parts, query, document, plan)
 
     def metrics(self) -> Metrics:
-        """Say how searching went since this was opened."""
-        return self._meter.snapshot()
+        """Say how searching went since this was opened, and which models are in memory."""
+        embedder = self._parts.embedder
+        loaded = (embedder.identity.name,) if is_loaded(embedder) else ()
+        return self._meter.snapshot((*loaded, *self._openers.rerankers.loaded()))
 
     def parts_for(self, asking: Asking) -> tuple[Parts, SearchPlan]:
         """Give the parts and the plan that a search uses."""

@@ -6,6 +6,7 @@ from dictated import Dictated
 from indexed import indexed, sources
 from twofold import Index
 from twofold.domain.errors import InvalidInputError
+from twofold.domain.types import Metadata
 from twofold.profiles import CODE_PATTERNS, SHORT_SHEET_RULE
 
 TEXTS = {
@@ -60,7 +61,7 @@ def test_c11_the_boost_acts_before_the_reranker_after_it_or_twice(index: Index, 
 @pytest.mark.parametrize(("words", "bonus"), [(39, 0.15), (40, 0.0)])
 def test_item_42_a_short_sheet_about_its_subject_gains_its_bonus(words: int, bonus: float) -> None:
     index = indexed({})
-    fields = {"source_type": "excel", "semantic_type_primary": "water_bodies", "word_count": words}
+    fields: Metadata = {"source_type": "excel", "semantic_type_primary": "water_bodies", "word_count": words}
     index.add("The lakes of the state, and their area.", source="lakes.xlsx", metadata=fields)
     plain = index.search("lakes").hits[0]
     hit = index.search("lakes", settings={"boost.rules": {SHORT_SHEET_RULE: 0.15}}).hits[0]

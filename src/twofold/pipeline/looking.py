@@ -1,7 +1,7 @@
 """Looking: every wording of a question asked of both arms, and the scores of whatever either found completed."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from twofold.domain.ports import Scope, View
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores
 from twofold.pipeline.fusion import Candidates
+from twofold.pipeline.limits import Deadline
 from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import Asked
 from twofold.ranking.fuse import best_of
@@ -16,26 +17,31 @@ from twofold.ranking.fuse import best_of
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Where the arms look, and how many candidates each gives."""
+    """Where the arms look, how many candidates each gives, and by when they must have looked."""
 
     scope: Scope
     depth: int
+    deadline: Deadline = field(default_factory=lambda: Deadline("retrieval", 0.0))
 
 
 def look(view: View, asked: Sequence[Asked], reach: Reach, watch: Stopwatch) -> Candidates:
-    """Let the arms look; of several wordings a passage has its best score in each arm (checklist 32)."""
+    """Let the arms look; of several wordings a passage has its best score in each arm (checklist 32).
+
+    Raises StageTimeoutError between two of its steps where the time is up.
+    """
     with watch.step("lexical"):
         by_words = [
             EMPTY_RANKING if one.terms is None else view.find_terms(one.terms, reach.depth, reach.scope)
-            for one in asked
+            for one in _in_time(asked, reach.deadline)
         ]
         lexical = _best(by_words, reach.depth)
     with watch.step("dense"):
         by_meaning = [
             EMPTY_RANKING if one.vector is None else view.find_vector(one.vector, reach.depth, reach.scope)
-            for one in asked
+            for one in _in_time(asked, reach.deadline)
         ]
         dense = _best(by_meaning, reach.depth)
+    reach.deadline.check()
     keys = united(lexical.keys, dense.keys)
     with watch.step("lexical"):
         lexical_scores, wordings = _all_completed(
@@ -46,6 +52,12 @@ def look(view: View, asked: Sequence[Asked], reach: Reach, watch: Stopwatch) -> 
             keys, by_meaning, [None if one.vector is None else partial(view.score_vector, one.vector) for one in asked]
         )
     return Candidates(lexical, dense, keys, lexical_scores, dense_scores, wordings)
+
+
+def _in_time(asked: Sequence[Asked], deadline: Deadline) -> Iterator[Asked]:
+    for one in asked:
+        deadline.check()
+        yield one
 
 
 def united(first: ChunkKeys, second: ChunkKeys) -> ChunkKeys:

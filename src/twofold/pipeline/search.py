@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from twofold.domain.errors import CorruptError, StoreError, TwofoldError
+from twofold.domain.errors import CorruptError, StageTimeoutError, StoreError, TwofoldError
 from twofold.domain.filters import EVERYTHING
 from twofold.domain.ports import Scope, View
 from twofold.pipeline.boosting import boost
 from twofold.pipeline.diversifying import diversify
-from twofold.pipeline.fallback import ARMS, Footing, Stage
+from twofold.pipeline.fallback import ARMS, Stage
 from twofold.pipeline.filtering import filter_late
 from twofold.pipeline.fusing import Joined, joined_arms
+from twofold.pipeline.limits import Deadline
 from twofold.pipeline.looking import Reach
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan, check
@@ -66,7 +67,8 @@ def run(parts: Parts, view: View, heard: Heard, plan: SearchPlan, watch: Stopwat
     condition = all_of(checked(plan.filter), all_of(plan.gates, parsed.filter))
     early, late = (condition, EVERYTHING) if plan.filter_stage == "pre" else (EVERYTHING, condition)
     reach = Reach(_narrowed(view, Scope(early, parsed.required, parsed.excluded), heard), plan.reach)
-    arms, footing = _looked(parts, view, heard, plan, reach, watch)
+    arms, heard = _looked(parts, view, heard, plan, reach, watch)
+    footing = heard.footing
     passages = Passages(view)
     standing = Standing(
         arms.fused.ranking,
@@ -113,23 +115,33 @@ def _reread(
 
 def _looked(  # what a look takes
     parts: Parts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
-) -> tuple[Joined, Footing]:
-    """Let the arms look; where one of them fails, the other alone; where none is left, nothing is found."""
+) -> tuple[Joined, Heard]:
+    """Let the arms look; where one of them fails, the other alone; where none is left, nothing is found.
+
+    Gives also what was heard in the end. Each try has the time of the stage for itself; there are three at the most.
+    """
     footing = heard.footing
+
+    def look(again: Heard) -> Joined:
+        deadline = Deadline("retrieval", plan.patience.limits.retrieve)
+        return joined_arms(parts, view, again, plan, replace(reach, deadline=deadline), watch)
+
     try:
-        return joined_arms(parts, view, heard, plan, reach, watch), footing
-    except (CorruptError, StoreError) as error:
+        return look(heard), heard
+    except (CorruptError, StoreError, StageTimeoutError) as error:
         failed: TwofoldError = error
     for stage, lesser in _lesser(heard):
         footing = fall(footing, stage, failed, plan)
+        if not footing.left:
+            break
         try:
-            return joined_arms(parts, view, lesser, plan, reach, watch), footing
-        except (CorruptError, StoreError) as error:
+            return look(lesser), replace(lesser, footing=footing)
+        except (CorruptError, StoreError, StageTimeoutError) as error:
             failed, footing = error, heard.footing
-    for stage in sorted(heard.footing.left & ARMS):
+    for stage in sorted(footing.left & ARMS):
         footing = fall(footing, stage, failed, plan)
     nothing = replace(heard, asked=(Asked(None, None),))
-    return joined_arms(parts, view, nothing, plan, reach, watch), footing
+    return joined_arms(parts, view, nothing, plan, reach, watch), replace(nothing, footing=footing)
 
 
 def _lesser(heard: Heard) -> tuple[tuple[Stage, Heard], ...]:

@@ -68,7 +68,10 @@ def _relevance(standing: Standing) -> Mapping[int, float]:
 
 
 def _chance(parts: Parts, view: View, run: Run, relevance: Mapping[int, float]) -> float | None:
-    """Give the calibrated chance that the best five hold an answer; None where such searches were never measured."""
+    """Give the calibrated chance that the best five hold an answer, 0 where nothing was found.
+
+    None where such searches were never measured, or nothing could be searched.
+    """
     reranker = run.standing.rerank.model if run.standing.rerank is not None and relevance else ""
     calibration = calibration_for(parts.aids.calibrations, run.heard.mode, parts.embedder.identity.name, reranker)
     terms = run.heard.understood.parsed.terms
@@ -76,7 +79,9 @@ def _chance(parts: Parts, view: View, run: Run, relevance: Mapping[int, float]) 
         return None
     asked = replace(terms, k1=run.plan.k1, b=run.plan.b)
     signals = signals_of(view, run.arms.found, run.standing.ranking, asked, relevance or None)
-    return None if signals is None else p_answerable(signals, calibration)
+    if signals is None and not run.heard.footing.left:
+        return None
+    return p_answerable(signals, calibration)
 
 
 def _timed(stages: Sequence[StageTrace], steps: Mapping[str, float]) -> tuple[StageTrace, ...]:

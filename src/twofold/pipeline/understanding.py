@@ -75,8 +75,9 @@ def understand(
     watch = watch or Stopwatch()
     with watch.step("parse"):
         parsed = _parsed(parts, question)
-    intent = intent_of(parsed.words) if plan.by_intent else None
-    kinds = frozenset() if intent is None else frozenset({intent.name})
+    after = intent_of(parsed.words) if plan.by_intent or plan.metadata.gamma else None
+    intent = after if plan.by_intent else None
+    kinds = frozenset() if after is None else frozenset({after.name})
     if not (plan.rewrite.needs_generator or history or parts.aids.transformers):
         return Understood(parsed, (parsed,), intent=intent, kinds=kinds)
     with watch.step("rewrite"):

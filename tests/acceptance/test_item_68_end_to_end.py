@@ -1,0 +1,131 @@
+"""Checklist 68, 69 and 70: answers remembered in a search, many questions at once, and models opened when needed."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from indexed import GIT, Counted, Mute, indexed, sources
+from twofold import Index
+from twofold.domain.errors import ModelError
+from twofold.domain.types import Vectors
+from twofold.searcher import Asking
+
+CACHE = {"cache.size": 100, "cache.seconds": 300.0, "cache.similarity": 0.98}
+
+
+@pytest.fixture
+def index() -> Index:
+    return indexed(GIT, CACHE)
+
+
+def test_item_68_the_same_question_is_answered_from_memory_and_says_so(index: Index) -> None:
+    first, again = index.search("undo a commit"), index.search("undo a commit")
+
+    assert first.cached == ""
+    assert again.cached.startswith("the same question, 0 s ago")
+    assert again.hits == first.hits
+    assert index.metrics().cache_hit_rate == 0.5
+    assert index.metrics().queries == 2
+
+
+def test_item_68_nothing_is_remembered_unless_it_is_asked_for() -> None:
+    index = indexed(GIT)
+    index.search("undo")
+
+    assert index.search("undo").cached == ""
+
+
+def test_item_68_a_question_nearly_the_same_is_answered_from_memory(index: Index) -> None:
+    index.search("undo a commit")
+    near = index.search("Undo a commit?")
+
+    assert near.cached
+    assert near.query == "Undo a commit?"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Asking(k=3), Asking(mode="bm25"), Asking(profile="recall"), Asking(settings={"fusion.form": "rrf"}),
+        Asking(settings={"search.window": 1}), Asking(rerank="word-overlap"),
+    ],
+)  # fmt: skip
+def test_item_68_what_is_asked_otherwise_is_another_question(index: Index, other: Asking) -> None:
+    index.search("undo a commit")
+    found = index.search(
+        "undo a commit", k=other.k, mode=other.mode, profile=other.profile, settings=other.settings, rerank=other.rerank
+    )
+
+    assert found.cached == ""
+
+
+def test_item_68_a_change_of_the_collection_forgets_what_was_found(index: Index) -> None:
+    index.search("undo a commit")
+    index.add("Undo a commit by undoing the commit.", source="new.md")
+    found = index.search("undo a commit")
+
+    assert found.cached == ""
+    assert "new.md" in sources(found)
+
+
+def test_item_68_under_session_scope_only_who_asked_is_answered() -> None:
+    index = indexed(GIT, {**CACHE, "cache.scope": "session"})
+    index.search("undo", session="ann")
+
+    assert index.search("undo", session="ann").cached
+    assert index.search("undo", session="bob").cached == ""
+    assert index.search("undo").cached == ""
+
+
+class Recovering(Mute):
+    """Fails at the first question, then works."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failures = 1
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        if self.failures:
+            self.failures -= 1
+            raise ModelError("not yet.", "Wait.")
+        return self.embed_passages(texts)
+
+
+def test_item_68_what_was_degraded_is_not_remembered() -> None:
+    index = indexed(GIT, CACHE, embedder=Recovering())
+
+    assert index.search("undo").degraded
+    again = index.search("undo")
+    assert (again.cached, again.degraded, again.mode) == ("", (), "hybrid")
+    assert index.search("undo").cached
+
+
+def test_item_69_many_questions_are_embedded_at_once_and_ranked_each_for_itself() -> None:
+    embedder = Counted()
+    index = indexed(GIT, embedder=embedder)
+    questions = ["undo a commit", "merge branches", "put aside"]
+    alone = [index.search(question, rerank="word-overlap") for question in questions]
+    embedder.asked.clear()
+    together = index.search_many(questions, Asking(rerank="word-overlap"))
+
+    assert embedder.asked == [tuple(questions)]
+    assert [one.hits for one in together] == [one.hits for one in alone]
+    assert [one.query for one in together] == questions
+    assert index.search_many([]) == []
+
+
+def test_item_70_a_search_by_words_alone_opens_no_model() -> None:
+    with Index(":memory:") as index:
+        assert index.metrics().loaded == ()
+        assert index.search("anything", mode="bm25").hits == ()
+        assert index.metrics().loaded == ()
+
+
+def test_item_72_the_figures_name_the_models_in_memory() -> None:
+    index = indexed(GIT)
+    index.search("undo", rerank="word-overlap")
+    metrics = index.metrics()
+
+    assert metrics.loaded == ("hashing", "word-overlap")
+    assert metrics.memory.resident_mb > 5.0
+    assert metrics.memory.warning == ""
