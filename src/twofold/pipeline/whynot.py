@@ -5,13 +5,14 @@ passage of the document has lost it. What lost it is undone, the search done aga
 the answer; what turns out not to be needed is taken back.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
-from twofold.domain.ports import Scope, View
-from twofold.domain.types import ChunkKeys, chunk_key
+from twofold.domain.ports import View
+from twofold.domain.types import Chunk, ChunkKeys
 from twofold.pipeline.changing import Change, changed, undoing
 from twofold.pipeline.losing import STAGES, Case, Seen, evidence, lost
 from twofold.pipeline.naming import document_named
@@ -23,6 +24,7 @@ from twofold.pipeline.understanding import Heard, hear, understand
 
 NOTHING_CHANGED = Change()
 MOST_UNDONE = 12
+LONGEST_ORDINAL = 9  # digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,16 @@ def _heard(parts: Parts, question: str, plan: SearchPlan) -> Heard:
 
 
 def _keys_of(view: View, name: str) -> ChunkKeys:
-    key = chunk_key(name)
-    if len(view.within(np.array([key], dtype=np.int64), Scope())):
-        return np.array([key], dtype=np.int64)
-    found = view.chunks_of(document_named(view, name).id)
+    found = _passage(view, name) or view.chunks_of(document_named(view, name).id)
     return np.sort(np.array([chunk.key for chunk in found], dtype=np.int64))
+
+
+def _passage(view: View, name: str) -> Sequence[Chunk]:
+    """Give the passage with this id, if there is one: among several collections its key does not follow from its id."""
+    document, _, ordinal = name.rpartition("_chunk_")
+    if not ordinal.isdecimal() or len(ordinal) > LONGEST_ORDINAL:
+        return ()
+    return view.stretch(document, int(ordinal), int(ordinal))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
