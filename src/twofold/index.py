@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self, overload
 
+from twofold.asker import Answering, Asker
 from twofold.compose import MEMORY, folder_of, limits_of, make_parts, open_store, openers_for, remove_index, settings_of
 from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 from twofold.domain.filters import EVERYTHING, Filter
@@ -29,11 +30,12 @@ from twofold.query.history import Turn
 from twofold.searcher import AS_SET, NO_SETTINGS, Asking, Searcher
 from twofold.setting_values import as_text
 from twofold.settings import Settings, load_settings, merge, value_of
+from twofold.stores.sessions import Sessions, sessions_folder
 
 NO_METADATA: Metadata = {}
 
 
-class Index:
+class Index(Answering):
     """A searchable collection of documents.
 
     `where` is a name (kept under `TWOFOLD_HOME`), a path (kept there), or `":memory:"`. `config` names a file to read
@@ -75,6 +77,9 @@ class Index:
         self._openers = openers_for(self._settings, on_model, OpenExtensions(extensions))
         self._parts = make_parts(self._store, self._settings, embedder, on_model, self._openers.extensions)
         self._searcher = Searcher(self._parts, self._settings, self._openers)
+        folder = None if where == MEMORY else folder_of(where, self._asked.home)
+        kept = Sessions(None if folder is None else sessions_folder(self._asked.home, folder))
+        self._asker = Asker(self._searcher, kept)
 
     @property
     def settings(self) -> Settings:
@@ -244,16 +249,8 @@ class Index:
         """Say what the index holds and how it was made."""
         held = self._store.info()
         folder = MEMORY if self._where == MEMORY else str(folder_of(self._where, self._asked.home))
-        return IndexInfo(
-            name=str(self._where),
-            folder=folder,
-            recipe=held.recipe,
-            documents=held.documents,
-            chunks=held.chunks,
-            generation=held.generation,
-            segments=held.segments,
-            bytes_on_disk=held.bytes_on_disk,
-        )
+        counts = (held.documents, held.chunks, held.generation, held.segments, held.bytes_on_disk)
+        return IndexInfo(str(self._where), folder, held.recipe, *counts)
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and hold both arms against the catalogue; nothing found means all is well."""
@@ -278,6 +275,7 @@ class Index:
         self.close()
         if self._where != MEMORY:
             remove_index(self._where, self._asked)
+            self._asker.forget()
 
     def close(self) -> None:
         """Leave a state that opens fast, and close. Calling it twice does nothing more."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta
 
+from twofold.answer_settings import AnswerSettings
 from twofold.setting_groups import (
     BoostSettings,
     CacheSettings,
@@ -71,7 +72,10 @@ class Settings:
         str, Meta(min_length=1, description="The profile whose values hold where nothing else is said.")
     ] = "balanced"
     generator: Annotated[
-        str, Meta(min_length=1, description="The language model that rewrites questions; `none` for none.")
+        str,
+        Meta(
+            min_length=1, description="The language model that writes answers and rewords questions; `none` for none."
+        ),
     ] = "none"
     writer_wait_seconds: Annotated[
         float, Meta(ge=0, le=3600, description="How long to wait for another process that is writing.")
@@ -88,6 +92,7 @@ class Settings:
     cache: CacheSettings = field(default_factory=CacheSettings)
     patience: PatienceSettings = field(default_factory=PatienceSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
+    answer: AnswerSettings = field(default_factory=AnswerSettings)
     sync: SyncSettings = field(default_factory=SyncSettings)
 
 

@@ -19,7 +19,8 @@ import numpy as np
 
 from twofold.answer.types import Reading, Source
 from twofold.answer.units import Unit, units_of
-from twofold.domain.types import Scores, Vectors
+from twofold.domain.errors import ModelError
+from twofold.domain.types import Scores, Vector, Vectors
 
 WORDS = 0.6
 FLOOR = 0.5
@@ -56,7 +57,7 @@ class Finding:
 class Checker:
     """Holds sentences against some sources, which it reads once. Not for several threads.
 
-    `embed` of the reading may raise ModelError, from the constructor or from `check`.
+    Where its model fails words alone decide from then on, and `failure` says why.
     """
 
     def __init__(self, sources: Sequence[Source], reading: Reading) -> None:
@@ -66,6 +67,7 @@ class Checker:
         self._spread = Counter(term for terms in self._terms for term in terms)
         self._numbers = {one.number: frozenset(map(_plain, _NUMBER.findall(one.text))) for one in sources}
         self._vectors: Vectors | None = None
+        self.failure = ""
 
     def check(self, sentence: str, hints: Sequence[int] = ()) -> Finding:
         """Find what supports a sentence; sources in `hints` are preferred where they support it as well."""
@@ -88,14 +90,24 @@ class Checker:
         total = sum(weights.values())
         words = np.array([sum(weights[term] for term in terms if term in held) for held in self._terms])
         words = words / total if total else words
-        embed = self._reading.embed
-        if embed is None:
+        cosines = self._cosines(sentence)
+        if cosines is None:
             return words
-        if self._vectors is None:
-            self._vectors = embed([one.text for one in self._spans])
-        cosines = self._vectors @ embed([sentence])[0]
         meaning = np.clip((cosines - FLOOR) / (CEILING - FLOOR), 0.0, 1.0)
         return np.asarray(WORDS * words + (1.0 - WORDS) * meaning, dtype=np.float64)
+
+    def _cosines(self, sentence: str) -> Vector | None:
+        embed = self._reading.embed
+        if embed is None or self.failure:
+            return None
+        try:
+            if self._vectors is None:
+                self._vectors = embed([one.text for one in self._spans])
+            cosines: Vector = self._vectors @ embed([sentence])[0]
+        except ModelError as error:
+            self.failure = error.message
+            return None
+        return cosines
 
 
 def spans_of(units: Sequence[Unit]) -> tuple[Span, ...]:

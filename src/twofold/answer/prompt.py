@@ -8,7 +8,7 @@ behind that item has it.
 import re
 from pathlib import Path
 
-from twofold.answer.clean import as_data, tamed
+from twofold.answer.clean import as_data
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.generators import Message
 
@@ -19,14 +19,15 @@ _EXAMPLES = ("example_found", "example_refused")
 _PLACE = re.compile(r"\{(facts|context|query|question)\}")
 
 
-def grounded_prompt(question: str, context: str, override: str = "") -> tuple[Message, ...]:
-    """Ask for an answer from the context alone, which `build_context` made, with what was said before in front of it.
+def grounded_prompt(question: str, context: str, override: str = "", said: str = "") -> tuple[Message, ...]:
+    """Ask for an answer from the context alone, which `build_context` made; `said` is put before it (checklist 66).
 
     Raises InvalidInputError for instructions that are too long.
     """
     if len(override) > LONGEST_OVERRIDE:
         raise InvalidInputError(f"Instructions may have {LONGEST_OVERRIDE:,} characters.", "Say it in fewer words.")
-    asked = tamed(as_data(question[:LONGEST_QUESTION]))
+    asked = as_data(question[:LONGEST_QUESTION])
+    context = f"{said}\n\n{context}" if said else context
     if _PLACE.search(override):
         values = {"facts": context, "context": context, "query": asked, "question": asked}
         return (Message("user", _PLACE.sub(lambda place: values[place[1]], override)),)
@@ -39,7 +40,7 @@ def grounded_prompt(question: str, context: str, override: str = "") -> tuple[Me
 
 def bare_prompt(question: str) -> tuple[Message, ...]:
     """Ask a model for what it knows, with no documents: only where the user wants that rather than nothing (C17)."""
-    asked = tamed(as_data(question[:LONGEST_QUESTION]))
+    asked = as_data(question[:LONGEST_QUESTION])
     return (Message("system", _text("bare")), Message("user", f"<question>\n{asked}\n</question>"))
 
 

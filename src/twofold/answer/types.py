@@ -133,7 +133,7 @@ class Answer:
     degraded: tuple[str, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     usage: Usage | None = None
-    removed: Removed = Removed()
+    removed: Removed = field(default_factory=Removed)
     session: str = ""
 
     @property

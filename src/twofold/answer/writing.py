@@ -19,6 +19,18 @@ Ends = Callable[[str], Sequence[int]]
 _LINE_END = re.compile(r"\n")
 
 
+NOTHING = Finding(None, 0.0, None)
+
+
+def is_refusal(text: str) -> bool:
+    """Say whether a text is the refusal, whatever stands around its words."""
+    return _plain(text) == _plain(REFUSAL)
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"[^\w\s]", "", text).casefold().split())
+
+
 class Writer:
     """Takes what the guard lets through and tells it as events; at the end it holds the text, sentences, citations.
 
@@ -38,6 +50,11 @@ class Writer:
         self.citations: list[Citation] = []
 
     @property
+    def checker(self) -> Checker:
+        """What holds the sentences against the sources."""
+        return self._checker
+
+    @property
     def removed(self) -> Removed:
         """What was taken out of the reply so far."""
         return self._guard.removed
@@ -45,8 +62,7 @@ class Writer:
     @property
     def refused(self) -> bool:
         """Whether the model itself says that the documents do not hold the answer."""
-        said = re.sub(r"[^\w\s]", "", self.text).casefold().strip()
-        return said.startswith(re.sub(r"[^\w\s]", "", REFUSAL).casefold())
+        return is_refusal(self.text) or (is_refusal(self.text[: len(REFUSAL) + 1]) and not self.citations)
 
     def feed(self, piece: str) -> Iterator[ChunkEvent | CitationEvent]:
         """Take a piece of the reply."""
@@ -103,7 +119,7 @@ class Writer:
             return
         start = len(self.text) - len(sentence.lstrip())
         hints, self._hints = tuple(self._hints), []
-        finding = self._checker.check(shown, hints)
+        finding = NOTHING if is_refusal(shown) else self._checker.check(shown, hints)
         made = AnswerSentence(shown, start, start + len(shown), (), round(finding.support, 4), finding.supported)
         if finding.supported and finding.span is not None:
             index, is_new = self._cited(finding)
@@ -111,7 +127,7 @@ class Writer:
             yield self._say(f" [{self.citations[index].number}]")
             if is_new:
                 yield CitationEvent(index, self.citations[index])
-        elif finding.supported is False and self._flag and not self.refused:
+        elif finding.supported is False and self._flag:
             yield self._say(FLAG)
         self.sentences.append(made)
 

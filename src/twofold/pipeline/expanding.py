@@ -20,6 +20,8 @@ def expand(view: View, chunk: Chunk, window: int) -> Expanded:
     """Give up to `window` neighbours on either side (checklist 59, 60)."""
     stretch = view.stretch(chunk.document, max(0, chunk.ordinal - window), chunk.ordinal + window)
     context = tuple(
-        Neighbour(one.ordinal, one.start, one.end, one.text) for one in stretch if one.ordinal != chunk.ordinal
+        Neighbour(one.ordinal, one.start, one.end, one.text, one.page, one.place, one.heading)
+        for one in stretch
+        if one.ordinal != chunk.ordinal
     )
     return Expanded(context, joined(stretch))

@@ -123,6 +123,9 @@ class Neighbour:
     start: int
     end: int
     text: str
+    page: int | None = None
+    place: str = ""
+    heading: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

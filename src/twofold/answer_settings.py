@@ -1,0 +1,74 @@
+"""What can be set of answers: how much a model is given, how long an answer is, and when there is none."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSettings:
+    """What becomes of the passages that a search found."""
+
+    threshold: Annotated[
+        float,
+        Meta(ge=0, le=1, description="Refuse where `p_answerable` is below this; 0 for never. See docs/answers.md."),
+    ] = 0.3
+    sentences: Annotated[
+        int, Meta(ge=1, le=50, description="How many sentences an answer without a language model has at most.")
+    ] = 4
+    template: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=4000,
+            description="What a passage looks like to a model: `default`, `voicevault`, `orchestrator`, `aanae`, "
+            "or a text that holds `{content}`.",
+        ),
+    ] = "default"
+    tokens: Annotated[int, Meta(ge=0, le=1_000_000, description="Room for passages, in tokens; 0 for no limit.")] = (
+        2_000
+    )
+    characters: Annotated[
+        int, Meta(ge=0, le=4_000_000, description="Room for passages, in characters; 0 for no limit.")
+    ] = 0
+    fit: Annotated[
+        Literal["whole", "truncate"], Meta(description="Give whole passages alone, or cut at the limit.")
+    ] = "whole"
+    reply_tokens: Annotated[int, Meta(ge=16, le=32_768, description="How long a model's answer may be.")] = 512
+    verify: Annotated[
+        Literal["mark", "flag", "refuse"],
+        Meta(
+            description="What becomes of a sentence that no passage supports: it is marked in the data, flagged in "
+            "the text, or the whole answer is refused."
+        ),
+    ] = "mark"
+    prompt: Annotated[
+        str,
+        Meta(max_length=20_000, description="Instructions in place of the built-in ones; `{facts}` and `{query}`."),
+    ] = ""
+    on_failure: Annotated[
+        Literal["degrade", "empty", "llm", "raise"],
+        Meta(
+            description="When a part fails: go on with what is left, answer nothing, let the bare model answer where "
+            "the search failed, or raise the error."
+        ),
+    ] = "degrade"
+
+
+ANSWERS_OF: Mapping[str, Mapping[str, tuple[object, str]]] = MappingProxyType(
+    {
+        "voicevault": {"answer.template": ("voicevault", "56")},
+        "orchestrator": {"answer.template": ("orchestrator", "57"), "answer.tokens": (6_000, "57, C15")},
+        "localgpt": {"answer.tokens": (6_000, "C15, adapted"), "answer.verify": ("mark", "64")},
+        "aanae": {
+            "answer.template": ("aanae", "58"),
+            "answer.tokens": (0, "58, C15"),
+            "answer.characters": (12_000, "58, C15"),
+            "answer.fit": ("truncate", "58, C15"),
+        },
+    }
+)
+"""What the profiles of the systems before this one set of answers, each with its item of the checklist."""

@@ -1,0 +1,80 @@
+"""How an answer is made, as one frozen value, and what it is made with; a line that can be cut while it is."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from twofold.answer.context import Budget, Fit
+from twofold.answer.types import Reading
+from twofold.domain.generators import MAX_TOKENS, SECONDS, Generator, TextStream
+from twofold.query.history import LAST_FIVE, Memory, Turn
+
+ON_FAILURE = ("degrade", "empty", "llm", "raise")
+LEAST_CONTEXT = 256  # tokens
+NO_LIMIT = 3_600.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPlan:
+    """How an answer is made.
+
+    Below `threshold` of `p_answerable` it is the refusal. `sentences` is how many extracts there are at most.
+    `template` is a text with places to fill, `budget` and `fit` say how much of the passages a model is given (C15).
+    `prompt` takes the place of the built-in instructions. `verify` says what an unsupported sentence does (checklist
+    64): `mark`, `flag` or `refuse`. `seconds` is how long a model may write, 0 for an hour (checklist 71).
+    `on_failure` is `degrade`, `empty`, `llm` or `raise` (C17). `memory` says how much of a conversation a model is
+    told (66, C14).
+    """
+
+    threshold: float = 0.3
+    sentences: int = 4
+    template: str = "{marked}"
+    budget: Budget = field(default_factory=Budget)
+    fit: Fit = "whole"
+    reply_tokens: int = MAX_TOKENS
+    verify: str = "mark"
+    prompt: str = ""
+    seconds: float = SECONDS
+    on_failure: str = "degrade"
+    memory: Memory = LAST_FIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, after which turns, and what each of its terms weighs where the search does not tell."""
+
+    text: str
+    history: tuple[Turn, ...] = ()
+    terms: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Means:
+    """What an answer is made with: how texts are read, and who writes; None for extracts of the documents."""
+
+    reading: Reading
+    generator: Generator | None = None
+
+
+class Cut:
+    """Ends a reply that is being written, from any thread, also one that has not begun."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._reply: TextStream | None = None
+        self.made = False
+
+    def hold(self, reply: TextStream) -> TextStream:
+        """Be able to cut this reply; it ends at once where that was asked for already."""
+        with self._turn:
+            self._reply, made = reply, self.made
+        if made:
+            reply.close()
+        return reply
+
+    def make(self) -> None:
+        """Cut. Calling it twice does nothing more."""
+        with self._turn:
+            self.made, reply = True, self._reply
+        if reply is not None:
+            reply.close()

@@ -1,0 +1,147 @@
+"""Generating: a model writes from the passages, and each sentence is made safe, checked and cited as it comes."""
+
+from collections.abc import Generator as Giving
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from twofold.answer.check import Checker
+from twofold.answer.clean import as_data
+from twofold.answer.context import Context, approximate_tokens, build_context
+from twofold.answer.events import ChunkEvent, CitationEvent, Event, StageEvent
+from twofold.answer.guard import Guard, addresses_in
+from twofold.answer.markers import resolve
+from twofold.answer.prompt import bare_prompt, grounded_prompt
+from twofold.answer.types import REFUSAL, AnswerSentence, Citation, Removed, Source, Usage
+from twofold.answer.writing import Writer
+from twofold.domain.errors import TwofoldError
+from twofold.domain.generators import Generator, Message, TextStream
+from twofold.pipeline.answering import LEAST_CONTEXT, NO_LIMIT, AnswerPlan, Cut, Means, Question
+from twofold.query.history import prepend_turns
+
+UNGROUNDED = "Document search is unavailable; what follows is the language model's own and cites no document."
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a model wrote, checked; `failure` is what ended it before its end."""
+
+    text: str = ""
+    sentences: tuple[AnswerSentence, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    sources: tuple[Source, ...] = ()
+    refused: bool = False
+    removed: Removed = field(default_factory=Removed)
+    usage: Usage | None = None
+    degraded: tuple[str, ...] = ()
+    failure: TwofoldError | None = None
+
+
+def generated(
+    question: Question, plan: AnswerPlan, sources: tuple[Source, ...], means: Means, cut: Cut
+) -> Giving[Event | Written]:
+    """Have the generator write and tell it as it comes; the last thing given is what was written.
+
+    With `verify` at `refuse` nothing is told before all of it is checked.
+    """
+    generator = means.generator
+    if generator is None:
+        return
+    yield StageEvent("context")
+    said = as_data(prepend_turns(question.history, "", plan.memory))
+    context = _context(question, said, plan, sources, generator)
+    messages = grounded_prompt(question.text, context.text, plan.prompt, said)
+    writer = _writer(context, means, plan)
+    yield StageEvent("generate")
+    failure: TwofoldError | None = None
+    held: list[Event] = []
+    try:
+        for event in _pieces(generator, messages, writer, plan, cut):
+            if plan.verify == "refuse":
+                held.append(event)
+            else:
+                yield event
+    except TwofoldError as error:
+        failure = error
+        # the model is gone, what it wrote is checked all the same
+        held += writer.finish()
+        if plan.verify != "refuse":
+            yield from held
+    yield StageEvent("check")
+    usage = _usage(generator, messages, writer.text)
+    written = replace(_written(writer, context), usage=usage, failure=failure)
+    if plan.verify == "refuse":
+        written = _verified(written)
+        yield from (ChunkEvent(REFUSAL),) if written.refused else held
+    yield written
+
+
+def ungrounded(question: Question, plan: AnswerPlan, generator: Generator, cut: Cut) -> Iterator[Event]:
+    """Let the model answer from what it knows, after a line that says so (checklist 75)."""
+    yield StageEvent("generate")
+    yield ChunkEvent(f"{UNGROUNDED}\n\n")
+    guard = Guard(lambda _: (), lambda _: False)
+    with closing(_reply(generator, bare_prompt(question.text), plan, cut)) as reply:
+        for piece in reply:
+            yield from (ChunkEvent(part) for part in guard.feed(piece) if isinstance(part, str))
+    yield from (ChunkEvent(part) for part in guard.finish() if isinstance(part, str))
+
+
+def _context(
+    question: Question, said: str, plan: AnswerPlan, sources: tuple[Source, ...], generator: Generator
+) -> Context:
+    """Lay out the passages in what room the plan and the model leave."""
+    empty = grounded_prompt(question.text, "", plan.prompt, said)
+    taken = sum(approximate_tokens(one.content) for one in empty) + plan.reply_tokens
+    room = max(LEAST_CONTEXT, generator.identity.context_tokens - taken)
+    tokens = min(plan.budget.tokens, room) if plan.budget.tokens else room
+    return build_context(sources, plan.template, replace(plan.budget, tokens=tokens), plan.fit)
+
+
+def _writer(context: Context, means: Means, plan: AnswerPlan) -> Writer:
+    given = context.given
+    known = frozenset(address for one in given for address in addresses_in(one.text))
+    guard = Guard(lambda marker: resolve(marker, given), known.__contains__)
+    checker = Checker(given, means.reading)
+    return Writer(guard, checker, given, means.reading.sentence_ends, flag=plan.verify == "flag")
+
+
+def _pieces(
+    generator: Generator, messages: Sequence[Message], writer: Writer, plan: AnswerPlan, cut: Cut
+) -> Iterator[ChunkEvent | CitationEvent]:
+    with closing(_reply(generator, messages, plan, cut)) as reply:
+        for piece in reply:
+            yield from writer.feed(piece)
+    yield from writer.finish()
+
+
+def _reply(generator: Generator, messages: Sequence[Message], plan: AnswerPlan, cut: Cut) -> TextStream:
+    reply = generator.stream(messages, max_tokens=plan.reply_tokens, seconds=plan.seconds or NO_LIMIT)
+    return cut.hold(reply)
+
+
+def _written(writer: Writer, context: Context) -> Written:
+    checker = writer.checker
+    return Written(
+        text=writer.text,
+        sentences=tuple(writer.sentences),
+        citations=tuple(writer.citations),
+        sources=context.sources,
+        refused=writer.refused,
+        removed=writer.removed,
+        degraded=(f"check: {checker.failure}",) if checker.failure else (),
+    )
+
+
+def _verified(written: Written) -> Written:
+    """Refuse an answer that holds a sentence which nothing supports (checklist 64)."""
+    unsupported = sum(one.supported is False for one in written.sentences)
+    if not unsupported or written.refused or not written.text:
+        return written
+    note = f"verify: {unsupported} of {len(written.sentences)} sentences are borne out by no passage."
+    return replace(written, text=REFUSAL, refused=True, sentences=(), citations=(), degraded=(*written.degraded, note))
+
+
+def _usage(generator: Generator, messages: Sequence[Message], text: str) -> Usage:
+    prompt = sum(approximate_tokens(one.content) for one in messages)
+    return Usage(generator.identity.name, prompt, approximate_tokens(text))
