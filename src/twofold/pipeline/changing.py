@@ -16,21 +16,24 @@ from twofold.query.render import render
 from twofold.ranking.diversify import Limits, Reason
 
 NO_FILTER: Final = "()"
+NO_RERANKER: Final = "none"
 LARGEST_SET_DEPTH: Final = 99_999
-MOST_READ: Final = 1_000
+MOST_READ: Final = 50
+"""How many passages a reranker is asked to read to prove a change; it takes seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """Another way to ask. What is None stays; `filter` is the one that is left, as `parse_filter` reads it.
 
-    `settings` are by their dotted keys, as text.
+    `rerank` is `none` or None, `settings` are by their dotted keys, as text.
     """
 
     query: str | None = None
     mode: str | None = None
     k: int | None = None
     filter: str | None = None
+    rerank: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def joined(self, other: "Change") -> "Change":
@@ -40,6 +43,7 @@ class Change:
             self.mode if other.mode is None else other.mode,
             self.k if other.k is None else other.k,
             self.filter if other.filter is None else other.filter,
+            self.rerank if other.rerank is None else other.rerank,
             {**self.settings, **other.settings},
         )
 
@@ -50,6 +54,7 @@ class Change:
             replace(self, mode=None),
             replace(self, k=None),
             replace(self, filter=None),
+            replace(self, rerank=None),
         )
         yield from (one for one in one_less if one != self)
         for key in self.settings:
@@ -109,7 +114,7 @@ def undoing(case: Case, stage: str, question: str, attempt: Try) -> Iterator[Cha
         case "diversity":
             yield from _less_diverse(case)
         case "cut":
-            yield from _more(case, attempt)
+            yield from _more(case)
 
 
 def _set(key: str, value: object) -> Change:
@@ -162,10 +167,14 @@ def _deeper(case: Case) -> Iterator[Change]:
 
 
 def _read_on(case: Case, attempt: Try) -> Iterator[Change]:
-    """Let the reranker read as far as the document, and keep what is as relevant as it."""
+    """Let the reranker read as far as the document, and keep what is as relevant as it; or do without it."""
     before = [rank for _, rank in case.ranks_after() if rank is not None][-1]
-    if before > MOST_READ:
-        return
+    if before <= max(MOST_READ, case.plan.rerank.candidates):
+        yield from _kept(case, before, attempt)
+    yield Change(rerank=NO_RERANKER)
+
+
+def _kept(case: Case, before: int, attempt: Try) -> Iterator[Change]:
     open_wide = Change(settings={"rerank.keep": "0", "rerank.threshold": "0"})
     if before > case.plan.rerank.candidates:
         open_wide = open_wide.joined(_set("rerank.candidates", before))
@@ -205,16 +214,12 @@ def _less_diverse(case: Case) -> Iterator[Change]:
         yield Change(settings=dict.fromkeys(_UNDOING.values(), "0"))
 
 
-def _more(case: Case, attempt: Try) -> Iterator[Change]:
-    """Ask for as many passages as it takes; what more passages do to the order is found by trying."""
+def _more(case: Case) -> Iterator[Change]:
+    """Ask for more passages: as many as the rank says, or, since more passages may change the order, more still."""
     k = case.plan.k
     rank = case.rank_in(case.run.standing.ranking)
     if rank is not None and rank <= LARGEST_K:
         yield Change(k=rank)
     while k < LARGEST_K:
         k = min(LARGEST_K, max(2 * k, rank or 0))
-        tried = attempt(Change(k=k))
-        shown = None if tried is None else tried.shown
-        if shown is not None:
-            yield Change(k=shown)
-            yield Change(k=k)
+        yield Change(k=k)

@@ -6,14 +6,14 @@ the answer; what turns out not to be needed is taken back.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import View
 from twofold.domain.types import Chunk, ChunkKeys
-from twofold.pipeline.changing import Change, changed, undoing
+from twofold.pipeline.changing import NO_RERANKER, Change, changed, undoing
 from twofold.pipeline.losing import STAGES, Case, Seen, evidence, lost
 from twofold.pipeline.naming import document_named
 from twofold.pipeline.parts import Parts
@@ -111,14 +111,12 @@ class _Bench:
         """Search with a change. Raises InvalidInputError where that cannot be."""
         key = repr(change)
         if key not in self.seen:
-            plan = changed(self.plan, change)
+            plan, parts = changed(self.plan, change), self.parts
             check(plan)
-            self.seen[key] = Case(
-                self.parts,
-                self.view,
-                self.keys,
-                run(self.parts, self.view, self._hear(change, plan), plan, Stopwatch()),
-            )
+            if change.rerank == NO_RERANKER:
+                parts = replace(parts, aids=replace(parts.aids, rerankers=()))
+            done = run(parts, self.view, self._hear(change, plan), plan, Stopwatch())
+            self.seen[key] = Case(parts, self.view, self.keys, done)
         return self.seen[key]
 
     def attempt(self, change: Change) -> Case | None:
@@ -127,6 +125,11 @@ class _Bench:
             return self.case(change)
         except InvalidInputError:
             return None
+
+    def shows(self, change: Change) -> bool:
+        """Say whether a search with this change has the document in its answer."""
+        tried = self.attempt(change)
+        return tried is not None and tried.shown is not None
 
     def _hear(self, change: Change, plan: SearchPlan) -> Heard:
         """Hear the question anew where the change asks so; else what a generator made of it stays the same."""
@@ -156,17 +159,32 @@ def _step(bench: _Bench, change: Change, case: Case, stage: str) -> Change | Non
     def attempt(more: Change) -> Case | None:
         return bench.attempt(change.joined(more))
 
+    elsewhere = None
     for option in undoing(case, stage, change.query or bench.question, attempt):
         tried = attempt(option)
-        if tried is not None and STAGES.index(lost(tried)[0]) > STAGES.index(stage):
+        lost_at = stage if tried is None else lost(tried)[0]
+        if STAGES.index(lost_at) > STAGES.index(stage):
             return change.joined(option)
-    return None
+        if lost_at != stage:  # more passages let more in before it
+            elsewhere = elsewhere or change.joined(option)
+    return elsewhere
 
 
 def _least(bench: _Bench, change: Change) -> Change:
     """Leave out of a change what it does not need."""
     for lesser in change.lesser():
-        tried = bench.attempt(lesser)
-        if tried is not None and tried.shown is not None:
+        if bench.shows(lesser):
             return _least(bench, lesser)
-    return change
+    return change if change.k is None else _fewest(bench, change, change.k)
+
+
+def _fewest(bench: _Bench, change: Change, k: int) -> Change:
+    """Ask for no more passages than it takes, by halving; what each number of them does is tried."""
+    enough, few = k, (bench.case(change).shown or k) - 1
+    while enough - few > 1:
+        middle = (enough + few) // 2
+        if bench.shows(replace(change, k=middle)):
+            enough = middle
+        else:
+            few = middle
+    return replace(change, k=enough)

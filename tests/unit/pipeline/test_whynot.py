@@ -37,6 +37,7 @@ def applied(asking: Asking, said: WhyNot) -> tuple[str, Asking]:
         asking,
         k=asking.k if change.k is None else change.k,
         mode=asking.mode if change.mode is None else change.mode,
+        rerank=asking.rerank if change.rerank is None else change.rerank,
         filter=asking.filter if change.filter is None else parse_filter(change.filter),
         settings={**asking.settings, **change.settings},
     )
