@@ -40,9 +40,12 @@ COMMANDS: Mapping[str, Command] = {
     "ls": Command("documents", "ls"),
     "show": Command("documents", "show"),
     "search": Command("search", "search"),
+    "why-not": Command("whynot", "why_not"),
+    "serve": Command("serve", "serve"),
     "doctor": Command("doctor", "doctor"),
     "eval": Command("evaluate", "evaluate"),
     "tune": Command("tune", "tune"),
+    "judge": Command("judge", "judge"),
 }
 GROUPS: Mapping[str, Group] = {
     "index": Group(
@@ -65,12 +68,20 @@ GROUPS: Mapping[str, Group] = {
             "verify": Command("models", "verify"),
         },
     ),
+    "token": Group(
+        "Who may use the HTTP server, and for what.",
+        {
+            "create": Command("tokens", "create"),
+            "list": Command("tokens", "list_tokens"),
+            "revoke": Command("tokens", "revoke"),
+        },
+    ),
     "config": Group(
         "The settings, where they came from, and the profiles.",
         {"show": Command("config", "show"), "profiles": Command("config", "profiles")},
     ),
 }
-OPTIONS_WITH_VALUES = frozenset({"--config", "--set"})
+OPTIONS_WITH_VALUES = frozenset({"--config", "--set", "--profile"})
 
 
 def application(only: str = "") -> typer.Typer:
@@ -136,13 +147,18 @@ def _before(
             show_default=False,
         ),
     ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option("--profile", metavar="NAME", help="The same as --set profile=NAME.", show_default=False),
+    ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     _version: Annotated[
         bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Search your own documents, by words and by meaning, with every score explained."""
-    context.obj = Launch(config, parsed_overrides(assignments or []), debug=debug)
+    said = {} if profile is None else {"profile": profile}
+    context.obj = Launch(config, {**said, **parsed_overrides(assignments or [])}, debug=debug)
 
 
 def main() -> None:

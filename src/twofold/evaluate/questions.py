@@ -49,6 +49,19 @@ def read_judged(qrels: Path, queries: Path | None) -> Judged:
     return _numbered(qrels, list(pairs(qrels)))
 
 
+def read_asked(path: Path) -> tuple[str, ...]:
+    """Read questions, none twice: `{"_id", "text"}` a line in a `.jsonl`, else each a line, perhaps after id and tab.
+
+    Raises NotFoundError for a file that is missing, ReadError with the number of a line that is malformed.
+    """
+    _there(path)
+    if path.suffix.lower() == ".jsonl":
+        texts = [question.text for question in read_questions(path)]
+    else:
+        texts = [line.partition("\t")[2] if "\t" in line.strip() else line for _, line in lines(path)]
+    return tuple(dict.fromkeys(text for text in (" ".join(one.split()) for one in texts) if text))
+
+
 def _numbered(path: Path, pairs: Sequence[Judgement]) -> Judged:
     """Turn questions written out into ids q1, q2, … in the order in which they first stand there."""
     ids = {text: f"q{number}" for number, text in enumerate(dict.fromkeys(pair.query for pair in pairs), start=1)}
