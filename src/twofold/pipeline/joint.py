@@ -35,6 +35,7 @@ from twofold.domain.types import (
 from twofold.pipeline.joint_keys import JointKeys
 
 Answer = TypeVar("Answer")
+OWN_FIELDS = tuple(one.name for one in fields(Chunk) if one.name != "document")
 
 
 class LostCollectionError(TwofoldError):
@@ -265,8 +266,8 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def _joint_chunk(collection: str, chunk: Chunk, key: int) -> JointChunk:
-    own = {one.name: getattr(chunk, one.name) for one in fields(chunk)}
-    return JointChunk(**{**own, "document": joint_id(collection, chunk.document)}, joint=key)
+    own = {name: getattr(chunk, name) for name in OWN_FIELDS}
+    return JointChunk(document=joint_id(collection, chunk.document), **own, joint=key)
 
 
 def _by_source(info: DocumentInfo) -> tuple[str, str]:
