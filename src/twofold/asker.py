@@ -1,38 +1,22 @@
 """What answers questions about one collection by its settings: searching, a model to write, conversations kept."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from functools import partial
 
 from twofold.answer.context import Budget, template_named
 from twofold.answer.events import DoneEvent, Event
 from twofold.answer.types import Answer, Reading
 from twofold.domain.errors import ModelUnavailableError
-from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.generators import Generator as Writes
 from twofold.ingest.chunk.sentences import sentence_ends
 from twofold.pipeline.answering import AnswerPlan, Cut, Means, Question
 from twofold.pipeline.ask import AnswerStream, answering
 from twofold.pipeline.parts import Parts
 from twofold.query.history import Memory, Turn
-from twofold.searcher import AS_SET, NO_SETTINGS, Asking, Searcher
+from twofold.searcher import AS_SET, Asking, Searcher
 from twofold.settings import Settings, merge
 from twofold.stores.sessions import Sessions
-
-
-@dataclass(frozen=True, slots=True)
-class Inquiry:
-    """A question to be answered: what is asked otherwise than set, by whom, and who hears of it.
-
-    `llm` names a language model, `none` for extracts, or is one; None leaves it to the settings. With a session in
-    `asking` and no history of the caller's own, the conversation kept under that name goes on.
-    """
-
-    asking: Asking = field(default=AS_SET)
-    llm: str | Writes | None = None
-
-
-AS_ASKED = Inquiry()
 
 
 class Asker:
@@ -43,11 +27,15 @@ class Asker:
         self._sessions = sessions
 
     def ask(
-        self, question: str, inquiry: Inquiry = AS_ASKED, on_event: Callable[[Event], None] | None = None
+        self,
+        question: str,
+        asking: Asking = AS_SET,
+        llm: str | Writes | None = None,
+        on_event: Callable[[Event], None] | None = None,
     ) -> Answer:
         """Answer one question; `on_event` hears each event as it happens. See `Index.ask`."""
         answer = None
-        for event in self._events(question, inquiry, Cut()):
+        for event in self._events(question, asking, llm, Cut()):
             if on_event is not None:
                 on_event(event)
             if isinstance(event, DoneEvent):
@@ -56,27 +44,20 @@ class Asker:
             raise ModelUnavailableError("The answer was cut off.", "Ask again.")
         return answer
 
-    def ask_stream(self, question: str, inquiry: Inquiry = AS_ASKED) -> AnswerStream:
+    def ask_stream(self, question: str, asking: Asking = AS_SET, llm: str | Writes | None = None) -> AnswerStream:
         """Answer one question event by event; see `Index.ask_stream`."""
         cut = Cut()
-        return AnswerStream(self._events(question, inquiry, cut), cut)
+        return AnswerStream(self._events(question, asking, llm, cut), cut)
 
-    def turns(self, session: str) -> tuple[Turn, ...]:
-        """Give what was said in a conversation, oldest first."""
-        return self._sessions.turns(session)
-
-    def forget(self) -> None:
-        """Delete all conversations."""
-        self._sessions.forget()
-
-    def _events(self, question: str, inquiry: Inquiry, cut: Cut) -> Generator[Event]:
-        asking = _with_llm(inquiry)
+    def _events(self, question: str, asking: Asking, llm: str | Writes | None, cut: Cut) -> Generator[Event]:
+        if isinstance(llm, str):
+            asking = replace(asking, settings={**asking.settings, "generator": llm})
         session = asking.session
         if session and not asking.history:
             asking = replace(asking, history=self._sessions.turns(session))
         settings = merge(self._searcher.settings, asking.overrides) if asking.overrides else self._searcher.settings
         parts, search_plan = self._searcher.parts_for(asking)
-        generator = parts.aids.generator if inquiry.llm is None or isinstance(inquiry.llm, str) else inquiry.llm
+        generator = parts.aids.generator if llm is None or isinstance(llm, str) else llm
         means = Means(reading_of(parts, meaning=search_plan.mode != "bm25"), generator)
         asked = Question(question, asking.history, parts.analyser.query(question))
         look = partial(self._searcher.search, question, asking)
@@ -116,66 +97,3 @@ def reading_of(parts: Parts, *, meaning: bool) -> Reading:
     if not meaning:
         return Reading(sentence_ends, terms)
     return Reading(sentence_ends, terms, parts.embedder.embed_passages, parts.embedder.embed_queries)
-
-
-def _with_llm(inquiry: Inquiry) -> Asking:
-    if not isinstance(inquiry.llm, str):
-        return inquiry.asking
-    return replace(inquiry.asking, settings={**inquiry.asking.settings, "generator": inquiry.llm})
-
-
-class Answering:
-    """What an index answers: questions, in words, with citations."""
-
-    _asker: Asker
-
-    def ask(  # noqa: PLR0913  # each may be left out
-        self,
-        question: str,
-        *,
-        llm: str | Writes | None = None,
-        k: int | None = None,
-        mode: str | None = None,
-        filter: Filter = EVERYTHING,  # noqa: A002
-        profile: str | None = None,
-        settings: Mapping[str, object] = NO_SETTINGS,
-        history: Sequence[Turn] = (),
-        session: str = "",
-        on_event: Callable[[Event], None] | None = None,
-    ) -> Answer:
-        """Answer a question from the documents, every sentence with a citation that can be opened.
-
-        `llm` names a language model (`local`, `ollama/qwen3:8b`, `openai/gpt-4o-mini`, `http://host/v1#model`), or is
-        one; without any, or with `none`, the answer is made of the documents' own sentences. Where they hold no answer
-        it is a refusal, and the nearest passages are in its `sources`. `history` are the turns before a follow-up
-        question; `session` names a conversation that is kept and gone on with. The rest is as for `search`;
-        `settings` may be those of answers too, such as `{"answer.verify": "refuse"}`. `on_event` hears each event.
-
-        Raises what `search` raises; a model that fails is gone without, and `degraded` says so.
-        """
-        asking = Asking(k, mode, filter, None, profile, settings, tuple(history), session)
-        return self._asker.ask(question, Inquiry(asking, llm), on_event)
-
-    def ask_stream(  # noqa: PLR0913  # each may be left out
-        self,
-        question: str,
-        *,
-        llm: str | Writes | None = None,
-        k: int | None = None,
-        mode: str | None = None,
-        filter: Filter = EVERYTHING,  # noqa: A002
-        profile: str | None = None,
-        settings: Mapping[str, object] = NO_SETTINGS,
-        history: Sequence[Turn] = (),
-        session: str = "",
-    ) -> AnswerStream:
-        """Answer a question event by event, as it is written: the passages first, `done` or `error` last.
-
-        Arguments as for `ask`. Closing the stream, from any thread, stops the model.
-        """
-        asking = Asking(k, mode, filter, None, profile, settings, tuple(history), session)
-        return self._asker.ask_stream(question, Inquiry(asking, llm))
-
-    def conversation(self, session: str) -> tuple[Turn, ...]:
-        """Give what was said in a conversation that is kept, oldest first."""
-        return self._asker.turns(session)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self, overload
 
-from twofold.asker import Answering, Asker
+from twofold.asked import Answering
 from twofold.compose import MEMORY, folder_of, limits_of, make_parts, open_store, openers_for, remove_index, settings_of
 from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 from twofold.domain.filters import EVERYTHING, Filter
@@ -78,8 +78,7 @@ class Index(Answering):
         self._parts = make_parts(self._store, self._settings, embedder, on_model, self._openers.extensions)
         self._searcher = Searcher(self._parts, self._settings, self._openers)
         folder = None if where == MEMORY else folder_of(where, self._asked.home)
-        kept = Sessions(None if folder is None else sessions_folder(self._asked.home, folder))
-        self._asker = Asker(self._searcher, kept)
+        self._sessions = Sessions(None if folder is None else sessions_folder(self._asked.home, folder))
 
     @property
     def settings(self) -> Settings:
@@ -275,7 +274,7 @@ class Index(Answering):
         self.close()
         if self._where != MEMORY:
             remove_index(self._where, self._asked)
-            self._asker.forget()
+            self._sessions.forget()
 
     def close(self) -> None:
         """Leave a state that opens fast, and close. Calling it twice does nothing more."""

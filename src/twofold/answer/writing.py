@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from twofold.answer.check import Checker, Finding
+from twofold.answer.check import Checker, Finding, Span
 from twofold.answer.events import ChunkEvent, CitationEvent
-from twofold.answer.guard import Guard, Hint
+from twofold.answer.guard import Guard, Hint, addresses_in
 from twofold.answer.types import REFUSAL, AnswerSentence, Citation, Removed, Source, citation_of
 
 FLAG = " (not found in the documents)"
@@ -121,23 +121,37 @@ class Writer:
         hints, self._hints = tuple(self._hints), []
         finding = NOTHING if is_refusal(shown) else self._checker.check(shown, hints)
         made = AnswerSentence(shown, start, start + len(shown), (), round(finding.support, 4), finding.supported)
-        if finding.supported and finding.span is not None:
-            index, is_new = self._cited(finding)
-            made = replace(made, citations=(index,))
-            yield self._say(f" [{self.citations[index].number}]")
+        spans = [finding.span] if finding.supported and finding.span is not None else []
+        spans += [span for address in sorted(addresses_in(shown)) if (span := self._holds(address)) is not None]
+        if finding.supported is False and self._flag:
+            yield self._say(FLAG)
+        cited: list[int] = []
+        for span in spans:
+            index, is_new = self._cite(span)
+            number = self.citations[index].number
+            if number not in {self.citations[one].number for one in cited}:
+                yield self._say(f" [{number}]")
+            if index not in cited:
+                cited.append(index)
             if is_new:
                 yield CitationEvent(index, self.citations[index])
-        elif finding.supported is False and self._flag:
-            yield self._say(FLAG)
-        self.sentences.append(made)
+        self.sentences.append(replace(made, citations=tuple(cited)))
 
-    def _cited(self, finding: Finding) -> tuple[int, bool]:
-        span = finding.span
-        if span is None:
-            message = "nothing supports it"
-            raise ValueError(message)
+    def _cite(self, span: Span) -> tuple[int, bool]:
+        """Give the place of a span's citation in the list, and whether it is new there."""
         citation = citation_of(self._sources[span.source], span.start, span.end)
         if citation in self.citations:
             return self.citations.index(citation), False
         self.citations.append(citation)
         return len(self.citations) - 1, True
+
+    def _holds(self, address: str) -> Span | None:
+        """Find the address in the sources: whoever shows it has to show where it is from."""
+        for source in self._sources.values():
+            for part in source.parts:
+                text = source.text[part.at : part.at + part.end - part.start]
+                at = text.find(address)
+                if at >= 0:
+                    start = part.start + at
+                    return Span(source.number, start, start + len(address), address)
+        return None

@@ -40,6 +40,8 @@ COMMANDS: Mapping[str, Command] = {
     "ls": Command("documents", "ls"),
     "show": Command("documents", "show"),
     "search": Command("search", "search"),
+    "ask": Command("ask", "ask"),
+    "chat": Command("chat", "chat"),
     "why-not": Command("whynot", "why_not"),
     "serve": Command("serve", "serve"),
     "doctor": Command("doctor", "doctor"),

@@ -100,7 +100,8 @@ def _context(
 
 def _writer(context: Context, means: Means, plan: AnswerPlan) -> Writer:
     given = context.given
-    known = frozenset(address for one in given for address in addresses_in(one.text))
+    texts = (one.text[part.at : part.at + part.end - part.start] for one in given for part in one.parts)
+    known = frozenset(address for text in texts for address in addresses_in(as_data(text)))
     guard = Guard(lambda marker: resolve(marker, given), known.__contains__)
     checker = Checker(given, means.reading)
     return Writer(guard, checker, given, means.reading.sentence_ends, flag=plan.verify == "flag")

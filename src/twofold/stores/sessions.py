@@ -55,6 +55,13 @@ class Sessions:
         lines = (json.dumps({"role": one.role, "text": one.text}).encode() + b"\n" for one in kept)
         write_durably(self._folder / (key + _SUFFIX), lines)
 
+    def drop(self, name: str) -> None:
+        """Delete one conversation; one that is not there is gone already."""
+        key = _key(name)
+        self._held.pop(key, None)
+        if self._folder is not None:
+            (self._folder / (key + _SUFFIX)).unlink(missing_ok=True)
+
     def forget(self) -> None:
         """Delete all conversations with the collection, and their folder."""
         self._held.clear()

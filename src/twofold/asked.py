@@ -1,0 +1,86 @@
+"""The answering half of an index, as a Python program uses it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from twofold.domain.filters import EVERYTHING, Filter
+from twofold.domain.generators import Generator
+from twofold.query.history import Turn
+from twofold.searcher import NO_SETTINGS, Asking, Searcher
+from twofold.stores.sessions import Sessions
+
+if TYPE_CHECKING:
+    from twofold.answer.events import Event
+    from twofold.answer.types import Answer
+    from twofold.asker import Asker
+    from twofold.pipeline.ask import AnswerStream
+
+
+class Answering:
+    """What an index answers: questions, in words, with citations."""
+
+    _searcher: Searcher
+    _sessions: Sessions
+
+    def ask(  # noqa: PLR0913  # each may be left out
+        self,
+        question: str,
+        *,
+        llm: str | Generator | None = None,
+        k: int | None = None,
+        mode: str | None = None,
+        filter: Filter = EVERYTHING,  # noqa: A002
+        profile: str | None = None,
+        settings: Mapping[str, object] = NO_SETTINGS,
+        history: Sequence[Turn] = (),
+        session: str = "",
+        on_event: "Callable[[Event], None] | None" = None,
+    ) -> "Answer":
+        """Answer a question from the documents, every sentence with a citation that can be opened.
+
+        `llm` names a language model (`local`, `ollama/qwen3:8b`, `openai/gpt-4o-mini`, `http://host/v1#model`), or is
+        one; without any, or with `none`, the answer is made of the documents' own sentences. Where they hold no answer
+        it is a refusal, and the nearest passages are in its `sources`. `history` are the turns before a follow-up
+        question; `session` names a conversation that is kept and gone on with. The rest is as for `search`;
+        `settings` may be those of answers too, such as `{"answer.verify": "refuse"}`. `on_event` hears each event.
+
+        Raises what `search` raises; a model that fails is gone without, and `degraded` says so.
+        """
+        asking = Asking(k, mode, filter, None, profile, settings, tuple(history), session)
+        return self._asker.ask(question, asking, llm, on_event)
+
+    def ask_stream(  # noqa: PLR0913  # each may be left out
+        self,
+        question: str,
+        *,
+        llm: str | Generator | None = None,
+        k: int | None = None,
+        mode: str | None = None,
+        filter: Filter = EVERYTHING,  # noqa: A002
+        profile: str | None = None,
+        settings: Mapping[str, object] = NO_SETTINGS,
+        history: Sequence[Turn] = (),
+        session: str = "",
+    ) -> "AnswerStream":
+        """Answer a question event by event, as it is written: the passages first, `done` or `error` last.
+
+        Arguments as for `ask`. Closing the stream, from any thread, stops the model.
+        """
+        asking = Asking(k, mode, filter, None, profile, settings, tuple(history), session)
+        return self._asker.ask_stream(question, asking, llm)
+
+    def conversation(self, session: str) -> tuple[Turn, ...]:
+        """Give what was said in a conversation that is kept, oldest first."""
+        return self._sessions.turns(session)
+
+    def forget_conversation(self, session: str) -> None:
+        """Delete a conversation that is kept; one that is not there is gone already."""
+        self._sessions.drop(session)
+
+    @cached_property
+    def _asker(self) -> "Asker":
+        """What answers, loaded when something is first asked: a search that asks nothing starts 20 ms sooner."""
+        made: Asker = import_module("twofold.asker").Asker(self._searcher, self._sessions)
+        return made

@@ -1,0 +1,174 @@
+"""`ask`: answer a question from documents, with citations; the documents are indexed on first use."""
+
+import re
+import sys
+from collections.abc import Iterable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event
+from twofold.answer.types import Answer, Citation, Source
+from twofold.cli.data import write_json
+from twofold.cli.filters import parsed_filter
+from twofold.cli.launch import open_index
+from twofold.cli.models import ensure_present
+from twofold.cli.options import EmbedderOption, FilterOption, IndexOption, JsonOption
+from twofold.cli.progress import progress_on
+from twofold.cli.screen import Screen, from_here, one_line, printable, screen_on, shortened
+from twofold.domain.errors import InvalidInputError, ModelError
+from twofold.index import Index
+
+LlmOption = Annotated[
+    str | None,
+    typer.Option(
+        "--llm",
+        metavar="MODEL",
+        help="Who writes: local, ollama/NAME, openai/NAME, http://HOST/v1#MODEL; none for extracts.",
+        show_default=False,
+    ),
+]
+SessionOption = Annotated[
+    str, typer.Option("--session", metavar="NAME", help="Keep the conversation under this name and go on with it.")
+]
+_QUOTED = 160  # characters of a quotation that are shown
+_NEAREST = 3
+
+
+def ask(
+    context: typer.Context,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[PATH] QUESTION", help="A folder or file to ask, unless -i names an index; the question."
+        ),
+    ],
+    *,
+    llm: LlmOption = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Write the answer as it comes; with --json, events.")
+    ] = False,
+    k: Annotated[int | None, typer.Option("-k", help="How many passages.", show_default=False)] = None,
+    session: SessionOption = "",
+    sync: Annotated[bool, typer.Option(help="First bring the index up to date with PATH.")] = True,
+    filters: FilterOption = None,
+    index: IndexOption = None,
+    embedder: EmbedderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question from documents, each sentence with its citation.
+
+    `twofold ask docs/ "how do I undo a commit?"` indexes the folder on first use and follows its changes later. Without
+    a language model the answer is made of the documents' own sentences. Where the documents do not hold it, it says so.
+    """
+    path, question = _parted(words, index)
+    name = index or (index_name(path) if path is not None else None)
+    with open_index(context, name, create=path is not None, embedder=embedder) as opened:
+        if path is not None and sync:
+            _follow(opened, path)
+        told = _Told(screen_on(), as_json=as_json, stream=stream)
+        events = opened.ask_stream(question, llm=llm, k=k, filter=parsed_filter(filters or []), session=session)
+        try:
+            told.tell(events)
+        finally:
+            events.close()
+
+
+def index_name(path: Path) -> str:
+    """Give the name of the index that is kept for a folder or file: its own name and a hash of where it is."""
+    whole = path.expanduser().resolve()
+    readable = re.sub(r"[^A-Za-z0-9_-]+", "-", whole.name).strip("-")[:32] or "root"
+    return f"{readable}-{blake2b(str(whole).encode('utf-8', 'surrogateescape'), digest_size=4).hexdigest()}"
+
+
+def _parted(words: list[str], index: str | None) -> tuple[Path | None, str]:
+    """Part what to ask from the question. Raises InvalidInputError where either is missing."""
+    if index is not None:
+        return None, " ".join(words)
+    path = Path(words[0]).expanduser()
+    if len(words) > 1 and path.exists():
+        return path, " ".join(words[1:])
+    if path.exists():
+        raise InvalidInputError("There is no question.", f'Write `twofold ask {words[0]} "your question"`.')
+    if "/" in words[0] and " " not in words[0]:
+        raise InvalidInputError(f"There is no {words[0]}.", "Name a folder or a file that is there, or -i INDEX.")
+    return None, " ".join(words)
+
+
+def _follow(opened: Index, path: Path) -> None:
+    ensure_present(opened.settings)
+    with progress_on() as progress:
+        report = opened.sync(path, progress=progress)
+    for failure in report.failed:
+        screen_on(sys.stderr).line(f"not read: {from_here(failure.source)}: {one_line(failure.message)}")
+
+
+class _Told:
+    """Tells an answer on a screen or as JSON."""
+
+    def __init__(self, screen: Screen, *, as_json: bool, stream: bool) -> None:
+        self._screen = screen
+        self._as_json = as_json
+        self._stream = stream
+
+    def tell(self, events: Iterable[Event]) -> None:
+        """Tell it. Raises what ended it."""
+        for event in events:
+            if isinstance(event, ErrorEvent):
+                raise ModelError(event.message, event.remedy)
+            if self._as_json and self._stream:
+                write_json(event)
+            elif isinstance(event, ChunkEvent) and self._stream and not self._as_json:
+                self._screen.stream.write(printable(event.content))
+                self._screen.stream.flush()
+            elif isinstance(event, DoneEvent):
+                self._end(event.answer)
+
+    def _end(self, answer: Answer) -> None:
+        if self._as_json:
+            write_json(answer)
+        else:
+            if not self._stream:
+                self._screen.stream.write(printable(answer.text))
+            self._screen.line()
+            draw_rest(self._screen, answer)
+
+
+def draw_rest(screen: Screen, answer: Answer) -> None:
+    """Draw what an answer rests on, and what could not be done."""
+    screen.line()
+    for citation in answer.citations:
+        screen.line(_drawn(screen, citation))
+    if answer.refused and answer.sources:
+        screen.line(screen.paint("The nearest passages:", "dim"))
+        for source in answer.sources[:_NEAREST]:
+            screen.line(_nearest(screen, source))
+    for note in answer.degraded:
+        screen.line(screen.paint(f"Degraded: {one_line(note)}", "yellow"))
+    screen.line(screen.paint(_summary(answer), "dim"))
+
+
+def _summary(answer: Answer) -> str:
+    kinds = {"extractive": "Extracts of the documents, no language model", "generated": "Written by a language model",
+             "ungrounded": "A language model's own words, from no document"}  # fmt: skip
+    said = [kinds[answer.mode] if not answer.refused else "No answer"]
+    if answer.mode == "generated" and answer.sentences:
+        checked = [one for one in answer.sentences if one.supported is not None]
+        said.append(f"{sum(bool(one.supported) for one in checked)} of {len(checked)} sentences borne out")
+    if answer.p_answerable is not None:
+        said.append(f"chance of an answer {answer.p_answerable:.2f}")
+    return f"{'; '.join(said)}; {answer.timings_ms.get('total', 0.0):,.0f} ms"
+
+
+def _drawn(screen: Screen, citation: Citation) -> str:
+    page = f", p. {citation.page}" if citation.page is not None else f", {citation.place}" if citation.place else ""
+    section = f" › {' › '.join(citation.heading)}" if citation.heading else ""
+    where = one_line(f"{from_here(citation.source)}{page}{section}")
+    quote = shortened(one_line(citation.quote), _QUOTED)
+    return f"{screen.paint(f'[{citation.number}]', 'cyan')} {screen.paint(where, 'bold')}: {quote}"
+
+
+def _nearest(screen: Screen, source: Source) -> str:
+    return f"  {screen.paint(from_here(source.source), 'bold')}: {shortened(one_line(source.text), _QUOTED)}"
