@@ -137,10 +137,12 @@ def _preparing(parts: Parts, settings: Settings) -> Iterator[Callable[[Changes],
 
 
 def _dials(settings: Settings) -> Sequence[Dial]:
-    """Leave out what is set already, and the reranker's weight where none is set."""
-    kept = [
-        replace(dial, options=tuple(one for one in dial.options if merge(settings, one) != settings)) for dial in DIALS
-    ]
+    """Leave out what is set already or comes to the same as another option, and the weight of a reranker not set."""
+    kept = []
+    for dial in DIALS:
+        made = [merge(settings, option) for option in dial.options]
+        new = [place for place, one in enumerate(made) if one not in (settings, *made[:place])]
+        kept.append(replace(dial, options=tuple(dial.options[place] for place in new)))
     return [dial for dial in kept if dial.name != "reranking" or settings.rerank.model != "none"]
 
 

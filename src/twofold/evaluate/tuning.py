@@ -41,14 +41,15 @@ DIALS: Final = (
     Dial(
         "joining",
         (
-            *_each("search.mode", "bm25", "semantic"),
+            *_each("search.mode", "bm25", "semantic", "hybrid"),
             *_each("fusion.dense_weight", "0.2", "0.4", "0.5", "0.6", "0.7", "0.8"),
             *({"fusion.form": "convex", "fusion.dense_weight": weight} for weight in ("0.2", "0.4", "0.6", "0.8")),
+            {"fusion.form": "adaptive", "fusion.dense_weight": "0.6"},
             {"fusion.form": "linear", "fusion.dense_weight": "0.5"},
             {"fusion.form": "rrf"},
         ),
     ),
-    Dial("likeness", ({"likeness.passages": "0"}, *_each("likeness.share", "0.3", "0.5", "0.65"))),
+    Dial("likeness", (*_each("likeness.passages", "0", "5"), *_each("likeness.share", "0.3", "0.5", "0.65"))),
     Dial(
         "words",
         tuple(
