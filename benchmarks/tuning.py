@@ -85,8 +85,12 @@ def preparing(parts: Parts, start: Settings) -> Prepare:
 
 def dials(start: Settings) -> Sequence[Dial]:
     """Leave out what changes nothing, and the reranker, which is not set."""
-    kept = ((dial, [one for one in dial.options if merge(start, one) != start]) for dial in DIALS)
-    return [replace(dial, options=tuple(some)) for dial, some in kept if dial.name != "reranking"]
+    kept = []
+    for dial in DIALS:
+        made = [merge(start, option) for option in dial.options]
+        new = [place for place, one in enumerate(made) if one not in (start, *made[:place])]
+        kept.append(replace(dial, options=tuple(dial.options[place] for place in new)))
+    return [dial for dial in kept if dial.name != "reranking"]
 
 
 def made_up(whole: Parts, judged: JudgedCollection, scratch: Parts, start: Settings, seed: int) -> Tuning:

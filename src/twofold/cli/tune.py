@@ -20,7 +20,7 @@ from twofold.compose import aids_for, openers_for, plan_of
 from twofold.domain.errors import InvalidInputError
 from twofold.evaluate.measuring import searching
 from twofold.evaluate.report import metric_named
-from twofold.evaluate.tuning import DIALS, JUDGED, LEAST_QUESTIONS, PSEUDO, Changes, Dial, tune_by
+from twofold.evaluate.tuning import DIALS, JUDGED, LEAST_QUESTIONS, MOST_FINALISTS, PSEUDO, Changes, Dial, tune_by
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
 from twofold.settings import Settings, merge, resolve
@@ -105,7 +105,7 @@ def _tuned(ground: Ground, settings: Settings, asked: _Asked) -> Told:
     parts, metric = ground.parts, metric_named(asked.metric)
     dials = _dials(settings)
     rules = replace(PSEUDO if asked.kinds else JUDGED, seed=asked.seed, seconds=asked.budget)
-    most = 1 + sum(len(dial.options) for dial in dials) + rules.finalists + 1
+    most = 1 + sum(len(dial.options) for dial in dials) + MOST_FINALISTS + 1
     with _preparing(parts, settings) as prepare, searches_on(most) as tell:
         measure = searching(ground.judged, ground.names, metric, prepare, tell)
         found = tune_by(ground.judged.queries, measure, metric.name, dials, rules)

@@ -22,6 +22,7 @@ Measure = Callable[[Changes, Sequence[Question]], Sequence[float]]
 
 LEAST_QUESTIONS: Final = 20
 LEAST_CHOOSING: Final = 10
+MOST_FINALISTS: Final = 2
 DEFAULT: Final = "default"
 
 
@@ -68,13 +69,12 @@ class Rules:
     """When a change is taken: `alpha` bounds the chance of a change where none is better, over all that is confirmed.
 
     `bound` is the least gain worth a change, in the metric; a dial is moved for half of that on the choosing questions.
-    At most `finalists` changes are confirmed: what the last dials came to. `seed` parts the questions. `seconds` is
-    what the whole may take, about: choosing goes on with fewer questions, and ends early, by it.
+    `seed` parts the questions. `seconds` is what the whole may take, about: choosing goes on with fewer questions, and
+    ends early, by it.
     """
 
     alpha: float = 0.05
     bound: float = 0.005
-    finalists: int = 3
     seed: int = 0
     seconds: float = inf
 
@@ -173,18 +173,18 @@ def tune_by(
 ) -> Tuning:
     """Try every option of every dial on one half, and hold the best few against the default on the other half.
 
-    Each dial's best option stays for the dials after it, where it gains at least half of the bound. What the dials came
-    to, one after the other, is confirmed. A change wins when the paired randomisation test, adjusted by Holm over the
-    finalists, gives p < alpha for a gain of at least the bound; of several the one with the most dials moved. Source:
-    Smucker and others 2007 for the test, Holm 1979 for the adjustment; choosing and confirming on the same questions
-    would flatter.
+    Each dial's best option stays for the dials after it, where it gains at least half of the bound. Two changes are
+    confirmed, what all the dials came to and their first step: every further one would cost all of them power. One wins
+    when the paired randomisation test, adjusted by Holm, gives p < alpha for a gain of at least the bound; of both the
+    first. Source: Smucker and others 2007 for the test, Holm 1979 for the adjustment; choosing and confirming on the
+    same questions would flatter.
 
     Raises InvalidInputError as `split` does, and what `measure` raises.
     """
     ends = clock() + rules.seconds
     choosing, confirming = split(questions, rules.seed)
     tried, cut_short = _tried(dials, measure, choosing, (len(confirming), rules, ends), clock)
-    finalists = tuple(reversed(tried.steps))[: rules.finalists]
+    finalists = (tried.steps[-1], tried.steps[0])[: len(tried.steps)] if tried.steps else ()
     confirmed = _confirmed(finalists, measure, confirming, metric)
     winner, reason = _verdict(finalists, confirmed, rules)
     return Tuning(
@@ -221,7 +221,7 @@ def _tried(
     tried = _Choosing(measure, questions, clock)
     tried.take({})
     seconds = tried.trials[0].ms_per_query / 1000.0
-    kept_back = seconds * confirming * (rules.finalists + 1)
+    kept_back = seconds * confirming * (MOST_FINALISTS + 1)
     few = _affordable(questions, sum(len(dial.options) for dial in dials), seconds, ends - clock() - kept_back)
     if len(few) < len(questions):
         tried = _Choosing(measure, few, clock)
