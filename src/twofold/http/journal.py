@@ -1,0 +1,88 @@
+"""What the server itself must remember: jobs and feedback, in one small SQLite file that survives a power cut."""
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from twofold.domain.errors import StoreError
+from twofold.stores.local.durable import make_folder
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS jobs (number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, record BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS feedback (number INTEGER PRIMARY KEY, collection TEXT NOT NULL, record BLOB NOT NULL);
+"""
+
+
+class Journal:
+    """Keeps records as bytes; what they say is for others to know. Bears calls from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        make_folder(folder)
+        path = folder / "server.sqlite3"
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        self._turn = threading.Lock()
+        with _failures():
+            self._connection = apsw.Connection(str(path))
+            self._connection.set_busy_timeout(5_000)
+            self._connection.pragma("journal_mode", "wal")
+            self._connection.pragma("synchronous", "full")
+            self._connection.execute(_SCHEMA)
+
+    def keep_job(self, identity: str, record: bytes) -> None:
+        """Write a job's record, or write it anew; durable when it returns."""
+        self._run(
+            "INSERT INTO jobs (id, record) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
+            (identity, record),
+        )
+
+    def forget_job(self, identity: str) -> None:
+        """Delete a job's record."""
+        self._run("DELETE FROM jobs WHERE id = ?", (identity,))
+
+    def jobs(self) -> Sequence[bytes]:
+        """Give all records of jobs, in the order in which they were first kept."""
+        with self._turn, _failures():
+            return [bytes(record) for (record,) in self._connection.execute("SELECT record FROM jobs ORDER BY number")]
+
+    def add_feedback(self, collection: str, record: bytes) -> int:
+        """Append one record, durable when it returns; give its number."""
+        with self._turn, _failures():
+            rows = self._connection.execute(
+                "INSERT INTO feedback (collection, record) VALUES (?, ?) RETURNING number", (collection, record)
+            )
+            return int(next(iter(rows))[0])
+
+    def feedback(self, collection: str) -> Sequence[bytes]:
+        """Give what was said of a collection, in order."""
+        with self._turn, _failures():
+            rows = self._connection.execute(
+                "SELECT record FROM feedback WHERE collection = ? ORDER BY number", (collection,)
+            )
+            return [bytes(record) for (record,) in rows]
+
+    def forget_feedback(self, collection: str) -> None:
+        """Delete what was said of a collection that is gone."""
+        self._run("DELETE FROM feedback WHERE collection = ?", (collection,))
+
+    def close(self) -> None:
+        """Close the file. Calling it twice does nothing more."""
+        with self._turn, _failures():
+            self._connection.close()
+
+    def _run(self, statement: str, values: tuple[str | bytes, ...]) -> None:
+        with self._turn, _failures():
+            self._connection.execute(statement, values)
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    try:
+        yield
+    except (apsw.Error, OSError) as error:
+        raise StoreError(
+            f"The server's own records cannot be kept: {type(error).__name__}.", "Check the disk under TWOFOLD_HOME."
+        ) from error

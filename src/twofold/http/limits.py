@@ -1,0 +1,38 @@
+"""How much of anything one server takes on; what is beyond is refused at once, never kept waiting without end."""
+
+from dataclasses import dataclass
+
+KIBIBYTE = 1 << 10
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLimits:
+    """Sizes in bytes, times in seconds. `workers` searches run at once and `waiting` more wait; then 503.
+
+    `streams` answers are written at once; beyond, 429. `queued_jobs` jobs wait to be done, `kept_jobs` finished ones
+    are remembered. An upload holds at most `upload_files` files and `upload_bytes` in all, and
+    `uploads` are taken in at once.
+    """
+
+    workers: int = 4
+    waiting: int = 64
+    streams: int = 16
+    connections: int = 1024
+    body_bytes: int = MEBIBYTE
+    upload_bytes: int = 256 * MEBIBYTE
+    upload_files: int = 100
+    uploads: int = 4
+    query_characters: int = 32_000
+    k: int = 1_000
+    batch: int = 100
+    request_seconds: float = 30.0
+    stream_seconds: float = 300.0
+    body_seconds: float = 60.0
+    header_seconds: float = 10.0
+    queued_jobs: int = 64
+    kept_jobs: int = 1_000
+    shutdown_seconds: float = 8.0
+
+
+DEFAULT_LIMITS = ServerLimits()

@@ -1,0 +1,99 @@
+"""The routes that search: one question, many, with the whole explanation, why not, and what people thought of it."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Response
+
+from twofold.http.asked import BatchAsked, FeedbackAsked, SearchAsked, WhyNotAsked
+from twofold.http.given import BatchGiven, FeedbackGiven, SearchGiven, batch_given, search_given
+from twofold.http.service import Caller, GuardedRoute, Here, IndexName, encoded, needs
+from twofold.http.tokens import Action
+from twofold.index import Index
+from twofold.pipeline.results import SearchResult
+from twofold.pipeline.whynot import WhyNot
+from twofold.searcher import Asking
+
+router = APIRouter(prefix="/v1/indexes/{index}", tags=["search"], route_class=GuardedRoute)
+
+
+def searched(index: Index, query: str, asking: Asking) -> SearchResult:
+    """Search as `asking` says."""
+    return index.search(
+        query,
+        k=asking.k,
+        mode=asking.mode,
+        filter=asking.filter,
+        rerank=asking.rerank,
+        profile=asking.profile,
+        settings=asking.settings,
+        history=asking.history,
+        session=asking.session,
+    )
+
+
+@router.post("/search", response_model=SearchGiven, openapi_extra=needs(Action.READ))
+async def search(index: IndexName, asked: SearchAsked, service: Here, caller: Caller) -> Response:
+    """Find the passages that answer a question best."""
+
+    def found() -> SearchGiven:
+        asking = asked.asking(caller.name)
+        with service.held(index) as held:
+            return search_given(searched(held, asked.query, asking))
+
+    return await service.answer(found)
+
+
+@router.post("/search:batch", response_model=BatchGiven, openapi_extra=needs(Action.READ))
+async def search_batch(index: IndexName, asked: BatchAsked, service: Here, caller: Caller) -> Response:
+    """Search for many questions at once; each is ranked for itself."""
+
+    def found() -> BatchGiven:
+        asking = asked.asking(caller.name)
+        with service.held(index) as held:
+            return batch_given(held.search_many(asked.queries, asking))
+
+    return await service.answer(found)
+
+
+@router.post("/explain", response_model=SearchResult, openapi_extra=needs(Action.READ))
+async def explain(index: IndexName, asked: SearchAsked, service: Here, caller: Caller) -> Response:
+    """Search, and give with each passage the whole trace from which its score can be recomputed."""
+
+    def found() -> SearchResult:
+        asking = asked.asking(caller.name)
+        with service.held(index) as held:
+            return searched(held, asked.query, asking)
+
+    return await service.answer(found)
+
+
+@router.post("/why-not", response_model=WhyNot, openapi_extra=needs(Action.READ))
+async def why_not(index: IndexName, asked: WhyNotAsked, service: Here, caller: Caller) -> Response:
+    """Say which stage of a search lost a document, and the smallest change that brings it back."""
+
+    def told() -> WhyNot:
+        asking = asked.asking(caller.name)
+        with service.held(index) as held:
+            return held.why_not(asked.query, asked.document, asking)
+
+    return await service.answer(told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    at: str
+    by: str
+    said: dict[str, object]
+
+
+@router.post("/feedback", response_model=FeedbackGiven, status_code=201, openapi_extra=needs(Action.READ))
+async def feedback(index: IndexName, asked: FeedbackAsked, service: Here, caller: Caller) -> Response:
+    """Keep what somebody thinks of an answer. It is only ever added to, and goes with the index."""
+
+    def kept() -> FeedbackGiven:
+        record = _Kept(datetime.now(UTC).isoformat(timespec="seconds"), caller.name, asked.model_dump())
+        with service.held(index):
+            return FeedbackGiven(service.journal.add_feedback(index, encoded(record)))
+
+    return await service.write(kept, 201)

@@ -1,0 +1,59 @@
+"""PDF files that were sent, kept so that their pages can be shown; found by index and by the hash of their bytes."""
+
+import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from twofold.domain.types import Document
+from twofold.http.tokens import INDEX_NAME
+from twofold.ingest.documents import content_hash
+from twofold.ingest.media_types import PDF
+from twofold.stores.local.durable import make_folder, write_durably
+
+LARGEST = 100_000_000
+_HASH = re.compile(r"[0-9a-f]{32}")
+
+
+class Originals:
+    """The files of one server. Names are checked here again, and are never anything but a name."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, index: str, document: Document, data: bytes) -> None:
+        """Keep a PDF; anything else needs no original."""
+        if document.media_type == PDF:
+            path = self._path(index, content_hash(data))
+            make_folder(path.parent)
+            write_durably(path, [data])
+
+    def read(self, index: str, document: Document) -> bytes | None:
+        """Give the PDF that a document was read from, or None: it is no PDF, it is gone, it has changed.
+
+        One that was synced is read where it lies; its bytes must be those that were indexed.
+        """
+        if document.media_type != PDF or not _HASH.fullmatch(document.content_hash):
+            return None
+        for path in (self._path(index, document.content_hash), Path(document.source)):
+            with suppress(OSError, ValueError):
+                if path.is_file() and path.stat().st_size <= LARGEST:
+                    data = path.read_bytes()
+                    if content_hash(data) == document.content_hash:
+                        return data
+        return None
+
+    def forget(self, index: str, document: Document) -> None:
+        """Delete what was kept of a document that is gone."""
+        if _HASH.fullmatch(document.content_hash):
+            self._path(index, document.content_hash).unlink(missing_ok=True)
+
+    def forget_index(self, index: str) -> None:
+        """Delete what was kept of an index that is gone."""
+        shutil.rmtree(self._path(index, "0" * 32).parent, ignore_errors=True)
+
+    def _path(self, index: str, hashed: str) -> Path:
+        if not (INDEX_NAME.fullmatch(index) and _HASH.fullmatch(hashed)):
+            message = "these are no names"
+            raise ValueError(message)
+        return self._folder / index / f"{hashed}.pdf"

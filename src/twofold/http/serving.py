@@ -1,0 +1,201 @@
+"""Running the server: the address it binds, who may come in, and an end within ten seconds."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from twofold.domain.errors import InvalidInputError
+from twofold.http.app import Plan, Server, create_server, roots_of
+from twofold.http.gate import Doors
+from twofold.http.limits import DEFAULT_LIMITS, ServerLimits
+from twofold.http.tokens import TokenBook
+from twofold.index import Index
+from twofold.settings import Settings
+
+LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+MADE_AT_ONCE = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server listens, and by what further names and from what other pages it may be asked."""
+
+    host: str = "127.0.0.1"
+    port: int = 8722
+    names: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+
+
+def serve(  # noqa: PLR0913  # what a command says
+    settings: Settings,
+    opener: Callable[[str], Index],
+    where: tuple[str, int],
+    *,
+    names: tuple[str, ...] = (),
+    origins: tuple[str, ...] = (),
+    roots: tuple[Path, ...] = (),
+    announce: Callable[[str], None],
+) -> None:
+    """Serve at a host and a port until told to end; `announce` hears of the address once it is bound.
+
+    Raises as `plan_for` and `bound` do.
+    """
+    address = Address(*where, names, origins)
+    plan = plan_for(settings, opener, address, roots)
+    with bound(address) as listening:
+        announce(f"http://{_bracketed(address.host)}:{listening.getsockname()[1]}")
+        run(plan, listening)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def is_local(host: str) -> bool:
+    """Say whether an address can be reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def plan_for(
+    settings: Settings,
+    opener: Callable[[str], Index],
+    address: Address,
+    roots: tuple[Path, ...] = (),
+    limits: ServerLimits = DEFAULT_LIMITS,
+) -> Plan:
+    """Say what a server is to be.
+
+    Raises InvalidInputError for an address that others can reach while no token was made, or a root that is no folder.
+    """
+    tokens = TokenBook(settings.home)
+    if not is_local(address.host) and not any(not one.revoked for one in tokens.records()):
+        raise InvalidInputError(
+            f"{address.host} can be reached by others, and no token was made.",
+            "`twofold token create --name NAME --scope read` makes one; or leave the address at 127.0.0.1.",
+        )
+    for root in roots:
+        if not root.expanduser().is_dir():
+            raise InvalidInputError(f"{root} is no folder.", "--root names a folder that may be synced.")
+    names = {_bracketed(address.host), *(LOCAL_NAMES if is_local(address.host) else ()), *address.names}
+    doors = Doors(
+        frozenset(name.lower() for name in names), frozenset(address.origins), token_needed=not is_local(address.host)
+    )
+    return Plan(settings, opener, doors, limits, roots_of(roots))
+
+
+def bound(address: Address) -> socket.socket:
+    """Bind the address; port 0 lets the system choose. Raises InvalidInputError when it cannot be had."""
+    try:
+        family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
+        made = socket.create_server((address.host, address.port), family=family, backlog=MADE_AT_ONCE)
+    except OSError as error:
+        raise InvalidInputError(
+            f"{address.host} port {address.port} cannot be had: {error.strerror}.", "Choose another with --port."
+        ) from error
+    # Connections inherit it. asyncio sets it for sockets of its own making only, and without it answers wait 40 ms.
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    made.setblocking(False)
+    return made
+
+
+def run(plan: Plan, listening: socket.socket) -> None:
+    """Serve until SIGTERM or SIGINT; then finish or refuse what is left within ten seconds."""
+    _LocalServer(configured(create_server(plan), plan.limits)).run([listening])
+
+
+def configured(server: Server, limits: ServerLimits) -> "ServerConfig":
+    """Say to uvicorn how to serve an application."""
+    return ServerConfig(server, limits)
+
+
+class ServerConfig(uvicorn.Config):
+    """uvicorn's settings for one server: no log of its own, no header that names it, and patience that ends."""
+
+    def __init__(self, server: Server, limits: ServerLimits) -> None:
+        super().__init__(
+            server.app,
+            http=_protocol(limits.header_seconds),
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=limits.connections,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=max(1, round(limits.shutdown_seconds) - 4),
+        )
+        self.standing = server.standing
+        logging.getLogger("uvicorn.error").addFilter(_without_traceback)
+
+
+class _LocalServer(uvicorn.Server):
+    """Lets streams end by themselves as soon as it is told to end."""
+
+    config: ServerConfig
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.config.standing.closing = True
+        await super().shutdown(sockets)
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    """Take from a log line what may quote a document or a question."""
+    record.exc_info = None
+    record.exc_text = None
+    return True
+
+
+def _protocol(seconds: float) -> type[H11Protocol]:
+    return type("Impatient", (_Impatient,), {"seconds": seconds})
+
+
+class _Impatient(H11Protocol):
+    """HTTP/1.1 that hangs up on who does not send the whole head of a request within so many seconds."""
+
+    seconds = DEFAULT_LIMITS.header_seconds
+    _waited: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first head."""
+        super().connection_made(transport)
+        self._waited = self.loop.call_later(self.seconds, self._hang_up)
+
+    def data_received(self, data: bytes) -> None:
+        """Wait no more once a head is whole, and again when the next one begins."""
+        super().data_received(data)
+        if not self._between_requests():
+            self._wait_no_more()
+        elif self._waited is None:
+            self._waited = self.loop.call_later(self.seconds, self._hang_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        super().connection_lost(exc)
+        self._wait_no_more()
+
+    def _between_requests(self) -> bool:
+        cycle: object = self.cycle
+        return cycle is None or self.cycle.response_complete
+
+    def _wait_no_more(self) -> None:
+        if self._waited is not None:
+            self._waited.cancel()
+            self._waited = None
+
+    def _hang_up(self) -> None:
+        self._waited = None
+        if self._between_requests():
+            self.transport.close()
