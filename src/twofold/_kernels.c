@@ -321,26 +321,15 @@ static enum failure score_all(Term *terms, Py_ssize_t count, const double *norms
     return failure;
 }
 
-/* What each term adds to each wanted slot, by binary search. */
-static void contributions(const Term *terms, Py_ssize_t count, const double *norms, double most, const uint32_t *wanted,
-                          Py_ssize_t slots, double *parts)
+/* How often a term occurs in each wanted slot, in every `step`-th place of the result. Where the wanted slots rise, the
+ * search goes on from the last place: a few steps between neighbours, whatever the length of the postings. */
+static void occurrences_of(const Term *term, const uint32_t *wanted, Py_ssize_t count, uint16_t *often, Py_ssize_t step)
 {
-    for (Py_ssize_t t = 0; t < count; t++) {
-        const Term *term = terms + t;
-        for (Py_ssize_t i = 0; i < slots; i++) {
-            int64_t low = term->at, high = term->end;
-            while (low < high) {
-                int64_t middle = low + (high - low) / 2;
-                if (term->slots[middle] < wanted[i]) low = middle + 1;
-                else high = middle;
-            }
-            double added = 0.0;
-            if (low < term->end && term->slots[low] == wanted[i]) {
-                double often = term->frequencies[low];
-                added = term->weight * (often * most / (often + norms[wanted[i]]));
-            }
-            parts[i * count + t] = added;
-        }
+    int64_t at = term->at;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (i && wanted[i] < wanted[i - 1]) at = term->at;
+        at = first_from(term->slots, at, term->end, wanted[i]);
+        often[i * step] = at < term->end && term->slots[at] == wanted[i] ? term->frequencies[at] : 0;
     }
 }
 
@@ -482,7 +471,7 @@ CLONES static void cosines_of(const double *restrict query, const uint16_t *rest
 /* ---- Python's side: checked views of arrays, and the arrays that go back. ---- */
 
 typedef struct {
-    PyObject *empty, *uint32, *int32, *float64;
+    PyObject *empty, *uint16, *uint32, *int32, *float64;
 } State;
 
 /* The buffer protocol's letters for each kind; sizes tell apart those that differ by platform. */
@@ -597,7 +586,7 @@ static PyObject *pair(PyObject *first, PyObject *second)
     return both;
 }
 
-/* The eight arrays that both BM25 functions take. */
+/* A segment's postings and the stretches of terms in them; of a BM25 question, weights and norms as well. */
 typedef struct {
     Py_buffer slots, frequencies, starts, ends, weights, norms;
     Term *terms;
@@ -634,7 +623,7 @@ static int question_terms(Question *question)
             return -1;
         }
         question->terms[t] =
-            (Term){question->slots.buf, question->frequencies.buf, start, start, end, weights[t]};
+            (Term){question->slots.buf, question->frequencies.buf, start, start, end, weights ? weights[t] : 0.0};
     }
     return 0;
 }
@@ -703,14 +692,27 @@ static PyObject *bm25_top(PyObject *module, PyObject *const *arguments, Py_ssize
     return result;
 }
 
-static PyObject *bm25_contributions(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+/* Open a segment's postings and the stretches of terms in them, without weights; `question_close` must follow. */
+static int stretches_open(Question *question, PyObject *const *arguments)
+{
+    memset(question, 0, sizeof *question);
+    if (open_view(arguments[0], &SLOTS, &question->slots) ||
+        open_view(arguments[1], &FREQUENCIES, &question->frequencies) ||
+        open_view(arguments[2], &STARTS, &question->starts) || open_view(arguments[3], &ENDS, &question->ends) ||
+        same_length(&question->frequencies, question->slots.shape[0], "frequencies has the wrong length") ||
+        same_length(&question->ends, question->starts.shape[0], "ends has the wrong length"))
+        return -1;
+    return question_terms(question);
+}
+
+static PyObject *occurrences(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
 {
     Question question;
     Py_buffer wanted = {0}, view = {0};
     PyObject *result = NULL;
     uint32_t *slots = NULL;
-    if (expect(given, 8)) return NULL;
-    if (question_open(&question, arguments) || open_view(arguments[7], &WANTED, &wanted)) goto done;
+    if (expect(given, 5)) return NULL;
+    if (stretches_open(&question, arguments) || open_view(arguments[4], &WANTED, &wanted)) goto done;
     Py_ssize_t count = wanted.shape[0];
     slots = PyMem_Malloc(count ? (size_t)wanted.len : 1);
     if (slots == NULL) {
@@ -718,21 +720,16 @@ static PyObject *bm25_contributions(PyObject *module, PyObject *const *arguments
         goto done;
     }
     if (count) memcpy(slots, wanted.buf, (size_t)wanted.len);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (slots[i] >= (uint64_t)question.norms.shape[0]) {
-            fail(OUT_OF_RANGE);
-            goto done;
-        }
-    }
     State *state = PyModule_GetState(module);
-    result = PyObject_CallFunction(state->empty, "(nn)O", count, question.count, state->float64);
+    result = PyObject_CallFunction(state->empty, "(nn)O", count, question.count, state->uint16);
     if (result == NULL) goto done;
     if (open_view(result, &RESULT, &view)) {
         Py_CLEAR(result);
         goto done;
     }
     Py_BEGIN_ALLOW_THREADS
-    contributions(question.terms, question.count, question.norms.buf, question.most, slots, count, view.buf);
+    for (Py_ssize_t t = 0; t < question.count; t++)
+        occurrences_of(question.terms + t, slots, count, (uint16_t *)view.buf + t, question.count);
     Py_END_ALLOW_THREADS
 done:
     PyBuffer_Release(&view);
@@ -951,7 +948,7 @@ done:
 
 static PyMethodDef METHODS[] = {
     {"bm25_top", (PyCFunction)(void (*)(void))bm25_top, METH_FASTCALL, NULL},
-    {"bm25_contributions", (PyCFunction)(void (*)(void))bm25_contributions, METH_FASTCALL, NULL},
+    {"occurrences", (PyCFunction)(void (*)(void))occurrences, METH_FASTCALL, NULL},
     {"count_marked", (PyCFunction)(void (*)(void))count_marked, METH_FASTCALL, NULL},
     {"mark", (PyCFunction)(void (*)(void))mark, METH_FASTCALL, NULL},
     {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},
@@ -967,17 +964,19 @@ static int module_exec(PyObject *module)
     PyObject *numpy = PyImport_ImportModule("numpy");
     if (numpy == NULL) return -1;
     state->empty = PyObject_GetAttrString(numpy, "empty");
+    state->uint16 = PyObject_GetAttrString(numpy, "uint16");
     state->uint32 = PyObject_GetAttrString(numpy, "uint32");
     state->int32 = PyObject_GetAttrString(numpy, "int32");
     state->float64 = PyObject_GetAttrString(numpy, "float64");
     Py_DECREF(numpy);
-    return state->empty && state->uint32 && state->int32 && state->float64 ? 0 : -1;
+    return state->empty && state->uint16 && state->uint32 && state->int32 && state->float64 ? 0 : -1;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     State *state = PyModule_GetState(module);
     Py_VISIT(state->empty);
+    Py_VISIT(state->uint16);
     Py_VISIT(state->uint32);
     Py_VISIT(state->int32);
     Py_VISIT(state->float64);
@@ -988,6 +987,7 @@ static int module_clear(PyObject *module)
 {
     State *state = PyModule_GetState(module);
     Py_CLEAR(state->empty);
+    Py_CLEAR(state->uint16);
     Py_CLEAR(state->uint32);
     Py_CLEAR(state->int32);
     Py_CLEAR(state->float64);

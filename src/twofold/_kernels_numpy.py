@@ -57,36 +57,23 @@ def bm25_top(  # noqa: PLR0913, PLR0917
     return best.astype(np.uint32), scores[best]
 
 
-def bm25_contributions(  # noqa: PLR0913, PLR0917
-    slots: Slots,
-    frequencies: Frequencies,
-    starts: Offsets,
-    ends: Offsets,
-    weights: Floats,
-    norms: Floats,
-    k1: float,
-    wanted: Slots,
-) -> Floats:
-    """Give what each term adds to each wanted slot: float64 (wanted, terms), 0.0 where the term does not occur.
+def occurrences(
+    slots: Slots, frequencies: Frequencies, starts: Offsets, ends: Offsets, wanted: Slots
+) -> NDArray[np.uint16]:
+    """Say how often each term occurs in each wanted slot: uint16 (wanted, terms), 0 where it does not.
 
-    Added up from the left, a row is the score that `bm25_top` gives. Raises ValueError as `bm25_top` does.
+    Fastest where the wanted slots rise. A slot that the segment does not have holds no term. Raises ValueError for
+    arrays of a wrong kind or length.
     """
-    _check_terms(slots, frequencies, starts, ends, weights, norms)
-    count = _check_scorer(norms, k1)
+    _check_postings(slots, frequencies, starts, ends)
     _check(wanted, np.uint32, "wanted")
-    if len(wanted) and int(wanted.max()) >= count:
-        raise ValueError("a slot is out of range")
-    parts = np.zeros((len(wanted), len(starts)), dtype=np.float64)
-    with np.errstate(all="ignore"):
-        for term, (start, end) in enumerate(zip(starts, ends, strict=True)):
-            if start == end:
-                continue
+    found = np.zeros((len(wanted), len(starts)), dtype=np.uint16)
+    for term, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        if start < end:
             held = slots[start:end]
             places = np.minimum(np.searchsorted(held, wanted), len(held) - 1)
-            often = frequencies[start:end][places].astype(np.float64)
-            added = weights[term] * (often * (k1 + 1.0) / (often + norms[wanted]))
-            parts[:, term] = np.where(held[places] == wanted, added, 0.0)
-    return parts
+            found[:, term] = np.where(held[places] == wanted, frequencies[start:end][places], 0)
+    return found
 
 
 def count_marked(slots: Slots, start: int, end: int, marks: Mask) -> int:
@@ -217,12 +204,16 @@ def _within(slots: Slots, start: int, end: int, count: int) -> Slots:
 def _check_terms(
     slots: Slots, frequencies: Frequencies, starts: Offsets, ends: Offsets, weights: Floats, norms: Floats
 ) -> None:
+    _check_postings(slots, frequencies, starts, ends)
+    _check(weights, np.float64, "weights", len(starts))
+    _check(norms, np.float64, "norms")
+
+
+def _check_postings(slots: Slots, frequencies: Frequencies, starts: Offsets, ends: Offsets) -> None:
     _check(slots, np.uint32, "slots")
     _check(frequencies, np.uint16, "frequencies", len(slots))
     _check(starts, np.int64, "starts")
     _check(ends, np.int64, "ends", len(starts))
-    _check(weights, np.float64, "weights", len(starts))
-    _check(norms, np.float64, "norms")
     if len(starts) and bool(np.any((starts < 0) | (ends < starts) | (ends > len(slots)))):
         raise ValueError("a term lies outside the postings")
 

@@ -9,26 +9,26 @@ KERNELS: Literal["c", "numpy"]
 
 try:
     from twofold._kernels import (
-        bm25_contributions,
         bm25_top,
         cosines,
         count_marked,
         dots,
         hamming_top,
         mark,
+        occurrences,
         top_scores,
     )
 
     KERNELS = "c"
 except ImportError:
     from twofold._kernels_numpy import (
-        bm25_contributions,
         bm25_top,
         cosines,
         count_marked,
         dots,
         hamming_top,
         mark,
+        occurrences,
         top_scores,
     )
 
@@ -36,12 +36,12 @@ except ImportError:
 
 __all__ = [
     "KERNELS",
-    "bm25_contributions",
     "bm25_top",
     "cosines",
     "count_marked",
     "dots",
     "hamming_top",
     "mark",
+    "occurrences",
     "top_scores",
 ]

@@ -83,6 +83,18 @@ def test_unknown_keys_score_nothing_and_cannot_be_fetched(store: Store) -> None:
         assert view.explain_terms(query("cat"), int(unknown[0])) == ()
         with pytest.raises(NotFoundError):
             view.chunks([int(unknown[0])])
+        with pytest.raises(NotFoundError):
+            view.term_counts([int(unknown[0])])
+
+
+def test_the_terms_of_a_passage_are_those_it_was_put_with(store: Store) -> None:
+    made = entries(TEXTS)
+    store.put(made)
+    passages = [indexed for one in made for indexed in one.chunks][::-1]
+    with store.view() as view:
+        for _ in range(2):  # the second time what was looked up is known
+            assert list(view.term_counts([one.chunk.key for one in passages])) == [one.terms for one in passages]
+        assert list(view.term_counts([])) == []
 
 
 def test_the_parts_of_a_score_add_up_to_it(store: Store) -> None:

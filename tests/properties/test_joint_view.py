@@ -85,6 +85,7 @@ def test_both_arms_rank_as_one_collection_does(
             theirs = np.array(own_keys(view, other.tolist()), dtype=np.int64)
             assert view.score_terms(asked, other).tolist() == whole.score_terms(asked, theirs).tolist()
             assert view.score_vector(direction, other).tolist() == whole.score_vector(direction, theirs).tolist()
+            assert list(view.term_counts(other.tolist())) == list(whole.term_counts(theirs.tolist()))
             kept = view.within(other, scope)
             assert own_keys(view, kept.tolist()) == whole.within(theirs, scope).tolist()
             for key, own in zip(other.tolist(), theirs.tolist(), strict=True):

@@ -94,18 +94,21 @@ def test_the_best_by_bm25_are_those_of_a_plain_loop_with_all_ties_and_to_the_las
 
 
 @given(question=questions(), seed=st.integers(0, 99))
-def test_contributions_are_the_formulas_and_add_up_to_the_score(
+def test_occurrences_are_what_the_postings_say_in_any_order_of_slots(
     kernels: ModuleType, question: Question, seed: int
 ) -> None:
-    count = len(question.norms)
-    wanted = np.random.default_rng(seed).integers(0, count, 30).astype(np.uint32)
-    expected = plain_scores(question)
+    slots, often, starts, ends = question[:4]
+    wanted = np.random.default_rng(seed).integers(0, len(question.norms) + 3, 30).astype(np.uint32)
+    held = [
+        dict(zip(slots[start:end].tolist(), often[start:end].tolist(), strict=True))
+        for start, end in zip(starts, ends, strict=True)
+    ]
 
-    parts = kernels.bm25_contributions(*question, K1, wanted)
+    for asked in (wanted, np.sort(wanted)):
+        found = kernels.occurrences(slots, often, starts, ends, asked)
 
-    assert parts.shape == (30, len(question.starts))
-    assert [sum(row.tolist(), start=0.0) for row in parts] == [expected.get(s, 0.0) for s in wanted.tolist()]
-    assert np.array_equal(parts, _kernels_numpy.bm25_contributions(*question, K1, wanted))
+        assert found.dtype == np.uint16
+        assert found.tolist() == [[term.get(slot, 0) for term in held] for slot in asked.tolist()]
 
 
 @given(
@@ -234,4 +237,4 @@ def test_damaged_postings_are_refused_and_harm_nothing(kernels: ModuleType, data
         with pytest.raises(ValueError, match="slot"):
             kernels.bm25_top(*question, None, k)
     wanted = np.arange(count, dtype=np.uint32)
-    assert kernels.bm25_contributions(*question, wanted).shape == (count, 1)
+    assert kernels.occurrences(*question[:4], wanted).shape == (count, 1)

@@ -132,6 +132,7 @@ class StoreMachine(RuleBasedStateMachine):
                 for key in near.keys[:3].tolist():
                     assert view.explain_terms(asked, key) == expected.explain_terms(asked, key)
                 assert list(view.chunks(near.keys.tolist())) == list(expected.chunks(near.keys.tolist()))
+                assert list(view.term_counts(near.keys.tolist())) == list(expected.term_counts(near.keys.tolist()))
 
     @invariant()
     def lists_the_same(self) -> None:

@@ -16,6 +16,7 @@ STARTS = np.array([0, 2], dtype=np.int64)
 ENDS = np.array([2, 4], dtype=np.int64)
 WEIGHTS = np.array([2.0, 0.5])
 NORMS = np.full(4, 1.2)
+POSTINGS: tuple[Any, ...] = (SLOTS, OFTEN, STARTS, ENDS)
 QUESTION: tuple[Any, ...] = (SLOTS, OFTEN, STARTS, ENDS, WEIGHTS, NORMS, 1.2)
 
 
@@ -40,10 +41,11 @@ def test_the_worked_number_of_bm25_holds(twin: ModuleType) -> None:
     assert scores.tolist() == [3.142857142857143]
 
 
-def test_contributions_have_a_row_a_slot_and_a_column_a_term(twin: ModuleType) -> None:
-    parts = twin.bm25_contributions(*QUESTION, np.array([2, 3, 0], dtype=np.uint32))
+def test_occurrences_have_a_row_a_slot_and_a_column_a_term(twin: ModuleType) -> None:
+    often = twin.occurrences(*POSTINGS, np.array([2, 3, 0], dtype=np.uint32))
 
-    assert parts.tolist() == [[2.0, 0.5], [0.0, 0.0], [3.142857142857143, 0.0]]
+    assert often.dtype == np.uint16
+    assert often.tolist() == [[1, 1], [0, 0], [3, 0]]
 
 
 def test_no_terms_find_nothing(twin: ModuleType) -> None:
@@ -51,10 +53,7 @@ def test_no_terms_find_nothing(twin: ModuleType) -> None:
     slots, scores = twin.bm25_top(SLOTS, OFTEN, none, none, np.empty(0), NORMS, 1.2, None, 5)
 
     assert (len(slots), len(scores)) == (0, 0)
-    assert twin.bm25_contributions(SLOTS, OFTEN, none, none, np.empty(0), NORMS, 1.2, np.zeros(3, np.uint32)).shape == (
-        3,
-        0,
-    )
+    assert twin.occurrences(SLOTS, OFTEN, none, none, np.zeros(3, np.uint32)).shape == (3, 0)
 
 
 def test_an_empty_segment_finds_nothing(twin: ModuleType) -> None:
@@ -152,9 +151,29 @@ def test_a_malformed_mask_is_refused(twin: ModuleType, allowed: Any) -> None:  #
         twin.hamming_top(np.zeros(1, np.uint8), np.zeros((4, 1), np.uint8), allowed, 3)
 
 
-def test_a_wanted_slot_out_of_range_is_refused(twin: ModuleType) -> None:
-    with pytest.raises(ValueError, match="out of range"):
-        twin.bm25_contributions(*QUESTION, np.array([4], dtype=np.uint32))
+def test_a_slot_that_is_not_there_holds_no_term(twin: ModuleType) -> None:
+    assert twin.occurrences(*POSTINGS, np.array([2**32 - 1], dtype=np.uint32)).tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (0, SLOTS.astype(np.int32)),
+        (1, OFTEN[:3]),
+        (2, np.array([0, 5], dtype=np.int64)),
+        (2, np.array([-1, 2], dtype=np.int64)),
+        (3, ENDS[:1]),
+    ],
+)
+def test_malformed_postings_are_refused(twin: ModuleType, place: int, value: object) -> None:
+    with pytest.raises(ValueError, match=r"slots|frequencies|ends|outside"):
+        twin.occurrences(*POSTINGS[:place], value, *POSTINGS[place + 1 :], np.zeros(1, np.uint32))
+
+
+@pytest.mark.parametrize("wanted", [np.zeros(1, np.int32), np.zeros((1, 1), np.uint32)])
+def test_malformed_wanted_slots_are_refused(twin: ModuleType, wanted: Any) -> None:  # noqa: ANN401
+    with pytest.raises(ValueError, match="wanted"):
+        twin.occurrences(*POSTINGS, wanted)
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 2), (3, 2), (0, 5)])

@@ -19,6 +19,7 @@ from twofold.domain.types import (
     Ranking,
     Scores,
     Statistics,
+    TermCounts,
     TermQuery,
     TermScore,
     Vector,
@@ -202,6 +203,12 @@ class View(Protocol):
 
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked. Raises NotFoundError for a key that is not there."""
+
+    def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
+        """Give what the analyser made of passages when they were put, in the order asked.
+
+        Raises NotFoundError for a key that is not there.
+        """
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""

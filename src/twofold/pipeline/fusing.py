@@ -70,7 +70,7 @@ def joined_arms(  # what a look takes
         if may_grow(heard, found):
             with watch.step("likeness"):
                 asked, fused, added = _grown(
-                    parts, view, Joined(fused, found, asked, ()), plan, lambda again: fuse(again, fusion)
+                    view, Joined(fused, found, asked, ()), plan, lambda again: fuse(again, fusion)
                 )
     others, failed = _others(parts, view, heard, plan, reach, watch)
     if others:
@@ -91,13 +91,13 @@ def may_grow(heard: Heard, found: Candidates) -> bool:
 
 
 def _grown(
-    parts: Parts, view: View, first: Joined, plan: SearchPlan, fuse: Callable[[Candidates], Fused]
+    view: View, first: Joined, plan: SearchPlan, fuse: Callable[[Candidates], Fused]
 ) -> tuple[tuple[Asked, ...], Fused, StageTrace | None]:
     """Grow the question by what was fused first, score the same candidates again, and fuse them again."""
     (one,) = first.asked
     if one.terms is None:
         return first.asked, first.fused, None
-    more = grown(view, parts.analyser, one.terms, first.fused.ranking, plan.likeness)
+    more = grown(view, one.terms, first.fused.ranking, plan.likeness)
     if more is one.terms:
         return first.asked, first.fused, None
     scores = view.score_terms(more, first.found.keys)

@@ -28,6 +28,7 @@ from twofold.domain.types import (
     Ranking,
     Scores,
     Statistics,
+    TermCounts,
     TermQuery,
     TermScore,
     Vector,
@@ -83,6 +84,7 @@ class JointView:
         self._collections = tuple(collections)
         self._keys = JointKeys(len(collections))
         self._shared: dict[int, tuple[TermQuery, TermQuery]] = {}
+        self._counted: dict[tuple[str, ...], Statistics] = {}
         self.asked = ""
 
     @property
@@ -121,10 +123,14 @@ class JointView:
         return ()
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
-        """Add up what the collections count."""
-        counted = self._ask_all(lambda view: view.statistics(terms))
-        frequencies = {term: sum(one.frequencies.get(term, 0) for one in counted) for term in terms}
-        return Statistics(sum(one.chunks for one in counted), sum(one.words for one in counted), frequencies)
+        """Add up what the collections count; once for the same terms, which a search asks for several times."""
+        asked = tuple(terms)
+        if asked not in self._counted:
+            counted = self._ask_all(lambda view: view.statistics(asked))
+            frequencies = {term: sum(one.frequencies.get(term, 0) for one in counted) for term in asked}
+            chunks, words = sum(one.chunks for one in counted), sum(one.words for one in counted)
+            self._counted[asked] = Statistics(chunks, words, frequencies)
+        return self._counted[asked]
 
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
         """Give those of the keys whose passages are there and may be found at all."""
@@ -135,16 +141,15 @@ class JointView:
 
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked, with the ids that they have among all."""
-        asked = np.array(keys, dtype=np.int64)
-        found: dict[int, Chunk] = {}
-        for number, places, local in self._keys.split(asked):
-            wanted = local.tolist()
-            held = self._ask(number, lambda view, wanted=wanted: view.chunks(wanted))  # type: ignore[misc]
-            found.update(zip(places.tolist(), self._renamed(number, held), strict=True))
-        for place, key in enumerate(keys):
-            if place not in found:
-                raise NotFoundError(f"There is no passage with the key {key}.", "Search again: it was deleted.")
-        return [found[place] for place in range(len(keys))]
+
+        def fetch(number: int, wanted: Sequence[int]) -> Sequence[Chunk]:
+            return self._renamed(number, self._ask(number, lambda view: view.chunks(wanted)))
+
+        return self._fetched(keys, fetch)
+
+    def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
+        """Give what the analyser made of passages, in the order asked."""
+        return self._fetched(keys, lambda number, wanted: self._ask(number, lambda view: view.term_counts(wanted)))
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""
@@ -229,6 +234,18 @@ class JointView:
         for number, places, local in self._keys.split(keys):
             scores[places] = self._ask(number, lambda view, local=local: score(view, local))  # type: ignore[misc]
         return scores
+
+    def _fetched(
+        self, keys: Sequence[int], fetch: Callable[[int, Sequence[int]], Sequence[Answer]]
+    ) -> Sequence[Answer]:
+        """Fetch something of each passage from the collection that it is of."""
+        found: dict[int, Answer] = {}
+        for number, places, local in self._keys.split(np.array(keys, dtype=np.int64)):
+            found.update(zip(places.tolist(), fetch(number, local.tolist()), strict=True))
+        for place, key in enumerate(keys):
+            if place not in found:
+                raise NotFoundError(f"There is no passage with the key {key}.", "Search again: it was deleted.")
+        return [found[place] for place in range(len(keys))]
 
     def _renamed(self, number: int, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
         name = self._collections[number].name

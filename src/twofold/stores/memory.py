@@ -114,10 +114,11 @@ class MemoryView:
 
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
-        missing = [key for key in keys if int(key) not in self._chunks]
-        if missing:
-            raise NotFoundError(f"There is no passage with the key {missing[0]}.", "Search again: it was deleted.")
-        return [self._chunks[int(key)].chunk for key in keys]
+        return [held.chunk for held in self._held(keys)]
+
+    def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
+        """Give what the analyser made of passages when they were put, in the order asked."""
+        return [held.terms for held in self._held(keys)]
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""
@@ -146,6 +147,12 @@ class MemoryView:
         """Give the vectors already stored for passages with exactly these indexed texts."""
         held = {one.chunk.indexed_text: stored(one.vector).astype(np.float32) for one in self._chunks.values()}
         return {text: held[text] for text in texts if text in held}
+
+    def _held(self, keys: Sequence[int]) -> Sequence[IndexedChunk]:
+        missing = [key for key in keys if int(key) not in self._chunks]
+        if missing:
+            raise NotFoundError(f"There is no passage with the key {missing[0]}.", "Search again: it was deleted.")
+        return [self._chunks[int(key)] for key in keys]
 
     def _terms(self, key: int) -> TermCounts:
         held = self._chunks.get(key)

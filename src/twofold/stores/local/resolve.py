@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from twofold.domain.types import Statistics, TermQuery
 from twofold.kernels import count_marked
 from twofold.lexical.bm25 import inverse_document_frequency
-from twofold.stores.local.scoping import term_ids
+from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.snapshot import Part, Snapshot
 
 NORMS_REMEMBERED = 4
@@ -33,10 +33,10 @@ class ResolvedTerms:
     norms: tuple[Floats, ...]
 
 
-def resolve(connection: apsw.Connection, snapshot: Snapshot, query: TermQuery) -> ResolvedTerms:
+def resolve(connection: apsw.Connection, known: KnownTerms, snapshot: Snapshot, query: TermQuery) -> ResolvedTerms:
     """Look a question's terms up."""
     terms = tuple(query.weights)
-    ids = term_ids(connection, terms)
+    ids = known.ids(connection, terms)
     stretches = stretches_of(snapshot, ids)
     statistics = query.statistics or _counted(snapshot, terms, stretches)
     idfs = tuple(inverse_document_frequency(statistics.chunks, statistics.frequencies.get(term, 0)) for term in terms)
@@ -45,9 +45,23 @@ def resolve(connection: apsw.Connection, snapshot: Snapshot, query: TermQuery) -
     return ResolvedTerms(idfs, np.array(weights, dtype=np.float64), stretches, norms)
 
 
-def statistics_of(connection: apsw.Connection, snapshot: Snapshot, terms: Sequence[str]) -> Statistics:
+def statistics_of(
+    connection: apsw.Connection, known: KnownTerms, snapshot: Snapshot, terms: Sequence[str]
+) -> Statistics:
     """Count live passages, their words, and in how many of them each term occurs."""
-    return _counted(snapshot, terms, stretches_of(snapshot, term_ids(connection, terms)))
+    return _counted(snapshot, terms, stretches_of(snapshot, known.ids(connection, terms)))
+
+
+def added(often: NDArray[np.uint16], terms: ResolvedTerms, norms: Floats, k1: float) -> Floats:
+    """Add up what each term adds to each slot, from the left: `often` (slots, terms) and `norms` (slots,) to scores.
+
+    The formula of `twofold.lexical.bm25`, bit for bit.
+    """
+    times = often.astype(np.float64)
+    with np.errstate(all="ignore"):
+        parts = terms.weights * (times * (k1 + 1.0) / (times + norms[:, None]))
+    parts[often == 0] = 0.0  # where the norm is 0 as well, it came out undefined
+    return np.add.accumulate(parts, axis=1)[:, -1]
 
 
 def stretches_of(snapshot: Snapshot, ids: NDArray[np.uint32]) -> tuple[tuple[Offsets, Offsets], ...]:

@@ -1,7 +1,5 @@
 """A scope as masks: which slots of each segment may be found at all, decided before anything is ranked."""
 
-from collections.abc import Sequence
-
 import apsw
 import numpy as np
 from numpy.typing import NDArray
@@ -70,17 +68,14 @@ def _holding(connection: apsw.Connection, part: Part, clause: Clause, among: Mas
 
 def term_range(connection: apsw.Connection, part: Part, term: str) -> tuple[int, int]:
     """Give the stretch of a part's postings that a term has; empty where it does not occur."""
-    starts, ends = part.segment.postings.locate(term_ids(connection, (term,)))
+    starts, ends = part.segment.postings.locate(np.array([term_id(connection, term)], dtype=np.uint32))
     return int(starts[0]), int(ends[0])
 
 
-def term_ids(connection: apsw.Connection, terms: Sequence[str]) -> NDArray[np.uint32]:
-    """Look terms up. A term that no passage ever held has the id 0, which has no postings."""
-    ids = []
-    for term in terms:
-        row = connection.execute("SELECT id FROM term WHERE text = ?", (term,)).fetchone() if storable(term) else None
-        ids.append(0 if row is None else row[0])
-    return np.array(ids, dtype=np.uint32)
+def term_id(connection: apsw.Connection, term: str) -> int:
+    """Look a term up. One that no passage ever held has the id 0, which has no postings."""
+    row = connection.execute("SELECT id FROM term WHERE text = ?", (term,)).fetchone() if storable(term) else None
+    return 0 if row is None else int(row[0])
 
 
 def storable(value: Scalar) -> bool:

@@ -26,6 +26,7 @@ from twofold.stores.local.catalog import CATALOG_NAME, create_catalog, is_catalo
 from twofold.stores.local.connections import Connections
 from twofold.stores.local.durable import make_folder
 from twofold.stores.local.editions import rebuild
+from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.lock import LOCK_NAME, WriterLock
 from twofold.stores.local.snapshot import (
     SEGMENT_FOLDER,
@@ -72,6 +73,7 @@ class LocalStore:
         self._following = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._vocabulary = writing.Vocabulary()
+        self._known = KnownTerms()
         self._unsettled = False
         if not is_catalog(folder):
             with self._lock.held():
@@ -88,7 +90,7 @@ class LocalStore:
     def view(self) -> Iterator[LocalView]:
         """Open one consistent state; close it soon."""
         with self._connections.reading() as connection:
-            yield LocalView(connection, self._follow(connection))
+            yield LocalView(connection, self._known, self._follow(connection))
 
     def adopt(self, recipe: Recipe) -> None:
         """Say by which recipe passages are made."""

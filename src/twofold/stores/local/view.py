@@ -1,10 +1,10 @@
 """A view: one snapshot and the transaction it was read in, for the length of one question."""
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
 from twofold.dense.scan import Plane, candidates
 from twofold.domain.errors import MismatchError, NotFoundError
@@ -18,14 +18,16 @@ from twofold.domain.types import (
     Ranking,
     Scores,
     Statistics,
+    TermCounts,
     TermQuery,
     TermScore,
     Vector,
 )
-from twofold.kernels import bm25_contributions, bm25_top, cosines
+from twofold.kernels import bm25_top, cosines, occurrences
 from twofold.lexical.bm25 import saturation
 from twofold.stores.local import rows
-from twofold.stores.local.resolve import Floats, Offsets, ResolvedTerms, resolve, statistics_of
+from twofold.stores.local.known_terms import KnownTerms
+from twofold.stores.local.resolve import Offsets, ResolvedTerms, added, resolve, statistics_of
 from twofold.stores.local.scoping import masks_of, storable
 from twofold.stores.local.snapshot import Snapshot
 
@@ -33,8 +35,9 @@ from twofold.stores.local.snapshot import Snapshot
 class LocalView:
     """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
 
-    def __init__(self, connection: apsw.Connection, snapshot: Snapshot) -> None:
+    def __init__(self, connection: apsw.Connection, known: KnownTerms, snapshot: Snapshot) -> None:
         self._connection = connection
+        self._known = known
         self._snapshot = snapshot
         self._edition = snapshot.state.edition
         self._question: tuple[TermQuery, ResolvedTerms] | None = None
@@ -82,11 +85,15 @@ class LocalView:
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
         """Give the true BM25 score of each key."""
         scores = np.zeros(len(keys), dtype=np.float64)
-        for places, parts in self._contributions(query, keys):
-            total = np.zeros(len(places), dtype=np.float64)
-            for column in parts.T:  # from the left, as the kernel adds
-                total += column
-            scores[places] = total
+        if not query.weights:
+            return scores
+        terms = self._resolved(query)
+        for place, places, slots in self._located(keys):
+            order = np.argsort(slots)
+            rising = slots[order].astype(np.uint32)
+            scores[places[order]] = added(
+                self._often(terms, place, rising), terms, terms.norms[place][rising], query.k1
+            )
         return scores
 
     def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
@@ -105,21 +112,19 @@ class LocalView:
         if found is None:
             return ()
         place, slot = found
-        terms, held = self._resolved(query), self._snapshot.parts[place].segment
+        terms = self._resolved(query)
         norm = float(terms.norms[place][slot])
-        starts, ends = (one.tolist() for one in terms.stretches[place])
+        often = self._often(terms, place, np.array([slot], dtype=np.uint32))[0].tolist()
         parts = []
-        for (term, weight), idf, start, end in zip(query.weights.items(), terms.idfs, starts, ends, strict=True):
-            at = bisect_left(held.slots, slot, start, end)
-            if at < end and held.slots[at] == slot:
-                frequency = int(held.frequencies[at])
+        for (term, weight), idf, frequency in zip(query.weights.items(), terms.idfs, often, strict=True):
+            if frequency:
                 score = (weight * idf) * saturation(frequency, norm, query.k1)
                 parts.append(TermScore(term, weight, idf, frequency, score))
         return tuple(parts)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
-        return statistics_of(self._connection, self._snapshot, terms)
+        return statistics_of(self._connection, self._known, self._snapshot, terms)
 
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
         """Give those of the keys whose passages are there and may be found at all."""
@@ -140,10 +145,23 @@ class LocalView:
         for key, place in zip(keys, self._places_of(keys), strict=True):
             row = None if place is None else self._connection.execute(query, (self._row_at(*place),)).fetchone()
             if row is None:
-                raise NotFoundError(f"There is no passage with the key {key}.", "Search again: it was deleted.")
+                raise _absent(key)
             chunk = rows.read_chunk(row[1:])
             self._document_rows[chunk.document] = row[0]
             found.append(chunk)
+        return found
+
+    def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
+        """Give what the analyser made of passages when they were put, in the order asked."""
+        query = "SELECT words, terms FROM chunk WHERE row = ?"
+        found = []
+        for key, place in zip(keys, self._places_of(keys), strict=True):
+            row = None if place is None else self._connection.execute(query, (self._row_at(*place),)).fetchone()
+            if row is None:
+                raise _absent(key)
+            ids, counts = rows.read_terms(row[1])
+            texts = self._known.texts(self._connection, ids.tolist())
+            found.append(TermCounts(dict(zip(texts, counts.tolist(), strict=True)), row[0]))
         return found
 
     def document(self, document: str) -> Document | None:
@@ -205,21 +223,13 @@ class LocalView:
     def _resolved(self, query: TermQuery) -> ResolvedTerms:
         """Look a question's terms up; a view mostly hears one question, several times over."""
         if self._question is None or self._question[0] is not query:
-            self._question = query, resolve(self._connection, self._snapshot, query)
+            self._question = query, resolve(self._connection, self._known, self._snapshot, query)
         return self._question[1]
 
-    def _contributions(self, query: TermQuery, keys: ChunkKeys) -> Iterator[tuple[Offsets, Floats]]:
-        """Give for the keys of each part their places among the keys, and what each term adds to each of them."""
-        if not query.weights:
-            return
-        terms = self._resolved(query)
-        for place, places, slots in self._located(keys):
-            held, stretch, norms = self._snapshot.parts[place].segment, terms.stretches[place], terms.norms[place]
-            wanted = slots.astype(np.uint32)
-            yield (
-                places,
-                bm25_contributions(held.slots, held.frequencies, *stretch, terms.weights, norms, query.k1, wanted),
-            )
+    def _often(self, terms: ResolvedTerms, place: int, slots: NDArray[np.uint32]) -> NDArray[np.uint16]:
+        """Say how often each term occurs in slots of one part, which should rise: (slots, terms)."""
+        held = self._snapshot.parts[place].segment
+        return occurrences(held.slots, held.frequencies, *terms.stretches[place], slots)
 
     def _located(self, keys: ChunkKeys) -> Iterator[tuple[int, Offsets, Offsets]]:
         """Find the living passages among the keys: which part, their places among the keys, their slots."""
@@ -249,3 +259,7 @@ class LocalView:
                 f"The question's vector has {vector.shape[0]} dimensions; the index has {expected}.",
                 "Search with the model that made the index, or run `twofold index reindex`.",
             )
+
+
+def _absent(key: int) -> NotFoundError:
+    return NotFoundError(f"There is no passage with the key {key}.", "Search again: it was deleted.")

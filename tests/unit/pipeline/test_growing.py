@@ -1,0 +1,73 @@
+"""A question grows by the terms that the first passages were put with, weighed as the formula says."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.making import entries, query, recipe
+
+from twofold.domain.ports import Store
+from twofold.domain.types import Ranking, Statistics, TermCounts, TermQuery
+from twofold.lexical.analyze import EXACT
+from twofold.lexical.bm25 import explain, statistics_of
+from twofold.pipeline.growing import grown
+from twofold.ranking.likeness import Likeness, more_like, shares
+from twofold.stores.local.store import LocalStore
+from twofold.stores.memory import MemoryStore
+
+MADE = entries(
+    [
+        f"the disk is full of logs {EXACT}ZX-81\nthe quota of the disk is a limit\nnothing of the kind",
+        "a cat sat on the mat\nthe quota is a limit limit limit",
+        "short\ndisk disk disk quota",
+    ]
+)
+HELD: dict[int, TermCounts] = {one.chunk.key: one.terms for entry in MADE for one in entry.chunks}
+
+
+@pytest.fixture(params=["memory", "local"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    made: Store = MemoryStore() if request.param == "memory" else LocalStore(tmp_path / "index")
+    made.adopt(recipe())
+    made.put(MADE)
+    yield made
+    made.close()
+
+
+def by_the_formula(asked: TermQuery, first: Ranking, likeness: Likeness) -> TermQuery:
+    counting = shares(first.scores, likeness)
+    impacts = []
+    for key in first.keys[: len(counting)].tolist():
+        plain = {term: 1.0 for term in HELD[key].counts if not term.startswith(EXACT)}
+        known = asked.statistics or statistics_of(HELD.values(), plain)
+        impacts.append({one.term: one.score for one in explain(TermQuery(plain, asked.k1, asked.b), HELD[key], known)})
+    return more_like(asked, impacts, counting, likeness)
+
+
+@pytest.mark.parametrize("asked", [query("disk"), TermQuery({"disk": 2.0, "absent": 1.0}, k1=0.0, b=0.0), query("cat")])
+@pytest.mark.parametrize("likeness", [Likeness(sharpness=10.0), Likeness(passages=1, terms=2), Likeness(terms=1)])
+def test_a_question_grows_as_the_formula_says(store: Store, asked: TermQuery, likeness: Likeness) -> None:
+    with store.view() as view:
+        first = view.find_terms(asked, 10)
+        found = grown(view, asked, first, likeness)
+
+    assert found == by_the_formula(asked, first, likeness)
+    assert list(found.weights) == list(by_the_formula(asked, first, likeness).weights)
+    assert found != asked
+    assert not any(term.startswith(EXACT) for term in found.weights)
+
+
+def test_statistics_of_the_question_weigh_the_new_terms_as_well(store: Store) -> None:
+    asked = TermQuery({"disk": 1.0}, statistics=Statistics(1000, 5000, {"disk": 10, "quota": 900}))
+    with store.view() as view:
+        first = view.find_terms(asked, 10)
+        found = grown(view, asked, first, Likeness(sharpness=10.0))
+
+    assert found == by_the_formula(asked, first, Likeness(sharpness=10.0))
+
+
+def test_without_likeness_or_passages_the_question_stays_itself(store: Store) -> None:
+    asked = query("disk")
+    with store.view() as view:
+        assert grown(view, asked, view.find_terms(asked, 10), Likeness(passages=0)) is asked
+        assert grown(view, asked, view.find_terms(query("absent"), 10), Likeness()) is asked
