@@ -65,7 +65,6 @@ USAGE = {
     "an unknown command": ["serach", "x"],
     "an unknown option": ["search", "x", "--explian"],
     "a number that is none": ["search", "x", "-k", "ten"],
-    "nothing to search for": ["search"],
     "nothing to sync": ["sync"],
 }
 

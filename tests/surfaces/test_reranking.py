@@ -31,10 +31,13 @@ def test_the_explanation_shows_what_the_reranker_said(run: Run) -> None:
 
     assert "rerank: word-overlap (relevance) read" in shown
     rows = [line.split() for line in shown.splitlines()]
-    first = {row[0]: row[1:] for row in reversed(rows) if row and row[0] in {"fused", "rerank", "score"}}
-    assert first["rerank"][:2] == ["1.000000", "1.000000"]
-    assert first["fused"][:2] == ["1", "1.000000"]
-    assert float(first["score"][0]) == pytest.approx(float(first["fused"][-1]) + float(first["rerank"][-1]), abs=2e-6)
+    first = {row[0]: row[1:] for row in reversed(rows) if row and row[0] in {"as", "fused", "score", "reranked"}}
+    shares = {" ".join(row[:2]): row[2:] for row in reversed(rows) if row[:1] == ["as"]}
+    assert shares["as read"][:2] == ["1.000000", "1.000000"]
+    assert shares["as fused"][:2] == ["1", first["fused"][0]]
+    parts = float(shares["as fused"][-1]) + float(shares["as read"][-1])
+    assert float(first["score"][0]) == pytest.approx(parts, abs=2e-6)
+    assert first["reranked"] == first["score"]
 
 
 @pytest.mark.usefixtures("ready")

@@ -164,3 +164,116 @@ def test_sources_below_the_current_folder_are_shown_from_there(
     assert "tower.txt" in shown
     assert str(notes) not in shown
     assert str(notes) not in run("ls", "-i", "here").out
+
+
+def numbers(shown: str, front: str) -> list[float]:
+    """Give the last number of each line that begins so."""
+    return [float(one) for one in re.findall(rf"^ +{front}.* ([\d.]+)$", shown, re.MULTILINE)]
+
+
+EVERYTHING_AT_ONCE = [
+    *("--set", r'boost.patterns=["ERR-\\d+"]', "--set", "boost.rules={\"author == 'Ada'\": 0.25}"),
+    *("--set", "boost.stage=both", "--set", "metadata.features=0.3", "--set", "rerank.weight=0.4"),
+]
+
+
+@pytest.mark.parametrize("form", ["adaptive", "convex", "rrf", "weighted_sum", "additive", "dbsf"])
+def test_with_boosts_reranking_and_fields_the_explanation_adds_up_with_a_pencil(run: Run, form: str) -> None:
+    words = ["search", "undo ERR-12345 tower", "-i", "notes", "--rerank", "word-overlap"]
+    shown = run(*EVERYTHING_AT_ONCE, "--set", f"fusion.form={form}", *words, "--explain").out
+    hits = re.split(r"^ {0,2}\d+ [█▏▎▍▌▋▊▉ ]{8} ", shown, flags=re.MULTILINE)[1:]
+
+    assert hits
+    for hit in hits:
+        fused, score = numbers(hit, "fused "), numbers(hit, "score ")
+        assert sum(numbers(hit, "(?:words|meaning) ")) == pytest.approx(fused[0], abs=2e-6)
+        assert sum(numbers(hit, "as (?:fused|read) ")) == pytest.approx(numbers(hit, "reranked ")[0], abs=2e-6)
+        kept = numbers(hit, "as it was ")[0] + numbers(hit, "fields: ")[0]
+        assert kept == pytest.approx(numbers(hit, "metadata ")[0], abs=2e-6)
+        assert numbers(hit, "metadata ") == score
+        for before, sign, factor, bonus, after in re.findall(
+            r"boost [a-z]+: .* ([\d.]+) +([×÷])([\d.]+)\n +\+([\d.]+) +([\d.]+)$", hit, re.MULTILINE
+        ):
+            lifted = float(before) * float(factor) if sign == "×" else float(before) / float(factor)
+            assert lifted + float(bonus) == pytest.approx(float(after), abs=2e-6)
+    assert "boost fused: ERR-12345" in shown
+    assert "boost rerank: author" in shown
+
+
+def test_every_stage_is_shown_with_what_it_was_given_and_left(run: Run) -> None:
+    words = ["search", "undo the last commit", "-i", "notes", "--rerank", "word-overlap"]
+    result = run(*words, "--json").data
+    shown = run(*words, "--explain").out
+
+    table = re.findall(r"^([a-z]+) +(\d+) +(\d+) +[\d.]+(?:$|  )", shown.split("stage ")[1], re.MULTILINE)
+    assert [(name, int(given), int(left)) for name, given, left in table] == [
+        (one["name"], one["given"], one["left"]) for one in result["stages"]
+    ]
+
+
+def test_neighbours_stand_around_the_passage(run: Run, tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / "parts").mkdir(exist_ok=True)
+        (tmp_path / "parts" / f"{number}.md").write_text(
+            "\n\n".join(
+                f"# Part {part}\n\n" + f"The {'needle' if part == 1 else 'hay'} {part}. " * 40 for part in range(3)
+            )
+        )
+    run("--set", "chunk.size=64", "sync", tmp_path / "parts", "-i", "parts")
+    alone = run("search", "needle", "-i", "parts", "-k", "1").out
+    beside = run("search", "needle", "-i", "parts", "-k", "1", "--window", "1")
+    data = run("search", "needle", "-i", "parts", "-k", "1", "--window", "1", "--json").data
+
+    assert "┆" not in alone
+    assert "┆" in beside.out
+    assert 1 <= len(data["hits"][0]["context"]) <= 2
+
+
+def test_how_likely_an_answer_is_stands_below_with_what_it_rests_on(run: Run) -> None:
+    found = run("search", "undo the last commit", "-i", "notes").out
+    absent = run("search", "quantum chromodynamics lectures", "-i", "notes").out
+    chance = run("search", "quantum chromodynamics lectures", "-i", "notes", "--json").data["p_answerable"]
+
+    assert re.search(r"^Likely answered here: 0\.\d\d, fitted on other collections", found, re.MULTILINE)
+    assert f"Probably not in your documents: {chance:.2f}, fitted on other collections" in absent
+    assert chance < 0.4
+
+
+def test_a_profile_may_be_named_before_the_command_or_after_it(run: Run) -> None:
+    before = run("--profile", "fast", "search", "undo", "-i", "notes", "--json").data
+    after = run("search", "undo", "-i", "notes", "--profile", "fast", "--json").data
+
+    assert before["profile"] == after["profile"] == "fast"
+    assert before["hits"] == after["hits"]
+    assert "semantic, fast" in run("search", "undo", "-i", "notes", "--profile", "fast").out
+
+
+def test_several_indexes_are_searched_as_one_and_a_broken_one_is_told_of(run: Run, notes: Path) -> None:
+    run("sync", notes / "tower.txt", "-i", "other")
+    both = run("search", "tower", "-i", "notes", "-i", "other", "--json").data
+    shown = run("search", "tower", "-i", "notes", "-i", "other").out
+    broken = run("search", "tower", "-i", "notes", "-i", "absent")
+    neither = run("search", "tower", "-i", "nobody", "-i", "absent")
+
+    assert {hit["collection"] for hit in both["hits"]} == {"notes", "other"}
+    assert re.search(r"^ +1 .* (notes|other): .*tower\.txt", shown, re.MULTILINE)
+    assert broken.code == 0
+    assert "Degraded: collection absent unavailable" in broken.out
+    assert neither.code == 3
+
+
+def test_a_follow_up_question_is_read_with_what_was_said_before(run: Run, tmp_path: Path) -> None:
+    turns = tmp_path / "turns.jsonl"
+    turns.write_text(
+        '{"role": "user", "text": "Where is the Eiffel tower?"}\n\n{"role": "assistant", "text": "In Paris."}\n'
+    )
+    words = ["search", "and how tall is it?", "-i", "notes", "-m", "bm25"]
+    with_history = run(*words, "--history", turns, "--json")
+    turns.write_text('{"role": "system", "text": "x"}\n')
+    refused = run(*words, "--history", turns)
+
+    assert with_history.code == 0
+    assert with_history.data["wordings"][1:]
+    assert refused.code == 2
+    assert "line 1" in refused.err
+    assert run(*words, "--history", tmp_path / "absent").code == 3

@@ -1,64 +1,116 @@
 """`search --explain`: how each number of a hit came about, so that it can be added up with a pencil."""
 
+from collections.abc import Iterator, Sequence
+from textwrap import shorten, wrap
+
 from twofold.cli.screen import Screen, columns, one_line
 from twofold.domain.types import TermScore
 from twofold.lexical.analyze import EXACT
-from twofold.pipeline.results import ArmTrace, FoundPassage, RerankSummary, RerankTrace, Step
+from twofold.pipeline.results import ArmTrace, FoundPassage, HitTrace, RerankSummary, RerankTrace, SearchResult, Step
 from twofold.ranking.boost import BoostStep
+from twofold.ranking.metadata import MetadataStep
 
 _INDENT = "      "
 SHOWN = {"lexical": "words", "dense": "meaning"}
 _TERMS = 12
+_DECISIONS = 5
+_LONGEST = 100
 _NUMBERS = frozenset(range(1, 6))
 
+Row = tuple[str, str, str, str, str, str]
+_EMPTY: Row = ("", "", "", "", "", "")
 
-def draw_explanation(screen: Screen, hit: FoundPassage) -> None:
-    """Draw each arm's numbers, whose parts add up to the score, and each term's, which add up to the words' raw one."""
-    rows = [("", "rank", "raw", "normalised", "weight", "part")]
-    rows += [_arm_cells(SHOWN.get(arm.arm, one_line(arm.arm)), arm) for arm in hit.trace.arms]
-    for step in hit.trace.steps:
+
+def draw_explanation(screen: Screen, hit: FoundPassage, wordings: Sequence[str] = ()) -> None:
+    """Draw what adds up: the arms' parts to the fused score, each step from there on, each term's part to the BM25."""
+    trace = hit.trace
+    rows: list[Row] = [("", "rank", "raw", "normalised", "weight", "part")]
+    rows += [_arm_cells(SHOWN.get(arm.arm, one_line(arm.arm)), arm) for arm in trace.arms]
+    if trace.steps:
+        rows.append(("fused", "", "", "", "", f"{trace.fused():.6f}"))
+    for step in trace.steps:
         rows += _step_rows(step)
     rows.append(("score", "", "", "", "", f"{hit.score:.6f}"))
-    if hit.trace.terms:
-        rows.append(("", "", "", "", "", ""))
-        rows.append(("term", "count", "idf", "saturation", "weight", "BM25"))
-        rows += [_term_cells(term) for term in hit.trace.terms[:_TERMS]]
-        rest = hit.trace.terms[_TERMS:]
-        if rest:
-            rows.append((f"{len(rest)} more", "", "", "", "", f"{sum(term.score for term in rest):.6f}"))
-        rows.append(("BM25", "", "", "", "", f"{sum(term.score for term in hit.trace.terms):.6f}"))
+    rows += _term_rows(trace, wordings)
     for line in columns(rows, right=_NUMBERS):
         screen.line(screen.paint(_INDENT + line, "dim") if line else "")
 
 
-def _arm_cells(name: str, arm: ArmTrace) -> tuple[str, str, str, str, str, str]:
+def draw_stages(screen: Screen, result: SearchResult) -> None:
+    """Draw the stages in order: how many passages each was given and left, its time, what it decided."""
+    rows = [("stage", "given", "left", "ms", "")]
+    for stage in result.stages:
+        said = [shorten(one_line(one), _LONGEST, placeholder=" …") for one in stage.decisions[:_DECISIONS]]
+        if len(stage.decisions) > _DECISIONS:
+            said.append(f"and {len(stage.decisions) - _DECISIONS:,} more")
+        numbers = (f"{stage.given:,}", f"{stage.left:,}", f"{stage.milliseconds:.1f}")
+        rows.append((one_line(stage.name), *numbers, said[0] if said else ""))
+        rows += [("", "", "", "", one) for one in said[1:]]
+    for line in columns(rows, right=frozenset({1, 2, 3})):
+        screen.line(screen.paint(line, "dim"))
+    constants = ", ".join(f"{name} {value:.6f}" for name, value in result.constants.items())
+    for line in wrap(f"{result.fusion}: {constants}" if constants else result.fusion, screen.width):
+        screen.line(screen.paint(line, "dim"))
+    if result.rerank is not None:
+        screen.line(screen.paint(summary_of(result.rerank), "dim"))
+    counts = result.counts
+    told = f"passages: {counts.retrieved:,} fused, {counts.after_filter:,} filtered, {counts.after_rerank:,} shown"
+    screen.line(screen.paint(told, "dim"))
+
+
+def _arm_cells(name: str, arm: ArmTrace) -> Row:
     rank = "–" if arm.rank is None else str(arm.rank)
     return (name, rank, f"{arm.raw:.6f}", f"{arm.normalised:.6f}", f"{arm.weight:.4f}", f"{arm.part:.6f}")
 
 
-def _rerank_rows(trace: RerankTrace) -> list[tuple[str, str, str, str, str, str]]:
+def _step_rows(step: Step) -> Iterator[Row]:
+    """Write what one stage did to the score; the last row's part is the score after it."""
+    detail = step.detail
+    if isinstance(detail, RerankTrace):
+        yield from _rerank_rows(detail)
+        yield ("reranked", "", "", "", "", f"{step.after:.6f}")
+    elif isinstance(detail, BoostStep):
+        said = ", ".join(one_line(name) for name in (*detail.codes, *detail.rules))
+        sign = "×" if step.before >= 0.0 else "÷"
+        yield (f"{step.stage}: {said}", "", f"{step.before:.6f}", "", f"{sign}{detail.multiplier:g}", "")
+        yield ("", "", "", "", f"+{detail.bonus:g}", f"{step.after:.6f}")
+    else:
+        yield from _metadata_rows(step, detail)
+
+
+def _rerank_rows(trace: RerankTrace) -> Iterator[Row]:
     """Write the fused score's share and the reranker's; a passage that was not read has no share of the latter."""
     weight = 1.0 - trace.weight
     part = weight * trace.fused_normalised
     fused = (f"{trace.fused:.6f}", f"{trace.fused_normalised:.6f}", f"{weight:.4f}", f"{part:.6f}")
-    rows = [("fused", str(trace.rank), *fused)]
+    yield ("  as fused", str(trace.rank), *fused)
     if trace.raw is not None and trace.relevance is not None:
         part = trace.weight * trace.relevance
-        rows.append(("rerank", "", f"{trace.raw:.6f}", f"{trace.relevance:.6f}", f"{trace.weight:.4f}", f"{part:.6f}"))
-    return rows
+        yield ("  as read", "", f"{trace.raw:.6f}", f"{trace.relevance:.6f}", f"{trace.weight:.4f}", f"{part:.6f}")
 
 
-def _step_rows(step: Step) -> list[tuple[str, str, str, str, str, str]]:
-    """Write what one stage did to the score: `raw` is the score before it, `part` the one after it."""
-    detail = step.detail
-    if isinstance(detail, RerankTrace):
-        return _rerank_rows(detail)
-    if isinstance(detail, BoostStep):
-        said = ", ".join(one_line(name) for name in (*detail.codes, *detail.rules))
-        changed = f"×{detail.multiplier:g} +{detail.bonus:g}"
-    else:
-        said, changed = "fields", f"×{detail.weights.alpha:g} +{detail.bonus:.4f}"
-    return [(f"{step.stage} ({said})", "", f"{step.before:.6f}", "", changed, f"{step.after:.6f}")]
+def _metadata_rows(step: Step, detail: MetadataStep) -> Iterator[Row]:
+    weights, features = detail.weights, detail.features
+    part = weights.alpha * step.before
+    yield ("  as it was", "", f"{step.before:.6f}", "", f"{weights.alpha:.4f}", f"{part:.6f}")
+    said = f"  fields: {features.meta:.4f}×{weights.beta:g} + {features.type_match:.4f}×{weights.gamma:g}"
+    yield (said, "", "", "", f"≤{weights.cap:g}", f"{detail.bonus:.6f}")
+    yield ("metadata", "", "", "", "", f"{step.after:.6f}")
+
+
+def _term_rows(trace: HitTrace, wordings: Sequence[str]) -> Iterator[Row]:
+    """Write what each term of the question, or of the wording that counts here, adds to BM25."""
+    if not trace.terms:
+        return
+    yield _EMPTY
+    if trace.wording and trace.wording < len(wordings):
+        yield (f"words as in: {one_line(wordings[trace.wording])}", "", "", "", "", "")
+    yield ("term", "count", "idf", "saturation", "weight", "BM25")
+    yield from map(_term_cells, trace.terms[:_TERMS])
+    rest = trace.terms[_TERMS:]
+    if rest:
+        yield (f"{len(rest)} more", "", "", "", "", f"{sum(term.score for term in rest):.6f}")
+    yield ("BM25", "", "", "", "", f"{sum(term.score for term in trace.terms):.6f}")
 
 
 def summary_of(summary: RerankSummary) -> str:
@@ -69,7 +121,7 @@ def summary_of(summary: RerankSummary) -> str:
     return said
 
 
-def _term_cells(term: TermScore) -> tuple[str, str, str, str, str, str]:
+def _term_cells(term: TermScore) -> Row:
     scale = term.weight * term.idf
     saturation = term.score / scale if scale else 0.0
     shown = f'"{term.term.removeprefix(EXACT)}"' if term.term.startswith(EXACT) else term.term

@@ -6,8 +6,9 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
-from typing import ParamSpec, cast
+from typing import Any, ParamSpec, cast
 
 import typer
 
@@ -57,6 +58,12 @@ def open_index(context: typer.Context, name: str | None, *, create: bool = False
     said = {**launch.overrides, **_given(overrides)}
     where = name if name is not None else load_settings(config=launch.config, overrides=said).index
     return Index(where, config=launch.config, overrides=said, create=create, on_model=model_progress())
+
+
+def command_part(module: str, name: str) -> Callable[..., Any]:
+    """Load a part that few commands need, as `app` loads commands: importing all costs a search 20 ms."""
+    part: Callable[..., Any] = getattr(import_module(module), name)
+    return part
 
 
 def parsed_overrides(assignments: list[str]) -> Mapping[str, str]:

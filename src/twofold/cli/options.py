@@ -14,6 +14,28 @@ IndexOption = Annotated[
         show_default=False,
     ),
 ]
+IndexesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--index",
+        "-i",
+        metavar="NAME",
+        help="The index: a name under TWOFOLD_HOME, or a path (it contains / or begins with . or ~); repeat for more.",
+        show_default=False,
+    ),
+]
+KOption = Annotated[int | None, typer.Option("-k", help="How many passages.", show_default=False)]
+ModeOption = Annotated[str | None, typer.Option("--mode", "-m", help="hybrid, bm25 or semantic.", show_default=False)]
+ProfileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--profile", metavar="NAME", help="Search as this profile does; `twofold config profiles`.", show_default=False
+    ),
+]
+RerankOption = Annotated[
+    str | None,
+    typer.Option("--rerank", metavar="MODEL", help="Read the best again with this model, or none.", show_default=False),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, one object a line.")]
 EmbedderOption = Annotated[
     str | None,
