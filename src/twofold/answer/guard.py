@@ -5,7 +5,7 @@ What comes out is the same however the reply was cut into pieces, and holds
 - no marker: `[1]` comes out as a `Hint`, whatever points nowhere is counted and gone;
 - no picture, and no link: `![alt](address)` becomes `alt`, `[text](address)` becomes `text (address)` where the
   address may stand and `text` where it may not;
-- no address but those that `may_stand` allows, and no tag of HTML;
+- no address but those that `may_stand` allows, none that runs as a program, and no tag of HTML;
 - nothing invisible, and no thoughts between `<think>` and `</think>`.
 
 Taking one thing out can make another of what stands around it, so a piece is gone over until nothing changes. A piece
@@ -51,7 +51,8 @@ _ADDRESS = re.compile(
     r"|(?<![\w@./-])(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,24}(?::\d{1,5})?[/?#][^\s<>\"'`|]{0,2000}",
     re.IGNORECASE,
 )
-_PLAIN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,20}[:\uff1a][/\uff0f\\]{2}", re.IGNORECASE)
+_NEVER = re.compile(r"\s*(?:javascript|data|vbscript|blob|file)[:\uff1a]", re.IGNORECASE)
+"""What runs, or opens what lies on the reader's own machine, stands in no answer, whoever wrote it first."""
 _TRAILING = ".,;:!?)]}*_~>\u201d\u2019\u3002"
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHTS = re.compile(r"<think>(?!.*</think>)", re.DOTALL | re.IGNORECASE)
@@ -150,15 +151,18 @@ class Guard:
 
     def _link(self, found: re.Match[str]) -> str:
         text, address = found[1], found[2]
-        if self._may_stand(address):
+        if self._stands(address):
             return f"{text} ({address})"
         return self._count("links", text)
 
     def _address(self, found: re.Match[str]) -> str:
         address = trimmed(found[0])
-        if self._may_stand(address):
+        if self._stands(address):
             return found[0]
         return self._count("links", GONE) + found[0][len(address) :]
+
+    def _stands(self, address: str) -> bool:
+        return not _NEVER.match(address) and self._may_stand(address)
 
     def _count(self, what: str, instead: str) -> str:
         self.removed = replace(self.removed, **{what: getattr(self.removed, what) + 1})

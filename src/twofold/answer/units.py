@@ -11,6 +11,7 @@ MOST_OF_A_SOURCE = 400
 _BREAK = re.compile(
     r"\n\s*\n|\n(?=[ \t]*(?:[-*+\u2022\u2013|#>]|\(?\d{1,3}[.)]|[a-z]\))[ \t])|(?<=[:|])[ \t]*\n|\n(?=[^\n]*\|)"
 )
+_HEADING = re.compile(r"\s*#{1,6}[ \t]+[^\n]{1,120}(?<![.!?:;])\s*")
 _BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2013>]|#{1,6}|\(?\d{1,3}[.)])[ \t]+")
 
 
@@ -26,7 +27,10 @@ class Unit:
 
 
 def spans(text: str, reading: Reading) -> Iterator[tuple[int, int]]:
-    """Give where sentences stand in a text, trimmed, at most 480 characters each, none without a letter or a digit."""
+    """Give where sentences stand in a text, trimmed, at most 480 characters each.
+
+    Headings as Markdown writes them are none, nor is what has no letter and no digit.
+    """
     at = 0
     for end in [*(found.start() for found in _BREAK.finditer(text)), len(text)]:
         yield from _within(text, at, end, reading)
@@ -56,6 +60,8 @@ def without_bullet(text: str) -> int:
 
 def _within(text: str, start: int, end: int, reading: Reading) -> Iterator[tuple[int, int]]:
     piece = text[start:end]
+    if _HEADING.fullmatch(piece):
+        return
     at = 0
     for stop in [*reading.sentence_ends(piece), len(piece)]:
         yield from _shortened(text, *_trimmed(text, start + at, start + stop))

@@ -139,8 +139,11 @@ class _Told:
 def draw_rest(screen: Screen, answer: Answer) -> None:
     """Draw what an answer rests on, and what could not be done."""
     screen.line()
+    shown: set[tuple[int, tuple[str, ...]]] = set()
     for citation in answer.citations:
-        screen.line(_drawn(screen, citation))
+        place = (citation.number, citation.heading)
+        screen.line(_drawn(screen, citation, known=place in shown))
+        shown.add(place)
     if answer.refused and answer.sources:
         screen.line(screen.paint("The nearest passages:", "dim"))
         for source in answer.sources[:_NEAREST]:
@@ -162,12 +165,15 @@ def _summary(answer: Answer) -> str:
     return f"{'; '.join(said)}; {answer.timings_ms.get('total', 0.0):,.0f} ms"
 
 
-def _drawn(screen: Screen, citation: Citation) -> str:
+def _drawn(screen: Screen, citation: Citation, *, known: bool) -> str:
+    """Draw a citation; of a place that was named already only what is quoted."""
     page = f", p. {citation.page}" if citation.page is not None else f", {citation.place}" if citation.place else ""
     section = f" › {' › '.join(citation.heading)}" if citation.heading else ""
     where = one_line(f"{from_here(citation.source)}{page}{section}")
     quote = shortened(one_line(citation.quote), _QUOTED)
-    return f"{screen.paint(f'[{citation.number}]', 'cyan')} {screen.paint(where, 'bold')}: {quote}"
+    if known:
+        return f"    {quote}"
+    return f"{screen.paint(f'[{citation.number}]', 'cyan')} {screen.paint(where, 'bold')}\n    {quote}"
 
 
 def _nearest(screen: Screen, source: Source) -> str:
