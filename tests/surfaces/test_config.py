@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from twofold.index import Index
 from twofold.profiles import PROFILES
 from twofold.settings import dials
 
@@ -73,3 +74,30 @@ def test_nonsense_is_refused(run: Run, words: list[str], says: str) -> None:
 
     assert done.code == 2
     assert says in done.err
+
+
+@pytest.mark.usefixtures("ready")
+def test_what_an_index_keeps_for_itself_is_shown_as_its_own(run: Run) -> None:
+    with Index("notes", create=False) as index:
+        index.prefer({"search.k": 7, "profile": "fast"})
+
+    rows = {row["key"]: row for row in run("config", "show", "-i", "notes", "--resolved", "--json").data["settings"]}
+    stronger = {
+        row["key"]: row
+        for row in run("--set", "search.k=2", "config", "show", "-i", "notes", "--json").data["settings"]
+    }
+
+    assert (rows["search.k"]["value"], rows["search.k"]["origin"]) == (7, "the index")
+    assert (rows["profile"]["value"], rows["profile"]["origin"]) == ("fast", "the index")
+    assert rows["search.mode"]["origin"] == "profile fast"
+    assert (stronger["search.k"]["value"], stronger["search.k"]["origin"]) == (2, "override")
+    assert run("config", "show", "-i", "absent").code == 3
+
+
+@pytest.mark.usefixtures("ready")
+def test_the_model_that_an_index_was_made_with_is_its_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TWOFOLD_EMBEDDER")
+
+    rows = {row["key"]: row for row in run("config", "show", "-i", "notes", "--json").data["settings"]}
+
+    assert (rows["embedder"]["value"], rows["embedder"]["origin"]) == ("hashing", "the index")

@@ -82,3 +82,34 @@ def test_the_doctor_looks_at_the_reranker_that_is_set(run: Run, spec: str, state
 
     assert checks["reranker"]["state"] == state
     assert "reranker" not in {one["what"] for one in run("doctor", "--json").data}
+
+
+@pytest.mark.parametrize(
+    ("spec", "state"),
+    [("local/smollm2-135m", "warn"), ("ollama/qwen3:8b", "ok"), ("nobody", "fail"), ("http://localhost/v1#m", "ok")],
+)
+def test_the_doctor_looks_at_the_generator_that_is_set(run: Run, spec: str, state: str) -> None:
+    checks = {one["what"]: one for one in run("--set", f"generator={spec}", "doctor", "--json").data}
+
+    assert checks["generator"]["state"] == state
+    assert "generator" not in {one["what"] for one in run("doctor", "--json").data}
+
+
+def test_the_doctor_looks_at_the_models_of_the_profile(run: Run) -> None:
+    front = ["--profile", "precise", "--set", "rerank.fallback=word-overlap"]
+    checks = {one["what"]: one for one in run(*front, "doctor", "--json").data}
+
+    assert checks["reranker"]["state"] == "warn"
+    assert checks["fallback reranker"]["state"] == "ok"
+
+
+def test_the_doctor_has_advice_for_what_goes_wrong(run: Run) -> None:
+    """Checklist item 92: a low hit rate, slow searches, results that are not relevant."""
+    shown = run("doctor", "--advice")
+    data = run("doctor", "--advice", "--json").data
+
+    assert shown.code == 0
+    assert all(f"If {one['when']}:" in shown.out for one in data)
+    assert [bool(one["tries"]) for one in data] == [True, True, True]
+    assert "70 %" in shown.out
+    assert "500 ms" in shown.out

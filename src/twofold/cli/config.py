@@ -1,17 +1,18 @@
 """`config`: what is set, who set it, and the profiles there are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
 
 from twofold.cli.data import write_json
-from twofold.cli.launch import settings_for
+from twofold.cli.launch import launch_of, open_index, settings_for
 from twofold.cli.options import JsonOption
 from twofold.cli.screen import columns, one_line, screen_on
 from twofold.profiles import PROFILES
-from twofold.settings import Row, as_text
+from twofold.settings import Resolved, Row, as_text, resolve, value_of
 
+OF_THE_INDEX = "the index"
 _ALIGNED = 48  # columns; a longer value pushes its origin to the right
 
 
@@ -30,11 +31,18 @@ def show(
         str | None,
         typer.Option("--profile", metavar="NAME", help="As if this profile were chosen.", show_default=False),
     ] = None,
+    index: Annotated[
+        str | None,
+        typer.Option("--index", "-i", metavar="NAME", help="As they hold in this index.", show_default=False),
+    ] = None,
     resolved: Annotated[bool, typer.Option("--resolved", help="Every setting, not only those that were set.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the settings and where each came from: a default, a profile, a file, the environment or the command line."""
-    found = settings_for(context, profile=profile)
+    """Show the settings and where each came from: a default, a profile, a file, the environment or the command line.
+
+    With an index, what it keeps for itself and what it was made with count as well.
+    """
+    found = settings_for(context, profile=profile) if index is None else _in_index(context, index, profile)
     rows = tuple(row for row in found.rows if resolved or row.origin != "default")
     if as_json:
         write_json(_Shown(rows, found.unused))
@@ -52,6 +60,22 @@ def show(
         screen.line(line)
     if found.unused:
         screen.line(f"Without a counterpart here: {one_line(', '.join(found.unused))}.")
+
+
+def _in_index(context: typer.Context, name: str, profile: str | None) -> Resolved:
+    """Put together the settings that hold in an index; what it was made with came from it."""
+    launch = launch_of(context)
+    said = {**launch.overrides, **({} if profile is None else {"profile": profile})}
+    with open_index(context, name, profile=profile) as opened:
+        kept, held = opened.preferences(), opened.settings
+    found = resolve(config=launch.config, collection=kept, overrides=said)
+    rows = tuple(
+        row
+        if value_of(held, row.key) == row.value
+        else replace(row, value=value_of(held, row.key), origin=OF_THE_INDEX)
+        for row in found.rows
+    )
+    return Resolved(held, rows, found.unused)
 
 
 def profiles(context: typer.Context, *, as_json: JsonOption = False) -> None:

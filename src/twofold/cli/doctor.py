@@ -2,11 +2,14 @@
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import wrap
+from typing import Annotated
 
 import typer
 
@@ -21,6 +24,8 @@ from twofold.kernels import KERNELS
 from twofold.models.catalogue import CATALOGUE
 from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import verify as verify_model
+from twofold.models.opening_generators import DEFAULT_LOCAL, LOCAL, open_generator
+from twofold.models.opening_generators import NONE as NO_GENERATOR
 from twofold.models.opening_rerankers import NONE, open_reranker
 from twofold.settings import Settings
 
@@ -48,12 +53,23 @@ class Check:
     exit_code: int = 1
 
 
-def doctor(context: typer.Context, *, index: IndexOption = None, as_json: JsonOption = False) -> None:
-    """Check the installation, the model, the disk and the indexes; each line says ok, warn or fail.
+def doctor(
+    context: typer.Context,
+    *,
+    index: IndexOption = None,
+    advice: Annotated[
+        bool, typer.Option("--advice", help="Say what to try where searches find too little, or are slow.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Check the installation, the models of the profile, the disk and the indexes; each line says ok, warn or fail.
 
     The exit code is 0 unless something failed; then it is that of the first failure.
     """
     settings = settings_for(context).settings
+    if advice:
+        _advise(as_json=as_json)
+        return
     checks = list(_checks(settings, index))
     if as_json:
         write_json(checks)
@@ -70,6 +86,7 @@ def _checks(settings: Settings, index: str | None) -> Iterator[Check]:
     yield _sqlite()
     yield from _model(settings)
     yield from _reranker(settings)
+    yield from _generator(settings)
     yield _disk(settings.home)
     for name in [index] if index is not None else existing_indexes(settings):
         yield _index(name, settings)
@@ -115,19 +132,45 @@ def _model(settings: Settings) -> Iterator[Check]:
 
 def _reranker(settings: Settings) -> Iterator[Check]:
     """Look at the reranker, if one is set. Without its files searches go on, in the fused order."""
-    spec = settings.rerank.model
-    if spec == NONE:
+    for what, spec in (("reranker", settings.rerank.model), ("fallback reranker", settings.rerank.fallback)):
+        if spec in ("", NONE):
+            continue
+        entry = CATALOGUE.get(spec)
+        if entry is not None and entry.task is Task.RERANK:
+            yield _files(what, entry, settings, State.WARN)
+            continue
+        yield _opens(what, spec, partial(open_reranker, spec, cache=settings.models, offline=settings.offline))
+
+
+def _generator(settings: Settings) -> Iterator[Check]:
+    """Look at the language model, if one is set. Nothing is started or asked."""
+    spec = settings.generator
+    if spec == NO_GENERATOR:
         return
-    entry = CATALOGUE.get(spec)
-    if entry is not None and entry.task is Task.RERANK:
-        yield _files("reranker", entry, settings, State.WARN)
+    name = local_name_of(spec)
+    entry = CATALOGUE.get(name)
+    if entry is not None and entry.task is Task.GENERATE:
+        yield _files("generator", entry, settings, State.WARN)
         return
+    yield _opens("generator", spec, partial(open_generator, spec, cache=settings.models, offline=settings.offline))
+
+
+def local_name_of(spec: str) -> str:
+    """Give the name in the catalogue that a local generator has; empty for one elsewhere.
+
+    >>> local_name_of("local/qwen2.5-coder-0.5b&threads=2"), local_name_of("ollama/qwen3:8b")
+    ('qwen2.5-coder-0.5b', '')
+    """
+    front, _, name = spec.partition("&")[0].partition("/")
+    return (name or DEFAULT_LOCAL) if front == LOCAL else ""
+
+
+def _opens(what: str, spec: str, make: Callable[[], object]) -> Check:
     try:
-        open_reranker(spec, cache=settings.models, offline=settings.offline)
+        make()
     except TwofoldError as error:
-        yield Check("reranker", State.FAIL, error.message, error.remedy, error.exit_code)
-    else:
-        yield Check("reranker", State.OK, f"{spec}: no files to check")
+        return Check(what, State.FAIL, error.message, error.remedy, error.exit_code)
+    return Check(what, State.OK, f"{spec}: no files to check")
 
 
 def _files(what: str, entry: ModelEntry, settings: Settings, damaged: State) -> Check:
@@ -158,6 +201,60 @@ def _index(name: str, settings: Settings) -> Check:
     mendable = all(finding.mendable for finding in findings)
     remedy = f"Run `twofold index {'compact' if mendable else 'verify'} --index {name}`."
     return Check(what, State.WARN if mendable else State.FAIL, says, remedy, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to try when something is wrong, the cheapest first."""
+
+    when: str
+    tries: tuple[str, ...]
+
+
+ADVICE = (
+    Advice(
+        "fewer than 70 % of your questions find their document",
+        (
+            "`twofold why-not QUESTION DOCUMENT` names the stage that lost it, and a command that shows it.",
+            "`twofold show DOCUMENT --chunks` shows what was read of it; a scan without text holds none.",
+            "`--profile recall` looks twice as deep; `-k 20` shows more.",
+            "`twofold tune` chooses settings by your own judgements, or says that the defaults are best.",
+            "Another language than English: make the index with its analyser and a model that knows it.",
+        ),
+    ),
+    Advice(
+        "a search takes longer than 500 ms",
+        (
+            "`--explain` says which stage takes the time; the first search of a process loads the model.",
+            "If it is `rerank`: `--rerank none`, `--set rerank.candidates=10`, or `--budget-ms 300`.",
+            "If it is `rewrite`: a generator is asked; `--set rewrite.variants=0`.",
+            "If it is `embed`: `-m bm25` needs no model; `--batch` embeds many questions together.",
+            "`twofold index compact` joins the segments of an index that was added to often.",
+        ),
+    ),
+    Advice(
+        "what is found is not relevant",
+        (
+            "`--explain` shows which words and which arm brought a passage up.",
+            'Narrow it: `--filter`, `type:.md` or a "quoted phrase" in the question.',
+            "`--profile precise` reads the best again and leaves out what is not relevant.",
+            "`Probably not in your documents` below the results is right in 98 of 100 questions from elsewhere.",
+            "`twofold eval` measures a change on questions of yours before you keep it.",
+        ),
+    ),
+)
+
+
+def _advise(*, as_json: bool) -> None:
+    if as_json:
+        write_json(ADVICE)
+        return
+    screen = screen_on()
+    for one in ADVICE:
+        screen.line(screen.paint(f"If {one.when}:", "bold"))
+        for text in one.tries:
+            for line in wrap(text, min(screen.width, 120), initial_indent="  - ", subsequent_indent="    "):
+                screen.line(line)
 
 
 def _draw(checks: list[Check]) -> None:
