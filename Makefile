@@ -11,7 +11,7 @@ QUERY ?= how does it find documents by meaning and by words
 BUILT_FROM := pyproject.toml constraints.txt $(wildcard setup.py src/twofold/*.c)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model demo check test fix bench docs soak golden clean
+.PHONY: help setup model demo check test fix bench docs items soak golden clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -56,6 +56,9 @@ bench: setup model  ## Measure quality and speed; results go to benchmarks/resul
 
 docs: setup  ## Write the generated references anew
 	$(BIN)/python docs/reference.py
+
+items: setup model  ## Run the acceptance tests, and write which item of the checklist each of them is of
+	$(BIN)/python docs/items.py
 
 soak: setup model  ## The long reliability runs, and a thousand examples for each property
 	$(BIN)/pytest -m soak

@@ -9,6 +9,7 @@ import numpy as np
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import View
 from twofold.domain.types import ChunkKeys, Ranking, TermQuery, chunk_key
+from twofold.pipeline.feeding import fed
 from twofold.pipeline.fusion import ALONE, FUSIONS, ArmShare, Candidates, Fused, FusionPlan, summed
 from twofold.pipeline.growing import grown
 from twofold.pipeline.looking import Reach, look, united
@@ -58,6 +59,8 @@ def joined_arms(  # what a look takes
     fuse = FUSIONS[fusion.form] if heard.mode == "hybrid" else ALONE[heard.mode]
     asked = heard.asked or (Asked(None, None),)
     added: StageTrace | None = None
+    with watch.step("feedback"):
+        asked, learnt = fed(view, asked, reach, plan.feedback if heard.mode == "hybrid" else 0)
     if plan.rewrite.merge == "rrf" and len(asked) > 1:
         founds = [look(view, (one,), reach, watch) for one in asked]
         with watch.step("fuse"):
@@ -75,7 +78,7 @@ def joined_arms(  # what a look takes
     others, failed = _others(parts, view, heard, plan, reach, watch)
     if others:
         fused = _with_others(fused, others, fusion)
-    stages = _stages(heard, found, fused, others)
+    stages = _stages(heard, found, fused, others, learnt)
     return Joined(fused, found, asked, stages if added is None else (*stages, added), failed)
 
 
@@ -174,7 +177,11 @@ def _all_keys(rankings: Sequence[Ranking]) -> ChunkKeys:
 
 
 def _stages(
-    heard: Heard, found: Candidates, fused: Fused, others: Sequence[tuple[str, Ranking]]
+    heard: Heard,
+    found: Candidates,
+    fused: Fused,
+    others: Sequence[tuple[str, Ranking]],
+    learnt: StageTrace | None,
 ) -> tuple[StageTrace, ...]:
     understood = heard.understood
     wordings = tuple(wording.words for wording in understood.wordings)
@@ -184,6 +191,7 @@ def _stages(
         StageTrace("parse", 1, 1, decisions=(f"terms {terms}",) if terms else ("no terms",)),
         StageTrace("rewrite", 1, len(wordings), decisions=understood.decisions),
         StageTrace("embed", len(wordings), sum(one.vector is not None for one in heard.asked)),
+        *(() if learnt is None else (learnt,)),
         StageTrace("lexical", len(heard.asked), len(found.lexical)),
         StageTrace("dense", len(heard.asked), len(found.dense)),
         *(StageTrace(name, 1, len(ranking)) for name, ranking in others),

@@ -18,10 +18,11 @@ from twofold.pipeline.rewriting import rewrite
 from twofold.pipeline.standing import Stopwatch
 from twofold.query.history import Turn
 from twofold.query.intent import Intent, intent_of
-from twofold.query.parse import Analysis, ParsedQuery, parse
+from twofold.query.parse import LONGEST_QUESTION, Analysis, ParsedQuery, parse
 from twofold.query.prose import as_prose
 
 Answer = TypeVar("Answer")
+LONGEST_WORDING = LONGEST_QUESTION // 2  # characters, which may be twice as many when written out
 MADE_UP = "\0"
 """Keeps made-up passages apart from questions of the same words, which are embedded otherwise."""
 
@@ -82,7 +83,7 @@ def understand(
         return Understood(parsed, (parsed,), intent=intent, kinds=kinds)
     with watch.step("rewrite"):
         made = rewrite(parsed.words, history, plan.rewrite, parts.aids.generator, parts.aids.transformers)
-        others = tuple(_parsed(parts, as_prose(one.text)) for one in made.wordings[1:] if as_prose(one.text).strip())
+        others = tuple(_parsed(parts, text) for one in made.wordings[1:] if (text := _prose(one.text)))
     decisions = tuple(f"{one.kind}: {one.text}" for one in made.wordings[1:])
     return Understood(
         parsed, (parsed, *others), made.question, made.hypothetical, intent, kinds, decisions, made.degraded
@@ -113,6 +114,11 @@ def fall(footing: Footing, stage: Stage, error: TwofoldError, plan: SearchPlan) 
     if plan.on_failure == "degrade" and footing.wanted & ARMS == {stage}:
         raise error
     return without(footing, stage, error, plan.on_failure)
+
+
+def _prose(wording: str) -> str:
+    """Give a wording that nobody typed as plain words, its end where it is longer than any question may be."""
+    return as_prose(wording).strip()[-LONGEST_WORDING:]
 
 
 def _parsed(parts: Parts, question: str) -> ParsedQuery:

@@ -24,7 +24,8 @@ from twofold.query.normalise import normalise
 from twofold.query.operators import OPERATOR, read_operator
 from twofold.query.prose import as_prose
 
-LONGEST_QUESTION = 32_768  # characters
+LONGEST_QUESTION = 4_096
+"""Characters, written out in full: more than any embedder of the catalogue reads, and few enough to be quick."""
 _CLOSING = {'"': '"', "\uff02": "\uff02", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\xab": "\xbb", "\xbb": "\xab"}
 _START = re.compile(r"([+-]?)(?=\S)")
 _SPACE = re.compile(r"\s")
@@ -85,9 +86,10 @@ def parse(text: str, analysis: Analysis) -> ParsedQuery:
     and the phrase, and do not hold `merge`. `joins type:.sql` searches for `joins` in SQL files. Raises
     InvalidInputError for a question that is empty, too long, or says only what not to find or where to look.
     """
-    if len(text) > LONGEST_QUESTION:
+    length = _length(text)
+    if length > LONGEST_QUESTION:
         raise InvalidInputError(
-            f"The question has {len(text):,} characters; {LONGEST_QUESTION:,} is the most.",
+            f"The question has {length:,} characters; {LONGEST_QUESTION:,} is the most.",
             "Ask for less at a time.",
         )
     original = _SURROGATE.sub("\ufffd", text)
@@ -132,6 +134,13 @@ def _taken_back(text: str, parts: Iterable[_Part]) -> str:
         kept += [text[at : part.span[0]], f" {as_prose(part.text)} " if stays else ""]
         at = part.span[1]
     return " ".join("".join([*kept, text[at:]]).split())
+
+
+def _length(text: str) -> int:
+    """Count characters as they are read: some that are one to write, such as ligatures, are many when written out."""
+    if text.isascii() or len(text) > LONGEST_QUESTION:
+        return len(text)
+    return max(len(text), len(unicodedata.normalize("NFKC", text)))
 
 
 def _parts(text: str) -> Iterator[_Part]:

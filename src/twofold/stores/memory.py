@@ -101,8 +101,9 @@ class MemoryView:
 
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
         """Give each occurring term's part in the query's order."""
-        statistics = query.statistics or self.statistics(tuple(query.weights))
-        return explain(query, self._terms(key), statistics)
+        terms = self._terms(key)
+        occurring = tuple(term for term in query.weights if term in terms.counts)
+        return explain(query, terms, query.statistics or self.statistics(occurring))
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count passages, their words, and in how many of them each term occurs."""

@@ -127,7 +127,7 @@ def test_a_question_of_operators_alone_says_what_is_missing() -> None:
 
 @pytest.mark.parametrize("operator", ["type: ", "title:a ", "after:2025-01-01 ", 'path:"', "-source:x ", "type:,,,"])
 def test_long_questions_of_operators_end(operator: str) -> None:
-    assert parsed("word " + (operator * 30_000)[:32_000]).original
+    assert parsed("word " + (operator * 4_000)[:4_000]).original
 
 
 @pytest.mark.parametrize(("front", "between"), [("path:", " path:"), ("type:", ",")])

@@ -114,8 +114,15 @@ def test_a_question_that_only_excludes_is_refused(text: str) -> None:
 
 def test_a_question_beyond_the_limit_is_refused_and_one_at_it_is_not() -> None:
     assert parsed("a" * LONGEST_QUESTION).words
-    with pytest.raises(InvalidInputError, match="32,769"):
+    with pytest.raises(InvalidInputError, match="4,097"):
         parsed("a" * (LONGEST_QUESTION + 1))
+
+
+def test_characters_count_as_they_are_written_out() -> None:
+    ligature = "\ufdfa"  # eighteen letters
+    assert parsed(ligature * (LONGEST_QUESTION // 18)).words
+    with pytest.raises(InvalidInputError, match="characters"):
+        parsed(ligature * (LONGEST_QUESTION // 18 + 1))
 
 
 def test_an_emoji_alone_is_a_question_for_the_vectors() -> None:
