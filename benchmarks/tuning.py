@@ -54,12 +54,14 @@ def main() -> None:
     parser.add_argument("collections", nargs="*", default=list(COLLECTIONS), metavar="COLLECTION")
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors in this folder")
     parser.add_argument("--seeds", type=int, default=1, help="make questions with so many seeds")
+    parser.add_argument("--most", type=int, default=400, help="ask so many real questions, about")
     parser.add_argument("--start", action="append", default=[], metavar="KEY=VALUE", help="begin with this setting")
     options = parser.parse_args()
     start = merge(Settings(), dict(one.split("=", 1) for one in options.start))
     with remembering(MODEL, options.memory) as embedder:
         for name in options.collections:
             judged = load(SHARED / "data" / name)
+            judged = replace(judged, queries=judged.queries[:: max(1, len(judged.queries) // options.most)])
             with tempfile.TemporaryDirectory(prefix="twofold-tuning-") as scratch:
                 whole = parts_in(Path(scratch) / "whole", COLLECTIONS[name], embedder)
                 fill(whole, judged.documents, lambda _documents, _passages: None)

@@ -1,7 +1,7 @@
 """`eval`: how good and how fast search is on judged questions, one configuration against another."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +11,7 @@ import typer
 from twofold.cli.configurations import AS_SET, RUN, Configuration, distinct, parsed_configuration
 from twofold.cli.data import write_json
 from twofold.cli.evaluation import draw_evaluation
-from twofold.cli.judged import Ground, Needs, Source, ground_of, kept_by
-from twofold.cli.launch import launch_of
+from twofold.cli.judged import Ground, Needs, Source, ground_of, resolving
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.progress import model_progress
 from twofold.compose import aids_for, openers_for, plan_of
@@ -23,7 +22,7 @@ from twofold.evaluate.report import STANDARD, Metric, metric_named
 from twofold.evaluate.running import find_all, milliseconds_a_query
 from twofold.evaluate.runs import Run, as_word, read_run, write_run
 from twofold.pipeline.plan import MODES
-from twofold.settings import Settings, resolve
+from twofold.settings import Settings
 
 CONDITION_HOLDS = 11
 
@@ -84,20 +83,13 @@ def evaluate(
     an index of your own. Each figure is a mean over the questions, with the interval in which 95 % of resampled means
     lie. More in docs/evaluating.md.
     """
-    launch = launch_of(context)
-    said = {**launch.overrides, **({} if embedder is None else {"embedder": embedder})}
-    own: Mapping[str, str] = {}
-
-    def resolved(overrides: Mapping[str, str]) -> Settings:
-        return resolve(config=launch.config, collection=own, overrides={**said, **overrides}).settings
-
     asked = Asked(_metrics(metrics), tuple(map(parsed_condition, fail_if or ())))
     check_comparable(asked.conditions, compared=against is not None)
     texts = [*(modes or ()), *(ways or ()), *(f"{RUN}{path}" for path in from_run or ())]
     default = [AS_SET] if against is not None or asked.conditions else list(MODES)
     every = [*(texts or default), *(() if against is None else (against,))]
-    if folder is None and qrels is not None and any(not text.startswith(RUN) for text in every):
-        own = kept_by(index, resolved({}))
+    kept = folder is None and qrels is not None and any(not text.startswith(RUN) for text in every)
+    resolved = resolving(context, embedder, index, kept=kept)
     configurations = distinct(parsed_configuration(text, resolved) for text in every)
     _check_folder(run_out)
     with ground_of(Source(folder, split, qrels, queries, index), _needs(configurations, resolved({}))) as ground:

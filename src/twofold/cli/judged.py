@@ -1,11 +1,14 @@
 """What an evaluation stands on: a collection in a scratch index, an index and questions about it, or runs alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import typer
+
+from twofold.cli.launch import launch_of
 from twofold.cli.models import ensure_present
 from twofold.cli.progress import model_progress, progress_on
 from twofold.compose import make_parts, open_store, settings_of
@@ -18,7 +21,7 @@ from twofold.evaluate.running import fill
 from twofold.evaluate.unembedded import Unembedded
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.types import Phase, SyncProgress
-from twofold.settings import Settings
+from twofold.settings import Settings, resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,21 @@ def ground_of(source: Source, needs: Needs) -> Iterator[Ground]:
             yield ground
 
 
-def kept_by(index: str | None, settings: Settings) -> Mapping[str, str]:
-    """Give the settings that an index keeps for itself, by their dotted names."""
+def resolving(
+    context: typer.Context, embedder: str | None, index: str | None, *, kept: bool
+) -> Callable[[Mapping[str, str]], Settings]:
+    """Give what puts settings together with some set otherwise; with `kept`, over those that the index keeps."""
+    launch = launch_of(context)
+    said = {**launch.overrides, **({} if embedder is None else {"embedder": embedder})}
+    own = _kept_by(index, resolve(config=launch.config, overrides=said).settings) if kept else {}
+
+    def resolved(overrides: Mapping[str, str]) -> Settings:
+        return resolve(config=launch.config, collection=own, overrides={**said, **overrides}).settings
+
+    return resolved
+
+
+def _kept_by(index: str | None, settings: Settings) -> Mapping[str, str]:
     store = open_store(index or settings.index, settings, create=False)
     try:
         return store.preferences()

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from twofold.cli.data import write_json
-from twofold.cli.judged import Ground, Needs, Source, ground_of, kept_by
-from twofold.cli.launch import launch_of, open_index
+from twofold.cli.judged import Ground, Needs, Source, ground_of, resolving
+from twofold.cli.launch import open_index
 from twofold.cli.made_up import made_up
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.progress import model_progress
@@ -23,7 +23,7 @@ from twofold.evaluate.report import metric_named
 from twofold.evaluate.tuning import DIALS, JUDGED, LEAST_QUESTIONS, MOST_FINALISTS, PSEUDO, Changes, Dial, tune_by
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
-from twofold.settings import Settings, merge, resolve
+from twofold.settings import Settings, merge
 
 MOST_QUESTIONS = 10_000
 
@@ -72,7 +72,7 @@ def tune(
         return
     if (qrels is None) == (pseudo is None):
         raise InvalidInputError("Tuning needs --qrels FILE or --pseudo N, not both.", "See docs/tuning.md.")
-    settings = _settings(context, index, embedder)
+    settings = resolving(context, embedder, index, kept=True)({})
     needs = Needs(settings, engine=True, model=True)
     if pseudo is not None:
         _check(pseudo)
@@ -144,13 +144,6 @@ def _dials(settings: Settings) -> Sequence[Dial]:
         new = [place for place, one in enumerate(made) if one not in (settings, *made[:place])]
         kept.append(replace(dial, options=tuple(dial.options[place] for place in new)))
     return [dial for dial in kept if dial.name != "reranking" or settings.rerank.model != "none"]
-
-
-def _settings(context: typer.Context, index: str | None, embedder: str | None) -> Settings:
-    launch = launch_of(context)
-    said = {**launch.overrides, **({} if embedder is None else {"embedder": embedder})}
-    asked = resolve(config=launch.config, overrides=said).settings
-    return resolve(config=launch.config, collection=kept_by(index, asked), overrides=said).settings
 
 
 def _check(number: int) -> None:
