@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from twofold.cli.screen import Screen, from_here, one_line
-from twofold.cli.snippet import snippet
+from twofold.cli.snippet import Part, snippet
 from twofold.evaluate.judgements import Pooled
 from twofold.lexical.analyze import Analyser
 
@@ -101,9 +101,16 @@ def draw_item(screen: Screen, one: Pooled, place: Place, asked: Analyser) -> Non
     where = f" ({one_line(one.place)})" if one.place else ""
     screen.line(screen.paint(from_here(one.document), "cyan") + path + where)
     terms = frozenset(asked.query(one.question))
-    for line in snippet(one.text, asked, terms, width - len(_INDENT), _LINES):
+    for line in _drawn(one.text, asked, terms, width - len(_INDENT)):
         screen.line(_INDENT + "".join(screen.paint(part.text, "mark") if part.marked else part.text for part in line))
     screen.line()
+
+
+def _drawn(text: str, asked: Analyser, terms: frozenset[str], width: int) -> list[tuple[Part, ...]]:
+    """Draw a passage by its own lines where they fit; else run on, from where most of the terms stand."""
+    own = [line for line in text.splitlines() if line.strip()][: _LINES + 1]
+    drawn = [part for line in own for part in snippet(line, asked, terms, width, _LINES)]
+    return drawn if len(drawn) <= _LINES else snippet(text, asked, terms, width, _LINES)
 
 
 def draw_keys(screen: Screen) -> None:
