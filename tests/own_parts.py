@@ -11,7 +11,7 @@ from twofold.ingest.reading import Extract, Source
 
 
 def read_shouting(source: Source) -> Extract:
-    text = source.data.decode().upper()
+    text = source.data.decode("utf-8", "replace").upper()
     return Extract(text, (Block(BlockKind.PARAGRAPH, 0, len(text)),), title="shouted")
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from chatting import ENDLESS, chatting, obliging
-from twofold.domain.errors import InvalidInputError, ModelError
+from twofold.domain.errors import ModelError
 from twofold.domain.generators import Generator, GeneratorIdentity, Message, complete
 from twofold.models.generator_local import LocalGenerator
 from twofold.models.generator_process import Launch
 from twofold.models.opening_generators import open_generator
+from twofold.testing import GeneratorContract
 
 STAND_IN = Path(__file__).resolve().parent.parent / "chat_child.py"
 HOSTILE = [
@@ -127,18 +128,5 @@ def test_callers_in_several_threads_get_their_own_replies(generator: Generator) 
         assert list(pool.map(lambda text: complete(generator, ask(text)), texts)) == texts
 
 
-def test_what_no_model_can_be_asked_is_refused(generator: Generator) -> None:
-    with pytest.raises(InvalidInputError, match="no messages"):
-        generator.stream([])
-    for tokens in (0, -1, 100_001):
-        with pytest.raises(InvalidInputError, match="max_tokens"):
-            generator.stream(ask("a"), max_tokens=tokens)
-    for number in (-0.1, 2.1, float("nan")):
-        with pytest.raises(InvalidInputError, match="temperature"):
-            generator.stream(ask("a"), temperature=number)
-    for number in (0.0, -1.0, float("inf"), float("nan")):
-        with pytest.raises(InvalidInputError, match="seconds"):
-            generator.stream(ask("a"), seconds=number)
-    for stops in ([""], list("abcde")):
-        with pytest.raises(InvalidInputError, match="stop"):
-            generator.stream(ask("a"), stop=stops)
+class TestEveryGenerator(GeneratorContract):
+    """The suite that users have too."""

@@ -1,0 +1,195 @@
+"""What every store promises who asks it: rankings, scores, filters, changes to documents."""
+
+import numpy as np
+import pytest
+
+from twofold.domain.errors import NotFoundError
+from twofold.domain.filters import And, Not, Op, Or, Test
+from twofold.domain.ports import Scope, Store
+from twofold.domain.types import Metadata, TermQuery, chunk_key
+from twofold.lexical.bm25 import reference_scores
+from twofold.testing.making import entries, entry, query, recipe, vector
+
+TEXTS = [
+    "the cat sat on the mat\nthe dog sat on the log",
+    "a cat and a dog\nrun run run",
+    "mats are for cats",
+    "logs burn\n\nthe quick brown fox",
+]
+
+
+class StoreSearches:
+    """The part of `StoreContract` that is about finding."""
+
+    def test_terms_are_ranked_as_the_reference_scores_them(self, store: Store) -> None:
+        made = entries(TEXTS)
+        store.put(made)
+        passages = [indexed for one in made for indexed in one.chunks]
+        for text in ("cat", "the cat", "run", "sat on the mat", "nothing here", "cat cat dog"):
+            asked = query(text)
+            scores = reference_scores(asked, [indexed.terms for indexed in passages])
+            expected = {one.chunk.key: score for one, score in zip(passages, scores, strict=True) if score > 0}
+            with store.view() as view:
+                found = view.find_terms(asked, 100)
+            assert {hit.key: hit.score for hit in found} == expected
+            assert list(found.scores) == sorted(found.scores, reverse=True)
+
+    def test_vectors_are_ranked_by_cosine(self, store: Store) -> None:
+        made = entries(TEXTS)
+        store.put(made)
+        asked = vector("the cat sat on the mat")
+        with store.view() as view:
+            found = view.find_vector(asked, 3)
+            everything = view.find_vector(asked, 100)
+        assert len(found) == 3
+        assert found.keys[0] == made[0].chunks[0].chunk.key
+        assert found.scores[0] == pytest.approx(1.0, abs=1e-3)
+        assert list(everything.keys[:3]) == list(found.keys)
+        assert len(everything) == sum(len(one.chunks) for one in made)
+
+    def test_a_missing_score_is_completed_with_the_true_one(self, store: Store) -> None:
+        store.put(entries(TEXTS))
+        asked, direction = query("cat dog the"), vector("something")
+        with store.view() as view:
+            by_terms, by_vector = view.find_terms(asked, 100), view.find_vector(direction, 100)
+            keys = by_vector.keys
+            term_scores = dict(zip(keys.tolist(), view.score_terms(asked, keys).tolist(), strict=True))
+            vector_scores = view.score_vector(direction, keys)
+        assert {key: score for key, score in term_scores.items() if score} == {hit.key: hit.score for hit in by_terms}
+        assert vector_scores.tolist() == by_vector.scores.tolist()
+
+    def test_unknown_keys_score_nothing_and_cannot_be_fetched(self, store: Store) -> None:
+        store.put(entries(TEXTS))
+        unknown = np.array([chunk_key("nobody_chunk_0")])
+        with store.view() as view:
+            assert view.score_terms(query("cat"), unknown).tolist() == [0.0]
+            assert view.score_vector(vector("cat"), unknown).tolist() == [0.0]
+            assert view.explain_terms(query("cat"), int(unknown[0])) == ()
+            with pytest.raises(NotFoundError):
+                view.chunks([int(unknown[0])])
+            with pytest.raises(NotFoundError):
+                view.term_counts([int(unknown[0])])
+
+    def test_the_terms_of_a_passage_are_those_it_was_put_with(self, store: Store) -> None:
+        made = entries(TEXTS)
+        store.put(made)
+        passages = [indexed for one in made for indexed in one.chunks][::-1]
+        with store.view() as view:
+            for _ in range(2):  # the second time what was looked up is known
+                assert list(view.term_counts([one.chunk.key for one in passages])) == [one.terms for one in passages]
+            assert list(view.term_counts([])) == []
+
+    def test_the_parts_of_a_score_add_up_to_it(self, store: Store) -> None:
+        store.put(entries(TEXTS))
+        asked = TermQuery({"the": 1.0, "cat": 2.5, "sat": 1.0, "absent": 1.0}, k1=1.5, b=0.4)
+        with store.view() as view:
+            for hit in view.find_terms(asked, 10):
+                total = 0.0
+                for part in view.explain_terms(asked, hit.key):
+                    total += part.score
+                assert total == hit.score
+
+    def test_a_document_is_replaced_whole(self, store: Store) -> None:
+        store.put([entry("old words here\nmore old words\nand a third", "a.txt"), entry("other", "b.txt")])
+        store.put([entry("new words", "a.txt")])
+        with store.view() as view:
+            assert len(view.find_terms(query("old third"), 10)) == 0
+            assert len(view.find_vector(vector("x"), 10)) == 2
+            assert [chunk.text for chunk in view.chunks_of(entry("", "a.txt").document.id)] == ["new words"]
+            assert view.statistics(["words", "old"]).frequencies == {"words": 1, "old": 0}
+            assert view.statistics([]).words == 3
+
+    def test_a_deleted_document_counts_nowhere(self, store: Store) -> None:
+        made = entries(TEXTS)
+        store.put(made)
+        assert store.delete([made[0].document.id, "unknown"]) == 1
+        assert store.delete([made[0].document.id]) == 0
+        rest = [indexed.terms for one in made[1:] for indexed in one.chunks]
+        with store.view() as view:
+            assert view.statistics(["the"]).chunks == len(rest)
+            assert view.statistics(["the"]).frequencies == {"the": 1}
+            assert sorted(view.find_terms(query("the cat dog"), 99).scores) == sorted(
+                score for score in reference_scores(query("the cat dog"), rest) if score
+            )
+            assert view.document(made[0].document.id) is None
+
+    def test_the_filter_acts_before_the_cut(self, store: Store) -> None:
+        store.put([entry("cat " * 9, f"loud/{n}.txt", {"year": 2020 + n}) for n in range(8)])
+        store.put([entry("cat and many other words", "quiet/x.txt", {"year": 1999, "tags": ("old", "rare")})])
+        old = Scope(filter=Test("year", Op.LT, 2000))
+        with store.view() as view:
+            assert len(view.find_terms(query("cat"), 1, old)) == 1
+            assert len(view.find_vector(vector("cat"), 1, old)) == 1
+            (found,) = view.chunks(view.find_terms(query("cat"), 1, old).keys.tolist())
+        assert found.text == "cat and many other words"
+
+    @pytest.mark.parametrize(
+        ("condition", "expected"),
+        [
+            (And(), {"a", "b", "c"}),
+            (Or(), set()),
+            (Test("year", Op.EQ, 2000), {"a"}),
+            (Test("year", Op.GE, 2000), {"a", "b"}),
+            (Test("year", Op.GE, 2000.5), {"b"}),
+            (Test("year", Op.EQ, "2000"), set()),
+            (Test("year", Op.EXISTS), {"a", "b"}),
+            (Not(Test("year", Op.EXISTS)), {"c"}),
+            (Test("tags", Op.EQ, "red"), {"a", "c"}),
+            (Test("draft", Op.EQ, True), {"b"}),
+            (Test("draft", Op.EQ, 1), set()),
+            (Test("source", Op.PREFIX, "a"), {"a"}),
+            (Test("name", Op.CONTAINS, "%"), {"c"}),
+            (Test("date", Op.GT, "2024-12-31"), {"b"}),
+            (And((Test("tags", Op.EQ, "red"), Not(Test("year", Op.EQ, 2000)))), {"c"}),
+            (Test("year", Op.LT, 10**30), {"a", "b"}),
+            (Test("tags", Op.EQ, "\ud800"), set()),
+            (Test("'; DROP TABLE document; --", Op.EQ, "x' OR 1=1"), set()),
+        ],
+    )
+    def test_a_filter_means_what_its_tree_says(self, store: Store, condition: And, expected: set[str]) -> None:
+        store.put(
+            [
+                entry("word", "a", {"year": 2000, "tags": ("red", "green")}),
+                entry("word", "b", {"year": 2001, "draft": True, "date": "2025-01-01"}),
+                entry("word", "c", {"tags": "red", "name": "100% sure"}),
+            ]
+        )
+        with store.view() as view:
+            found = view.find_terms(query("word"), 10, Scope(filter=condition))
+            ids = [chunk.document for chunk in view.chunks(found.keys.tolist())]
+            assert {view.describe([one])[one].source for one in ids} == expected
+
+    def test_a_passages_own_fields_narrow_both_arms_before_the_cut(self, store: Store) -> None:
+        own: list[Metadata] = [*[{"good": False}] * 30, {"good": True, "lang": "de"}]
+        store.put([entry("cat cat cat\n" * 30 + "cat and many other words\n", "a.txt", {"lang": "en"}, own=own)])
+        good = Test("good", Op.EQ, value=True)
+        both = And((Test("lang", Op.EQ, "en"), Test("lang", Op.EQ, "de")))
+        for condition in (good, Not(Test("good", Op.EQ, value=False)), both):
+            with store.view() as view:
+                for found in (
+                    view.find_terms(query("cat"), 1, Scope(filter=condition)),
+                    view.find_vector(vector("cat cat cat"), 1, Scope(filter=condition)),
+                ):
+                    (chunk,) = view.chunks(found.keys.tolist())
+                    assert (chunk.ordinal, chunk.metadata) == (30, {"good": True, "lang": "de"})
+
+    def test_fields_follow_their_passages_through_every_change(self, store: Store) -> None:
+        def passing(year: int) -> set[str]:
+            with store.view() as view:
+                found = view.find_terms(query("word"), 99, Scope(filter=Test("year", Op.EQ, year)))
+                return {chunk.id for chunk in view.chunks(found.keys.tolist())}
+
+        def ids(*sources: str) -> set[str]:
+            return {entry("word", source).chunks[0].chunk.id for source in sources}
+
+        store.put([entry("word", f"{n}", own=[{"year": n % 2}]) for n in range(4)])
+        assert (passing(0), passing(1)) == (ids("0", "2"), ids("1", "3"))
+        store.put([entry("word", "0", own=[{"year": 1}]), entry("word", "4", own=[{"year": (0, 1)}])])
+        assert (passing(0), passing(1)) == (ids("2", "4"), ids("0", "1", "3", "4"))
+        store.delete([entry("", "1").document.id])
+        store.compact()
+        assert (passing(0), passing(1)) == (ids("2", "4"), ids("0", "3", "4"))
+        store.rebuild(
+            recipe("again"), lambda documents: [entry("word", d.source, own=[{"year": 7}]).chunks for d in documents]
+        )
+        assert (passing(0), passing(7)) == (set(), ids("0", "2", "3", "4"))

@@ -1,0 +1,201 @@
+"""What every store promises, as a suite to be tried on one of your own."""
+
+from dataclasses import replace
+
+import pytest
+
+from twofold.domain.errors import InvalidInputError, MismatchError
+from twofold.domain.ports import Scope, Store
+from twofold.domain.types import Clause, Metadata, TermQuery
+from twofold.lexical.bm25 import reference_scores
+from twofold.testing.making import entries, entry, query, recipe, terms, vector
+from twofold.testing.store_searches import TEXTS, StoreSearches
+
+
+class StoreContract(StoreSearches):
+    """Derive a class whose name begins with `Test` from it, and give it a fixture `store`.
+
+    The store is empty and has adopted `making.recipe()`; when a test is done `verify` should find nothing.
+    """
+
+    def test_passages_come_back_with_their_fields(self, store: Store) -> None:
+        fields: Metadata = {"n": 1, "f": 0.1199, "t": ("x", "ü"), "b": True, "s": "\x00 '"}
+        made = entry("one\ntwo", own=[fields, {}])
+        store.put([made])
+        with store.view() as view:
+            assert [chunk.metadata for chunk in view.chunks_of(made.document.id)] == [fields, {}]
+            assert view.chunks([made.chunks[0].chunk.key])[0].metadata == fields
+
+    def test_a_stretch_of_a_document_is_given_in_reading_order(self, store: Store) -> None:
+        made = entry("\n".join(f"line {n}" for n in range(8)))
+        store.put([made, entry("other", "b.txt")])
+        name = made.document.id
+        with store.view() as view:
+            for first, last, expected in [
+                (0, 7, range(8)),
+                (-3, 2, range(3)),
+                (2, 2, [2]),
+                (6, 99, [6, 7]),
+                (5, 4, []),
+            ]:
+                assert [chunk.ordinal for chunk in view.stretch(name, first, last)] == list(expected)
+            assert list(view.stretch(name, 1, 3)) == list(view.chunks_of(name))[1:4]
+            assert len(view.stretch(name, -(10**30), 10**30)) == 8
+            assert list(view.stretch("nobody", 0, 9)) == []
+            assert list(view.stretch("\ud800", 0, 9)) == []
+
+    def test_preferences_are_replaced_whole_and_stay(self, store: Store) -> None:
+        assert store.preferences() == {}
+        store.prefer({"search.k": "7", "fusion": "rrf"})
+        store.put([entry("word")])
+        generation = store.info().generation
+        store.prefer({"search.k": "9", "ü.ß": ""})
+        assert store.info().generation == generation
+        store.rebuild(recipe("again"), lambda documents: [entry(one.text, one.source).chunks for one in documents])
+        store.compact()
+        assert store.preferences() == {"search.k": "9", "ü.ß": ""}
+        store.prefer({})
+        assert store.preferences() == {}
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            {f"n{number}": "" for number in range(257)},
+            {f"n{number}": "x" * 16_000 for number in range(5)},
+            {"": "x"},
+            {"n" * 129: "x"},
+            {"n": "x" * 16_385},
+            {"n": "\ud800"},
+            {"\udfff": ""},
+        ],
+    )
+    def test_preferences_that_are_too_many_or_too_long_are_refused(self, store: Store, values: dict[str, str]) -> None:
+        store.prefer({"kept": "yes"})
+        with pytest.raises(InvalidInputError):
+            store.prefer(values)
+        assert store.preferences() == {"kept": "yes"}
+
+    def test_another_enricher_is_another_recipe(self, store: Store) -> None:
+        store.put([entry("word")])
+        with pytest.raises(MismatchError, match="reindex"):
+            store.adopt(replace(recipe(), enricher="rules-0"))
+        assert store.info().recipe == recipe()
+
+    def test_clauses_require_and_exclude(self, store: Store) -> None:
+        store.put(entries(["the quick brown fox", "the brown quick fox", "a slow fox", "quick quick"]))
+        with store.view() as view:
+
+            def found(scope: Scope) -> set[str]:
+                return {chunk.text for chunk in view.chunks(view.find_vector(vector("x"), 9, scope).keys.tolist())}
+
+            assert found(Scope(required=(Clause(("quick", "fox")),))) == {"the quick brown fox", "the brown quick fox"}
+            assert found(Scope(required=(Clause(("quick",), "quick brown"),))) == {"the quick brown fox"}
+            assert found(Scope(excluded=(Clause(("brown",)), Clause(("slow",))))) == {"quick quick"}
+            assert found(Scope(required=(Clause((), "the brown"),))) == {"the brown quick fox"}
+            assert found(Scope(required=(Clause(("absent",)),))) == set()
+
+    def test_documents_come_back_as_they_were_put(self, store: Store) -> None:
+        made = entry("first line\nsecond — ünïcode 🎉\x00 NUL", "dir/Ä name.txt", {"n": 1, "f": 0.5, "t": ("x", "y")})
+        store.put([made])
+        with store.view() as view:
+            assert view.document(made.document.id) == made.document
+            (info,) = view.documents()
+            assert (info.source, info.chunks, info.characters) == ("dir/Ä name.txt", 2, len(made.document.text))
+            assert [chunk.text for chunk in view.chunks_of(made.document.id)] == [
+                "first line",
+                "second — ünïcode 🎉\x00 NUL",
+            ]
+            assert view.document("nobody") is None
+            assert list(view.chunks_of("nobody")) == []
+
+    def test_known_texts_have_their_vectors(self, store: Store) -> None:
+        store.put(entries(TEXTS))
+        with store.view() as view:
+            found = view.vectors_for(["mats are for cats", "never seen"])
+        assert set(found) == {"mats are for cats"}
+        assert found["mats are for cats"] == pytest.approx(vector("mats are for cats"), abs=1e-3)
+
+    def test_an_empty_collection_answers(self, store: Store) -> None:
+        with store.view() as view:
+            assert len(view.find_terms(query("cat"), 5)) == 0
+            assert len(view.find_vector(vector("cat"), 5)) == 0
+            assert view.statistics(["cat"]).average_length == 1.0
+            assert list(view.documents()) == []
+        store.put([entry("", "empty.txt")])
+        assert store.info().documents == 1
+
+    def test_a_wrong_width_is_refused_and_nothing_is_kept(self, store: Store) -> None:
+        with pytest.raises(MismatchError):
+            store.put([entry("fine", "a.txt"), entry("too wide", "b.txt", dimensions=32)])
+        assert store.info().documents == 0
+        store.put([entry("fine", "a.txt")])
+        with store.view() as view, pytest.raises(MismatchError):
+            view.find_vector(vector("x", 32), 5)
+
+    def test_the_same_document_twice_at_once_is_refused(self, store: Store) -> None:
+        with pytest.raises(InvalidInputError):
+            store.put([entry("one", "a.txt"), entry("two", "a.txt")])
+
+    def test_another_recipe_is_refused_once_there_are_documents(self, store: Store) -> None:
+        store.adopt(recipe("another"))
+        store.adopt(recipe())
+        store.put([entry("word", "a.txt")])
+        store.adopt(recipe())
+        with pytest.raises(MismatchError, match="reindex"):
+            store.adopt(recipe("another"))
+
+    def test_a_rebuild_switches_to_the_new_recipe(self, store: Store) -> None:
+        made = entries(TEXTS)
+        store.put(made)
+        wide = recipe("wide", 32)
+        store.rebuild(wide, lambda documents: [entry(one.text, one.source, dimensions=32).chunks for one in documents])
+        info = store.info()
+        assert info.recipe == wide
+        assert info.chunks == sum(len(one.chunks) for one in made)
+        with store.view() as view:
+            assert len(view.find_vector(vector("x", 32), 99)) == info.chunks
+            assert len(view.find_terms(query("cat"), 99)) == 2
+        store.put([entry("after", "z.txt", dimensions=32)])
+        store.compact()
+        with store.view() as view:
+            assert len(view.find_terms(query("after"), 9)) == 1
+
+    def test_a_view_does_not_move_under_a_question(self, store: Store) -> None:
+        store.put([entry("first", "a.txt")])
+        with store.view() as view:
+            before = view.generation
+            store.put([entry("second", "b.txt")])
+            assert len(view.find_vector(vector("x"), 9)) == 1
+            assert view.generation == before
+        with store.view() as view:
+            assert len(view.find_vector(vector("x"), 9)) == 2
+            assert view.generation > before
+
+    def test_ties_fall_to_the_smaller_key(self, store: Store) -> None:
+        made = entries(["same words"] * 20)
+        store.put(made)
+        with store.view() as view:
+            found = view.find_terms(query("words"), 7)
+            near = view.find_vector(vector("same words"), 7)
+        keys = sorted(one.chunks[0].chunk.key for one in made)[:7]
+        assert found.keys.tolist() == keys
+        assert near.keys.tolist() == keys
+
+    def test_statistics_from_elsewhere_replace_the_own(self, store: Store) -> None:
+        made = entries(TEXTS)
+        store.put(made)
+        with store.view() as view:
+            own = view.statistics(["cat"])
+            shared = type(own)(own.chunks * 10, own.words * 20, {"cat": 3})
+            asked = TermQuery({"cat": 1.0}, statistics=shared)
+            expected = reference_scores(asked, [terms("a cat and a dog")])[0]
+            assert expected in view.find_terms(asked, 9).scores.tolist()
+
+    def test_a_long_document_comes_back_whole(self, store: Store) -> None:
+        text = "\n".join(f"line {number} of a long text with many words in it" for number in range(20_000))
+        made = entry(text, "long.txt")
+        store.put([made])
+        store.compact()
+        with store.view() as view:
+            assert view.document(made.document.id) == made.document
+            assert view.find_terms(query("19999"), 1).keys[0] == made.chunks[-1].chunk.key
