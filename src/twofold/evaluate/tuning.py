@@ -176,8 +176,8 @@ def tune_by(
     Each dial's best option stays for the dials after it, where it gains at least half of the bound. Two changes are
     confirmed, what all the dials came to and their first step: every further one would cost all of them power. One wins
     when the paired randomisation test, adjusted by Holm, gives p < alpha for a gain of at least the bound; of both the
-    first. Source: Smucker and others 2007 for the test, Holm 1979 for the adjustment; choosing and confirming on the
-    same questions would flatter.
+    first step, unless the whole gains another bound more. Source: Smucker and others 2007 for the test, Holm 1979 for
+    the adjustment; choosing and confirming on the same questions would flatter.
 
     Raises InvalidInputError as `split` does, and what `measure` raises.
     """
@@ -263,15 +263,19 @@ def _confirmed(
 
 
 def _verdict(finalists: Sequence[Changes], confirmed: Sequence[Comparison], rules: Rules) -> tuple[Changes, str]:
+    """Take the simpler change that passes, or the other where that passes and gains as much as the bound more."""
     if not finalists:
         return {}, "Keep the default: nothing did better on the questions that choose."
-    sure = 0
-    for changes, comparison in zip(finalists, confirmed, strict=True):
+    winner: Changes = {}
+    bar, sure = rules.bound, False
+    for changes, comparison in zip(reversed(finalists), reversed(confirmed), strict=True):
         one = comparison.differences[0]
         if one.p_holm < rules.alpha and one.interval.mean > 0.0:
-            sure += 1
-            if one.interval.mean >= rules.bound:
-                return changes, f"{described(changes)} is better than the default, on questions that did not choose it."
+            sure = True
+            if one.interval.mean >= bar:
+                winner, bar = changes, one.interval.mean + rules.bound
+    if winner:
+        return winner, f"{described(winner)} is better than the default, on questions that did not choose it."
     if sure:
         return {}, f"Keep the default: what is better gains less than {rules.bound:g}."
     return {}, "Keep the default: on the questions that confirm, nothing can be told from chance."

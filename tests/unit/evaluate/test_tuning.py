@@ -111,6 +111,19 @@ def test_dials_stand_on_one_another_and_each_step_is_confirmed() -> None:
     assert done.finalists == (done.winner, {"fusion.dense_weight": "0.4"})
 
 
+def test_of_two_that_are_confirmed_the_simpler_is_taken_unless_the_other_gains_clearly_more() -> None:
+    def flattered(changes: Changes, asked: Sequence[Question]) -> list[float]:
+        chosen = {one.id for one in split(questions(80))[0]}
+        more = 0.05 * ("search.k1" in changes)
+        return [0.5 + 0.1 * (changes.get("fusion.dense_weight") == "0.4") + more * (one.id in chosen) for one in asked]
+
+    done = tune_by(questions(80), flattered, "nDCG@10")
+
+    assert all(one.differences[0].p_holm < JUDGED.alpha for one in done.confirmed)
+    assert "search.k1" in done.finalists[0]
+    assert done.winner == {"fusion.dense_weight": "0.4"}
+
+
 def test_the_same_seed_gives_the_same_answer() -> None:
     def told() -> list[tuple[Changes, float]]:
         return [(one.changes, one.mean) for one in tune_by(questions(40), planted, "nDCG@10").trials]
