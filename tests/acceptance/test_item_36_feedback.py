@@ -28,7 +28,7 @@ def test_terms_of_the_other_arm_find_what_the_questions_own_words_do_not(index: 
     assert before.trace.lexical is not None
     assert after.trace.lexical is not None
     assert before.trace.lexical.raw == 0.0 < after.trace.lexical.raw
-    assert after.rank < before.rank
+    assert after.score > before.score
     assert list(fed.trace.evaluate()) == [hit.score for hit in fed.hits]
 
 
