@@ -75,7 +75,7 @@ def run(parts: Parts, view: View, heard: Heard, plan: SearchPlan, watch: Stopwat
         constants=arms.fused.constants,
         stages=arms.stages,
         passed=(("fuse", arms.fused.ranking),),
-        degraded=(*heard.understood.degraded, *footing.notes),
+        degraded=(*heard.understood.degraded, *footing.notes, *arms.degraded),
     )
     with watch.step("boost"):
         standing = boost(standing, passages, parsed.original, plan.boost, "fused")
