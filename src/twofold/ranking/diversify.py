@@ -20,7 +20,9 @@ from twofold.domain.errors import InvalidInputError
 
 SHINGLE: Final = 3  # words
 LONGEST_COMPARED: Final = 20_000  # characters of a passage
-_WORD = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u2e80-\U0010ffff]|[^\W\u0e00-\u109f\u1780-\u17ff\u2e80-\U0010ffff]++")
+_WORD = (  # compiled when first used, and kept by `re`
+    r"[\u0e00-\u109f\u1780-\u17ff\u2e80-\U0010ffff]|[^\W\u0e00-\u109f\u1780-\u17ff\u2e80-\U0010ffff]++"
+)
 _DIGIT = re.compile(r"\d")
 
 
@@ -134,7 +136,7 @@ def overlap(text: str, better: str) -> float:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text[:LONGEST_COMPARED].casefold())
+    return re.findall(_WORD, text[:LONGEST_COMPARED].casefold())
 
 
 def _runs(words: list[str]) -> Iterable[tuple[str, ...]]:

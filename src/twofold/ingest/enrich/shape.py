@@ -22,12 +22,11 @@ CLOSING = ".!?…。！？।॥؟۔።"  # noqa: RUF001
 PARAGRAPH = "\n"
 _LATIN_SIGNS = r"[.!?,;:…](?=[\s\"')\]’”]|\Z)|[()\[\]{}|\t«»“”]|\n(?=[ \t\r]*\n)"  # noqa: RUF001
 _OTHER_SIGNS = r"[。！？；，、：।॥؟۔።「」『』《》（）]"  # noqa: RUF001
-_ASCII = re.compile(rf"[A-Za-z0-9]+(?:['\-./_][A-Za-z0-9]+)*|{_LATIN_SIGNS}")
-_LATIN = re.compile(rf"[^\W_]+(?:['’\-./_][^\W_]+)*|{_LATIN_SIGNS}")  # noqa: RUF001
-_ANY = re.compile(
-    rf"[{_PAIRED}]{{1,2}}|[{_UNSPACED}]{{1,4}}|{_WORD}(?:['’\-./_]{_WORD})*|{_LATIN_SIGNS}|{_OTHER_SIGNS}"  # noqa: RUF001
-)
-_OTHER_SCRIPTS = re.compile("[\u0300-\u036f\u0590-\u1fff\u2c00-\ufaff\ufe00-\uffef\U00010000-\U0003ffff]")
+# Compiled when first used, and kept by `re`: a search imports this and needs none of it.
+_ASCII = rf"[A-Za-z0-9]+(?:['\-./_][A-Za-z0-9]+)*|{_LATIN_SIGNS}"
+_LATIN = rf"[^\W_]+(?:['’\-./_][^\W_]+)*|{_LATIN_SIGNS}"  # noqa: RUF001
+_ANY = rf"[{_PAIRED}]{{1,2}}|[{_UNSPACED}]{{1,4}}|{_WORD}(?:['’\-./_]{_WORD})*|{_LATIN_SIGNS}|{_OTHER_SIGNS}"  # noqa: RUF001
+_OTHER_SCRIPTS = "[\u0300-\u036f\u0590-\u1fff\u2c00-\ufaff\ufe00-\uffef\U00010000-\U0003ffff]"
 _SIGNS = frozenset(".!?,;:…()[]{}|\t«»“”\n。！？；，、：।॥؟۔።「」『』《》（）")  # noqa: RUF001
 _SPACES = " \n\t\r\u00a0\u3000"
 
@@ -66,8 +65,8 @@ def shape_of(text: str) -> Shape:
 
 def _pattern_for(text: str) -> re.Pattern[str]:
     if text.isascii():
-        return _ASCII
-    return _ANY if _OTHER_SCRIPTS.search(text) else _LATIN
+        return re.compile(_ASCII)
+    return re.compile(_ANY if re.search(_OTHER_SCRIPTS, text) else _LATIN)
 
 
 def is_sign(token: str) -> bool:
