@@ -13,7 +13,17 @@ from pydantic import TypeAdapter
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
-from twofold.http import health, job_routes, native_documents, native_indexes, native_search
+from twofold.http import (
+    compat_chat,
+    compat_rerank,
+    compat_search,
+    health,
+    job_routes,
+    native_ask,
+    native_documents,
+    native_indexes,
+    native_search,
+)
 from twofold.http.counting import RequestCounts
 from twofold.http.gate import Doors, Gate
 from twofold.http.job_running import JobRunner
@@ -33,7 +43,17 @@ from twofold.settings import Settings
 
 TITLE = "twofold"
 VERSION = "1"
-ROUTERS = (health, native_indexes, native_search, native_documents, job_routes)
+ROUTERS = (
+    health,
+    native_indexes,
+    native_search,
+    native_ask,
+    native_documents,
+    job_routes,
+    compat_search,
+    compat_chat,
+    compat_rerank,
+)
 JOB_SECONDS = 3.0
 
 
@@ -99,6 +119,7 @@ def _open(plan: Plan, standing: Standing, counts: RequestCounts) -> tuple[Servic
         limits=plan.limits,
         counts=counts,
         roots=plan.roots,
+        index=plan.settings.index,
         standing=standing,
     )
     runner = JobRunner(jobs, service.indexes, service.originals)

@@ -64,7 +64,7 @@ class Options(Strict):
         Field(max_length=MOST_FIELDS, description="Other settings of a search by their dotted names: `fusion.form`."),
     ] = Field(default_factory=dict)
     history: Annotated[list[TurnAsked], Field(max_length=MOST_TURNS)] = Field(default_factory=list)
-    session: Annotated[str, Field(max_length=200)] = ""
+    session: Annotated[str, Field(max_length=100)] = ""
 
     def asking(self, scope: str = "") -> Asking:
         """Say it to the engine; `scope` keeps sessions of different callers apart. Raises InvalidInputError."""

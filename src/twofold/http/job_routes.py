@@ -1,7 +1,7 @@
 """The routes of jobs: how far one is, and its progress as it goes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated
@@ -12,7 +12,7 @@ from twofold.http.jobs import ENDED, Job
 from twofold.http.problems import refused
 from twofold.http.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, Service, encoded, json_response
 from twofold.http.sse import event, event_stream
-from twofold.http.streams import stream_counted
+from twofold.http.streams import check_room
 from twofold.http.tokens import Action, Grant
 
 POLL_SECONDS = 0.1
@@ -50,10 +50,11 @@ async def job_state(job: JobId, service: Here, caller: Caller) -> Response:
 async def job_events(job: JobId, service: Here, caller: Caller) -> Response:
     """Follow a job: an event `progress` with the job whenever it has moved, and `done` at its end."""
     _seen(service, caller, job)
-    return event_stream(stream_counted(service, _progress(service, job)))
+    check_room(service)
+    return event_stream(service, _progress(service, job))
 
 
-async def _progress(service: Service, identity: str) -> AsyncIterator[bytes]:
+async def _progress(service: Service, identity: str) -> AsyncGenerator[bytes]:
     last: Job | None = None
     while (job := service.jobs.named(identity)) is not None and not service.standing.closing:
         if job != last:

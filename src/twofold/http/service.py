@@ -30,11 +30,12 @@ ANY_GRANT = "any"
 
 @dataclass(slots=True)
 class Standing:
-    """Whether the server takes requests, and how many answers it is writing."""
+    """Whether the server takes requests; how many streams are read, answers written in threads, uploads taken in."""
 
     ready: bool = False
     closing: bool = False
     streams: int = 0
+    writing: int = 0
     uploads: int = 0
 
 
@@ -51,6 +52,7 @@ class Service:
     limits: ServerLimits
     counts: RequestCounts
     roots: tuple[str, ...] = ()
+    index: str = "default"
     standing: Standing = field(default_factory=Standing)
 
     def held(self, index: str) -> AbstractContextManager[Index]:

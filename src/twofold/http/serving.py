@@ -112,7 +112,7 @@ def bound(address: Address) -> socket.socket:
 
 def run(plan: Plan, listening: socket.socket) -> None:
     """Serve until SIGTERM or SIGINT; then finish or refuse what is left within ten seconds."""
-    _LocalServer(configured(create_server(plan), plan.limits)).run([listening])
+    LocalServer(configured(create_server(plan), plan.limits)).run([listening])
 
 
 def configured(server: Server, limits: ServerLimits) -> "ServerConfig":
@@ -141,7 +141,7 @@ class ServerConfig(uvicorn.Config):
         logging.getLogger("uvicorn.error").addFilter(_without_traceback)
 
 
-class _LocalServer(uvicorn.Server):
+class LocalServer(uvicorn.Server):
     """Lets streams end by themselves as soon as it is told to end."""
 
     config: ServerConfig

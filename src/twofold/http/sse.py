@@ -1,50 +1,74 @@
 """Server-sent events: `event:` and `data:` lines, with a comment now and then so that silence is not death."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass
 
 from fastapi.responses import StreamingResponse
 
-from twofold.http.service import encoded
+from twofold.http.problems import Problem
+from twofold.http.service import Service, encoded
 
 MEDIA_TYPE = "text/event-stream"
 PING_SECONDS = 10.0
+LOOK_SECONDS = 0.25
 PING = b": still here\n\n"
+TOO_LONG = Problem("stream-too-long", "Gateway Timeout", 504, "The answer took longer than it may.", "Ask for less.")
+CLOSING = Problem("closing", "Service Unavailable", 503, "The server is closing.", "Ask again when it is back.")
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A stream that the server ends before its end."""
+
+    problem: Problem
+    type: str = "error"
 
 
 def event(name: str, value: object) -> bytes:
     """Write one event; its data is one line of JSON."""
-    return b"event: " + name.encode() + b"\ndata: " + encoded(value) + b"\n\n"
+    return b"event: " + name.encode() + b"\ndata: " + data(value)[6:]
 
 
-def event_stream(events: AsyncIterator[bytes]) -> StreamingResponse:
-    """Send events as they come; when the client goes, `events` is closed."""
-    return StreamingResponse(_kept_alive(events), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
+def data(value: object) -> bytes:
+    """Write one event without a name."""
+    return b"data: " + encoded(value) + b"\n\n"
 
 
-async def _kept_alive(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    following: asyncio.Task[bytes] | None = None
+def event_stream(service: Service, events: AsyncGenerator[bytes]) -> StreamingResponse:
+    """Send events as they come, for as long as an answer may take; when the client goes, `events` is closed."""
+    return StreamingResponse(_kept_alive(service, events), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
+
+
+async def _kept_alive(service: Service, events: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+    clock = asyncio.get_running_loop().time
+    deadline, spoke = clock() + service.limits.stream_seconds, clock()
+    following: asyncio.Task[bytes | None] = asyncio.ensure_future(_next(events))
+    service.standing.streams += 1
     try:
         while True:
-            following = following or asyncio.ensure_future(_next(events))
-            done, _ = await asyncio.wait({following}, timeout=PING_SECONDS)
-            if not done:
-                yield PING
-                continue
-            try:
+            await asyncio.wait({following}, timeout=LOOK_SECONDS)
+            if following.done():
                 piece = following.result()
-            except StopAsyncIteration:
+                if piece is None:
+                    return
+                following = asyncio.ensure_future(_next(events))
+                spoke = clock()
+                yield piece
+            elif service.standing.closing or clock() > deadline:
+                yield event("error", Broken(CLOSING if service.standing.closing else TOO_LONG))
                 return
-            following = None
-            yield piece
+            elif clock() - spoke > PING_SECONDS:
+                spoke = clock()
+                yield PING
     finally:
-        if following is not None and not following.done():
-            following.cancel()
-            await asyncio.wait({following})
-        closing = getattr(events, "aclose", None)
-        if closing is not None:
-            await closing()
+        service.standing.streams -= 1
+        following.cancel()
+        await asyncio.wait({following})
+        if not following.cancelled():
+            following.exception()
+        await events.aclose()
 
 
-async def _next(events: AsyncIterator[bytes]) -> bytes:
-    return await anext(events)
+async def _next(events: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(events, None)

@@ -1,87 +1,125 @@
-"""Answers that are written bit by bit: so many at once and not for ever, from an engine that works in threads."""
+"""Answers that are written bit by bit, by an engine that works in threads, for an event loop that must not wait."""
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import AbstractContextManager, closing, suppress
+from typing import Generic, Protocol, TypeVar
 
 from twofold.http.service import Service, too_many
 
 MOST_HELD = 64
 """Events that may wait for a slow reader; the writer then waits too."""
 
+Event_co = TypeVar("Event_co", covariant=True)
+Event = TypeVar("Event")
 
-async def stream_counted(service: Service, events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Pass events on; the stream counts until it ends. See `check_room`."""
-    service.standing.streams += 1
-    try:
-        async with asyncio.timeout(service.limits.stream_seconds):
-            async for one in events:
-                yield one
-    except TimeoutError:
-        return
-    finally:
-        service.standing.streams -= 1
-        closing = getattr(events, "aclose", None)
-        if closing is not None:
-            await closing()
+
+class Stream(Protocol[Event_co]):
+    """Events of an answer; closing it, from any thread, stops what makes them."""
+
+    def __iter__(self) -> Iterator[Event_co]:
+        """Give itself."""
+
+    def __next__(self) -> Event_co:
+        """Wait for the next event."""
+
+    def close(self) -> None:
+        """Stop."""
 
 
 def check_room(service: Service) -> None:
     """Raise ProblemError (429) when as many answers are being written as may be."""
-    if service.standing.streams >= service.limits.streams:
+    if max(service.standing.streams, service.standing.writing) >= service.limits.streams:
         raise too_many("Too many answers are being written.")
 
 
-class ThreadEvents:
-    """Runs a synchronous iterator of events in a thread of its own, and gives them to the event loop as they come.
+async def in_thread(
+    service: Service, opened: Callable[[], AbstractContextManager[Stream[Event]]]
+) -> AsyncGenerator[Event]:
+    """Give the events of a stream that is opened and read in a thread of its own; what is raised there is raised here.
 
-    `begin` opens the iterator; what has a `close` is closed when the reader goes, from another thread, so that a model
-    that is waited for is let go. The thread ends when the iterator does.
+    When the reader goes the stream is closed, so that a model that is waited for is let go.
     """
+    check_room(service)
+    run = _Run(service, opened, asyncio.get_running_loop())
+    threading.Thread(target=run.work, name="twofold answer", daemon=True).start()
+    try:
+        while (one := await run.held.get()) is not _END:
+            run.room.release()
+            if isinstance(one, _Failed):
+                raise one.error
+            yield one  # type: ignore[misc]  # neither the end nor a failure
+    finally:
+        run.leave()
 
-    def __init__(self, begin: Callable[[], Iterator[bytes]]) -> None:
-        self._begin = begin
-        self._loop = asyncio.get_running_loop()
-        self._held: asyncio.Queue[bytes | BaseException | None] = asyncio.Queue()
-        self._room = threading.Semaphore(MOST_HELD)
-        self._gone = threading.Event()
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._events()
+class _End:
+    """Nothing comes after this."""
 
-    async def _events(self) -> AsyncIterator[bytes]:
-        threading.Thread(target=self._work, name="twofold answer", daemon=True).start()
+
+class _Failed:
+    """What was raised in the thread."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+_END = _End()
+
+
+class _Run(Generic[Event]):
+    """One stream on its way from its thread to its reader."""
+
+    def __init__(
+        self,
+        service: Service,
+        opened: Callable[[], AbstractContextManager[Stream[Event]]],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._standing = service.standing
+        self._opened = opened
+        self._loop = loop
+        self._turn = threading.Lock()
+        self._stream: Stream[Event] | None = None
+        self._gone = False
+        self.held: asyncio.Queue[Event | _End | _Failed] = asyncio.Queue()
+        self.room = threading.Semaphore(MOST_HELD)
+        self._standing.writing += 1
+
+    def work(self) -> None:
+        """Read the stream to its end, or until the reader goes."""
         try:
-            while (one := await self._held.get()) is not None:
-                self._room.release()
-                if isinstance(one, BaseException):
-                    raise one
-                yield one
-        finally:
-            self._gone.set()
-            self._room.release()
-
-    def _work(self) -> None:
-        ended: BaseException | None = None
-        try:
-            events = self._begin()
-            try:
-                for one in events:
-                    self._room.acquire()
-                    if self._gone.is_set():
-                        break
-                    self._give(one)
-            finally:
-                closing = getattr(events, "close", None)
-                if closing is not None:
-                    closing()
+            with self._opened() as stream, closing(stream):
+                if self._enter(stream):
+                    for one in stream:
+                        self.room.acquire()
+                        if self._gone:
+                            break
+                        self._give(one)
         except BaseException as error:  # noqa: BLE001 - it is raised where the events are read
-            ended = error
-        self._give(ended)
-        if ended is not None:
-            self._give(None)
+            self._give(_Failed(error))
+        self._give(_END)
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._ended)
 
-    def _give(self, one: bytes | BaseException | None) -> None:
+    def leave(self) -> None:
+        """Stop the thread: the reader has gone, or has all it wants."""
+        with self._turn:
+            self._gone = True
+            stream = self._stream
+        self.room.release()
+        if stream is not None:  # stopping a model may wait for a socket, which the event loop must not
+            threading.Thread(target=stream.close, name="twofold stop", daemon=True).start()
+
+    def _enter(self, stream: Stream[Event]) -> bool:
+        with self._turn:
+            self._stream = stream
+            return not self._gone
+
+    def _ended(self) -> None:
+        self._standing.writing -= 1
+
+    def _give(self, one: Event | _End | _Failed) -> None:
         with suppress(RuntimeError):  # the loop was closed: nobody reads any more
-            self._loop.call_soon_threadsafe(self._held.put_nowait, one)
+            self._loop.call_soon_threadsafe(self.held.put_nowait, one)

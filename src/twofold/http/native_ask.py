@@ -1,0 +1,106 @@
+"""The route that answers: a question, and an answer whose citations can be checked, as events or whole."""
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Response
+from pydantic import Field
+
+from twofold.answer.events import DoneEvent, ErrorEvent, Event
+from twofold.answer.types import Answer
+from twofold.http.asked import Options, Query
+from twofold.http.problems import Problem, ProblemError
+from twofold.http.service import Caller, GuardedRoute, Here, IndexName, Service, encoded, json_response, needs
+from twofold.http.sse import event, event_stream
+from twofold.http.streams import Stream, check_room, in_thread
+from twofold.http.tokens import Action
+from twofold.index import Index
+from twofold.searcher import Asking
+
+router = APIRouter(prefix="/v1/indexes/{index}", tags=["answers"], route_class=GuardedRoute)
+
+
+class AskAsked(Options):
+    """A question to be answered."""
+
+    query: Query
+    stream: Annotated[bool, Field(description="Give events as they come, or the answer whole.")] = True
+    extracts: Annotated[bool, Field(description="Answer with sentences of the documents, without a model.")] = False
+
+
+@router.post(
+    "/ask",
+    response_model=Answer,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    openapi_extra=needs(Action.READ),
+)
+async def ask(index: IndexName, asked: AskAsked, service: Here, caller: Caller) -> Response:
+    """Answer a question, in events `stage`, `sources`, `answer_chunk`, `citation`, `done`, `error`, or whole."""
+    asking = asked.asking(caller.name)
+    asking = replace(asking, session=asking.session if asked.session else "")
+    check_room(service)
+    events = in_thread(service, lambda: answering(service, index, asked.query, asking, extracts=asked.extracts))
+    begun = await anext(events)  # what cannot be asked is refused as a problem, before any event
+    if asked.stream:
+        return event_stream(service, _told(begun, events))
+    return json_response(encoded(await whole_answer(begun, events)))
+
+
+@contextmanager
+def answering(
+    service: Service, index: str, question: str, asking: Asking, *, extracts: bool = False
+) -> Iterator[Stream[Event]]:
+    """Hold an index while it answers."""
+    with service.held(index) as held:
+        yield opened(held, question, asking, extracts=extracts)
+
+
+def opened(index: Index, question: str, asking: Asking, *, extracts: bool) -> Stream[Event]:
+    """Begin an answer, by the model that the server was started with or by extracts."""
+    unread = {} if asking.rerank is None else {"rerank.model": "none"}
+    return index.ask_stream(
+        question,
+        llm="none" if extracts else None,
+        k=asking.k,
+        mode=asking.mode,
+        filter=asking.filter,
+        profile=asking.profile,
+        settings={**asking.settings, **unread},
+        history=asking.history,
+        session=asking.session,
+    )
+
+
+async def whole_answer(begun: Event, events: AsyncGenerator[Event]) -> Answer:
+    """Wait for the answer. Raises ProblemError when there is none."""
+    last = begun
+    async for one in events:
+        last = one
+        if isinstance(one, DoneEvent | ErrorEvent):
+            break
+    await events.aclose()
+    if isinstance(last, DoneEvent):
+        return last.answer
+    raise broken(last)
+
+
+def broken(last: Event) -> ProblemError:
+    """Say why there is no answer."""
+    if isinstance(last, ErrorEvent):
+        return ProblemError(Problem("no-answer", "No answer", last.status, last.message, last.remedy))
+    return ProblemError(Problem("no-answer", "Bad Gateway", 502, "The answer was cut off.", "Ask again."))
+
+
+async def _told(begun: Event, events: AsyncGenerator[Event]) -> AsyncGenerator[bytes]:
+    try:
+        yield event(begun.type, begun)
+        if isinstance(begun, DoneEvent | ErrorEvent):
+            return
+        async for one in events:
+            yield event(one.type, one)
+            if isinstance(one, DoneEvent | ErrorEvent):
+                return
+    finally:
+        await events.aclose()
