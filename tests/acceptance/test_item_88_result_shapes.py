@@ -73,7 +73,7 @@ def test_item_88_a_hybrid_result(hybrid: RAGPipeline) -> None:
     assert (first["retrieval_method"], first["context"]) == ("hybrid", [])
 
 
-def test_items_28_and_34_the_combined_score_is_half_and_half_of_its_details(hybrid: RAGPipeline) -> None:
+def test_items_28_34_the_combined_score_is_half_and_half_of_its_details(hybrid: RAGPipeline) -> None:
     for one in hybrid.retrieve("machine learning"):
         details = one["score_details"]
         assert one["combined_score"] == details["combined"]
