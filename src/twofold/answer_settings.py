@@ -60,9 +60,18 @@ class AnswerSettings:
 
 ANSWERS_OF: Mapping[str, Mapping[str, tuple[object, str]]] = MappingProxyType(
     {
-        "voicevault": {"answer.template": ("voicevault", "56")},
+        "voicevault": {
+            "answer.template": ("voicevault", "56"),
+            "history.turns": (5, "66, C14"),
+            "history.characters": (0, "66, C14"),
+        },
         "orchestrator": {"answer.template": ("orchestrator", "57"), "answer.tokens": (6_000, "57, C15")},
-        "localgpt": {"answer.tokens": (6_000, "C15, adapted"), "answer.verify": ("mark", "64")},
+        "localgpt": {
+            "answer.tokens": (6_000, "59, C15"),
+            "answer.verify": ("mark", "64"),
+            "history.turns": (3, "67, C14"),
+            "history.characters": (200, "67, C14"),
+        },
         "aanae": {
             "answer.template": ("aanae", "58"),
             "answer.tokens": (0, "58, C15"),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from twofold.answer_settings import ANSWERS_OF
 from twofold.domain.errors import InvalidInputError
 
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"
@@ -106,8 +107,7 @@ _VOICEVAULT = _profile(
         "diversity.per_page": (2, "46"),
         "rewrite.variants": (3, "36"),
         "rewrite.merge": ("best_score", "32, C21"),
-        "history.turns": (5, "66, C14"),
-        "history.characters": (0, "66, C14"),
+        **ANSWERS_OF["voicevault"],
     },
     aliases=("rrf-diverse",),
     lacks=(
@@ -138,12 +138,12 @@ _ORCHESTRATOR = _profile(
         "rerank.keep": (5, "50"),
         "rerank.threshold": (0.3, "50, C12"),
         "rerank.weight": (1.0, "C11"),
+        **ANSWERS_OF["orchestrator"],
     },
     aliases=("weighted-rerank",),
     lacks=(
         "text-embedding-ada-002 (20) is a server's model: name your server in `embedder`; the default embedder stays.",
         "ms-marco-MiniLM-L-6-v2 (48) is not in the catalogue; its larger sibling of 12 layers reads instead.",
-        "The context of 6,000 tokens and its template (57) belong to answers, not to search.",
     ),
 )
 
@@ -167,14 +167,13 @@ _LOCALGPT_SHARED: _Stated = {
     "patience.retrieve_seconds": (60.0, "71"),
     "patience.rerank_seconds": (30.0, "71"),
     "patience.generate_seconds": (120.0, "71"),
-    "history.turns": (3, "67, C14"),
-    "history.characters": (200, "67, C14"),
+    **ANSWERS_OF["localgpt"],
 }
 _LOCALGPT_LACKS = (
     "Qwen3-Embedding-0.6B (20): the default embedder stays; `sentence-transformers:Qwen/Qwen3-Embedding-0.6B` has it.",
     "answerai-colbert-small-v1 (49) and bge-reranker-base (48): one cross-encoder stands for both.",
-    "qwen3:8b and qwen3:0.6b (65) and verified answers (64) belong to answers; no server is asked unless you name one.",
-    "A bare model's answer where search fails (75, C17) is never given unasked.",
+    "qwen3:8b and qwen3:0.6b (65): no server is asked unless you name one in `generator`, as `ollama/qwen3:8b`.",
+    "A bare model's answer where search fails (75, C17) is given where `answer.on_failure` is `llm`, never unasked.",
     "Batches of 32, 16 and 1 (71): the models choose their own.",
     "100 results a query (71) and passages of at most 2,048 (6): see `search.k` and `chunk.size`.",
 )
@@ -259,6 +258,7 @@ _AANAE = _profile(
         "rewrite.by_intent": (True, "40"),
         "patience.retries": (3, "78, C18"),
         "patience.backoff_seconds": (1.0, "78, C18"),
+        **ANSWERS_OF["aanae"],
     },
     aliases=("additive-gated",),
     lacks=(
@@ -266,7 +266,6 @@ _AANAE = _profile(
         "bge-reranker-large (48) is not in the catalogue; a smaller cross-encoder reads instead.",
         "ts_rank_cd (15) lies between 0 and 1 and BM25 does not: it is divided by its best before 0.35 of it counts.",
         "Three retries wait 1, 2 and 4 seconds (C18); for three attempts set patience.retries to 2.",
-        "The context of 12,000 characters (58) belongs to answers, not to search.",
     ),
 )
 

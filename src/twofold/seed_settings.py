@@ -41,7 +41,6 @@ _MODELS: Mapping[str, str] = MappingProxyType(
         "sentence-transformers/all-MiniLM-L6-v2": _EMBEDDER,
     }
 )
-_ANSWERS = "belongs to answers"
 _MODELS_OWN = "models choose their own batches"
 
 
@@ -70,6 +69,8 @@ RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "retrieval.reranking.top_k_initial": ("rerank.candidates",),
         "retrieval.reranking.top_k_final": ("rerank.keep",),
         "retrieval.reranking.relevance_threshold": ("rerank.threshold",),
+        "llm.max_context_tokens": ("answer.tokens",),
+        "llm.context_template": ("answer.template",),
         "searchType": ("search.mode",),
         "retrievalK": ("search.depth",),
         "contextWindowSize": ("search.window",),
@@ -102,6 +103,8 @@ TOGGLES: Mapping[str, Toggle] = MappingProxyType(
         "retrieval.hybrid_search.enabled": Toggle("search.mode", "semantic", "hybrid"),
         "retrieval.domain_boost.enabled": Toggle("boost.patterns", (), CODE_PATTERNS),
         "retrieval.reranking.enabled": Toggle("rerank.model", "none", CROSS_ENCODER),
+        "verify": Toggle("answer.verify", "mark", "flag"),
+        "RETRIEVAL_CONFIG.verify_answers": Toggle("answer.verify", "mark", "flag"),
         "aiRerank": Toggle("rerank.model", "none", CROSS_ENCODER),
         "RETRIEVAL_CONFIG.ai_rerank": Toggle("rerank.model", "none", CROSS_ENCODER),
         "RETRIEVAL_CONFIG.late_chunking.enabled": Toggle("search.window", 0, 5),
@@ -114,11 +117,7 @@ WEIGHTS = (
 )
 UNUSED: Mapping[str, str] = MappingProxyType(
     {
-        "llm.max_context_tokens": _ANSWERS,
-        "llm.context_template": _ANSWERS,
-        "verify": _ANSWERS,
-        "RETRIEVAL_CONFIG.verify_answers": _ANSWERS,
-        "MODEL_CONFIG.generation_model": f"{_ANSWERS}; name a server of yours in `generator`",
+        "MODEL_CONFIG.generation_model": "no server is asked unless you name it in `generator`",
         "MODEL_CONFIG.enrichment_model": "rules enrich here; name a server of yours in `generator` for rewriting",
         "RETRIEVAL_CONFIG.retriever": "there is one retriever; `search.mode` chooses its arms",
         "PERFORMANCE_CONFIG.batch_sizes.embedding": _MODELS_OWN,

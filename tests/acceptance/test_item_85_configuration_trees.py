@@ -26,6 +26,8 @@ llm:
   max_context_tokens: 6000
   context_template: |
     Document {index}: {filename}
+
+    {content}
 """
 HIGH_PRECISION = """
 retrieval:
@@ -99,8 +101,10 @@ def test_the_whole_tree_and_where_each_value_came_from(tmp_path: Path) -> None:
         "rerank.candidates": (30, f"{path}: retrieval.reranking.top_k_initial"),
         "rerank.keep": (6, f"{path}: retrieval.reranking.top_k_final"),
         "rerank.threshold": (0.4, f"{path}: retrieval.reranking.relevance_threshold"),
+        "answer.tokens": (6000, f"{path}: llm.max_context_tokens"),
+        "answer.template": ("Document {index}: {filename}\n\n{content}\n", f"{path}: llm.context_template"),
     }
-    assert resolved.unused == (f"llm.max_context_tokens ({path})", f"llm.context_template ({path})")
+    assert resolved.unused == ()
 
 
 def test_a_boost_that_is_off_has_no_patterns(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_the_flags_at_their_defaults_are_the_profile_of_the_screen(tmp_path: Pat
     resolved = read(tmp_path, FLAGS)
 
     assert resolved.settings == resolve(overrides={"profile": "localgpt-ui"}).settings
-    assert [name.partition(" ")[0] for name in resolved.unused] == ["verify"]
+    assert resolved.unused == ()
 
 
 def test_each_flag_has_its_setting(tmp_path: Path) -> None:
@@ -97,7 +97,6 @@ def test_what_the_maps_say_in_vain_is_named(tmp_path: Path) -> None:
 
     assert unused == {
         "RETRIEVAL_CONFIG.retriever",
-        "RETRIEVAL_CONFIG.verify_answers",
         "MODEL_CONFIG.embedding_model",
         "MODEL_CONFIG.generation_model",
         "MODEL_CONFIG.enrichment_model",

@@ -41,13 +41,13 @@ def test_profiles_are_listed_one_a_line_with_the_chosen_one_marked(run: Run) -> 
 
 def test_what_was_said_in_vain_is_shown(run: Run, tmp_path: Path) -> None:
     config = tmp_path / "theirs.yaml"
-    config.write_text("retrieval: {top_k: 3}\nllm: {max_context_tokens: 6000}\n")
+    config.write_text("retrieval: {top_k: 3}\ndevice: cpu\n")
 
     shown = run("--config", config, "config", "show")
     data = run("--config", config, "config", "show", "--json").data
 
-    assert shown.out.endswith(f"Without a counterpart here: llm.max_context_tokens ({config}).\n")
-    assert data["unused"] == [f"llm.max_context_tokens ({config})"]
+    assert shown.out.endswith(f"Without a counterpart here: device ({config}).\n")
+    assert data["unused"] == [f"device ({config})"]
     assert {row["key"]: row["origin"] for row in data["settings"]}["search.k"] == f"{config}: retrieval.top_k"
 
 

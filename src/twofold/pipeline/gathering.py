@@ -9,12 +9,14 @@ from twofold.domain.types import Chunk
 from twofold.pipeline.results import FoundPassage
 from twofold.ranking.neighbours import joined
 
-MOST_JOINED = 12
-"""Passages that one source is made of; a window of five on either side is eleven (checklist 59)."""
+FEW = 3
+"""Passages found in a row that become one source. Longer ones would not fit into a budget that takes them whole."""
 
 
 def sources_of(hits: Sequence[FoundPassage]) -> tuple[Source, ...]:
     """Make sources of passages: those of one document that stand in a row, with what was found around them, are one.
+
+    A row is parted where it has more passages than one passage has with its own neighbours, or than three.
 
     They come by their best passage and are counted from 1.
     """
@@ -30,10 +32,11 @@ def sources_of(hits: Sequence[FoundPassage]) -> tuple[Source, ...]:
                 near.ordinal,
                 Chunk(hit.document, near.ordinal, near.text, near.start, near.end, near.heading, near.page, near.place),
             )
+    most = max(FEW, *(1 + len(hit.context) for hit in hits)) if hits else FEW
     made = [
         _source(run, [ranks[place][ordinal] for ordinal in (one.ordinal for one in run) if ordinal in ranks[place]])
         for place, chunks in known.items()
-        for run in _runs([chunks[ordinal] for ordinal in sorted(chunks)], ranks[place])
+        for run in _runs([chunks[ordinal] for ordinal in sorted(chunks)], ranks[place], most)
     ]
     best = sorted(made, key=lambda one: one[0])
     return tuple(replace(source, number=number) for number, (_, source) in enumerate(best, start=1))
@@ -53,11 +56,11 @@ def _ordinal(hit: FoundPassage) -> int:
     return int(hit.chunk_id.rpartition("_")[2])
 
 
-def _runs(chunks: Sequence[Chunk], hits: Mapping[int, FoundPassage]) -> list[list[Chunk]]:
+def _runs(chunks: Sequence[Chunk], hits: Mapping[int, FoundPassage], most: int) -> list[list[Chunk]]:
     """Part passages where one is missing between two, and where a run grows too long; each part holds a hit."""
     runs = [[chunks[0]]]
     for before, chunk in pairwise(chunks):
-        if chunk.ordinal == before.ordinal + 1 and len(runs[-1]) < MOST_JOINED:
+        if chunk.ordinal == before.ordinal + 1 and len(runs[-1]) < most:
             runs[-1].append(chunk)
         else:
             runs.append([chunk])
