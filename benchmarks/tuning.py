@@ -28,7 +28,18 @@ from twofold.evaluate.measuring import Prepare, searching
 from twofold.evaluate.pseudo import Making, pseudo_questions
 from twofold.evaluate.report import metric_named
 from twofold.evaluate.running import document_of, fill, fill_with
-from twofold.evaluate.tuning import DIALS, JUDGED, PSEUDO, Changes, Dial, Measure, Tuning, described, tune_by
+from twofold.evaluate.tuning import (
+    DIALS,
+    JUDGED,
+    PSEUDO,
+    PSEUDO_DIALS,
+    Changes,
+    Dial,
+    Measure,
+    Tuning,
+    described,
+    tune_by,
+)
 from twofold.ingest.chunk import ChunkPlan, chunker_for
 from twofold.lexical.analyze import analyser_for
 from twofold.pipeline.parts import Parts
@@ -66,7 +77,7 @@ def main() -> None:
                 whole = parts_in(Path(scratch) / "whole", COLLECTIONS[name], embedder)
                 fill(whole, judged.documents, lambda _documents, _passages: None)
                 real = searching(judged, {}, METRIC, preparing(whole, start), lambda: None)
-                tell(name, "judged", tune_by(judged.queries, real, METRIC.name, dials(start), JUDGED), None)
+                tell(name, "judged", tune_by(judged.queries, real, METRIC.name, dials(start, DIALS), JUDGED), None)
                 for seed in range(options.seeds):
                     empty = parts_in(Path(scratch) / f"made-{seed}", COLLECTIONS[name], embedder)
                     tuned = made_up(whole, judged, empty, start, seed)
@@ -85,10 +96,10 @@ def preparing(parts: Parts, start: Settings) -> Prepare:
     return lambda changes: (parts, plan_of(merge(start, changes)))
 
 
-def dials(start: Settings) -> Sequence[Dial]:
+def dials(start: Settings, some: Sequence[Dial]) -> Sequence[Dial]:
     """Leave out what changes nothing, and the reranker, which is not set."""
     kept = []
-    for dial in DIALS:
+    for dial in some:
         made = [merge(start, option) for option in dial.options]
         new = [place for place, one in enumerate(made) if one not in (start, *made[:place])]
         kept.append(replace(dial, options=tuple(dial.options[place] for place in new)))
@@ -110,7 +121,7 @@ def made_up(whole: Parts, judged: JudgedCollection, scratch: Parts, start: Setti
     print(dict(made.kinds), [one.text for one in made.judged.queries[:6]], file=sys.stderr)
     names = {document.id: document.id for document in documents}
     measure = searching(made.judged, names, METRIC, preparing(scratch, start), lambda: None)
-    done = tune_by(made.judged.queries, measure, METRIC.name, dials(start), PSEUDO)
+    done = tune_by(made.judged.queries, measure, METRIC.name, dials(start, PSEUDO_DIALS), PSEUDO)
     scratch.store.close()
     return done
 

@@ -20,7 +20,17 @@ from twofold.compose import aids_for, openers_for, plan_of
 from twofold.domain.errors import InvalidInputError
 from twofold.evaluate.measuring import searching
 from twofold.evaluate.report import metric_named
-from twofold.evaluate.tuning import DIALS, JUDGED, LEAST_QUESTIONS, MOST_FINALISTS, PSEUDO, Changes, Dial, tune_by
+from twofold.evaluate.tuning import (
+    DIALS,
+    JUDGED,
+    LEAST_QUESTIONS,
+    MOST_FINALISTS,
+    PSEUDO,
+    PSEUDO_DIALS,
+    Changes,
+    Dial,
+    tune_by,
+)
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
 from twofold.settings import Settings, merge
@@ -103,7 +113,7 @@ def _tuned(ground: Ground, settings: Settings, asked: _Asked) -> Told:
     if ground.parts is None:
         raise InvalidInputError("There is no index to search.", "Name one with --index.")
     parts, metric = ground.parts, metric_named(asked.metric)
-    dials = _dials(settings)
+    dials = _dials(PSEUDO_DIALS if asked.kinds else DIALS, settings)
     rules = replace(PSEUDO if asked.kinds else JUDGED, seed=asked.seed, seconds=asked.budget)
     most = 1 + sum(len(dial.options) for dial in dials) + MOST_FINALISTS + 1
     with _preparing(parts, settings) as prepare, searches_on(most) as tell:
@@ -136,10 +146,10 @@ def _preparing(parts: Parts, settings: Settings) -> Iterator[Callable[[Changes],
         openers.close()
 
 
-def _dials(settings: Settings) -> Sequence[Dial]:
+def _dials(dials: Sequence[Dial], settings: Settings) -> Sequence[Dial]:
     """Leave out what is set already or comes to the same as another option, and the weight of a reranker not set."""
     kept = []
-    for dial in DIALS:
+    for dial in dials:
         made = [merge(settings, option) for option in dial.options]
         new = [place for place, one in enumerate(made) if one not in (settings, *made[:place])]
         kept.append(replace(dial, options=tuple(dial.options[place] for place in new)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
 from twofold.evaluate.collection import Question
-from twofold.evaluate.tuning import DIALS, JUDGED, Changes, Dial, Rules, described, split, tune_by
+from twofold.evaluate.tuning import DIALS, JUDGED, PSEUDO_DIALS, Changes, Dial, Rules, described, split, tune_by
 from twofold.setting_dials import known_dials
 from twofold.settings import Settings, merge
 
@@ -155,6 +155,13 @@ def test_when_time_runs_short_fewer_questions_choose_and_what_was_chosen_is_conf
 def test_too_few_questions_are_refused(count: int) -> None:
     with pytest.raises(InvalidInputError, match="too few"):
         tune_by(questions(count), planted, "nDCG@10")
+
+
+def test_made_up_questions_never_leave_an_arm_out() -> None:
+    modes = {option.get("search.mode", "hybrid") for dial in PSEUDO_DIALS for option in dial.options}
+
+    assert modes == {"hybrid"}
+    assert [dial.name for dial in PSEUDO_DIALS] == [dial.name for dial in DIALS]
 
 
 def test_every_option_is_a_setting_of_a_search() -> None:
