@@ -81,9 +81,14 @@ def named_in(test: str) -> tuple[str, ...]:
 
     >>> named_in("test_item_35_the_three_modes"), named_in("test_c1_c4_each_has_its_own"), named_in("test_5_of_them")
     (('35',), ('C1', 'C4'), ())
+    >>> named_in("test_c8_item_25_each_arm_gives_more")
+    ('C8', '25')
     """
-    found = _OF_A_NAME.match(test.removeprefix("test"))
-    return tuple((found[1] or found[2]).upper().split("_")) if found else ()
+    name, cited = test.removeprefix("test"), list[str]()
+    while found := _OF_A_NAME.match(name):
+        cited += (found[1] or found[2]).upper().split("_")
+        name = name[found.end() :]
+    return tuple(cited)
 
 
 def missing() -> tuple[Item, ...]:
