@@ -19,6 +19,7 @@ from twofold.models.converted import CONVERTED, Record, checksum, damage, read_r
 from twofold.models.durable import put_in_place
 
 DEVICE = "CPU"
+UNTIED = {"ENABLE_CPU_PINNING": False}  # a thread that is tied to a busy core keeps the others waiting
 LOG = logging.getLogger(__name__)
 
 
@@ -56,7 +57,7 @@ def _purpose(core: Any, version: str, record: Record) -> str:  # noqa: ANN401 - 
     processor = core.get_property(DEVICE, "FULL_DEVICE_NAME")
     abilities = sorted(core.get_property(DEVICE, "OPTIMIZATION_CAPABILITIES"))
     weights = [file.xxh3 for file in record.files]
-    return xxhash.xxh3_64_hexdigest("\n".join([version, processor, *abilities, *weights]).encode())
+    return xxhash.xxh3_64_hexdigest("\n".join([version, processor, *abilities, *weights, repr(UNTIED)]).encode())
 
 
 def _kept(core: Any, folder: Path, stem: str) -> Compiled | None:  # noqa: ANN401 - openvino.Core
@@ -69,7 +70,7 @@ def _kept(core: Any, folder: Path, stem: str) -> Compiled | None:  # noqa: ANN40
         except (OSError, ValueError):  # gone since it was listed, or empty
             continue
         if path.stem.removeprefix(f"{stem}-") == xxhash.xxh3_128_hexdigest(content.data):
-            model = core.import_model(openvino.Tensor(content, shared_memory=True), DEVICE, {})
+            model = core.import_model(openvino.Tensor(content, shared_memory=True), DEVICE, UNTIED)
             return Compiled(model, content)
         LOG.warning("The compiled model %s is damaged and will be made anew.", path.name)
     return None
@@ -79,7 +80,7 @@ def _compiled(core: Any, folder: Path, stem: str, record: Record, remedy: str) -
     """Compile the converted model, and keep the result if the folder can be written."""
     for name, what in damage(record, folder):
         raise ModelError(f"{folder / name} cannot be used: {what}.", remedy)
-    model = core.compile_model(folder / "model.xml", DEVICE, {})
+    model = core.compile_model(folder / "model.xml", DEVICE, UNTIED)
     try:
         _keep(model.export_model().getvalue(), folder, stem)
     except OSError as error:
