@@ -1,0 +1,125 @@
+"""`ask` and `chat`, as people and scripts meet them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatting import chatting, saying
+from twofold.answer.types import REFUSAL
+from twofold.cli.ask import index_name
+
+Run = Callable[..., Any]
+ANY = ("--set", "answer.threshold=0")
+
+
+@pytest.mark.usefixtures("ready")
+def test_an_index_is_asked_and_answers_with_citations(run: Run) -> None:
+    done = run(*ANY, "ask", "-i", "notes", "where", "does", "the", "Eiffel", "tower", "stand")
+
+    assert done.code == 0
+    assert done.out.startswith("The Eiffel tower stands in Paris. [1]")
+    assert "[1] " in done.out
+    assert "tower.txt" in done.out
+    assert "no language model" in done.out
+
+
+@pytest.mark.usefixtures("ready")
+def test_an_answer_as_json_is_one_object(run: Run) -> None:
+    answer = run(*ANY, "ask", "-i", "notes", "Eiffel tower", "--json").data
+
+    assert answer["mode"] == "extractive"
+    assert answer["citations"][0]["quote"] == "The Eiffel tower stands in Paris."
+    assert answer["sources"][0]["source"].endswith("tower.txt")
+
+
+@pytest.mark.usefixtures("ready")
+def test_a_stream_as_json_is_an_event_a_line(run: Run) -> None:
+    events = [
+        json.loads(line)
+        for line in run(*ANY, "ask", "-i", "notes", "Eiffel tower", "--json", "--stream").out.splitlines()
+    ]
+
+    assert [events[0]["type"], events[1]["type"], events[-1]["type"]] == ["stage", "sources", "done"]
+    chunks = [event["content"] for event in events if event["type"] == "answer_chunk"]
+    assert "".join(chunks) == events[-1]["answer"]["text"]
+
+
+@pytest.mark.usefixtures("ready")
+def test_a_model_writes_where_one_is_named(run: Run) -> None:
+    with chatting(saying(lambda _: "The tower is in Paris [1]. It is made of cheese [1].")) as address:
+        done = run(*ANY, "ask", "-i", "notes", "Eiffel tower", "--llm", f"{address}#m", "--stream")
+
+    assert done.out.startswith("The tower is in Paris. [1] It is made of cheese.\n")
+    assert "1 of 2 sentences borne out" in done.out
+
+
+@pytest.mark.usefixtures("ready")
+def test_what_the_documents_do_not_hold_is_refused_with_the_nearest_passages(run: Run) -> None:
+    done = run("--set", "answer.threshold=1", "ask", "-i", "notes", "Who won the world cup?")
+
+    assert done.code == 0
+    assert done.out.startswith(REFUSAL)
+    assert "The nearest passages:" in done.out
+
+
+def test_a_folder_is_indexed_on_first_use_and_followed_later(run: Run, notes: Path) -> None:
+    first = run(*ANY, "ask", notes, "where does the Eiffel tower stand?")
+    (notes / "tower.txt").write_text("The Eiffel tower stands on the Moon now.\n")
+    second = run(*ANY, "ask", notes, "where does the Eiffel tower stand?")
+    third = run(*ANY, "ask", "-i", index_name(notes), "Eiffel tower")
+
+    assert "stands in Paris." in first.out
+    assert "stands on the Moon now." in second.out
+    assert third.code == 0
+
+
+@pytest.mark.parametrize("words", [["./nowhere", "what?"], ["-i", "no-such-index", "what?"]])
+def test_what_is_not_there_is_named(run: Run, words: list[str]) -> None:
+    done = run("ask", *words)
+
+    assert done.code in {2, 3}
+    assert done.err.startswith("twofold: There is no")
+
+
+def test_a_folder_without_a_question_is_no_question(run: Run, notes: Path) -> None:
+    done = run("ask", notes)
+
+    assert done.code == 2
+    assert "There is no question." in done.err
+
+
+@pytest.mark.usefixtures("ready")
+def test_a_model_that_cannot_be_reached_leaves_extracts(run: Run) -> None:
+    done = run(*ANY, "ask", "-i", "notes", "Eiffel tower", "--llm", "http://127.0.0.1:9/v1#m")
+
+    assert done.code == 0
+    assert "stands in Paris." in done.out
+    assert "Degraded: generate: " in done.out
+
+
+@pytest.mark.usefixtures("ready")
+def test_a_chat_goes_on_until_an_empty_line_and_is_forgotten(run: Run) -> None:
+    done = run(*ANY, "chat", "-i", "notes", given="where is the Eiffel tower?\nand what is a stash?\n\nnot asked\n")
+
+    assert done.code == 0
+    assert done.out.count("Extracts of the documents") == 2
+
+
+@pytest.mark.usefixtures("ready")
+def test_a_chat_with_a_name_goes_on_where_it_stopped(run: Run) -> None:
+    run(*ANY, "chat", "-i", "notes", "--session", "mine", given="where is the Eiffel tower?\n/quit\n")
+    done = run(*ANY, "chat", "-i", "notes", "--session", "mine", given="\n")
+
+    assert done.out.startswith("user: where is the Eiffel tower?\nassistant: The Eiffel tower stands in Paris. [1]")
+
+
+@pytest.mark.usefixtures("ready")
+def test_no_document_moves_the_cursor(run: Run) -> None:
+    with chatting(saying(lambda _: "The tower\x1b[2J is in \u202eParis.")) as address:
+        done = run(*ANY, "ask", "-i", "notes", "Eiffel tower", "--llm", f"{address}#m", "--stream")
+
+    assert "\x1b" not in done.out
+    assert "\u202e" not in done.out
