@@ -59,6 +59,18 @@ def test_a_number_that_the_source_does_not_hold_is_not_supported() -> None:
     assert not checker.check("The tower in Paris is 350 metres tall.").supported
 
 
+def test_a_name_that_the_source_does_not_hold_is_not_supported() -> None:
+    checker = Checker([source(TEXT)], reading())
+
+    assert not checker.check("The tower in London is 330 metres tall.").supported
+
+
+def test_the_number_of_an_item_is_no_claim() -> None:
+    checker = Checker([source(TEXT)], reading())
+
+    assert checker.check("7. The tower in Paris is 330 metres tall.").supported
+
+
 def test_what_claims_nothing_is_not_judged() -> None:
     checker = Checker([source(TEXT)], reading())
 

@@ -21,7 +21,7 @@ MEANING = 1.0
 WORDS = 0.6
 RANK = 0.1
 KNOWN = 0.5
-ASKING = 0.3
+ASKING = 0.6
 PASSAGES = 6
 EMBEDDED = 32
 """How many sentences are embedded: those that words and rank speak for. It bounds the time that an answer takes."""

@@ -81,7 +81,7 @@ def _shortened(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         blank = max((found.start() for found in re.finditer(r"\s", text[start : start + LONGEST])), default=0)
         cut = start + (blank or LONGEST)
         if any(map(str.isalnum, text[start:cut])):
-            yield start, cut
+            yield start, start + len(text[start:cut].rstrip())
         start = _trimmed(text, cut, end)[0]
     if any(map(str.isalnum, text[start:end])):
         yield start, end
