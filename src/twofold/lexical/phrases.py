@@ -37,6 +37,8 @@ def occurrences(phrase: str, text: str) -> tuple[tuple[int, int], ...]:
 
 def squeeze(text: str) -> str:
     """Fold case and encoding, and make every stretch of white space one space, with none at either end. Idempotent."""
+    if text.isascii():  # nothing to fold but case: a tenth of the time
+        return " ".join(text.lower().split())
     return " ".join(" ".join(map(fold, text.split())).split())
 
 

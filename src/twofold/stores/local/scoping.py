@@ -1,16 +1,18 @@
 """A scope as masks: which slots of each segment may be found at all, decided before anything is ranked."""
 
+import json
+
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.filters import EVERYTHING, And, Filter, Not, Test
 from twofold.domain.ports import ALL, Scope
-from twofold.domain.types import Clause, Scalar
+from twofold.domain.types import Chunk, Clause, Scalar
 from twofold.kernels import mark
 from twofold.lexical.phrases import occurs
 from twofold.stores.local.catalog import select
-from twofold.stores.local.rows import CHUNK_COLUMNS, LARGEST_INTEGER, read_chunk
+from twofold.stores.local.rows import LARGEST_INTEGER
 from twofold.stores.local.segment import Segment
 from twofold.stores.local.snapshot import Part, Snapshot
 
@@ -94,8 +96,9 @@ def _is_unicode(text: str) -> bool:
 
 
 def _indexed_text(connection: apsw.Connection, row: int) -> str:
-    query = f"SELECT {CHUNK_COLUMNS} FROM chunk JOIN document ON document.row = chunk.document WHERE chunk.row = ?"  # noqa: S608
-    return read_chunk(next(select(connection, query, (row,)))).indexed_text
+    query = "SELECT heading, header, text FROM chunk WHERE row = ?"
+    heading, header, text = next(select(connection, query, (row,)))
+    return Chunk("", 0, text, 0, 0, heading=tuple(json.loads(heading)), header=header).indexed_text
 
 
 def _passing(segment: Segment, condition: Filter) -> Passing:
