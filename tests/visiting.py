@@ -16,7 +16,7 @@ from twofold.http.limits import DEFAULT_LIMITS, ServerLimits
 from twofold.http.serving import Address, LocalServer, bound, configured, plan_for
 from twofold.http.tokens import TokenBook, parse_scope
 from twofold.index import Index
-from twofold.settings import load_settings
+from twofold.settings import NOTHING, load_settings
 
 TEXTS = {
     "cat.txt": "The cat sat on the mat. It purred all afternoon.",
@@ -56,12 +56,12 @@ def visiting(
     limits: ServerLimits = DEFAULT_LIMITS,
     address: Address = Address(port=0),
     roots: tuple[Path, ...] = (),
-    **overrides: object,
+    said: Mapping[str, object] = NOTHING,
 ) -> Iterator[Visit]:
-    """Serve until the block ends."""
-    said = {"embedder": "hashing", "offline": True, "home": str(home), **overrides}
-    settings = load_settings(overrides=said)
-    plan = plan_for(settings, partial(Index, overrides=said, create=False), address, roots, limits)
+    """Serve until the block ends, by these settings beside those of tests."""
+    overrides = {"embedder": "hashing", "offline": True, "home": str(home), **said}
+    settings = load_settings(overrides=overrides)
+    plan = plan_for(settings, partial(Index, overrides=overrides, create=False), address, roots, limits)
     with bound(address) as listening:
         server = LocalServer(configured(create_server(plan), limits))
         thread = threading.Thread(target=server.run, args=([listening],))

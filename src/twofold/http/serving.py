@@ -147,6 +147,7 @@ class LocalServer(uvicorn.Server):
     config: ServerConfig
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say that the end has come, then wait for what is left."""
         self.config.standing.closing = True
         await super().shutdown(sockets)
 

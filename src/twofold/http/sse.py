@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 
+from anyio import CancelScope
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from twofold.http.problems import Problem
 from twofold.http.service import Service, encoded
@@ -37,7 +39,16 @@ def data(value: object) -> bytes:
 
 def event_stream(service: Service, events: AsyncGenerator[bytes]) -> StreamingResponse:
     """Send events as they come, for as long as an answer may take; when the client goes, `events` is closed."""
-    return StreamingResponse(_kept_alive(service, events), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
+    return _EventStream(_kept_alive(service, events), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
+
+
+class _EventStream(StreamingResponse):
+    """A stream that ends as soon as its reader goes, and not only when there is something to send again."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Starlette listens for the client's going only where the server speaks an older ASGI than 2.4.
+        older = {**scope, "asgi": {**scope.get("asgi", {}), "spec_version": "2.3"}}
+        await super().__call__(older, receive, send)
 
 
 async def _kept_alive(service: Service, events: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
@@ -64,10 +75,11 @@ async def _kept_alive(service: Service, events: AsyncGenerator[bytes]) -> AsyncI
     finally:
         service.standing.streams -= 1
         following.cancel()
-        await asyncio.wait({following})
-        if not following.cancelled():
-            following.exception()
-        await events.aclose()
+        with CancelScope(shield=True):  # what is tidied up here must not be cut off as well
+            await asyncio.wait({following})
+            if not following.cancelled():
+                following.exception()
+            await events.aclose()
 
 
 async def _next(events: AsyncIterator[bytes]) -> bytes | None:

@@ -1,0 +1,122 @@
+"""More than the server takes on: what is too much is refused at once, nothing is lost, and it recovers."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from http import HTTPStatus
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from twofold.http.limits import DEFAULT_LIMITS
+from twofold.http.problems import ProblemError
+from twofold.http.workers import Workers
+from visiting import Visit, fill, visiting
+
+SEARCH = "/v1/indexes/notes/search"
+BODY = {"query": "when was the tower finished"}
+
+
+def hammer(visit: Visit, threads: int, more: Callable[[int], bool]) -> Counter[int]:
+    """Send searches from so many threads at once, each while `more(n)` says so; count the statuses."""
+
+    def visitor(_: int) -> Counter[int]:
+        seen: Counter[int] = Counter()
+        with httpx2.Client(base_url=visit.address, timeout=30.0, trust_env=False) as client:
+            while more(seen.total()):
+                given = client.post(SEARCH, json=BODY)
+                seen[given.status_code] += 1
+                if given.status_code in (429, 503):
+                    assert int(given.headers["retry-after"]) >= 1
+        return seen
+
+    with ThreadPoolExecutor(threads) as pool:
+        return sum(pool.map(visitor, range(threads)), Counter())
+
+
+def test_fifty_requests_in_flight_lose_none(tmp_path: Path) -> None:
+    fill(tmp_path)
+    with visiting(tmp_path) as visit:
+        seen = hammer(visit, 50, lambda sent: sent < 4)
+
+    assert seen == {200: 200}
+
+
+def test_what_is_beyond_capacity_is_refused_and_the_rest_is_served(tmp_path: Path) -> None:
+    fill(tmp_path)
+    with visiting(tmp_path, replace(DEFAULT_LIMITS, workers=1, waiting=1)) as visit:
+        seen = hammer(visit, 16, lambda sent: sent < 10)
+        after = visit.client.post(SEARCH, json=BODY).status_code
+
+    assert set(seen) <= {200, 503}
+    assert seen[200] > 0
+    assert seen.total() == 160
+    assert after == 200
+
+
+@pytest.mark.soak
+def test_twice_as_much_for_a_minute_is_borne(tmp_path: Path) -> None:
+    fill(tmp_path)
+    limits = replace(DEFAULT_LIMITS, workers=2, waiting=8)
+    with visiting(tmp_path, limits) as visit:
+        end = time.monotonic() + 60.0
+        seen = hammer(visit, 2 * (limits.workers + limits.waiting), lambda _: time.monotonic() < end)
+        after = visit.client.post(SEARCH, json=BODY).status_code
+
+    assert set(seen) <= {200, 429, 503}
+    assert seen[200] > 0
+    assert after == 200
+
+
+def test_workers_refuse_what_has_no_room_and_go_on() -> None:
+    workers = Workers("test", 1, 1, HTTPStatus.SERVICE_UNAVAILABLE)
+    gate = threading.Event()
+    held = [workers.submit(gate.wait) for _ in range(2)]
+
+    with pytest.raises(ProblemError):
+        workers.submit(gate.wait)
+    gate.set()
+
+    assert [one.result(10) for one in held] == [True, True]
+    assert workers.submit(lambda: 7).result(10) == 7
+    workers.close()
+
+
+def test_a_call_that_takes_too_long_is_given_up_and_still_counts() -> None:
+    workers = Workers("test", 1, 0, HTTPStatus.SERVICE_UNAVAILABLE)
+    gate = threading.Event()
+
+    with pytest.raises(ProblemError) as raised:
+        asyncio.run(workers.run(gate.wait, 0.01))
+
+    assert raised.value.problem.status == 504
+    assert workers.busy == 1
+    gate.set()
+    workers.close()
+
+
+def test_sigterm_ends_the_process_within_ten_seconds(tmp_path: Path) -> None:
+    fill(tmp_path)
+    surroundings = {**os.environ, "TWOFOLD_HOME": str(tmp_path), "TWOFOLD_EMBEDDER": "hashing"}
+    command = [sys.executable, "-m", "twofold", "serve", "--port", "0"]
+    with subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().rpartition(" ")[2].strip()
+        with httpx2.Client(base_url=address, timeout=30.0, trust_env=False) as client:
+            status = client.post(SEARCH, json=BODY).status_code
+            asked = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            process.wait(15.0)
+            taken = time.monotonic() - asked
+
+    assert status == 200
+    assert taken < 10.0

@@ -1,0 +1,80 @@
+"""Every operation of the OpenAPI description, tried with made-up requests: no failure of ours, nothing undescribed."""
+
+import os
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from visiting import Visit, fill, visiting
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import schemathesis
+    from hypothesis import HealthCheck, Phase, given, settings
+    from schemathesis import GenerationMode
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.core.result import Ok
+    from schemathesis.specs.openapi.checks import (
+        content_type_conformance,
+        response_schema_conformance,
+        status_code_conformance,
+    )
+
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+CASES = int(os.environ.get("TWOFOLD_TEST_CASES", "5"))
+"""For each operation; with 100 there are more than 2,000 in all."""
+
+
+@pytest.fixture(scope="module")
+def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    home = tmp_path_factory.mktemp("described")
+    fill(home)
+    with visiting(home) as one:
+        yield one
+
+
+def operations_of(visit: Visit) -> Iterator[Any]:
+    schema = schemathesis.openapi.from_dict(visit.client.get("/openapi.json").json())
+    for found in schema.get_all_operations():
+        assert isinstance(found, Ok)
+        yield found.ok()
+
+
+def try_out(visit: Visit, operation: Any, cases: int, mode: GenerationMode) -> int:  # noqa: ANN401  # schemathesis' own
+    """Try an operation with so many requests, that fit or do not; give how many there were."""
+    tried = 0
+
+    @settings(
+        max_examples=cases,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def request(case: Any) -> None:  # noqa: ANN401  # schemathesis' own
+        nonlocal tried
+        tried += 1
+        case.call_and_validate(base_url=visit.address, checks=CHECKS, timeout=30)
+
+    request()
+    return tried
+
+
+def test_every_operation_bears_whatever_comes(visit: Visit) -> None:
+    tried = {
+        operation.label: try_out(visit, operation, CASES, GenerationMode.POSITIVE)
+        + (try_out(visit, operation, CASES, GenerationMode.NEGATIVE) if has_input(operation) else 0)
+        for operation in operations_of(visit)
+    }
+
+    assert sum(tried.values()) >= CASES * len(tried)
+    assert len(tried) >= 25
+    assert all(tried.values())
+
+
+def has_input(operation: Any) -> bool:  # noqa: ANN401  # schemathesis' own
+    return bool(list(operation.iter_parameters()) or operation.body)
