@@ -18,6 +18,9 @@ from twofold.searcher import AS_SET, Asking, Searcher
 from twofold.settings import Settings, merge
 from twofold.stores.sessions import Sessions
 
+SYNTHESIS = ("extract", "generate")
+"""The stages that make an answer of a search."""
+
 
 class Asker:
     """Answers questions about one collection. Bears calls from several threads."""
@@ -62,6 +65,9 @@ class Asker:
         asked = Question(question, asking.history, parts.analyser.query(question))
         look = partial(self._searcher.search, question, asking)
         for event in answering(look, asked, answer_plan_of(settings), means, cut):
+            if isinstance(event, DoneEvent):
+                timings = event.answer.timings_ms
+                self._searcher.record_stages({name: timings[name] for name in SYNTHESIS if name in timings})
             if isinstance(event, DoneEvent) and session:
                 answer = event.answer
                 self._sessions.append(session, (Turn("user", question), Turn("assistant", answer.text)))

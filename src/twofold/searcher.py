@@ -97,6 +97,10 @@ class Searcher:
         parts, plan, _ = self._asked(asking)
         return why_not(parts, query, document, plan)
 
+    def record_stages(self, timings_ms: Mapping[str, float]) -> None:
+        """Add what making an answer of a search took to the figures (checklist 83)."""
+        self._meter.record_stages(timings_ms)
+
     def metrics(self) -> Metrics:
         """Say how searching went since this was opened, and which models are in memory."""
         embedder = self._parts.embedder

@@ -103,6 +103,15 @@ def test_unknown_names_are_refused_before_anything_is_asked() -> None:
             index.ask("How?", session="x" * 300)
 
 
+def test_an_answer_counts_as_one_question_and_its_making_as_a_stage() -> None:
+    with made() as index:
+        index.ask("How is a commit undone?", settings=ANY)
+        figures = index.metrics()
+
+    assert figures.queries == 1
+    assert figures.stages["extract"].count == 1
+
+
 def test_answers_by_words_alone_load_no_model() -> None:
     class Untouched(HashingEmbedder):
         def embed_queries(self, texts: Sequence[str]) -> Vectors:

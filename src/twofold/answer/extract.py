@@ -23,7 +23,7 @@ RANK = 0.1
 KNOWN = 0.5
 ASKING = 0.6
 PASSAGES = 6
-EMBEDDED = 32
+EMBEDDED = 16
 """How many sentences are embedded: those that words and rank speak for. It bounds the time that an answer takes."""
 
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f")

@@ -131,10 +131,18 @@ class Meter:
             if cached:
                 return
             self._documents = self._documents.plus(documents)
-            for stage, milliseconds in timings_ms.items():
-                if stage != TOTAL:
-                    name = _bounded(stage, self._stages)
-                    self._stages.setdefault(name, _Series()).add(milliseconds)
+            self._add_stages(timings_ms)
+
+    def record_stages(self, timings_ms: Mapping[str, float]) -> None:
+        """Add the times of stages that came after a search: it is counted already, and counts once."""
+        with self._turn:
+            self._add_stages(timings_ms)
+
+    def _add_stages(self, timings_ms: Mapping[str, float]) -> None:
+        for stage, milliseconds in timings_ms.items():
+            if stage != TOTAL:
+                name = _bounded(stage, self._stages)
+                self._stages.setdefault(name, _Series()).add(milliseconds)
 
     def record_error(self, kind: str) -> None:
         """Count one question that ended in an error of this kind, such as `ModelError`."""
