@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import openai
 import pytest
+from openai.types.chat import ChatCompletionUserMessageParam
 
 from twofold.models.hashing import HashingEmbedder
 from visiting import TEXTS, Visit, fill, visiting
@@ -51,10 +52,12 @@ def test_a_chat_is_answered_with_annotations_that_point_into_the_answer(client: 
 
 
 def test_a_streamed_chat_is_the_same_answer(client: openai.OpenAI) -> None:
-    messages = [{"role": "user", "content": [{"type": "text", "text": "When was the Eiffel tower finished?"}]}]
+    messages: list[ChatCompletionUserMessageParam] = [
+        {"role": "user", "content": [{"type": "text", "text": "When was the Eiffel tower finished?"}]}
+    ]
 
-    whole = client.chat.completions.create(model="notes", messages=messages)  # type: ignore[arg-type]
-    pieces = list(client.chat.completions.create(model="notes", messages=messages, stream=True))  # type: ignore[arg-type]
+    whole = client.chat.completions.create(model="notes", messages=messages)
+    pieces = list(client.chat.completions.create(model="notes", messages=messages, stream=True))
 
     assert "".join(piece.choices[0].delta.content or "" for piece in pieces) == whole.choices[0].message.content
     assert [piece.choices[0].finish_reason for piece in pieces][-1] == "stop"

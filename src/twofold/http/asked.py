@@ -107,7 +107,9 @@ class IndexAsked(Strict):
     embedder: Annotated[
         str | None, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="The name of a known model.")
     ] = None
-    analyser: Annotated[str | None, Field(pattern="^[a-z_]{1,32}$", description="A language, or simple.")] = None
+    analyser: Annotated[
+        str | None, Field(pattern="^[a-z_]{1,32}([+][2-4])?$", description="A language, or simple.")
+    ] = None
 
 
 class TextAsked(Strict):

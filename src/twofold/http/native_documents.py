@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi import Path as PathParameter
 from pydantic import ValidationError
 
 from twofold.domain.errors import NotFoundError
@@ -21,12 +22,15 @@ from twofold.http.given import (
     whole_document_given,
 )
 from twofold.http.jobs import Job, JobKind, Part, Task
+from twofold.http.page_image import page_image
 from twofold.http.problems import refused
 from twofold.http.refusals import invalid
 from twofold.http.service import DocumentId, GuardedRoute, Here, IndexName, Service, needs, too_many
 from twofold.http.tokens import Action
 from twofold.http.uploads import files_of, sent_form, write_files, write_texts
 from twofold.index import Index
+
+MOST_CHARACTERS = 1 << 31
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["documents"], route_class=GuardedRoute)
 
@@ -145,6 +149,33 @@ async def document_chunks(index: IndexName, document: DocumentId, service: Here)
             return chunks_given(_named(held, document).id, held.chunks(document))
 
     return await service.answer(chunks)
+
+
+@router.get(
+    "/documents/{document}/pages/{page}",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {"schema": {"type": "string", "format": "binary"}}}}},
+    openapi_extra=needs(Action.READ),
+)
+async def document_page(  # what an address holds
+    index: IndexName,
+    document: DocumentId,
+    page: Annotated[int, PathParameter(ge=1, le=1_000_000, description="The page, counted from 1.")],
+    service: Here,
+    start: Annotated[int, Query(ge=0, le=MOST_CHARACTERS)] = 0,
+    end: Annotated[int, Query(ge=0, le=MOST_CHARACTERS)] = 0,
+) -> Response:
+    """Draw a page of a PDF, with the words of `document_text[start:end]` marked where they stand on it."""
+
+    def image() -> bytes:
+        with service.held(index) as held:
+            found = _named(held, document)
+        data = service.originals.read(index, found)
+        if data is None:
+            raise NotFoundError("There is no page to be shown.", "PDF files have pages, as long as they are there.")
+        return page_image(data, page, found.text[start:end])
+
+    return Response(await service.run(image), media_type="image/png")
 
 
 @router.post("/sync", response_model=Job, status_code=202, openapi_extra=needs(Action.ADMIN))
