@@ -25,16 +25,18 @@ from remembered import MEMORY, remembering
 from reporting import keep, machine
 from reread import remembering_reranker
 
-from twofold.compose import ENRICHERS, plan_of
+from twofold.compose import plan_of
 from twofold.domain.ports import Embedder, Reranker
 from twofold.evaluate.collection import JudgedCollection, load
 from twofold.evaluate.compare import randomisation_test
 from twofold.evaluate.report import evaluate_run
 from twofold.evaluate.running import fill, find_all
+from twofold.filling import ENRICHERS
 from twofold.ingest.chunk import ChunkPlan, chunker_for
 from twofold.lexical.analyze import analyser_for
-from twofold.pipeline.parts import Aids, Parts
+from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
+from twofold.pipeline.search_parts import Aids
 from twofold.profiles import PROFILES, profile_named
 from twofold.settings import Settings, merge
 from twofold.stores.local.store import LocalStore

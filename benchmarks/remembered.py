@@ -10,7 +10,8 @@ import numpy as np
 
 from twofold.domain.ports import Embedder, EmbedderIdentity
 from twofold.domain.types import Vectors
-from twofold.models.opening import identity_of, open_embedder
+from twofold.models.identities import identity_of
+from twofold.models.opening import open_embedder
 from twofold.settings import models_folder
 
 MEMORY = Path(gettempdir()) / "twofold-vectors"

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.generators import Generator
+from twofold.late import late
 from twofold.query.history import Turn
 from twofold.searcher import NO_SETTINGS, Asking, Searcher
 from twofold.stores.sessions import Sessions
@@ -82,5 +82,5 @@ class Answering:
     @cached_property
     def _asker(self) -> "Asker":
         """What answers, loaded when something is first asked: a search that asks nothing starts 20 ms sooner."""
-        made: Asker = import_module("twofold.asker").Asker(self._searcher, self._sessions)
+        made: Asker = late("twofold.asker:Asker")(self._searcher, self._sessions)
         return made

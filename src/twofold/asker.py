@@ -12,7 +12,7 @@ from twofold.domain.generators import Generator as Writes
 from twofold.ingest.chunk.sentences import sentence_ends
 from twofold.pipeline.answering import AnswerPlan, Cut, Means, Question
 from twofold.pipeline.ask import AnswerStream, answering
-from twofold.pipeline.parts import Parts
+from twofold.pipeline.search_parts import SearchParts
 from twofold.query.history import Memory, Turn
 from twofold.searcher import AS_SET, Asking, Searcher
 from twofold.settings import Settings, merge
@@ -94,7 +94,7 @@ def answer_plan_of(settings: Settings) -> AnswerPlan:
     )
 
 
-def reading_of(parts: Parts, *, meaning: bool) -> Reading:
+def reading_of(parts: SearchParts, *, meaning: bool) -> Reading:
     """Say how texts are read: the collection's own analyser and, where meaning counts, its embedder."""
 
     def terms(text: str) -> dict[str, int]:

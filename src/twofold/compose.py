@@ -1,6 +1,6 @@
-"""The one place that names concrete stores and models: settings in, parts out."""
+"""The place that names concrete stores and models: settings in, what searches out; `filling` adds what fills."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -8,30 +8,27 @@ from typing import Any, cast
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.filters import EVERYTHING
+from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, Recipe, Reranker, Store
 from twofold.extensions import OpenExtensions, own_or_built_in
-from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for
-from twofold.ingest.chunk.plan import SMALLEST_SECTION
-from twofold.ingest.enrich import RULES, enrich
-from twofold.ingest.reading import Limits as ReadingLimits
+from twofold.late import late
 from twofold.lexical.analyze import analyser_for
 from twofold.models.deferred import DeferredEmbedder
 from twofold.models.embedding_memory import RememberingEmbedder
-from twofold.models.opening import identity_of, open_embedder
-from twofold.models.opening_generators import OpenGenerators, open_generator
-from twofold.models.opening_rerankers import OpenRerankers, open_reranker
+from twofold.models.identities import identity_of
+from twofold.models.open_models import OpenModels, OpenRerankers
 from twofold.models.progress import Progress, ignore
 from twofold.models.recovering import RecoveringEmbedder
 from twofold.pipeline.boosting import BoostPlan
 from twofold.pipeline.fusion import FusionPlan
 from twofold.pipeline.guarding import GuardedEmbedder, GuardedReranker
 from twofold.pipeline.limits import StageLimits
-from twofold.pipeline.parts import NO_ENRICHING, Aids, Enriching, Parts
 from twofold.pipeline.patience import Patience
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.rerank import RerankPlan
 from twofold.pipeline.retry import RetryPlan
 from twofold.pipeline.rewriting import LONGEST_SECONDS, RewritePlan
+from twofold.pipeline.search_parts import Aids, SearchParts
 from twofold.query.filters import parse_filter
 from twofold.query.history import Memory
 from twofold.ranking.answerable import load_calibrations
@@ -46,7 +43,10 @@ from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 
 MEMORY = ":memory:"
-ENRICHERS: Mapping[str, Enriching] = {"rules": Enriching(RULES, enrich), "none": NO_ENRICHING}
+NONE = "none"
+EMBEDDERS = "twofold.models.opening:open_embedder"
+RERANKERS = "twofold.models.opening_rerankers:open_reranker"
+GENERATORS = "twofold.models.opening_generators:open_generator"
 INDEX_FOLDER = "indexes"
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 LONGEST_NAME = 64
@@ -172,41 +172,23 @@ def _values(group: object) -> dict[str, Any]:
     return {one.name: getattr(group, one.name) for one in fields(group)}  # type: ignore[arg-type]  # a dataclass
 
 
-def make_parts(
+def searching_parts(
     store: Store,
     settings: Settings,
     embedder: Embedder | None,
     progress: Callable[[Progress], None] = ignore,
     extensions: OpenExtensions | None = None,
-) -> Parts:
-    """Make what fills a store. A model is loaded when something is to be embedded, and fetched if need be.
+) -> SearchParts:
+    """Make what searches a store. A model is loaded when something is to be embedded, and fetched if need be.
 
     `extensions` are the user's own parts; none if left out, but for those that the settings name.
     """
     own = extensions or OpenExtensions()
-    size = settings.chunk.size
-    smallest = min(SMALLEST_SECTION, size // 2)
-    plan = ChunkPlan(Strategy(settings.chunk.strategy), size, settings.chunk.overlap, smallest)
-    used = _embedder(settings, own, progress) if embedder is None else GuardedEmbedder(embedder)
-    chunking = own.chunking(settings.sync.extensions)
-    return Parts(
+    return SearchParts(
         store=store,
-        embedder=used,
+        embedder=_embedder(settings, own, progress) if embedder is None else GuardedEmbedder(embedder),
         analyser=analyser_for(settings.analyser),
-        chunker=chunker_for(plan, used.count_tokens, used.embed_passages) if chunking is None else chunking.cut,
-        chunking=plan.describe() if chunking is None else f"own {chunking.name}",
-        enriching=own.enriching or ENRICHERS[settings.enricher],
-        settings=(
-            ("embedder", settings.embedder if embedder is None else embedder.identity.name),
-            ("analyser", settings.analyser),
-            ("chunk.strategy", settings.chunk.strategy),
-            ("chunk.size", str(settings.chunk.size)),
-            ("chunk.overlap", str(settings.chunk.overlap)),
-            ("chunker", chunking.name if chunking and chunking.name in settings.sync.extensions else ""),
-            ("enricher", settings.enricher),
-        ),
         aids=Aids(calibrations=load_calibrations()),
-        readers=own.readers(settings.sync.extensions),
     )
 
 
@@ -214,7 +196,7 @@ def _embedder(settings: Settings, own: OpenExtensions, progress: Callable[[Progr
     """Open the embedder that the settings name: it recovers when it fails, and remembers questions."""
     size = settings.cache.embeddings
     opener = partial(
-        open_embedder, settings.embedder, cache=settings.models, offline=settings.offline, progress=progress
+        _opened, EMBEDDERS, settings.embedder, cache=settings.models, offline=settings.offline, progress=progress
     )
     try:
         identity = identity_of(settings.embedder)
@@ -228,12 +210,17 @@ def _embedder(settings: Settings, own: OpenExtensions, progress: Callable[[Progr
     return RememberingEmbedder(recovering, size) if size else recovering
 
 
+def _opened(opener: str, spec: str, **how: object) -> Any:  # noqa: ANN401  # a model of the opener's kind, or None
+    """Open a model with what stands at an address; `none` needs nothing loaded."""
+    return None if spec == NONE else late(opener)(spec, **how)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Openers:
     """What opens models by name, each once."""
 
     rerankers: OpenRerankers
-    generators: OpenGenerators
+    generators: OpenModels[Generator]
     extensions: OpenExtensions
 
     def close(self) -> None:
@@ -246,16 +233,16 @@ class Openers:
 def openers_for(
     settings: Settings, progress: Callable[[Progress], None] = ignore, extensions: OpenExtensions | None = None
 ) -> Openers:
-    """Make what opens rerankers and generators by name; see `open_reranker` and `open_generator`."""
+    """Make what opens rerankers and generators by name; see `RERANKERS` and `GENERATORS`."""
     cache, offline = settings.models, settings.offline
     own = extensions or OpenExtensions()
     reranker = partial(
-        open_reranker, cache=cache, max_tokens=settings.rerank.tokens, offline=offline, progress=progress
+        _opened, RERANKERS, cache=cache, max_tokens=settings.rerank.tokens, offline=offline, progress=progress
     )
-    generator = partial(open_generator, cache=cache, offline=offline, progress=progress)
+    generator = partial(_opened, GENERATORS, cache=cache, offline=offline, progress=progress)
     return Openers(
         OpenRerankers(partial(own_or_built_in, own.given.rerankers, reranker, own.reranker)),
-        OpenGenerators(partial(own_or_built_in, own.given.generators, generator, own.generator)),
+        OpenModels(partial(own_or_built_in, own.given.generators, generator, own.generator)),
         own,
     )
 
@@ -275,16 +262,4 @@ def aids_for(base: Aids, settings: Settings, openers: Openers, own: Reranker | N
         retrievers=retrievers,
         transformers=tuple(one for _, one in transformers),
         own=tuple(name for name, _ in (*retrievers, *transformers)),
-    )
-
-
-def limits_of(settings: Settings) -> ReadingLimits:
-    """Give what reading one file may cost."""
-    chosen = settings.sync
-    return ReadingLimits(
-        file_bytes=chosen.file_bytes,
-        archive_ratio=chosen.archive_ratio,
-        archive_depth=chosen.archive_depth,
-        memory_bytes=chosen.memory_bytes,
-        cpu_seconds=chosen.cpu_seconds,
     )

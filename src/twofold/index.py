@@ -4,38 +4,35 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, Self, overload
+from typing import Literal, overload
 
 from twofold.asked import Answering
-from twofold.compose import MEMORY, folder_of, limits_of, make_parts, open_store, openers_for, remove_index, settings_of
-from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
-from twofold.domain.filters import EVERYTHING, Filter
-from twofold.domain.ports import Embedder, Finding, Reranker
-from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata
-from twofold.extensions import NONE_OWN, Extensions, OpenExtensions
+from twofold.collection import Collection
+from twofold.compose import MEMORY, folder_of, remove_index
+from twofold.domain.errors import InvalidInputError, ReadError
+from twofold.domain.ports import Embedder, Finding
+from twofold.domain.types import Document, DocumentInfo, Metadata
+from twofold.extensions import NONE_OWN, Extensions
+from twofold.filling import filled, limits_of
 from twofold.ingest.documents import document_of_text
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.walk import Skipped, load, walk
 from twofold.models.progress import Progress, ignore
-from twofold.pipeline.metrics import Metrics
-from twofold.pipeline.naming import document_named
 from twofold.pipeline.prepare import prepare
 from twofold.pipeline.reindex import reindex
-from twofold.pipeline.results import SearchResult
 from twofold.pipeline.sync import OnProgress, plan_sync, sync
-from twofold.pipeline.types import IndexInfo, SyncPlan, SyncReport, say_nothing
+from twofold.pipeline.types import SyncPlan, SyncReport, say_nothing
 from twofold.pipeline.watch import changes
 from twofold.pipeline.whynot import WhyNot
-from twofold.query.history import Turn
-from twofold.searcher import AS_SET, NO_SETTINGS, Asking, Searcher
+from twofold.searcher import AS_SET, NO_SETTINGS, Asking
 from twofold.setting_values import as_text
-from twofold.settings import Settings, load_settings, merge, value_of
+from twofold.settings import Settings, merge, value_of
 from twofold.stores.sessions import Sessions, sessions_folder
 
 NO_METADATA: Metadata = {}
 
 
-class Index(Answering):
+class Index(Collection, Answering):
     """A searchable collection of documents.
 
     `where` is a name (kept under `TWOFOLD_HOME`), a path (kept there), or `":memory:"`. `config` names a file to read
@@ -66,29 +63,20 @@ class Index(Answering):
         on_model: Callable[[Progress], None] = ignore,
         extensions: Extensions = NONE_OWN,
     ) -> None:
-        self._where = where
-        self._asked = settings or load_settings(config=config, overrides=overrides)
-        self._own_embedder = embedder
-        self._store = open_store(where, self._asked, create=create)
-        own = self._store.preferences()
-        if settings is None and own:
-            self._asked = load_settings(config=config, collection=own, overrides=overrides)
-        self._settings = settings_of(self._asked, self._store.info().recipe)
-        self._openers = openers_for(self._settings, on_model, OpenExtensions(extensions))
-        self._parts = make_parts(self._store, self._settings, embedder, on_model, self._openers.extensions)
-        self._searcher = Searcher(self._parts, self._settings, self._openers)
+        super().__init__(
+            where,
+            settings=settings,
+            config=config,
+            overrides=overrides,
+            embedder=embedder,
+            create=create,
+            on_model=on_model,
+            extensions=extensions,
+        )
+        name = self._settings.embedder if embedder is None else embedder.identity.name
+        self._parts = filled(self._searching, self._settings, name, self._openers.extensions)
         folder = None if where == MEMORY else folder_of(where, self._asked.home)
         self._sessions = Sessions(None if folder is None else sessions_folder(self._asked.home, folder))
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force, the index's own included."""
-        return self._settings
-
-    @property
-    def searcher(self) -> Searcher:
-        """What searches it; several indexes are searched together by theirs."""
-        return self._searcher
 
     @overload
     def sync(self, *paths: str | os.PathLike[str], plan: Literal[True]) -> SyncPlan: ...
@@ -171,70 +159,12 @@ class Index(Answering):
         """
         return self._store.delete([self._named(name).id for name in names])
 
-    def documents(self) -> Sequence[DocumentInfo]:
-        """List all documents by source."""
-        with self._store.view() as view:
-            return list(view.documents())
-
-    def document(self, name: str) -> Document:
-        """Give a document with its text; named as in `delete`."""
-        identity = self._named(name).id
-        with self._store.view() as view:
-            found = view.document(identity)
-        if found is None:
-            raise NotFoundError(f"There is no document {name!r}.", "`twofold ls` lists the documents.")
-        return found
-
-    def chunks(self, name: str) -> Sequence[Chunk]:
-        """Give a document's passages in reading order; named as in `delete`."""
-        identity = self._named(name).id
-        with self._store.view() as view:
-            return view.chunks_of(identity)
-
-    def search(  # noqa: PLR0913  # each may be left out
-        self,
-        query: str,
-        *,
-        k: int | None = None,
-        mode: str | None = None,
-        filter: Filter = EVERYTHING,  # noqa: A002
-        rerank: str | Reranker | None = None,
-        profile: str | None = None,
-        settings: Mapping[str, object] = NO_SETTINGS,
-        history: Sequence[Turn] = (),
-        session: str = "",
-    ) -> SearchResult:
-        """Find the `k` passages (1 to 1,000) that answer a question best.
-
-        `mode` is `hybrid` (words and meaning), `bm25` (words alone) or `semantic` (meaning alone). In the question,
-        `"quoted phrases"` must occur verbatim, `+word` must occur and `-word` must not. `filter` acts before the cut.
-        `rerank` names a model that reads the best again, or is one of your own; `none` leaves it out. `profile` names
-        another profile, `settings` other settings by their dotted names, such as `{"fusion.form": "rrf"}`. `history`
-        are the turns before a follow-up question; `session` says whose remembered answers may be given again.
-        Raises InvalidInputError for an empty question or a k out of range, MismatchError when the embedder is not the
-        one that the index was made with, ModelError when mode is `semantic` and the model cannot be had.
-        """
-        asking = Asking(k, mode, filter, rerank, profile, settings, tuple(history), session)
-        return self._searcher.search(query, asking)
-
-    def search_many(self, queries: Sequence[str], asking: Asking = AS_SET) -> Sequence[SearchResult]:
-        """Search for many questions: all embedded at once, each ranked for itself. Errors as for `search`."""
-        return self._searcher.search_many(queries, asking)
-
     def why_not(self, query: str, document: str, asking: Asking = AS_SET) -> WhyNot:
         """Say which stage of a search lost a document, and the smallest change that brings it back, proved by doing it.
 
         `document` is named as in `delete`, or a passage's own id. What was never ingested is an answer too.
         """
         return self._searcher.why_not(query, document, asking)
-
-    def metrics(self) -> Metrics:
-        """Say how searching went since the index was opened: counts, times by stage, memory."""
-        return self._searcher.metrics()
-
-    def preferences(self) -> Mapping[str, str]:
-        """Give the settings that the index keeps for itself, by their dotted names."""
-        return self._store.preferences()
 
     def prefer(self, values: Mapping[str, object]) -> None:
         """Let the index keep these settings for itself, instead of those it kept before; they hold when it is opened.
@@ -243,13 +173,6 @@ class Index(Answering):
         """
         checked = merge(Settings(), values)
         self._store.prefer({key: as_text(value_of(checked, key)) for key in values})
-
-    def info(self) -> IndexInfo:
-        """Say what the index holds and how it was made."""
-        held = self._store.info()
-        folder = MEMORY if self._where == MEMORY else str(folder_of(self._where, self._asked.home))
-        counts = (held.documents, held.chunks, held.generation, held.segments, held.bytes_on_disk)
-        return IndexInfo(str(self._where), folder, held.recipe, *counts)
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and hold both arms against the catalogue; nothing found means all is well."""
@@ -275,22 +198,3 @@ class Index(Answering):
         if self._where != MEMORY:
             remove_index(self._where, self._asked)
             self._sessions.forget()
-
-    def close(self) -> None:
-        """Leave a state that opens fast, and close. Calling it twice does nothing more."""
-        try:
-            self._store.close()
-        finally:
-            self._openers.close()
-            if self._own_embedder is None:
-                self._parts.embedder.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _named(self, name: str) -> DocumentInfo:
-        with self._store.view() as view:
-            return document_named(view, name)

@@ -2,22 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from twofold.compose import Openers, aids_for, plan_of
 from twofold.domain.errors import TwofoldError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Reranker
+from twofold.late import late
 from twofold.models.deferred import is_loaded
-from twofold.pipeline.memory import CachePlan, SearchMemory
 from twofold.pipeline.metrics import DocumentCounts, Meter, Metrics
-from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
-from twofold.pipeline.remembering import Memory, search_remembered
 from twofold.pipeline.results import SearchResult
 from twofold.pipeline.search import search, search_many
-from twofold.pipeline.whynot import WhyNot, why_not
+from twofold.pipeline.search_parts import SearchParts
 from twofold.query.history import Turn
 from twofold.settings import Settings, merge
+
+if TYPE_CHECKING:
+    from twofold.pipeline.remembering import Memory
+    from twofold.pipeline.whynot import WhyNot
 
 NO_SETTINGS: Mapping[str, object] = {}
 
@@ -53,7 +56,7 @@ AS_SET = Asking()
 class Searcher:
     """Searches one collection. Bears calls from several threads."""
 
-    def __init__(self, parts: Parts, settings: Settings, openers: Openers) -> None:
+    def __init__(self, parts: SearchParts, settings: Settings, openers: Openers) -> None:
         self._parts = parts
         self._settings = settings
         self._openers = openers
@@ -71,7 +74,7 @@ class Searcher:
         parts, plan, settings = self._asked(asking)
         try:
             if self._memory is not None and settings.cache.size:
-                found = search_remembered(parts, self._memory, query, plan, asking.history, asking.session)
+                found = _remembered(parts, self._memory, query, plan, asking)
             else:
                 found = search(parts, query, plan, asking.history)
         except TwofoldError as error:
@@ -92,10 +95,11 @@ class Searcher:
             self._record(one)
         return found
 
-    def why_not(self, query: str, document: str, asking: Asking = AS_SET) -> WhyNot:
+    def why_not(self, query: str, document: str, asking: Asking = AS_SET) -> "WhyNot":
         """Say which stage lost a document; see `Index.why_not`."""
         parts, plan, _ = self._asked(asking)
-        return why_not(parts, query, document, plan)
+        said: WhyNot = late("twofold.pipeline.whynot:why_not")(parts, query, document, plan)
+        return said
 
     def record_stages(self, timings_ms: Mapping[str, float]) -> None:
         """Add what making an answer of a search took to the figures (checklist 83)."""
@@ -107,12 +111,12 @@ class Searcher:
         loaded = (embedder.identity.name,) if is_loaded(embedder) else ()
         return self._meter.snapshot((*loaded, *self._openers.rerankers.loaded()))
 
-    def parts_for(self, asking: Asking) -> tuple[Parts, SearchPlan]:
+    def parts_for(self, asking: Asking) -> tuple[SearchParts, SearchPlan]:
         """Give the parts and the plan that a search uses."""
         parts, plan, _ = self._asked(asking)
         return parts, plan
 
-    def _asked(self, asking: Asking) -> tuple[Parts, SearchPlan, Settings]:
+    def _asked(self, asking: Asking) -> tuple[SearchParts, SearchPlan, Settings]:
         overrides = asking.overrides
         settings = merge(self._settings, overrides) if overrides else self._settings
         plan = plan_of(settings) if overrides else self._plan
@@ -131,8 +135,16 @@ class Searcher:
         )
 
 
-def _memory_of(settings: Settings) -> Memory | None:
+def _memory_of(settings: Settings) -> "Memory | None":
     chosen = settings.cache
     if not chosen.size:
         return None
-    return SearchMemory(CachePlan(chosen.size, chosen.seconds, chosen.similarity, chosen.scope))
+    plan = late("twofold.pipeline.memory:CachePlan")(chosen.size, chosen.seconds, chosen.similarity, chosen.scope)
+    made: Memory = late("twofold.pipeline.memory:SearchMemory")(plan)
+    return made
+
+
+def _remembered(parts: SearchParts, memory: "Memory", query: str, plan: SearchPlan, asking: Asking) -> SearchResult:
+    search_remembered = late("twofold.pipeline.remembering:search_remembered")
+    found: SearchResult = search_remembered(parts, memory, query, plan, asking.history, asking.session)
+    return found

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.late import late
 from twofold.profiles import profile_named
-from twofold.seed_settings import translated
 from twofold.setting_dials import (
     PREFIX,
     Dial,
@@ -31,6 +31,9 @@ from twofold.setting_dials import (
     value_of,
 )
 from twofold.setting_values import Said, as_text, check_together, checked, value_from_text
+
+if TYPE_CHECKING:
+    from twofold.seed_settings import Translation
 
 __all__ = [
     "FILE_NAME",
@@ -200,7 +203,7 @@ def _from_file(path: Path) -> tuple[dict[str, Said], tuple[str, ...]]:
     if content is None:
         return {}, ()
     _check_lines(content, "", path)
-    found = translated(content, str(path))
+    found: Translation = late("twofold.seed_settings:translated")(content, str(path))
     own = dict(_flattened(found.rest, "", path))
     for key in found.values.keys() & own.keys() - {"profile"}:
         raise InvalidInputError(f"{key} is said twice in {path}, also as {found.names[key]}.", "Leave one of them out.")

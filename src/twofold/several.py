@@ -12,23 +12,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from twofold.collection import Collection
 from twofold.domain.errors import InvalidInputError, TwofoldError
 from twofold.domain.ports import Embedder, EmbedderIdentity, Reranker, RerankerIdentity
-from twofold.index import Index
 from twofold.pipeline.joining import Answered, check_reranker, joined_by_rank, joined_by_reranker
 from twofold.pipeline.joint import LostCollectionError, check_names, joint_id
-from twofold.pipeline.joint_store import Collection, JointStore
-from twofold.pipeline.parts import Parts
+from twofold.pipeline.joint_store import Collection as Joined
+from twofold.pipeline.joint_store import JointStore
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import FoundPassage, SearchResult
 from twofold.pipeline.search import search_many
+from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import check_embedder
 from twofold.pipeline.whynot import WhyNot, why_not
 from twofold.searcher import AS_SET, Asking, Searcher
 from twofold.settings import merge
 
-Where = Index | str | Path
+Where = Collection | str | Path
 Indexes = Mapping[str, Where] | Sequence[Where]
 Answer = TypeVar("Answer")
 ACROSS = ("global", "rrf", "rerank")
@@ -52,7 +53,7 @@ class _Member:
     """One index in one search."""
 
     name: str
-    parts: Parts
+    parts: SearchParts
     plan: SearchPlan
 
 
@@ -80,7 +81,7 @@ class Several:
         with ExitStack() as stack:
             for name, where in named.items():
                 try:
-                    index = where if isinstance(where, Index) else stack.enter_context(Index(where, create=False))
+                    index = where if isinstance(where, Collection) else stack.enter_context(Collection(where))
                 except TwofoldError as error:
                     self._lost.append(Lost(name, error))
                 else:
@@ -173,7 +174,7 @@ def _named(indexes: Indexes) -> Mapping[str, Where]:
         raise InvalidInputError("Several indexes are given as a list.", f"Write [{indexes!r}].")
     named: dict[str, Where] = {}
     for where in indexes:
-        own = where.info().name if isinstance(where, Index) else str(where)
+        own = where.info().name if isinstance(where, Collection) else str(where)
         if where in named.values():
             raise InvalidInputError(f"The index {own!r} is named twice.", "Name each once.")
         number = 1 + sum(name.partition(" #")[0] == own for name in named)
@@ -182,7 +183,7 @@ def _named(indexes: Indexes) -> Mapping[str, Where]:
     return named
 
 
-def _check_own(parts: Parts, plan: SearchPlan) -> None:
+def _check_own(parts: SearchParts, plan: SearchPlan) -> None:
     """Refuse an index that is opened with another embedder than it was made with."""
     if plan.mode == "bm25":
         return
@@ -198,15 +199,15 @@ def _refuse_if_all_are(lost: Sequence[Lost], members: Sequence[_Member]) -> None
         raise lost[-1].error
 
 
-def _as_one(members: Sequence[_Member], ask: Callable[[Parts, SearchPlan], Answer]) -> tuple[Answer, tuple[Lost, ...]]:
+def _as_one(
+    members: Sequence[_Member], ask: Callable[[SearchParts, SearchPlan], Answer]
+) -> tuple[Answer, tuple[Lost, ...]]:
     """Ask indexes as if they were one, again without each that turns out to be broken."""
     lost: list[Lost] = []
     left = list(members)
     while True:
         first = left[0]
-        store = JointStore(
-            [Collection(one.name, one.parts.store) for one in left], by_meaning=first.plan.mode != "bm25"
-        )
+        store = JointStore([Joined(one.name, one.parts.store) for one in left], by_meaning=first.plan.mode != "bm25")
         # Retrievers name passages of one collection by the ids that they have there.
         parts = replace(first.parts, store=store, aids=replace(first.parts.aids, retrievers=()))
         try:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from twofold.compose import ENRICHERS
 from twofold.domain.types import Chunk, Document, MetadataValue
+from twofold.filling import ENRICHERS
 from twofold.ingest.enrich import enrich
 from twofold.lexical.analyze import analyser_for
 from twofold.models.hashing import HashingEmbedder

@@ -14,7 +14,7 @@ from twofold.domain.types import Vectors
 from twofold.models.catalogue import CATALOGUE
 from twofold.models.entries import Task
 from twofold.models.hashing import HashingEmbedder
-from twofold.models.opening import identity_of
+from twofold.models.identities import identity_of
 
 PREFIX = "Represent this question for retrieving supporting passages: "
 

@@ -9,9 +9,10 @@ import pytest
 from chatting import Heard, Send, chatting, saying
 from indexed import GIT, Counted, indexed, sources
 from twofold import Index
-from twofold.compose import make_parts, plan_of
+from twofold.compose import plan_of
 from twofold.domain.errors import ModelError
 from twofold.domain.types import document_id
+from twofold.filling import make_parts
 from twofold.ingest.documents import document_of_text
 from twofold.models.hashing import HashingEmbedder
 from twofold.pipeline.parts import Parts

@@ -15,7 +15,7 @@ from twofold.models.cross_encoder import CrossEncoder
 from twofold.models.deferred import DeferredEmbedder, DeferredReranker, is_loaded
 from twofold.models.embedding_memory import RememberingEmbedder
 from twofold.models.hashing import HashingEmbedder
-from twofold.models.opening_rerankers import OpenRerankers
+from twofold.models.open_models import OpenRerankers
 from twofold.models.recovering import RecoveringEmbedder
 from twofold.models.transformer import TransformerEmbedder
 from twofold.models.word_overlap import WordOverlap

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from twofold import Document, Settings
-from twofold.compose import make_parts, plan_of
+from twofold.compose import plan_of
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import document_id
+from twofold.filling import make_parts
 from twofold.models.hashing import HashingEmbedder
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan

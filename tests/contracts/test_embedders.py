@@ -10,7 +10,8 @@ from serving import embeddings, serving
 from twofold.domain.ports import Embedder
 from twofold.models.catalogue import DEFAULT
 from twofold.models.files import is_present
-from twofold.models.opening import identity_of, open_embedder
+from twofold.models.identities import identity_of
+from twofold.models.opening import open_embedder
 from twofold.testing import EmbedderContract
 
 

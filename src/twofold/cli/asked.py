@@ -3,18 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
-from twofold.cli.launch import command_part, launch_of, open_index, settings_for
+from twofold.cli.launch import command_part, launch_of, open_collection, settings_for
+from twofold.collection import Collection
 from twofold.compose import folder_of
 from twofold.domain.errors import TwofoldError
-from twofold.index import Index
 from twofold.pipeline.results import SearchResult
-from twofold.pipeline.whynot import WhyNot
 from twofold.searcher import Asking
 from twofold.settings import Settings
+
+if TYPE_CHECKING:
+    from twofold.pipeline.whynot import WhyNot
 
 
 class Searching(Protocol):
@@ -26,7 +28,7 @@ class Searching(Protocol):
     def search_many(self, queries: Sequence[str], asking: Asking = ..., /) -> Sequence[SearchResult]:
         """Search for many questions, embedded together."""
 
-    def why_not(self, query: str, document: str, asking: Asking = ..., /) -> WhyNot:
+    def why_not(self, query: str, document: str, asking: Asking = ..., /) -> "WhyNot":
         """Say which stage lost a document."""
 
 
@@ -43,18 +45,18 @@ def opened_for(context: typer.Context, names: Sequence[str], embedder: str | Non
     """Open the indexes of these names, or the one of the settings; of several, one that does not open is left out."""
     with ExitStack() as stack:
         if len(names) < 2:  # noqa: PLR2004  # several
-            index = stack.enter_context(open_index(context, names[0] if names else None, embedder=embedder))
+            index = stack.enter_context(open_collection(context, names[0] if names else None, embedder=embedder))
             yield Opened(index.searcher, index.settings)
             return
         home = settings_for(context).settings.home
-        found: dict[str, Index | str] = {}
+        found: dict[str, Collection | str] = {}
         for name in names:
             try:
-                found[name] = stack.enter_context(open_index(context, name, embedder=embedder))
+                found[name] = stack.enter_context(open_collection(context, name, embedder=embedder))
             except TwofoldError:
                 found[name] = str(folder_of(name, home))  # fails there again, and is told of beside the results
         several: Searching = stack.enter_context(command_part("twofold.several", "Several")(found))
-        yield Opened(several, next(one.settings for one in found.values() if isinstance(one, Index)))
+        yield Opened(several, next(one.settings for one in found.values() if isinstance(one, Collection)))
 
 
 def settings_asked(**said: object) -> Mapping[str, object]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from twofold.cli.data import write_json
-from twofold.cli.launch import open_index
+from twofold.cli.launch import open_collection, open_index
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.screen import columns, counted, from_here, one_line, printable, screen_on
 from twofold.domain.errors import InvalidInputError, NotFoundError
@@ -72,7 +72,7 @@ def rm(
 
 def ls(context: typer.Context, *, index: IndexOption = None, as_json: JsonOption = False) -> None:
     """List the documents of an index."""
-    with open_index(context, index) as opened:
+    with open_collection(context, index) as opened:
         documents = opened.documents()
     if as_json:
         write_json(documents)
@@ -92,7 +92,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show one document as it was understood: its text and fields, or its passages."""
-    with open_index(context, index) as opened:
+    with open_collection(context, index) as opened:
         document = opened.document(name)
         passages = opened.chunks(name) if chunks else ()
     if as_json:

@@ -11,8 +11,9 @@ from twofold.cli.models import ensure_present
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.progress import progress_on
 from twofold.cli.screen import columns, counted, one_line, screen_on, sized
-from twofold.compose import INDEX_FOLDER, MEMORY, folder_of, make_parts, open_store
+from twofold.compose import INDEX_FOLDER, MEMORY, folder_of, open_store
 from twofold.domain.errors import CorruptError, InvalidInputError, TwofoldError
+from twofold.filling import make_parts
 from twofold.index import Index
 from twofold.pipeline.types import IndexInfo
 from twofold.settings import Settings
@@ -53,7 +54,10 @@ def create(
     analyser: Annotated[
         str | None,
         typer.Option(
-            "--analyser", metavar="NAME", help="A Snowball language, simple, code or cjk.", show_default=False
+            "--analyser",
+            metavar="NAME",
+            help="A Snowball language, simple, code or cjk; with word n-grams: english+2.",
+            show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,

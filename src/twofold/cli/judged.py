@@ -11,7 +11,7 @@ import typer
 from twofold.cli.launch import launch_of
 from twofold.cli.models import ensure_present
 from twofold.cli.progress import model_progress, progress_on
-from twofold.compose import make_parts, open_store, settings_of
+from twofold.compose import open_store, settings_of
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import Store
 from twofold.evaluate.collection import CorpusDocument, JudgedCollection, load
@@ -19,6 +19,7 @@ from twofold.evaluate.matching import as_written, matched
 from twofold.evaluate.questions import Judged, read_judged
 from twofold.evaluate.running import fill
 from twofold.evaluate.unembedded import Unembedded
+from twofold.filling import make_parts
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.types import Phase, SyncProgress
 from twofold.settings import Settings, resolve

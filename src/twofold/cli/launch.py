@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 import typer
 
 from twofold.cli.progress import model_progress
 from twofold.cli.screen import printable, screen_on
+from twofold.collection import Collection
 from twofold.domain.errors import InvalidInputError, TwofoldError
-from twofold.index import Index
 from twofold.settings import Resolved, load_settings, resolve
+
+if TYPE_CHECKING:
+    from twofold.index import Index
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
@@ -52,12 +55,28 @@ def _given(overrides: Mapping[str, str | None]) -> Mapping[str, str]:
     return {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
 
 
-def open_index(context: typer.Context, name: str | None, *, create: bool = False, **overrides: str | None) -> Index:
+def open_index(context: typer.Context, name: str | None, *, create: bool = False, **overrides: str | None) -> "Index":
     """Open the index of that name, or the one that the settings name; `overrides` as for `settings_for`."""
+    where, said = _named(context, name, overrides)
+    opening = command_part("twofold.index", "Index")
+    opened: Index = opening(
+        where, config=launch_of(context).config, overrides=said, create=create, on_model=model_progress()
+    )
+    return opened
+
+
+def open_collection(context: typer.Context, name: str | None, **overrides: str | None) -> Collection:
+    """Open an index that is there, for a command that changes nothing; arguments as for `open_index`."""
+    where, said = _named(context, name, overrides)
+    return Collection(where, config=launch_of(context).config, overrides=said, on_model=model_progress())
+
+
+def _named(
+    context: typer.Context, name: str | None, overrides: Mapping[str, str | None]
+) -> tuple[str, Mapping[str, str]]:
     launch = launch_of(context)
     said = {**launch.overrides, **_given(overrides)}
-    where = name if name is not None else load_settings(config=launch.config, overrides=said).index
-    return Index(where, config=launch.config, overrides=said, create=create, on_model=model_progress())
+    return name if name is not None else load_settings(config=launch.config, overrides=said).index, said
 
 
 def command_part(module: str, name: str) -> Callable[..., Any]:

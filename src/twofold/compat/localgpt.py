@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, Self
 
+from twofold.collection import Collection
 from twofold.compat.shapes import Shape, normalised_of, plain, turns_of
 from twofold.domain.errors import NotFoundError, TwofoldError
 from twofold.domain.ports import Embedder
 from twofold.extensions import NONE_OWN, Extensions
-from twofold.index import Index
 from twofold.pipeline.results import FoundPassage
 from twofold.query.history import LAST_THREE, Turn, question_with_history
 from twofold.searcher import Asking
@@ -43,7 +43,7 @@ class RetrievalPipeline:
         self._where = dict(indexes)
         self._settings = _read(config or {})
         self._extensions, self._embedder = extensions, embedder
-        self._opened: dict[str, Index] = {}
+        self._opened: dict[str, Collection] = {}
         self._stack = ExitStack()
 
     def retrieve(self, query: str, index_id: str | None = None, k: int | None = None) -> list[Shape]:
@@ -64,7 +64,7 @@ class RetrievalPipeline:
         They are joined by rank; where more than `retrieval_k` are found the best of them are reranked together, if
         there is a reranker. Gives at most `retrieval_k`. Raises the last error where none can be searched.
         """
-        opened: dict[str, Index] = {}
+        opened: dict[str, Collection] = {}
         failed: TwofoldError | None = None
         for name in dict.fromkeys(index_ids):
             try:
@@ -106,17 +106,17 @@ class RetrievalPipeline:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _index(self, index_id: str | None) -> Index:
+    def _index(self, index_id: str | None) -> Collection:
         name = next(iter(self._where), "default") if index_id is None else index_id
         where = self._where.get(name, TABLE.format(name))
-        if isinstance(where, Index):
+        if isinstance(where, Collection):
             return where
         if name not in self._opened:
-            made = Index(where, create=False, embedder=self._embedder, extensions=self._extensions)
+            made = Collection(where, embedder=self._embedder, extensions=self._extensions)
             self._opened[name] = self._stack.enter_context(made)
         return self._opened[name]
 
-    def _reranks(self, index: Index) -> bool:
+    def _reranks(self, index: Collection) -> bool:
         held = merge(index.settings, Asking(profile=PROFILE, settings=self._settings).overrides)
         return held.rerank.model != Settings().rerank.model
 

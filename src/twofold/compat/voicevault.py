@@ -11,10 +11,10 @@ from typing import NamedTuple, Self
 from twofold.answer.context import Budget, build_context, template_named
 from twofold.answer.markers import resolve
 from twofold.answer.types import Citation, Part, Source
+from twofold.collection import Collection
 from twofold.compat.shapes import raw_of, turns_of
 from twofold.domain.errors import NotFoundError
 from twofold.domain.types import Metadata
-from twofold.index import Index
 from twofold.pipeline.results import FoundPassage, SearchResult
 from twofold.query.history import Memory, Turn, prepend_turns
 from twofold.searcher import Asking
@@ -93,7 +93,7 @@ class OneArm:
 
     def __init__(self, kb_name: Where) -> None:
         self._where = kb_name
-        self._opened: Index | None = None
+        self._opened: Collection | None = None
 
     def search(self, query: str, top_k: int = 20) -> list[RetrievalResult]:
         """Find the best passages, best first."""
@@ -108,7 +108,7 @@ class OneArm:
         """Open the index anew; say whether there is one. What was added since needs no reload."""
         self.close()
         try:
-            self._opened = self._where if isinstance(self._where, Index) else Index(self._where, create=False)
+            self._opened = self._where if isinstance(self._where, Collection) else Collection(self._where)
         except NotFoundError:
             return False
         return True

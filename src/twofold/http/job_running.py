@@ -5,9 +5,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from twofold.compose import limits_of
 from twofold.domain.errors import ReadError, StoreError, TwofoldError
 from twofold.domain.types import Document
+from twofold.filling import limits_of
 from twofold.http.jobs import Job, JobFile, JobKind, Jobs, Part, State
 from twofold.http.originals import Originals
 from twofold.http.problems import Problem, ProblemError, problem_of

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from twofold.compose import INDEX_FOLDER, MEMORY, folder_of, make_parts, open_store
+from twofold.compose import INDEX_FOLDER, MEMORY, folder_of, open_store
 from twofold.domain.errors import InvalidInputError, NotFoundError, StoreError, WriterBusyError
+from twofold.filling import make_parts
 from twofold.http.tokens import INDEX_NAME
 from twofold.index import Index
 from twofold.settings import Settings

@@ -13,23 +13,27 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urldefrag, urlsplit
 
-from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
+from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.ports import Embedder, EmbedderIdentity
-from twofold.models.catalogue import CATALOGUE, entry_named
 from twofold.models.endpoint import Endpoint, open_endpoint
-from twofold.models.entries import ModelEntry, Task
+from twofold.models.entries import ModelEntry
 from twofold.models.files import folder_of, is_present, pull
 from twofold.models.hashing import HashingEmbedder
 from twofold.models.http import Patience, host_of
-from twofold.models.onnxruntime import identity_on_onnxruntime, open_onnxruntime
+from twofold.models.identities import (
+    HASHING,
+    ONNXRUNTIME,
+    SENTENCE_TRANSFORMERS,
+    WEB,
+    dimensions_of,
+    embedder_entry,
+    whole_number,
+)
+from twofold.models.onnxruntime import open_onnxruntime
 from twofold.models.openvino import open_openvino
 from twofold.models.progress import Report, ignore
 from twofold.models.sentence_transformers import open_sentence_transformers
 
-HASHING = "hashing"
-ONNXRUNTIME = "onnxruntime"
-SENTENCE_TRANSFORMERS = "sentence-transformers"
-WEB = ("http:", "https:")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 KEY_VARIABLE = "TWOFOLD_API_KEY"
 
@@ -52,27 +56,20 @@ def open_embedder(
         secret = os.environ.get(KEY_VARIABLE, "") if key is None else key
         return _open_server(endpoint_of(spec, secret), offline=offline)
     if scheme == HASHING:
-        return HashingEmbedder(_dimensions(rest)) if rest else HashingEmbedder()
+        return HashingEmbedder(dimensions_of(rest)) if rest else HashingEmbedder()
     if scheme == SENTENCE_TRANSFORMERS:
         return open_sentence_transformers(_named(rest, spec), cache, offline=offline)
     opener: Callable[[ModelEntry, Path], Embedder] = open_onnxruntime if scheme == ONNXRUNTIME else open_openvino
-    entry = _entry(rest if scheme == ONNXRUNTIME else spec)
+    entry = embedder_entry(rest if scheme == ONNXRUNTIME else spec)
     if not is_present(entry, cache):
         pull(entry, cache, offline=offline, progress=progress)
     return opener(entry, folder_of(entry, cache))
 
 
-def identity_of(spec: str) -> EmbedderIdentity | None:
-    """Give the identity that `open_embedder(spec)` will have, without loading; None where only loading tells."""
-    scheme, _, rest = spec.partition(":")
-    if spec.startswith(WEB):
-        endpoint = endpoint_of(spec)
-        return endpoint.identity if endpoint.dimensions else None
-    if scheme == HASHING:
-        return (HashingEmbedder(_dimensions(rest)) if rest else HashingEmbedder()).identity
-    if scheme == SENTENCE_TRANSFORMERS:
-        return None
-    return identity_on_onnxruntime(_entry(rest)) if scheme == ONNXRUNTIME else _entry(spec).identity
+def identity_of_server(spec: str) -> EmbedderIdentity | None:
+    """Give the identity of a server's embedder, None where only asking it tells."""
+    endpoint = endpoint_of(spec)
+    return endpoint.identity if endpoint.dimensions else None
 
 
 def endpoint_of(spec: str, key: str = "") -> Endpoint:
@@ -81,10 +78,10 @@ def endpoint_of(spec: str, key: str = "") -> Endpoint:
     return Endpoint(
         address=address,
         model=model,
-        dimensions=_dimensions(options["dimensions"]) if "dimensions" in options else 0,
+        dimensions=dimensions_of(options["dimensions"]) if "dimensions" in options else 0,
         query_prefix=options.get("query_prefix", ""),
         passage_prefix=options.get("passage_prefix", ""),
-        max_tokens=_whole(options.get("max_tokens", "512"), "max_tokens"),
+        max_tokens=whole_number(options.get("max_tokens", "512"), "max_tokens"),
         key=key,
     )
 
@@ -117,28 +114,9 @@ def _open_server(endpoint: Endpoint, *, offline: bool) -> Embedder:
     return open_endpoint(endpoint, Patience())
 
 
-def _entry(name: str) -> ModelEntry:
-    try:
-        return entry_named(name, Task.EMBED)
-    except NotFoundError as error:
-        known = [entry.name for entry in CATALOGUE.values() if entry.task is Task.EMBED]
-        others = [HASHING, f"{ONNXRUNTIME}:NAME", f"{SENTENCE_TRANSFORMERS}:NAME", "http://HOST/v1#MODEL"]
-        raise NotFoundError(f"There is no embedder {name!r}.", f"Known are: {', '.join(known + others)}.") from error
-
-
 def _named(name: str, spec: str) -> str:
     if not name:
         raise InvalidInputError(
             f"{spec!r} names no model.", "Write http://HOST/v1#MODEL or sentence-transformers:NAME."
         )
     return name
-
-
-def _dimensions(text: str) -> int:
-    return _whole(text, "dimensions")
-
-
-def _whole(text: str, what: str) -> int:
-    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
-        raise InvalidInputError(f"{text!r} cannot be the {what}.", "Give a whole number above 0.")
-    return int(text)

@@ -12,8 +12,7 @@ After a server's model may follow `&context=8192`, the tokens that prompt and re
 """
 
 import os
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -25,7 +24,8 @@ from twofold.models.files import folder_of, is_present, pull
 from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
 from twofold.models.generator_local import LocalGenerator, launch_of
 from twofold.models.generator_process import Launch
-from twofold.models.opening import KEY_VARIABLE, WEB, refuse_offline, server_of
+from twofold.models.identities import WEB
+from twofold.models.opening import KEY_VARIABLE, refuse_offline, server_of
 from twofold.models.progress import Report, ignore
 
 NONE = "none"
@@ -75,30 +75,6 @@ def chat_endpoint_of(spec: str, environment: Mapping[str, str]) -> ChatEndpoint:
     if spec.startswith(WEB):
         return _endpoint(spec, _key(environment, KEY_VARIABLE))
     raise NotFoundError(f"There is no generator {spec!r}.", f"Write one of {', '.join(FORMS)}.")
-
-
-class OpenGenerators:
-    """Generators by what a user writes, each made once; bears calls from several threads."""
-
-    def __init__(self, opener: Callable[[str], Generator | None]) -> None:
-        self._opener = opener
-        self._turn = threading.Lock()
-        self._made: dict[str, Generator | None] = {}
-
-    def named(self, spec: str) -> Generator | None:
-        """Give the generator that `spec` names, None for `none`. Errors as for `open_generator`."""
-        with self._turn:
-            if spec not in self._made:
-                self._made[spec] = self._opener(spec)
-            return self._made[spec]
-
-    def close(self) -> None:
-        """Free all of them. Calling it twice does nothing more."""
-        with self._turn:
-            while self._made:
-                _, made = self._made.popitem()
-                if made is not None:
-                    made.close()
 
 
 def _endpoint(spec: str, key: str, limit_name: str = "max_tokens") -> ChatEndpoint:

@@ -7,18 +7,17 @@ http://localhost:8080/v1#model         a server; after the model's name may foll
 """
 
 import os
-import threading
-from collections.abc import Callable
 from pathlib import Path
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import Reranker, Scale
 from twofold.models.catalogue import CATALOGUE, entry_named
 from twofold.models.cross_encoder import CrossEncoder
-from twofold.models.deferred import DeferredReranker, is_loaded
+from twofold.models.deferred import DeferredReranker
 from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import folder_of, is_present, pull
-from twofold.models.opening import KEY_VARIABLE, WEB, refuse_offline, server_of
+from twofold.models.identities import WEB
+from twofold.models.opening import KEY_VARIABLE, refuse_offline, server_of
 from twofold.models.progress import Report, ignore
 from twofold.models.rerank_endpoint import EndpointReranker, RerankEndpoint
 from twofold.models.word_overlap import WordOverlap
@@ -67,36 +66,6 @@ def rerank_endpoint_of(spec: str, key: str = "") -> RerankEndpoint:
     if scale not in tuple(Scale):
         raise InvalidInputError(f"{scale!r} is no scale of scores.", f"Use one of {', '.join(Scale)}.")
     return RerankEndpoint(address, model, Scale(scale), key)
-
-
-class OpenRerankers:
-    """Rerankers by what a user writes, each made once; bears calls from several threads."""
-
-    def __init__(self, opener: Callable[[str], Reranker | None]) -> None:
-        self._opener = opener
-        self._turn = threading.Lock()
-        self._made: dict[str, Reranker | None] = {}
-
-    def named(self, spec: str) -> Reranker | None:
-        """Give the reranker that `spec` names, None for `none`. Errors as for `open_reranker`."""
-        with self._turn:
-            if spec not in self._made:
-                self._made[spec] = self._opener(spec)
-            return self._made[spec]
-
-    def loaded(self) -> tuple[str, ...]:
-        """Name the models that were opened, in the order in which they were first asked for."""
-        with self._turn:
-            made = tuple(self._made.values())
-        return tuple(one.identity.name for one in made if one is not None and is_loaded(one))
-
-    def close(self) -> None:
-        """Free all of them. Calling it twice does nothing more."""
-        with self._turn:
-            while self._made:
-                _, made = self._made.popitem()
-                if made is not None:
-                    made.close()
 
 
 def _entry(name: str) -> ModelEntry:

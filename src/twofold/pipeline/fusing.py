@@ -13,10 +13,10 @@ from twofold.pipeline.feeding import fed
 from twofold.pipeline.fusion import ALONE, FUSIONS, ArmShare, Candidates, Fused, FusionPlan, summed
 from twofold.pipeline.growing import grown
 from twofold.pipeline.looking import Reach, look, united
-from twofold.pipeline.parts import Parts
 from twofold.pipeline.patience import waited
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import StageTrace
+from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import Asked, Heard
 from twofold.ranking.fuse import rank_values
@@ -52,7 +52,7 @@ class Joined:
 
 
 def joined_arms(  # what a look takes
-    parts: Parts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
+    parts: SearchParts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
 ) -> Joined:
     """Let the arms look and fuse what they found, by best score in each arm or by rank over the wordings."""
     fusion = about_codes(plan.fusion) if heard.about_a_code else plan.fusion
@@ -121,7 +121,7 @@ def _by_rank(rankings: Sequence[Ranking], fusion: FusionPlan) -> Fused:
 
 
 def _others(  # what a look takes
-    parts: Parts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
+    parts: SearchParts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
 ) -> tuple[tuple[tuple[str, Ranking], ...], tuple[str, ...]]:
     """Ask the user's own retrievers; what they name that is not there, or out of scope, is left out.
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Ranking
-from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.rerank import Reading
 from twofold.pipeline.rereading import Readers, reread
@@ -25,6 +24,7 @@ from twofold.pipeline.results import (
     StageTrace,
     Step,
 )
+from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Standing, Stopwatch
 from twofold.ranking.confidence import confidence
 from twofold.ranking.fuse import rank_values
@@ -60,7 +60,7 @@ def joined_by_rank(answers: Sequence[Answered], plan: SearchPlan, watch: Stopwat
 
 
 def joined_by_reranker(
-    parts: Parts, question: str, answers: Sequence[Answered], plan: SearchPlan, watch: Stopwatch
+    parts: SearchParts, question: str, answers: Sequence[Answered], plan: SearchPlan, watch: Stopwatch
 ) -> SearchResult:
     """Give the k best of all by a reranker, where they are more than it reads (checklist 55, 74); else by rank.
 
@@ -78,7 +78,7 @@ def joined_by_reranker(
     return _told(answers, pool, standing, plan, watch)
 
 
-def check_reranker(parts: Parts) -> None:
+def check_reranker(parts: SearchParts) -> None:
     """Refuse to join by a reranker where there is none. Raises InvalidInputError."""
     if not parts.aids.rerankers:
         raise InvalidInputError(

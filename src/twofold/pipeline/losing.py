@@ -8,8 +8,8 @@ import numpy as np
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Scope, View
 from twofold.domain.types import ChunkKeys, Ranking
-from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
+from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.telling import Run
 from twofold.query.operators import all_of
 from twofold.ranking.diversify import Reason
@@ -30,7 +30,7 @@ class Seen:
 class Case:
     """One document that is looked for, by its passages' keys, and a search for it."""
 
-    parts: Parts
+    parts: SearchParts
     view: View
     keys: ChunkKeys
     run: Run

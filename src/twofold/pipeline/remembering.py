@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from twofold.pipeline.memory import Remembered, SearchMemory
 from twofold.pipeline.memory_keys import MemoryKey, memory_key
-from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan, check
 from twofold.pipeline.results import SearchResult
 from twofold.pipeline.search import answer
+from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import Understood, hear, understand
 from twofold.query.history import Turn
@@ -17,7 +17,7 @@ Memory = SearchMemory[SearchResult]
 
 
 def search_remembered(  # a search, and whose it is
-    parts: Parts,
+    parts: SearchParts,
     memory: Memory,
     question: str,
     plan: SearchPlan,
@@ -48,7 +48,7 @@ def search_remembered(  # a search, and whose it is
     return made
 
 
-def _key(parts: Parts, understood: Understood, plan: SearchPlan, session: str) -> MemoryKey:
+def _key(parts: SearchParts, understood: Understood, plan: SearchPlan, session: str) -> MemoryKey:
     with parts.store.view() as view:
         generation = view.generation
     models = (parts.embedder.identity, *(reranker.identity for reranker in parts.aids.rerankers))

@@ -13,11 +13,11 @@ from twofold.pipeline.filtering import filter_late
 from twofold.pipeline.fusing import Joined, joined_arms
 from twofold.pipeline.limits import Deadline
 from twofold.pipeline.looking import Reach
-from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan, check
 from twofold.pipeline.rerank import Reading
 from twofold.pipeline.rereading import Readers, reread
 from twofold.pipeline.results import SearchResult
+from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Passages, Standing, Stopwatch
 from twofold.pipeline.telling import Run, told
 from twofold.pipeline.understanding import Asked, Heard, fall, hear, understand
@@ -27,7 +27,7 @@ from twofold.query.limits import checked
 from twofold.query.operators import all_of
 
 
-def search(parts: Parts, question: str, plan: SearchPlan, history: Sequence[Turn] = ()) -> SearchResult:
+def search(parts: SearchParts, question: str, plan: SearchPlan, history: Sequence[Turn] = ()) -> SearchResult:
     """Find the k passages that answer a question best.
 
     A part that fails is gone without, and `degraded` says so: a hybrid search whose model fails goes on with words
@@ -40,7 +40,7 @@ def search(parts: Parts, question: str, plan: SearchPlan, history: Sequence[Turn
 
 
 def search_many(
-    parts: Parts, questions: Sequence[str], plan: SearchPlan, history: Sequence[Turn] = ()
+    parts: SearchParts, questions: Sequence[str], plan: SearchPlan, history: Sequence[Turn] = ()
 ) -> Sequence[SearchResult]:
     """Search for many questions: all embedded at once, ranked each for itself, in one state of the collection."""
     check(plan)
@@ -55,13 +55,13 @@ def search_many(
     return results
 
 
-def answer(parts: Parts, heard: Heard, plan: SearchPlan, watch: Stopwatch) -> SearchResult:
+def answer(parts: SearchParts, heard: Heard, plan: SearchPlan, watch: Stopwatch) -> SearchResult:
     """Rank and tell one question that was heard already."""
     with parts.store.view() as view:
         return told(parts, view, run(parts, view, heard, plan, watch), watch)
 
 
-def run(parts: Parts, view: View, heard: Heard, plan: SearchPlan, watch: Stopwatch) -> Run:
+def run(parts: SearchParts, view: View, heard: Heard, plan: SearchPlan, watch: Stopwatch) -> Run:
     """Take the candidates through every stage; the order after each is kept."""
     parsed = heard.understood.parsed
     condition = all_of(checked(plan.filter), all_of(plan.gates, parsed.filter))
@@ -107,14 +107,14 @@ def _narrowed(view: View, scope: Scope, heard: Heard) -> Scope:
 
 
 def _reread(
-    parts: Parts, standing: Standing, passages: Passages, words: str, plan: SearchPlan, watch: Stopwatch
+    parts: SearchParts, standing: Standing, passages: Passages, words: str, plan: SearchPlan, watch: Stopwatch
 ) -> Standing:
     readers = Readers(parts.aids.rerankers, parts.aids.calls, plan.patience, fails_open=plan.on_failure != "raise")
     return reread(standing, readers, Reading(words, standing.ranking, passages.texts), plan.rerank, watch.elapsed)
 
 
 def _looked(  # what a look takes
-    parts: Parts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
+    parts: SearchParts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
 ) -> tuple[Joined, Heard]:
     """Let the arms look; where one of them fails, the other alone; where none is left, nothing is found.
 

@@ -9,9 +9,9 @@ from twofold.domain.types import Hit
 from twofold.pipeline.answerable import signals_of
 from twofold.pipeline.expanding import Expanded, expand
 from twofold.pipeline.fusing import Joined
-from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import Counts, FoundPassage, HitTrace, RerankTrace, SearchResult, StageTrace
+from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Passages, Standing, Stopwatch
 from twofold.pipeline.understanding import Heard
 from twofold.ranking.answerable import calibration_for, p_answerable
@@ -32,7 +32,7 @@ class Run:
     passages: Passages
 
 
-def told(parts: Parts, view: View, run: Run, watch: Stopwatch) -> SearchResult:
+def told(parts: SearchParts, view: View, run: Run, watch: Stopwatch) -> SearchResult:
     """Tell what a search found: its k best passages, each with its trace."""
     plan, standing, heard = run.plan, run.standing, run.heard
     with watch.step("fetch"):
@@ -67,7 +67,7 @@ def _relevance(standing: Standing) -> Mapping[int, float]:
     return {key: one.relevance for key, one in details if isinstance(one, RerankTrace) and one.relevance is not None}
 
 
-def _chance(parts: Parts, view: View, run: Run, relevance: Mapping[int, float]) -> float | None:
+def _chance(parts: SearchParts, view: View, run: Run, relevance: Mapping[int, float]) -> float | None:
     """Give the calibrated chance that the best five hold an answer, 0 where nothing was found.
 
     None where such searches were never measured, or nothing could be searched.

@@ -11,10 +11,10 @@ from twofold.lexical.codes import is_about_a_code
 from twofold.lexical.normal import fold
 from twofold.pipeline.embed_many import embed_together
 from twofold.pipeline.fallback import ARMS, Footing, Stage, footing_of, without
-from twofold.pipeline.parts import Parts
 from twofold.pipeline.patience import waited
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.rewriting import rewrite
+from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Stopwatch
 from twofold.query.history import Turn
 from twofold.query.intent import Intent, intent_of
@@ -66,7 +66,7 @@ class Heard:
 
 
 def understand(
-    parts: Parts, question: str, plan: SearchPlan, history: Sequence[Turn] = (), watch: Stopwatch | None = None
+    parts: SearchParts, question: str, plan: SearchPlan, history: Sequence[Turn] = (), watch: Stopwatch | None = None
 ) -> Understood:
     """Take a question apart and reword it as the plan says.
 
@@ -91,7 +91,7 @@ def understand(
 
 
 def hear(
-    parts: Parts, understood: Sequence[Understood], plan: SearchPlan, watch: Stopwatch | None = None
+    parts: SearchParts, understood: Sequence[Understood], plan: SearchPlan, watch: Stopwatch | None = None
 ) -> Sequence[Heard]:
     """Embed the wordings of all questions at once, and say of each how the arms hear it.
 
@@ -121,12 +121,12 @@ def _prose(wording: str) -> str:
     return as_prose(wording).strip()[-LONGEST_WORDING:]
 
 
-def _parsed(parts: Parts, question: str) -> ParsedQuery:
+def _parsed(parts: SearchParts, question: str) -> ParsedQuery:
     analyser = parts.analyser
     return parse(question, Analysis(fold, analyser.query, analyser.phrase_terms, analyser.clause_terms))
 
 
-def _embedded(parts: Parts, understood: Sequence[Understood], plan: SearchPlan) -> Mapping[str, Vector]:
+def _embedded(parts: SearchParts, understood: Sequence[Understood], plan: SearchPlan) -> Mapping[str, Vector]:
     """Embed all wordings as questions and all made-up answers as passages; what has no words has no vector."""
     questions = [wording.words for one in understood for wording in one.wordings]
     passages = [one.hypothetical for one in understood if one.hypothetical]
@@ -144,13 +144,13 @@ def _embedded(parts: Parts, understood: Sequence[Understood], plan: SearchPlan) 
     return vectors
 
 
-def _waited(parts: Parts, plan: SearchPlan, call: Callable[[], Answer]) -> Answer:
+def _waited(parts: SearchParts, plan: SearchPlan, call: Callable[[], Answer]) -> Answer:
     patience = plan.patience
     return waited(parts.aids.calls, "embedding the question", patience.limits.embed, patience.retry, call)
 
 
 def _heard(
-    parts: Parts, understood: Understood, plan: SearchPlan, footing: Footing, vectors: Mapping[str, Vector]
+    parts: SearchParts, understood: Understood, plan: SearchPlan, footing: Footing, vectors: Mapping[str, Vector]
 ) -> Heard:
     by_words = Stage.LEXICAL in footing.left
     asked = [

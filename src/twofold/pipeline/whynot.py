@@ -16,9 +16,9 @@ from twofold.domain.types import Chunk, ChunkKeys
 from twofold.pipeline.changing import NO_RERANKER, Change, changed, undoing
 from twofold.pipeline.losing import STAGES, Case, Seen, evidence, lost
 from twofold.pipeline.naming import document_named
-from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan, check
 from twofold.pipeline.search import run
+from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import Heard, hear, understand
 
@@ -49,7 +49,7 @@ class WhyNot:
     remedy: str = ""
 
 
-def why_not(parts: Parts, question: str, document: str, plan: SearchPlan) -> WhyNot:
+def why_not(parts: SearchParts, question: str, document: str, plan: SearchPlan) -> WhyNot:
     """Say what became of a document, or of one passage, named as `document_named` takes it or by its own id.
 
     Raises InvalidInputError for a question or a plan that cannot be; a document that is not there is an answer.
@@ -76,7 +76,7 @@ def why_not(parts: Parts, question: str, document: str, plan: SearchPlan) -> Why
         return WhyNot(question, document, None, stage, reason, tuple(evidence(case)), change, proved)
 
 
-def _heard(parts: Parts, question: str, plan: SearchPlan) -> Heard:
+def _heard(parts: SearchParts, question: str, plan: SearchPlan) -> Heard:
     watch = Stopwatch()
     (heard,) = hear(parts, [understand(parts, question, plan, (), watch)], plan, watch)
     return heard
@@ -99,7 +99,7 @@ def _passage(view: View, name: str) -> Sequence[Chunk]:
 class _Bench:
     """Searches again and again for one document, in one state of the collection."""
 
-    parts: Parts
+    parts: SearchParts
     view: View
     keys: ChunkKeys
     question: str

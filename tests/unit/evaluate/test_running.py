@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from twofold.compose import make_parts
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors, document_id
 from twofold.evaluate.collection import CorpusDocument, JudgedCollection, Question
 from twofold.evaluate.running import ask_all, document_of, fill, find_all, milliseconds_a_query
+from twofold.filling import make_parts
 from twofold.models.hashing import HashingEmbedder
 from twofold.pipeline.plan import SearchPlan
 from twofold.query.prose import as_prose

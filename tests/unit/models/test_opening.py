@@ -12,8 +12,9 @@ from twofold.models.catalogue import CATALOGUE, entry_named
 from twofold.models.endpoint import EndpointEmbedder
 from twofold.models.entries import Task
 from twofold.models.hashing import HashingEmbedder
+from twofold.models.identities import identity_of
 from twofold.models.onnxruntime import open_onnxruntime
-from twofold.models.opening import endpoint_of, identity_of, open_embedder
+from twofold.models.opening import endpoint_of, open_embedder
 
 
 def test_hashing_needs_nothing(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.generators import Generator, GeneratorIdentity, Message
 from twofold.models.catalogue import entry_named
 from twofold.models.entries import Task
+from twofold.models.open_models import OpenModels
 from twofold.models.opening_generators import (
     DEFAULT_LOCAL,
     OLLAMA_ADDRESS,
     OPENAI_ADDRESS,
-    OpenGenerators,
     chat_endpoint_of,
     open_generator,
 )
@@ -109,7 +109,7 @@ def test_each_name_is_opened_once_and_closed_once(tmp_path: Path) -> None:
         asked.append(spec)
         return open_generator(spec, cache=tmp_path)
 
-    made = OpenGenerators(opener)
+    made = OpenModels(opener)
 
     assert made.named("ollama/a") is made.named("ollama/a")
     assert made.named("none") is None

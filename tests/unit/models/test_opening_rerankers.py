@@ -9,7 +9,8 @@ from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.ports import Reranker, Scale
 from twofold.models import scales
 from twofold.models.catalogue import MS_MARCO
-from twofold.models.opening_rerankers import OpenRerankers, open_reranker, rerank_endpoint_of
+from twofold.models.open_models import OpenRerankers
+from twofold.models.opening_rerankers import open_reranker, rerank_endpoint_of
 from twofold.models.word_overlap import WordOverlap
 
 

@@ -1,0 +1,147 @@
+"""A collection that is there, opened to be searched and looked at: the half of an index that changes nothing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from twofold.compose import MEMORY, folder_of, open_store, openers_for, searching_parts, settings_of
+from twofold.domain.errors import NotFoundError
+from twofold.domain.filters import EVERYTHING, Filter
+from twofold.domain.ports import Embedder, Reranker
+from twofold.domain.types import Chunk, Document, DocumentInfo
+from twofold.extensions import NONE_OWN, Extensions, OpenExtensions
+from twofold.models.progress import Progress, ignore
+from twofold.pipeline.metrics import Metrics
+from twofold.pipeline.naming import document_named
+from twofold.pipeline.results import SearchResult
+from twofold.pipeline.types import IndexInfo
+from twofold.query.history import Turn
+from twofold.searcher import AS_SET, NO_SETTINGS, Asking, Searcher
+from twofold.setting_dials import Settings
+from twofold.settings import load_settings
+
+
+class Collection:
+    """Documents that can be searched and listed. `Index` is one too, and can change it.
+
+    Commands that change nothing open this one: it loads none of what reads, cuts and enriches documents. Arguments and
+    errors as for `Index`.
+    """
+
+    def __init__(  # noqa: PLR0913  # each may be left out
+        self,
+        where: str | Path = "default",
+        *,
+        settings: Settings | None = None,
+        config: str | Path | None = None,
+        overrides: Mapping[str, object] = NO_SETTINGS,
+        embedder: Embedder | None = None,
+        create: bool = False,
+        on_model: Callable[[Progress], None] = ignore,
+        extensions: Extensions = NONE_OWN,
+    ) -> None:
+        self._where = where
+        self._asked = settings or load_settings(config=config, overrides=overrides)
+        self._own_embedder = embedder
+        self._store = open_store(where, self._asked, create=create)
+        own = self._store.preferences()
+        if settings is None and own:
+            self._asked = load_settings(config=config, collection=own, overrides=overrides)
+        self._settings = settings_of(self._asked, self._store.info().recipe)
+        self._openers = openers_for(self._settings, on_model, OpenExtensions(extensions))
+        self._searching = searching_parts(self._store, self._settings, embedder, on_model, self._openers.extensions)
+        self._searcher = Searcher(self._searching, self._settings, self._openers)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force, the index's own included."""
+        return self._settings
+
+    @property
+    def searcher(self) -> Searcher:
+        """What searches it; several indexes are searched together by theirs."""
+        return self._searcher
+
+    def documents(self) -> Sequence[DocumentInfo]:
+        """List all documents by source."""
+        with self._store.view() as view:
+            return list(view.documents())
+
+    def document(self, name: str) -> Document:
+        """Give a document with its text; named as in `delete`."""
+        identity = self._named(name).id
+        with self._store.view() as view:
+            found = view.document(identity)
+        if found is None:
+            raise NotFoundError(f"There is no document {name!r}.", "`twofold ls` lists the documents.")
+        return found
+
+    def chunks(self, name: str) -> Sequence[Chunk]:
+        """Give a document's passages in reading order; named as in `delete`."""
+        identity = self._named(name).id
+        with self._store.view() as view:
+            return view.chunks_of(identity)
+
+    def search(  # noqa: PLR0913  # each may be left out
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        mode: str | None = None,
+        filter: Filter = EVERYTHING,  # noqa: A002
+        rerank: str | Reranker | None = None,
+        profile: str | None = None,
+        settings: Mapping[str, object] = NO_SETTINGS,
+        history: Sequence[Turn] = (),
+        session: str = "",
+    ) -> SearchResult:
+        """Find the `k` passages (1 to 1,000) that answer a question best.
+
+        `mode` is `hybrid` (words and meaning), `bm25` (words alone) or `semantic` (meaning alone). In the question,
+        `"quoted phrases"` must occur verbatim, `+word` must occur and `-word` must not. `filter` acts before the cut.
+        `rerank` names a model that reads the best again, or is one of your own; `none` leaves it out. `profile` names
+        another profile, `settings` other settings by their dotted names, such as `{"fusion.form": "rrf"}`. `history`
+        are the turns before a follow-up question; `session` says whose remembered answers may be given again.
+        Raises InvalidInputError for an empty question or a k out of range, MismatchError when the embedder is not the
+        one that the index was made with, ModelError when mode is `semantic` and the model cannot be had.
+        """
+        asking = Asking(k, mode, filter, rerank, profile, settings, tuple(history), session)
+        return self._searcher.search(query, asking)
+
+    def search_many(self, queries: Sequence[str], asking: Asking = AS_SET) -> Sequence[SearchResult]:
+        """Search for many questions: all embedded at once, each ranked for itself. Errors as for `search`."""
+        return self._searcher.search_many(queries, asking)
+
+    def metrics(self) -> Metrics:
+        """Say how searching went since the index was opened: counts, times by stage, memory."""
+        return self._searcher.metrics()
+
+    def preferences(self) -> Mapping[str, str]:
+        """Give the settings that the index keeps for itself, by their dotted names."""
+        return self._store.preferences()
+
+    def info(self) -> IndexInfo:
+        """Say what the index holds and how it was made."""
+        held = self._store.info()
+        folder = MEMORY if self._where == MEMORY else str(folder_of(self._where, self._asked.home))
+        counts = (held.documents, held.chunks, held.generation, held.segments, held.bytes_on_disk)
+        return IndexInfo(str(self._where), folder, held.recipe, *counts)
+
+    def close(self) -> None:
+        """Leave a state that opens fast, and close. Calling it twice does nothing more."""
+        try:
+            self._store.close()
+        finally:
+            self._openers.close()
+            if self._own_embedder is None:
+                self._searching.embedder.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _named(self, name: str) -> DocumentInfo:
+        with self._store.view() as view:
+            return document_named(view, name)

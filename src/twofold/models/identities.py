@@ -1,0 +1,51 @@
+"""Which vectors an embedder will give, by what a user writes, before anything that could make them is loaded."""
+
+from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.ports import EmbedderIdentity
+from twofold.late import late
+from twofold.models.catalogue import CATALOGUE, entry_named
+from twofold.models.entries import ModelEntry, Task
+from twofold.models.hashing import HashingEmbedder
+
+HASHING = "hashing"
+ONNXRUNTIME = "onnxruntime"
+SENTENCE_TRANSFORMERS = "sentence-transformers"
+WEB = ("http:", "https:")
+
+
+def identity_of(spec: str) -> EmbedderIdentity | None:
+    """Give the identity that `open_embedder` will have for `spec`, without loading; None where only loading tells."""
+    scheme, _, rest = spec.partition(":")
+    if spec.startswith(WEB):
+        found: EmbedderIdentity | None = late("twofold.models.opening:identity_of_server")(spec)
+        return found
+    if scheme == HASHING:
+        return (HashingEmbedder(dimensions_of(rest)) if rest else HashingEmbedder()).identity
+    if scheme == SENTENCE_TRANSFORMERS:
+        return None
+    if scheme == ONNXRUNTIME:
+        own: EmbedderIdentity = late("twofold.models.onnxruntime:identity_on_onnxruntime")(embedder_entry(rest))
+        return own
+    return embedder_entry(spec).identity
+
+
+def embedder_entry(name: str) -> ModelEntry:
+    """Give an embedder of the catalogue. Raises NotFoundError, naming all that there are."""
+    try:
+        return entry_named(name, Task.EMBED)
+    except NotFoundError as error:
+        known = [entry.name for entry in CATALOGUE.values() if entry.task is Task.EMBED]
+        others = [HASHING, f"{ONNXRUNTIME}:NAME", f"{SENTENCE_TRANSFORMERS}:NAME", "http://HOST/v1#MODEL"]
+        raise NotFoundError(f"There is no embedder {name!r}.", f"Known are: {', '.join(known + others)}.") from error
+
+
+def dimensions_of(text: str) -> int:
+    """Read a number of dimensions. Raises InvalidInputError."""
+    return whole_number(text, "dimensions")
+
+
+def whole_number(text: str, what: str) -> int:
+    """Read a whole number above 0, called `what` where it is none. Raises InvalidInputError."""
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
+        raise InvalidInputError(f"{text!r} cannot be the {what}.", "Give a whole number above 0.")
+    return int(text)
