@@ -208,6 +208,8 @@ def test_a_stream_does_not_last_for_ever(filled: Path) -> None:
         said = ask(model)
         with visiting(filled, limits, said=said) as visit:
             events = events_of(visit.client.post(ASK, json=TOWER).text)
+            whole = visit.client.post(ASK, json={**TOWER, "stream": False})
 
     assert events[-1][0] == "error"
     assert events[-1][1]["problem"]["type"] == "stream-too-long"
+    assert whole.status_code == 504

@@ -164,7 +164,7 @@ async def chat(asked: ChatAsked, service: Here, caller: Caller) -> Response:
     identity, created = f"chatcmpl-{secrets.token_hex(12)}", int(time.time())
     if asked.stream:
         return event_stream(service, _chunks(identity, created, asked.model, begun, events))
-    answer = await whole_answer(begun, events)
+    answer = await whole_answer(service, begun, events)
     message = ChatMessage(answer.text, _annotations(asked.model, answer))
     given = ChatGiven(identity, created, asked.model, (Choice(message),), _usage(answer))
     return json_response(encoded(given))

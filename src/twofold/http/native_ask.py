@@ -1,5 +1,6 @@
 """The route that answers: a question, and an answer whose citations can be checked, as events or whole."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +14,7 @@ from twofold.answer.types import Answer
 from twofold.http.asked import Options, Query
 from twofold.http.problems import Problem, ProblemError
 from twofold.http.service import Caller, GuardedRoute, Here, IndexName, Service, encoded, json_response, needs
-from twofold.http.sse import event, event_stream
+from twofold.http.sse import TOO_LONG, event, event_stream
 from twofold.http.streams import Stream, check_room, in_thread
 from twofold.http.tokens import Action
 from twofold.index import Index
@@ -45,7 +46,7 @@ async def ask(index: IndexName, asked: AskAsked, service: Here, caller: Caller) 
     begun = await anext(events)  # what cannot be asked is refused as a problem, before any event
     if asked.stream:
         return event_stream(service, _told(begun, events))
-    return json_response(encoded(await whole_answer(begun, events)))
+    return json_response(encoded(await whole_answer(service, begun, events)))
 
 
 @contextmanager
@@ -73,14 +74,19 @@ def opened(index: Index, question: str, asking: Asking, *, extracts: bool) -> St
     )
 
 
-async def whole_answer(begun: Event, events: AsyncGenerator[Event]) -> Answer:
-    """Wait for the answer. Raises ProblemError when there is none."""
+async def whole_answer(service: Service, begun: Event, events: AsyncGenerator[Event]) -> Answer:
+    """Wait for the answer. Raises ProblemError when there is none, or none in time."""
     last = begun
-    async for one in events:
-        last = one
-        if isinstance(one, DoneEvent | ErrorEvent):
-            break
-    await events.aclose()
+    try:
+        async with asyncio.timeout(service.limits.stream_seconds):
+            async for one in events:
+                last = one
+                if isinstance(one, DoneEvent | ErrorEvent):
+                    break
+    except TimeoutError:
+        raise ProblemError(TOO_LONG) from None
+    finally:
+        await events.aclose()
     if isinstance(last, DoneEvent):
         return last.answer
     raise broken(last)
