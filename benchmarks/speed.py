@@ -3,6 +3,7 @@
     python benchmarks/speed.py --memory DIR                          10,000 and 100,000 passages
     python benchmarks/speed.py --memory DIR --chunks 1000000         a million (an hour, 6 GB of disk)
     python benchmarks/speed.py --memory DIR --peers                  and tantivy, LanceDB and bm25s in the same run
+    python benchmarks/speed.py --memory DIR --index INDEX            profiles alone, on an index of the default recipe
 
 `--memory` is a folder where real vectors are kept between runs, by default below the system's temporary one;
 `material.py` says what is measured on. Milliseconds: `p50` and `p99` over all calls, `calm_*` over the fastest of five
@@ -26,6 +27,7 @@ from pathlib import Path
 import psutil
 from material import Asked, entries_of, gather, restore, save
 from peers import bm25s_words, lancedb_both, tantivy_words
+from profiled import profiled
 from remembered import MEMORY
 from reporting import bytes_a_second, keep, machine
 from timing import latencies
@@ -98,9 +100,14 @@ def main() -> None:
     parser.add_argument("--peers", action="store_true", help="also measure tantivy, LanceDB and bm25s")
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep real vectors in this folder")
     parser.add_argument("--scratch", type=Path, help="build indexes below this folder instead of the system's")
+    parser.add_argument("--index", type=Path, help="measure nothing but the profiles, on this index")
     parser.add_argument("--out", type=Path, help="write to this file")
     options = parser.parse_args()
     material = gather(options.memory)
+    if options.index:
+        found = profiled(options.index, material.asked.texts)
+        print(keep("profiles", {"machine": {**machine(), "kernels": KERNELS}, **found}, options.out))
+        return
     sizes = {}
     with tempfile.TemporaryDirectory(prefix="twofold-speed-", dir=options.scratch) as scratch:
         save(material, Path(scratch) / "material.npz")
