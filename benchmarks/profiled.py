@@ -52,7 +52,7 @@ def profiled(folder: Path, texts: Sequence[str]) -> Figures:
 
 
 def multiplications_a_second() -> float:
-    """Multiply two matrices of the models' kind with OpenVINO: the best of twenty, as multiplications a second of all cores."""
+    """Multiply two matrices of the models' kind with OpenVINO: the best of twenty, multiplications a second."""
     import openvino
     from openvino import opset13
 
