@@ -129,10 +129,7 @@ class QueryTransformer(Protocol):
     """Puts a question in other words, or into another language such as a graph's (checklist items 39 and 91)."""
 
     def transform(self, query: str, context: Mapping[str, str] | None) -> str:
-        """Give one other wording; "" for none. `context` holds what is known besides the question, None for nothing.
-
-        Raises a TwofoldError when it cannot.
-        """
+        """Give one other wording, "" for none; `context` is what else is known, or None. Raises a TwofoldError."""
 
 
 Enricher = Callable[[Chunk], Metadata]
