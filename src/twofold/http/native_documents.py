@@ -73,10 +73,8 @@ async def add_documents(index: IndexName, request: Request, service: Here) -> Re
                 "Documents come as multipart/form-data or as JSON.",
                 "See the examples in docs/server.md.",
             )
-        try:
-            asked = TextsAsked.model_validate_json(await request.body(), strict=True)
-        except ValidationError as error:
-            raise invalid(error.errors(include_url=False, include_input=False, include_context=False)) from None
+        data = await request.body()
+        asked = await service.run(lambda: _texts(data))
         return await _submitted(service, index, lambda folder: write_texts(folder, asked))
     finally:
         service.standing.uploads -= 1
@@ -188,6 +186,13 @@ async def sync(index: IndexName, asked: SyncAsked, service: Here) -> Response:
         return _submit(service, index, JobKind.SYNC, lambda _: task)
 
     return await service.write(submitted, 202)
+
+
+def _texts(data: bytes) -> TextsAsked:
+    try:
+        return TextsAsked.model_validate_json(data, strict=True)
+    except ValidationError as error:
+        raise invalid(error.errors(include_url=False, include_input=False, include_context=False)) from None
 
 
 async def _submitted(service: Service, index: str, write: Callable[[Path], list[Part]]) -> Response:
