@@ -1,0 +1,201 @@
+// The page: what is asked, of which index, and where what comes back is drawn.
+
+import { Refused, forgetToken, getJson, hasToken, keepToken, pathOf, postForEvents, postJson, whenTokenWanted } from "/page/api.js";
+import { showAnswer } from "/page/answer.js";
+import { byId, counted, duration, make } from "/page/dom.js";
+import { listenToKeys } from "/page/keys.js";
+import { openPassage } from "/page/passage.js";
+import { showLesson, showRefused, showResults, summary } from "/page/results.js";
+
+const FILTER_HINT = "type == .md and modified >= 2025";
+const form = byId("asking");
+let searching = new AbortController();
+let answering = new AbortController();
+let searched = false;
+
+const tell = (text) => {
+  byId("status").textContent = text;
+};
+
+const sayOfFilter = (problem) => {
+  const says = byId("filter-says");
+  byId("filter").setAttribute("aria-invalid", String(problem !== null));
+  says.classList.toggle("wrong", problem !== null);
+  says.replaceChildren(...(problem === null
+    ? ["For example ", make("code", {}, FILTER_HINT)]
+    : [`${problem.message} ${problem.remedy}`]));
+};
+
+const asked = () => {
+  const said = new FormData(form);
+  const filter = said.get("filter").trim();
+  return { query: said.get("query").trim(), mode: said.get("mode"), k: Number(said.get("k")), ...(filter ? { filter } : {}) };
+};
+
+const isOfFilter = (problem, body) =>
+  body.filter !== undefined && problem.status === 400 && /filter|character \d+/i.test(problem.message);
+
+const refuse = (problem, body) => {
+  if (!(problem instanceof Refused)) throw problem;
+  tell("");
+  if (!isOfFilter(problem, body)) {
+    showRefused(problem);
+    return;
+  }
+  sayOfFilter(problem);
+  byId("filter").focus();
+};
+
+const open = (span, terms) => openPassage(byId("index").value, span, terms);
+
+// Gives what is asked, where there is anything: an empty box is told so by the browser.
+const ready = () => {
+  const body = asked();
+  if (!body.query) byId("query").focus();
+  return body.query && form.reportValidity() ? body : null;
+};
+
+const search = async (body) => {
+  searching.abort();
+  searching = new AbortController();
+  const { signal } = searching;
+  const results = byId("results");
+  results.setAttribute("aria-busy", "true");
+  try {
+    const found = await postJson(pathOf(byId("index").value, "explain"), body, { signal });
+    sayOfFilter(null);
+    showResults(found, open);
+    searched = true;
+    return found;
+  } catch (error) {
+    if (error.name !== "AbortError") refuse(error, body);
+    return null;
+  } finally {
+    if (!signal.aborted) results.setAttribute("aria-busy", "false");
+  }
+};
+
+const stop = () => answering.abort();
+
+const hideAnswer = () => {
+  stop();
+  byId("answer").hidden = true;
+};
+
+const searchOnly = async () => {
+  const body = ready();
+  if (body === null) return;
+  hideAnswer();
+  tell("Searching …");
+  const found = await search(body);
+  if (found) tell(summary(found));
+};
+
+const ask = async () => {
+  const body = ready();
+  if (body === null) return;
+  stop();
+  answering = new AbortController();
+  const { signal } = answering;
+  byId("answer").hidden = false;
+  byId("stop").hidden = false;
+  byId("answer-body").replaceChildren();
+  tell("Searching …");
+  const found = await search(body);
+  if (found === null || signal.aborted) {
+    if (answering.signal === signal) hideAnswer();
+    byId("stop").hidden = true;
+    return;
+  }
+  const events = postForEvents(pathOf(byId("index").value, "ask"), body, { signal });
+  const answer = await showAnswer(events, { open, tell });
+  if (answering.signal !== signal) return;
+  byId("stop").hidden = true;
+  if (answer === null) tell(summary(found));
+  else tell(answer.refused ? "Probably not in your documents" : `Answered in ${duration(answer.timings_ms.total)}`);
+};
+
+const askForToken = (why) => new Promise((settle) => {
+  const dialog = byId("token");
+  const field = byId("token-value");
+  byId("token-says").textContent = why;
+  field.value = "";
+  dialog.returnValue = "";
+  const given = () => {
+    keepToken(field.value.trim());
+    dialog.close("given");
+  };
+  const onSubmit = (event) => {
+    event.preventDefault();
+    given();
+  };
+  byId("token-form").addEventListener("submit", onSubmit);
+  dialog.addEventListener("close", () => {
+    byId("token-form").removeEventListener("submit", onSubmit);
+    field.value = "";
+    byId("forget").hidden = !hasToken();
+    settle(dialog.returnValue === "given");
+  }, { once: true });
+  dialog.showModal();
+});
+
+const describe = async (index) => {
+  const info = await getJson(pathOf(index));
+  byId("held").textContent = `${counted(info.documents, "document")}, ${counted(info.chunks, "passage")}`;
+  if (searched) return;
+  if (info.documents) {
+    showLesson("Ask your documents",
+      make("p", {}, make("kbd", {}, "Enter"), " searches, ", make("kbd", {}, "Shift"), " ", make("kbd", {}, "Enter"),
+        " asks for an answer with citations, ", make("kbd", {}, "?"), " shows all keys."),
+      make("p", {}, "“Quoted phrases” must occur, and so must ", make("kbd", {}, "+words"), "; ", make("kbd", {}, "-words"), " must not."));
+  } else showEmpty(index);
+};
+
+const showEmpty = (index) => showLesson(`The index “${index}” is empty`,
+  make("p", {}, "Put a folder into it, then search here:"), make("pre", {}, `twofold sync FOLDER --index ${index}`));
+
+const choose = async () => {
+  searched = false;
+  hideAnswer();
+  tell("");
+  await describe(byId("index").value).catch((error) => refuse(error, {}));
+  byId("query").focus();
+};
+
+const begin = async () => {
+  const { indexes } = await getJson("/v1/indexes");
+  byId("index").replaceChildren(...indexes.map((name) => make("option", { value: name }, name)));
+  byId("forget").hidden = !hasToken();
+  if (indexes.length) await choose();
+  else showLesson("There is no index yet", make("p", {}, "Make one from a folder, then load this page again:"),
+    make("pre", {}, "twofold sync FOLDER --index notes"));
+};
+
+const again = () => {
+  if (searched) searchOnly();
+};
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  searchOnly();
+});
+byId("ask").addEventListener("click", ask);
+byId("stop").addEventListener("click", stop);
+byId("index").addEventListener("change", choose);
+byId("mode").addEventListener("change", again);
+byId("k").addEventListener("change", again);
+byId("filter").addEventListener("input", () => sayOfFilter(null));
+byId("forget").addEventListener("click", () => {
+  forgetToken();
+  location.reload();
+});
+let tokenAsked = null; // several requests may want one at once; it is asked for once
+whenTokenWanted((why) => {
+  tokenAsked ??= askForToken(why).finally(() => {
+    tokenAsked = null;
+  });
+  return tokenAsked;
+});
+listenToKeys({ stop, ask });
+sayOfFilter(null);
+await begin().catch((error) => refuse(error, {}));

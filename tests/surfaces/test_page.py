@@ -1,0 +1,369 @@
+"""The page of the server as people use it: in a real browser, mostly by the keyboard alone."""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from browsing import PATIENCE_MS, browser_path, browsing, focused, on_screen
+from chatting import Heard, Send, chatting, piece
+from visiting import TEXTS, Visit, fill, visiting
+
+SENTENCE = "The night ferry to Ostend leaves at eleven from quay nine."
+LONG = "Of 😀 many other boats.\n\n" * 400 + SENTENCE + "\n\nNothing more of note." * 400
+EVIL = "document.title = 'owned'"
+HOSTILE = f'<script>{EVIL}</script> Wombat burrows <img src=x onerror="{EVIL}"> are long.'
+QUESTION = "When does the night ferry to Ostend leave?"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = browser_path()
+    if path is None:
+        pytest.skip("no browser here: `make setup` installs Chromium, or set TWOFOLD_BROWSER")
+    with browsing(path) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    home = tmp_path_factory.mktemp("paged")
+    fill(home, texts={**TEXTS, "ferries.txt": LONG, "<b>wombat</b>.md": HOSTILE})
+    fill(home, "void", texts={})
+    with visiting(home) as one:
+        yield one
+
+
+@pytest.fixture
+def page(browser: Browser, visit: Visit) -> Iterator[Page]:
+    with opened(browser, visit.address) as one:
+        yield one
+
+
+class opened:  # noqa: N801  # reads as a verb
+    """Open the page; afterwards hold it to having asked nobody but its server and thrown nothing."""
+
+    def __init__(self, browser: Browser, address: str, **looks: object) -> None:
+        self.context = browser.new_context(**looks)  # type: ignore[arg-type]
+        self.address = address
+        self.wrong: list[str] = []
+
+    def __enter__(self) -> Page:
+        page = self.context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("console", lambda said: self.wrong.append(said.text) if "Content Security" in said.text else None)
+        page.on("request", lambda asked: self.wrong.append(asked.url) if not self._ours(asked.url) else None)
+        page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
+        page.goto(self.address)
+        return page
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.context.close()
+        assert kind is not None or self.wrong == []
+
+    def _ours(self, url: str) -> bool:
+        return url.startswith((self.address, f"blob:{self.address}"))
+
+
+def chosen(page: Page, index: str = "notes") -> Page:
+    page.locator("#index").select_option(index)
+    expect(page.locator("#teaching h2")).to_be_visible()
+    return page
+
+
+def search(page: Page, query: str) -> None:
+    page.locator("#query").fill(query)
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_have_text(re.compile("passages? in"), timeout=PATIENCE_MS)
+
+
+def ask(page: Page, question: str) -> None:
+    page.locator("#query").fill(question)
+    page.keyboard.press("Shift+Enter")
+    expect(page.locator("#answer-body")).to_have_attribute("aria-busy", "false", timeout=PATIENCE_MS)
+    expect(page.locator("#stop")).to_be_hidden(timeout=PATIENCE_MS)
+
+
+def test_a_search_by_keyboard_opens_the_passage_with_its_words_on_screen(page: Page) -> None:
+    chosen(page)
+    page.keyboard.press("/")
+    page.keyboard.type("night ferry Ostend")
+    page.keyboard.press("Enter")
+    first = page.locator(".hit").first
+    expect(first.locator("mark")).to_have_text(["night", "ferry", "Ostend"])
+    assert on_screen(first.locator("mark").first)
+
+    page.keyboard.press("ArrowDown")
+    assert focused(page) == "ferries.txt"
+    page.keyboard.press("Enter")
+    found = page.locator("#passage mark", has_text="Ostend")
+    expect(found).to_be_visible()
+    assert on_screen(found)
+
+    page.keyboard.press("Escape")
+    expect(page.locator("#passage")).to_be_hidden()
+    assert focused(page) == "ferries.txt"
+
+
+def test_a_question_is_answered_and_its_citation_opens_where_the_words_stand(page: Page) -> None:
+    chosen(page)
+    ask(page, QUESTION)
+    expect(page.locator("#answer .prose")).to_contain_text(SENTENCE)
+    page.locator(f'.chip[title="{SENTENCE}"]').focus()
+    page.keyboard.press("Enter")
+
+    cited = page.locator("#passage mark.cited")
+    expect(cited).to_have_text(SENTENCE)  # characters are counted as the server counts them, emoji and all
+    assert on_screen(cited)
+    assert page.locator("#passage-text").evaluate("(box) => box.scrollTop") > 1_000
+
+
+def test_a_question_that_no_document_answers_is_said_to_be_so(page: Page) -> None:
+    chosen(page)
+    ask(page, "Who composed the opera about the barber of Seville?")
+    expect(page.locator("#answer")).to_contain_text("Probably not in your documents.")
+    expect(page.locator("#answer .chip")).to_have_count(0)
+
+
+def test_what_documents_say_is_shown_as_text_and_never_run(page: Page) -> None:
+    chosen(page)
+    search(page, "wombat burrows")
+    expect(page.locator(".hit").first).to_contain_text("<script>document.title = 'owned'</script>")
+    expect(page.locator(".hit").first.locator(".source")).to_have_text("b>.md")
+    ask(page, "How long are wombat burrows?")
+    page.locator(".hit .title").first.click()
+    expect(page.locator("#passage-text")).to_have_text(HOSTILE)
+    assert page.locator("main script, main img, dialog script, dialog img, b").count() == 0
+    assert page.title() == "twofold"
+
+
+def test_the_bar_is_split_by_what_words_and_what_meaning_gave(page: Page, visit: Visit) -> None:
+    chosen(page)
+    search(page, "tower in Paris")
+    bar = page.locator(".hit").first.locator(".score")
+    asked = {"query": "tower in Paris", "mode": "hybrid", "k": 10}
+    hit = visit.client.post("/v1/indexes/notes/search", json=asked).json()["hits"][0]
+    parts = {one["arm"]: one["part"] for one in hit["arms"]}
+    share = round(100 * parts["lexical"] / sum(parts.values()))
+    expect(bar).to_have_attribute("title", re.compile(f"^words {share} %, meaning {100 - share} %$"))
+    widths = bar.locator(".bar > span").evaluate_all("(all) => all.map((one) => parseFloat(one.style.width))")
+    assert sum(widths) == pytest.approx(100.0, abs=0.1)
+
+    page.get_by_label("Words", exact=True).check(force=True)
+    expect(bar).to_have_attribute("title", "words 100 %")
+    expect(page.locator("#legend")).not_to_contain_text("meaning")
+
+
+def test_the_explanation_gives_the_score_to_its_last_digit(page: Page, visit: Visit) -> None:
+    chosen(page)
+    search(page, "tower in Paris")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("e")
+    asked = {"query": "tower in Paris", "mode": "hybrid", "k": 10}
+    score = visit.client.post("/v1/indexes/notes/search", json=asked).json()["hits"][1]["score"]
+    second = page.locator(".hit").nth(1)
+    expect(second.locator(".tables")).to_contain_text(f"Score {json.dumps(score)}")
+    expect(second.locator("caption").first).to_contain_text("By arm")
+
+
+def test_the_focus_moves_among_results_and_back_to_the_box(page: Page) -> None:
+    chosen(page)
+    search(page, "the")
+    search(page, "tower ferry cat commit")
+    titles = page.locator(".hit .title").all_text_contents()
+    page.keyboard.press("ArrowDown")
+    for key, expected in (("j", 1), ("ArrowDown", 2), ("k", 1), ("ArrowUp", 0)):
+        page.keyboard.press(key)
+        assert focused(page) == titles[expected]
+    page.keyboard.press("k")
+    assert focused(page) == "query"
+    page.keyboard.type("jk?e/1")
+    expect(page.locator("#query")).to_have_value("tower ferry cat commitjk?e/1")  # in the box, keys are letters
+
+
+def test_a_filter_narrows_and_what_is_wrong_with_it_is_said_beside_it(page: Page) -> None:
+    chosen(page)
+    page.locator("#query").fill("tower ferry cat")
+    page.locator("#filter").fill("source ==")
+    page.keyboard.press("Enter")
+    expect(page.locator("#filter-says")).to_contain_text("The filter wants a value")
+    expect(page.locator("#filter")).to_have_attribute("aria-invalid", "true")
+    page.locator("#filter").fill("source == cat.txt")
+    page.keyboard.press("Enter")
+    expect(page.locator(".hit .title")).to_have_text(["cat.txt"])
+    expect(page.locator("#filter")).to_have_attribute("aria-invalid", "false")
+
+
+def test_the_keys_are_shown_and_closed_by_the_keyboard(page: Page) -> None:
+    chosen(page)
+    page.locator("#query").blur()
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#keys")).to_be_hidden()
+
+
+def test_a_digit_opens_the_citation_of_that_number(page: Page) -> None:
+    chosen(page)
+    ask(page, "When was the Eiffel tower in Paris finished?")
+    chip = page.locator("#answer .chip", has_text="[1]").first
+    quote = chip.get_attribute("title")
+    assert quote
+    page.locator("#query").blur()
+    page.keyboard.press("1")
+    expect(page.locator("#passage mark.cited")).to_have_text(quote)
+
+
+def test_an_empty_index_says_how_to_fill_it(page: Page) -> None:
+    chosen(page, "void")
+    expect(page.locator("#teaching")).to_contain_text("twofold sync FOLDER --index void")
+
+
+def test_a_server_without_an_index_says_how_to_make_one(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with visiting(tmp_path_factory.mktemp("bare")) as bare, opened(browser, bare.address) as page:
+        expect(page.locator("#teaching")).to_contain_text("twofold sync FOLDER")
+
+
+def test_a_search_that_finds_nothing_says_what_to_try(page: Page) -> None:
+    chosen(page)
+    search_for = "+zzyzx"
+    page.locator("#query").fill(search_for)
+    page.keyboard.press("Enter")
+    expect(page.locator("#teaching")).to_contain_text("Nothing was found")
+
+
+def test_a_server_that_is_gone_is_told_in_words(page: Page) -> None:
+    chosen(page)
+    page.route("**/v1/**", partial(Route.abort, error_code="connectionrefused"))
+    page.locator("#query").fill("tower")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("The server cannot be reached.")
+
+
+def test_the_token_is_asked_for_and_kept_for_this_tab_alone(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("locked")
+    fill(home)
+    with visiting(home) as locked:
+        token = locked.token("read:notes")
+        with opened(browser, locked.address) as page:
+            expect(page.locator("#token-says")).to_have_text("A token is needed.")
+            page.keyboard.type("tf_wrong")
+            page.keyboard.press("Enter")
+            expect(page.locator("#token-says")).to_contain_text("The token is wrong")
+            page.keyboard.type(token)
+            page.keyboard.press("Enter")
+            expect(page.locator("#held")).to_contain_text("3 documents")
+            kept = page.evaluate("[Object.values(sessionStorage), localStorage.length, document.cookie, location.href]")
+            assert kept == [[token], 0, "", f"{locked.address}/"]
+            page.locator("#forget").click()
+            expect(page.locator("#token")).to_be_visible()
+            assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_an_answer_that_a_model_writes_streams_and_can_be_stopped(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("written")
+    fill(home)
+
+    def reply(_: Heard, send: Send) -> None:
+        send(piece("The Eiffel tower stands in Paris [1]. "))
+        while True:
+            send(piece("And "))
+
+    with (
+        chatting(reply) as address,
+        visiting(home, said={"generator": f"{address}#m"}) as wordy,
+        opened(browser, wordy.address) as page,
+    ):
+        chosen(page)
+        page.locator("#query").fill("Where does the Eiffel tower stand?")
+        page.keyboard.press("Shift+Enter")
+        expect(page.locator("#answer .prose")).to_contain_text("The Eiffel tower stands in Paris")
+        page.keyboard.press("Escape")
+        expect(page.locator("#answer-body")).to_contain_text("Stopped.")
+        expect(page.locator("#stop")).to_be_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(360, 640), (640, 360), (1280, 800)])
+def test_nothing_is_cut_off_at_any_width(browser: Browser, visit: Visit, scheme: str, width: int, height: int) -> None:
+    looks = {"color_scheme": scheme, "viewport": {"width": width, "height": height}, "reduced_motion": "reduce"}
+    with opened(browser, visit.address, **looks) as page:
+        chosen(page)
+        ask(page, QUESTION)
+        page.locator(".hit details").first.evaluate("(one) => { one.open = true; }")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.evaluate(FAINTEST) >= 4.5  # WCAG 2.2, 1.4.3
+        page.locator(f'.chip[title="{SENTENCE}"]').click()
+        cited = page.locator("#passage mark.cited")
+        expect(cited).to_have_text(SENTENCE)
+        assert on_screen(cited)
+        assert page.evaluate("document.querySelector('#passage').scrollWidth <= innerWidth")
+
+
+FAINTEST = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const over = (colour, under) => {
+    canvas.fillStyle = under; canvas.fillRect(0, 0, 1, 1);
+    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return `rgb(${[...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)})`;
+  };
+  const light = (rgb) => rgb.match(/\\d+/g).map((one) => one / 255)
+    .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
+  const behind = (element) => element === null ? getComputedStyle(document.body).backgroundColor
+    : over(getComputedStyle(element).backgroundColor, behind(element.parentElement));
+  const contrast = (element) => {
+    const under = behind(element);
+    const [a, b] = [light(over(getComputedStyle(element).color, under)), light(under)].sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05);
+  };
+  const written = [...document.querySelectorAll("main *, header *")].filter((one) =>
+    one.checkVisibility() && [...one.childNodes].some((child) => child.nodeType === 3 && child.data.trim()));
+  return Math.min(...written.map(contrast));
+}"""
+
+
+def test_spans_are_cut_by_characters_as_the_server_counts_them(page: Page) -> None:
+    text = "a😀é e\u0301 漢字 \U0001f468\u200d\U0001f469\u200d\U0001f467 end"
+    cases = [[start, end] for start in range(len(text) + 1) for end in range(start, len(text) + 1)]
+    cut = page.evaluate(
+        """async ([text, cases]) => {
+          const { slicedBy } = await import("/page/marking.js");
+          return cases.map(([start, end]) => slicedBy(text, start, end));
+        }""",
+        [text, cases],
+    )
+    assert cut == [text[start:end] for start, end in cases]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "marks"),
+    [
+        ("He commits, committed, and is committing.", ["commit"], ["commits", "committed", "committing"]),
+        ("commitments and committees", ["commit"], ["commitments", "committees"]),
+        ("Happy, happier; unhappy", ["happi"], ["Happy", "happier"]),
+        ("Über die Brücke", ["uber", "bruck"], ["Über", "Brücke"]),
+        ("我喜欢北京烤鸭", ["北京", "京烤"], ["北京烤"]),
+        ("a an the", ["th"], []),
+    ],
+)
+def test_words_are_marked_by_the_terms_they_have(page: Page, text: str, terms: list[str], marks: list[str]) -> None:
+    found = page.evaluate(
+        """async ([text, terms]) => {
+          const { spansOf } = await import("/page/marking.js");
+          return spansOf(text, terms).map(([start, end]) => text.slice(start, end));
+        }""",
+        [text, terms],
+    )
+    assert found == marks
