@@ -17,7 +17,7 @@ from twofold.http.limits import DEFAULT_LIMITS
 from twofold.http.native_ask import answering, whole_answer
 from twofold.http.problems import refused
 from twofold.http.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, encoded, json_response, require
-from twofold.http.sse import data, event_stream
+from twofold.http.sse import EVENTS, data, event_stream
 from twofold.http.streams import check_room, in_thread
 from twofold.http.tokens import Action
 from twofold.query.history import Turn
@@ -150,7 +150,7 @@ class ChatGiven:
 @router.post(
     "/chat/completions",
     response_model=ChatGiven,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": EVENTS}},
     openapi_extra={SCOPE: ANY_GRANT},
 )
 async def chat(asked: ChatAsked, service: Here, caller: Caller) -> Response:

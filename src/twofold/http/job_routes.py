@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Response
 from twofold.http.jobs import ENDED, Job
 from twofold.http.problems import refused
 from twofold.http.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, Service, encoded, json_response
-from twofold.http.sse import event, event_stream
+from twofold.http.sse import EVENTS, event, event_stream
 from twofold.http.streams import check_room
 from twofold.http.tokens import Action, Grant
 
@@ -44,7 +44,7 @@ async def job_state(job: JobId, service: Here, caller: Caller) -> Response:
 @router.get(
     "/{job}/events",
     response_class=Response,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": EVENTS}},
     openapi_extra={SCOPE: ANY_GRANT},
 )
 async def job_events(job: JobId, service: Here, caller: Caller) -> Response:

@@ -14,7 +14,7 @@ from twofold.answer.types import Answer
 from twofold.http.asked import Options, Query
 from twofold.http.problems import Problem, ProblemError
 from twofold.http.service import Caller, GuardedRoute, Here, IndexName, Service, encoded, json_response, needs
-from twofold.http.sse import TOO_LONG, event, event_stream
+from twofold.http.sse import EVENTS, TOO_LONG, event, event_stream
 from twofold.http.streams import Stream, check_room, in_thread
 from twofold.http.tokens import Action
 from twofold.index import Index
@@ -34,7 +34,7 @@ class AskAsked(Options):
 @router.post(
     "/ask",
     response_model=Answer,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": EVENTS}},
     openapi_extra=needs(Action.READ),
 )
 async def ask(index: IndexName, asked: AskAsked, service: Here, caller: Caller) -> Response:

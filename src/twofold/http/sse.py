@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 
 from anyio import CancelScope
 from fastapi.responses import StreamingResponse
@@ -12,6 +13,17 @@ from twofold.http.problems import Problem
 from twofold.http.service import Service, encoded
 
 MEDIA_TYPE = "text/event-stream"
+EVENTS: dict[str, Any] = {
+    MEDIA_TYPE: {
+        "schema": {
+            "type": "object",
+            "description": "One event; `data` is JSON.",
+            "properties": {"event": {"type": "string"}, "data": {"type": "string"}},
+            "required": ["data"],
+        }
+    }
+}
+"""How a stream is described: by what each of its events is."""
 PING_SECONDS = 10.0
 LOOK_SECONDS = 0.25
 PING = b": still here\n\n"
