@@ -202,3 +202,20 @@ def test_an_index_is_made_once(visit: Visit) -> None:
     assert visit.client.post("/v1/indexes", json={"name": "notes"}).status_code == 400
     assert visit.client.post("/v1/indexes", json={"name": "other", "embedder": "nobody"}).status_code == 404
     assert visit.client.post("/v1/indexes", json={"name": "other", "embedder": "http://x/v1#m"}).status_code == 422
+
+
+def test_a_job_that_the_end_of_the_server_cuts_short_goes_on(tmp_path: Path) -> None:
+    home, notes = tmp_path / "home", tmp_path / "notes"
+    notes.mkdir()
+    for number in range(200):
+        (notes / f"{number:03}.txt").write_text(f"Note number {number}.\n\n" + "Some more words to read. " * 50)
+    with visiting(home, roots=(notes,)) as visit:
+        visit.client.post("/v1/indexes", json={"name": "notes"})
+        job = visit.client.post("/v1/indexes/notes/sync", json={"paths": [str(notes)]}).json()["id"]
+
+    with visiting(home, roots=(notes,)) as visit:
+        done = visit.finished(job)
+        held = visit.client.get("/v1/indexes/notes").json()
+
+    assert done["state"] == "done"
+    assert held["documents"] == 200

@@ -54,6 +54,8 @@ class JobRunner:
             except _StoppedError:
                 return
             except Exception as error:  # noqa: BLE001 - this is a door: the thread must live, and the job must end
+                if self._jobs.closed:  # its index was closed under it; it goes on after the next start
+                    return
                 logger.error("job ended by %s", type(error).__name__)  # noqa: TRY400 - a traceback may quote documents
                 self._end_with(job.id, _problem(error))
 
