@@ -3,6 +3,7 @@
 A process runs one command, so only that command's module is loaded: importing all of them costs a search 50 ms.
 """
 
+import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -83,11 +84,12 @@ GROUPS: Mapping[str, Group] = {
         {"show": Command("config", "show"), "profiles": Command("config", "profiles")},
     ),
 }
+VERSION = "--version"
 OPTIONS_WITH_VALUES = frozenset({"--config", "--set", "--profile"})
 
 
 def application(only: str = "") -> typer.Typer:
-    """Build the command line; with `only`, the name of a command or a group, that one alone."""
+    """Build the command line; with `only`, the name of a command or a group, that one alone; with `VERSION`, none."""
     app = typer.Typer(
         name="twofold",
         no_args_is_help=True,
@@ -99,7 +101,7 @@ def application(only: str = "") -> typer.Typer:
         "More in docs/exit-codes.md.",
     )
     app.callback()(guarded(_before))
-    known = only in COMMANDS or only in GROUPS
+    known = only in {VERSION, *COMMANDS, *GROUPS}
     for name, command in COMMANDS.items():
         if name == only or not known:
             app.command(name)(command.load())
@@ -113,12 +115,12 @@ def application(only: str = "") -> typer.Typer:
 
 
 def command_of(arguments: Sequence[str]) -> str:
-    """Give the first argument that is neither an option nor an option's value; empty without one."""
+    """Give the first argument that is neither an option nor an option's value, or `VERSION`; empty without one."""
     rest = iter(arguments)
     for argument in rest:
         if argument in OPTIONS_WITH_VALUES:
             next(rest, None)
-        elif not argument.startswith("-"):
+        elif argument == VERSION or not argument.startswith("-"):
             return argument
     return ""
 
@@ -155,7 +157,7 @@ def _before(
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     _version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
+        bool, typer.Option(VERSION, callback=_say_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Search your own documents, by words and by meaning, with every score explained."""
@@ -168,6 +170,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # real streams can
     try:
-        application(command_of(sys.argv[1:]))(prog_name="twofold")
+        app = application(command_of(sys.argv[1:]))
+        gc.freeze()  # what is loaded stays: no collection looks at it again
+        gc.enable()
+        app(prog_name="twofold")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

@@ -100,14 +100,13 @@ def search(  # each option may be left out
         history=() if history is None else command_part("twofold.cli.conversation", "read_history")(history),
         session=session,
     )
-    words = " ".join(query or [])
     if (batch is None) == (not query):
         raise InvalidInputError("Ask either one question or a --batch.", "`twofold search --help` shows how.")
     with opened_for(context, index or [], embedder) as opened:
         if batch is not None:
             command_part("twofold.cli.batch", "answer_batch")(opened, batch, asking)
             return
-        result = opened.searching.search(words, asking)
+        result = opened.searching.search(" ".join(query or []), asking)
     if as_json:
         write_json(result)
     else:
