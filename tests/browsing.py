@@ -1,16 +1,24 @@
 """A real browser that visits the page of a server on this machine."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SAID = os.environ.get("TWOFOLD_BROWSER", "")
 PATIENCE_MS = 20_000
+expect.set_options(PATIENCE_MS)
+
+SENTENCE = "The night ferry to Ostend leaves at eleven from quay nine."
+LONG = "Of 😀 many other boats.\n\n" * 400 + SENTENCE + "\n\nNothing more of note." * 400
+EVIL = "document.title = 'owned'"
+HOSTILE = f'<script>{EVIL}</script> Wombat burrows <img src=x onerror="{EVIL}"> are long.'
+QUESTION = "When does the night ferry to Ostend leave?"
 
 
 def browser_path() -> str | None:
@@ -19,8 +27,11 @@ def browser_path() -> str | None:
 
 
 @contextmanager
-def browsing(path: str) -> Iterator[Browser]:
-    """Run a browser that stays on this machine."""
+def browsing() -> Iterator[Browser]:
+    """Run a browser that stays on this machine; where there is none, the test is skipped."""
+    path = browser_path()
+    if path is None:
+        pytest.skip("no browser here: `make setup` installs Chromium, or set TWOFOLD_BROWSER")
     flags = [
         "--disable-background-networking",
         "--disable-dev-shm-usage",
@@ -28,7 +39,7 @@ def browsing(path: str) -> Iterator[Browser]:
     ]
     alone = ["--no-sandbox"] if os.geteuid() == 0 else []  # its sandbox does not run as root
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=str(Path(path)), args=[*flags, *alone])
+        browser = driver.chromium.launch(executable_path=path, args=[*flags, *alone])
         try:
             yield browser
         finally:
@@ -52,3 +63,48 @@ def focused(page: Page) -> str:
     """Give the id, or the text, of what has the focus."""
     said: str = page.evaluate("document.activeElement.id || document.activeElement.textContent")
     return said
+
+
+class opened:  # noqa: N801  # reads as a verb
+    """Open the page; afterwards hold it to having asked nobody but its server and thrown nothing."""
+
+    def __init__(self, browser: Browser, address: str, **looks: object) -> None:
+        self.context = browser.new_context(**looks)  # type: ignore[arg-type]
+        self.address = address
+        self.wrong: list[str] = []
+
+    def __enter__(self) -> Page:
+        page = self.context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("console", lambda said: self.wrong.append(said.text) if "Content Security" in said.text else None)
+        page.on("request", lambda asked: self.wrong.append(asked.url) if not self._ours(asked.url) else None)
+        page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
+        page.goto(self.address)
+        return page
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.context.close()
+        assert kind is not None or self.wrong == []
+
+    def _ours(self, url: str) -> bool:
+        return url.startswith((self.address, f"blob:{self.address}"))
+
+
+def chosen(page: Page, index: str = "notes") -> Page:
+    page.locator("#index").select_option(index)
+    expect(page.locator("#teaching h2")).to_be_visible()
+    return page
+
+
+def search(page: Page, query: str) -> None:
+    page.locator("#query").fill(query)
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_have_text(re.compile("passages? in"), timeout=PATIENCE_MS)
+
+
+def ask(page: Page, question: str) -> None:
+    page.locator("#query").fill(question)
+    page.keyboard.press("Shift+Enter")
+    expect(page.locator("#answer-body")).to_have_attribute("aria-busy", "false", timeout=PATIENCE_MS)
+    expect(page.locator("#stop")).to_be_hidden(timeout=PATIENCE_MS)

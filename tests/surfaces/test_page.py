@@ -8,23 +8,26 @@ from functools import partial
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browsing import PATIENCE_MS, browser_path, browsing, focused, on_screen
+from browsing import (
+    HOSTILE,
+    LONG,
+    QUESTION,
+    SENTENCE,
+    ask,
+    browsing,
+    chosen,
+    focused,
+    on_screen,
+    opened,
+    search,
+)
 from chatting import Heard, Send, chatting, piece
 from visiting import TEXTS, Visit, fill, visiting
-
-SENTENCE = "The night ferry to Ostend leaves at eleven from quay nine."
-LONG = "Of 😀 many other boats.\n\n" * 400 + SENTENCE + "\n\nNothing more of note." * 400
-EVIL = "document.title = 'owned'"
-HOSTILE = f'<script>{EVIL}</script> Wombat burrows <img src=x onerror="{EVIL}"> are long.'
-QUESTION = "When does the night ferry to Ostend leave?"
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = browser_path()
-    if path is None:
-        pytest.skip("no browser here: `make setup` installs Chromium, or set TWOFOLD_BROWSER")
-    with browsing(path) as one:
+    with browsing() as one:
         yield one
 
 
@@ -41,51 +44,6 @@ def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
 def page(browser: Browser, visit: Visit) -> Iterator[Page]:
     with opened(browser, visit.address) as one:
         yield one
-
-
-class opened:  # noqa: N801  # reads as a verb
-    """Open the page; afterwards hold it to having asked nobody but its server and thrown nothing."""
-
-    def __init__(self, browser: Browser, address: str, **looks: object) -> None:
-        self.context = browser.new_context(**looks)  # type: ignore[arg-type]
-        self.address = address
-        self.wrong: list[str] = []
-
-    def __enter__(self) -> Page:
-        page = self.context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("console", lambda said: self.wrong.append(said.text) if "Content Security" in said.text else None)
-        page.on("request", lambda asked: self.wrong.append(asked.url) if not self._ours(asked.url) else None)
-        page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
-        page.goto(self.address)
-        return page
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        self.context.close()
-        assert kind is not None or self.wrong == []
-
-    def _ours(self, url: str) -> bool:
-        return url.startswith((self.address, f"blob:{self.address}"))
-
-
-def chosen(page: Page, index: str = "notes") -> Page:
-    page.locator("#index").select_option(index)
-    expect(page.locator("#teaching h2")).to_be_visible()
-    return page
-
-
-def search(page: Page, query: str) -> None:
-    page.locator("#query").fill(query)
-    page.keyboard.press("Enter")
-    expect(page.locator("#status")).to_have_text(re.compile("passages? in"), timeout=PATIENCE_MS)
-
-
-def ask(page: Page, question: str) -> None:
-    page.locator("#query").fill(question)
-    page.keyboard.press("Shift+Enter")
-    expect(page.locator("#answer-body")).to_have_attribute("aria-busy", "false", timeout=PATIENCE_MS)
-    expect(page.locator("#stop")).to_be_hidden(timeout=PATIENCE_MS)
 
 
 def test_a_search_by_keyboard_opens_the_passage_with_its_words_on_screen(page: Page) -> None:
@@ -292,78 +250,3 @@ def test_an_answer_that_a_model_writes_streams_and_can_be_stopped(
         page.keyboard.press("Escape")
         expect(page.locator("#answer-body")).to_contain_text("Stopped.")
         expect(page.locator("#stop")).to_be_hidden()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(360, 640), (640, 360), (1280, 800)])
-def test_nothing_is_cut_off_at_any_width(browser: Browser, visit: Visit, scheme: str, width: int, height: int) -> None:
-    looks = {"color_scheme": scheme, "viewport": {"width": width, "height": height}, "reduced_motion": "reduce"}
-    with opened(browser, visit.address, **looks) as page:
-        chosen(page)
-        ask(page, QUESTION)
-        page.locator(".hit details").first.evaluate("(one) => { one.open = true; }")
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert page.evaluate(FAINTEST) >= 4.5  # WCAG 2.2, 1.4.3
-        page.locator(f'.chip[title="{SENTENCE}"]').click()
-        cited = page.locator("#passage mark.cited")
-        expect(cited).to_have_text(SENTENCE)
-        assert on_screen(cited)
-        assert page.evaluate("document.querySelector('#passage').scrollWidth <= innerWidth")
-
-
-FAINTEST = """() => {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const over = (colour, under) => {
-    canvas.fillStyle = under; canvas.fillRect(0, 0, 1, 1);
-    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-    return `rgb(${[...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)})`;
-  };
-  const light = (rgb) => rgb.match(/\\d+/g).map((one) => one / 255)
-    .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
-  const behind = (element) => element === null ? getComputedStyle(document.body).backgroundColor
-    : over(getComputedStyle(element).backgroundColor, behind(element.parentElement));
-  const contrast = (element) => {
-    const under = behind(element);
-    const [a, b] = [light(over(getComputedStyle(element).color, under)), light(under)].sort((x, y) => y - x);
-    return (a + 0.05) / (b + 0.05);
-  };
-  const written = [...document.querySelectorAll("main *, header *")].filter((one) =>
-    one.checkVisibility() && [...one.childNodes].some((child) => child.nodeType === 3 && child.data.trim()));
-  return Math.min(...written.map(contrast));
-}"""
-
-
-def test_spans_are_cut_by_characters_as_the_server_counts_them(page: Page) -> None:
-    text = "a😀é e\u0301 漢字 \U0001f468\u200d\U0001f469\u200d\U0001f467 end"
-    cases = [[start, end] for start in range(len(text) + 1) for end in range(start, len(text) + 1)]
-    cut = page.evaluate(
-        """async ([text, cases]) => {
-          const { slicedBy } = await import("/page/marking.js");
-          return cases.map(([start, end]) => slicedBy(text, start, end));
-        }""",
-        [text, cases],
-    )
-    assert cut == [text[start:end] for start, end in cases]
-
-
-@pytest.mark.parametrize(
-    ("text", "terms", "marks"),
-    [
-        ("He commits, committed, and is committing.", ["commit"], ["commits", "committed", "committing"]),
-        ("commitments and committees", ["commit"], ["commitments", "committees"]),
-        ("Happy, happier; unhappy", ["happi"], ["Happy", "happier"]),
-        ("Über die Brücke", ["uber", "bruck"], ["Über", "Brücke"]),
-        ("我喜欢北京烤鸭", ["北京", "京烤"], ["北京烤"]),
-        ("a an the", ["th"], []),
-    ],
-)
-def test_words_are_marked_by_the_terms_they_have(page: Page, text: str, terms: list[str], marks: list[str]) -> None:
-    found = page.evaluate(
-        """async ([text, terms]) => {
-          const { spansOf } = await import("/page/marking.js");
-          return spansOf(text, terms).map(([start, end]) => text.slice(start, end));
-        }""",
-        [text, terms],
-    )
-    assert found == marks
