@@ -156,7 +156,8 @@ def main() -> None:
         collection = read(name)
         english = analyser_for("english")
         peers = {"bm25s": theirs(collection, "english"), "bm25s on our words": theirs_on_our_words(collection, english)}
-        report[name] = {**peers, "english": ours(collection, english)}
+        pairs = ours(collection, analyser_for("english+2"))
+        report[name] = {**peers, "english": ours(collection, english), "english+2": pairs}
     for name, language, specs in (("xquad-de", "german", ("german", "simple")), ("xquad-zh", "", ("cjk", "simple"))):
         collection = read(name)
         report[name] = {"bm25s": theirs(collection, language)} | {

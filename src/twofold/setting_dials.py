@@ -63,7 +63,11 @@ class Settings:
     ] = "bge-small-en-v1.5"
     analyser: Annotated[
         str,
-        Meta(min_length=1, description="How words are found: a Snowball language, or `simple`, `code`, `cjk`."),
+        Meta(
+            min_length=1,
+            description="How words are found: a Snowball language, or `simple`, `code`, `cjk`; "
+            "`english+2` finds word n-grams of up to 2 words as well, `+3` and `+4` longer ones.",
+        ),
     ] = "english"
     enricher: Annotated[
         Literal["rules", "none"], Meta(description="What gives passages fields of their own, such as their quality.")

@@ -1,9 +1,16 @@
-"""Checklist 13 and C9: words as they are, without stems, or by their stems; codes and names match exactly in both."""
+"""Checklist 13 and C9: words as they are, without stems, or by their stems; codes and names match exactly in both.
+
+Word n-grams, where an analyser's name asks for them, put words that stand side by side first, and change nothing else.
+"""
+
+from pathlib import Path
 
 import pytest
 
 from indexed import indexed, sources
 from twofold import Index
+from twofold.domain.errors import InvalidInputError, MismatchError
+from twofold.models.hashing import HashingEmbedder
 
 TEXTS = {
     "fund": "The fund was closed.",
@@ -65,3 +72,70 @@ def test_how_words_are_found_is_fixed_when_the_index_is_made(simple: Index) -> N
 
     assert recipe is not None
     assert recipe.analyser.startswith("simple")
+
+
+RESETS = {
+    "apart": "A reset makes the landing soft.",
+    "beside": "Soft resets keep the landing.",
+    "bridged": "Be soft, and the reset makes a landing.",
+    "one": "A hard reset, a hard landing.",
+    "other": "Nothing of the kind is here.",
+}
+ASKED = "soft reset"
+
+
+def ngrams_told(index: Index, question: str, **settings: object) -> set[str]:
+    found = index.search(question, k=9, mode="hybrid", settings=settings)
+    return {term.term for hit in found.hits for term in hit.trace.terms if term.term.startswith("=+")}
+
+
+def test_word_ngrams_put_words_side_by_side_first() -> None:
+    pairs = indexed(RESETS, {"analyser": "english+2"})
+    found = pairs.search(ASKED, mode="bm25")
+    scores = {hit.source: hit.score for hit in found.hits}
+    told = {term.term: term for term in found.hits[0].trace.terms}
+
+    assert sources(found)[0] == "beside"
+    assert scores["apart"] == pytest.approx(scores["bridged"])
+    assert told["=+soft reset"].weight == 0.2
+    assert sum(term.score for term in told.values()) == pytest.approx(scores["beside"])
+    assert 0.0 < told["=+soft reset"].score < told["soft"].score
+
+
+def test_word_ngrams_change_neither_other_questions_nor_phrases_nor_required_words() -> None:
+    plain, pairs = indexed(RESETS, {"analyser": "english"}), indexed(RESETS, {"analyser": "english+2"})
+    for question in ("landing", "the landing of the kind"):
+        before, after = plain.search(question, mode="bm25"), pairs.search(question, mode="bm25")
+
+        assert [(hit.source, hit.score) for hit in after.hits] == [(hit.source, hit.score) for hit in before.hits]
+    for question in ('"soft resets"', "+soft -kind landing", "+reset -hard landing"):
+        assert set(by_words(pairs, question)) == set(by_words(plain, question)) != set()
+
+
+def test_a_question_grows_by_words_and_not_by_word_ngrams() -> None:
+    pairs = indexed(RESETS, {"analyser": "english+2"})
+
+    assert ngrams_told(pairs, ASKED) == {"=+soft reset"}
+    assert ngrams_told(pairs, ASKED, **{"rewrite.feedback": 5, "likeness.passages": 0}) == {"=+soft reset"}
+    assert ngrams_told(pairs, "landing") == set()
+
+
+def test_word_ngrams_are_fixed_when_the_index_is_made(tmp_path: Path) -> None:
+    with indexed(RESETS, {"analyser": "english+3"}, where=tmp_path / "kept") as made:
+        recipe = made.info().recipe
+    with Index(tmp_path / "kept", embedder=HashingEmbedder()) as again:
+        kept = again.search(ASKED, mode="bm25")
+
+    assert recipe is not None
+    assert recipe.analyser.startswith("english+3 ")
+    assert "=+soft reset" in {term.term for term in kept.hits[0].trace.terms}
+    with (
+        Index(tmp_path / "kept", overrides={"analyser": "simple"}, embedder=HashingEmbedder()) as other,
+        pytest.raises(MismatchError),
+    ):
+        other.add("A new text.", source="new")
+
+
+def test_ngrams_of_a_number_that_there_is_not_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match=r"english\+7"):
+        indexed(RESETS, {"analyser": "english+7"})

@@ -17,11 +17,16 @@ from twofold.lexical import phrases
 from twofold.lexical.analyze import EXACT, Analyser, analyser_for
 from twofold.lexical.bm25 import reference_scores
 from twofold.lexical.languages import stop_words
+from twofold.lexical.ngrams import NGRAM
 from twofold.lexical.normal import fold, fold_with_places, normalise, normalise_with_places
 from twofold.lexical.phrases import occurrences, occurs, squeeze
+from twofold.lexical.segment import Kind
 from twofold.query.parse import Analysis, parse
 
-ANALYSERS = {spec: analyser_for(spec) for spec in ("english", "french", "turkish", "simple", "code", "cjk")}
+ANALYSERS = {
+    spec: analyser_for(spec)
+    for spec in ("english", "french", "turkish", "simple", "code", "cjk", "english+2", "code+4")
+}
 WORDS = [
     "Running",
     "GDP",
@@ -81,7 +86,19 @@ def test_a_place_shows_the_term(analyser: Analyser, text: str) -> None:
     for token in analyser.tokens(text):
         assert 0 <= token.start < token.end <= len(text)
         surface = text[token.start : token.end]
-        assert token.term in analyser.counts(surface).counts
+        assert token.kind is Kind.NGRAM or token.term in analyser.counts(surface).counts
+
+
+@given(ANALYSER, TEXT)
+def test_a_word_ngram_stands_from_its_first_word_to_its_last(analyser: Analyser, text: str) -> None:
+    tokens = list(analyser.tokens(text))
+    starts = {(token.term, token.start) for token in tokens if token.kind is Kind.WORD}
+    ends = {(token.term, token.end) for token in tokens if token.kind is Kind.WORD}
+    for token in tokens:
+        if token.kind is Kind.NGRAM:
+            words = token.term.removeprefix(NGRAM).split(" ")
+            assert (words[0], token.start) in starts
+            assert (words[-1], token.end) in ends
 
 
 @given(ANALYSER, TEXT)
@@ -95,7 +112,7 @@ def test_terms_can_be_stored_and_shown(analyser: Analyser, text: str) -> None:
 
 @given(ANALYSER, TEXT)
 def test_case_of_plain_text_makes_no_difference_to_its_words(analyser: Analyser, text: str) -> None:
-    assume(analyser not in (ANALYSERS["code"], ANALYSERS["turkish"]))
+    assume(analyser not in (ANALYSERS["code"], ANALYSERS["code+4"], ANALYSERS["turkish"]))
     assume("\u0345" not in normalise(text))  # an accent that folding makes a letter
     plain = fold(text)
     words = [term for term in analyser.counts(text).counts if not term.startswith(EXACT)]

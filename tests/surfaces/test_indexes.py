@@ -1,6 +1,7 @@
 """`index`, `models`, `config`, `doctor`: the house-keeping commands."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,17 @@ def test_an_index_remembers_how_it_was_created(run: Run, notes: Path, monkeypatc
     assert synced.code == 0
     assert info["recipe"]["embedder"]["dimensions"] == 64
     assert info["recipe"]["analyser"].startswith("simple")
+
+
+def test_an_index_may_hold_word_ngrams_and_an_explanation_tells_them(run: Run, notes: Path) -> None:
+    made = run("index", "create", "pairs", "--analyser", "english+2", "--json").data
+    run("sync", notes, "-i", "pairs")
+    shown = run("search", "undo the last commits", "-i", "pairs", "-m", "bm25", "--explain").out
+
+    assert made["recipe"]["analyser"].startswith("english+2 ")
+    assert re.search(r"^ +last \+ commit +1 ", shown, re.MULTILINE)
+    assert "index pairs" in run("doctor").out
+    assert run("index", "create", "more", "--analyser", "english+9").code == 2
 
 
 def test_an_index_is_not_created_twice(run: Run) -> None:

@@ -6,6 +6,7 @@ from textwrap import shorten, wrap
 from twofold.cli.screen import Screen, columns, one_line
 from twofold.domain.types import TermScore
 from twofold.lexical.analyze import EXACT
+from twofold.lexical.ngrams import NGRAM, shown
 from twofold.pipeline.results import ArmTrace, FoundPassage, HitTrace, RerankSummary, RerankTrace, SearchResult, Step
 from twofold.ranking.boost import BoostStep
 from twofold.ranking.metadata import MetadataStep
@@ -121,9 +122,15 @@ def summary_of(summary: RerankSummary) -> str:
     return said
 
 
+def _shown(term: str) -> str:
+    """Write a word as it is, an exact form in quotes, a word n-gram with its words apart: `soft + reset`."""
+    if term.startswith(NGRAM):
+        return shown(term)
+    return f'"{term.removeprefix(EXACT)}"' if term.startswith(EXACT) else term
+
+
 def _term_cells(term: TermScore) -> Row:
     scale = term.weight * term.idf
     saturation = term.score / scale if scale else 0.0
-    shown = f'"{term.term.removeprefix(EXACT)}"' if term.term.startswith(EXACT) else term.term
     numbers = (f"{term.idf:.6f}", f"{saturation:.6f}", f"{term.weight:.4f}", f"{term.score:.6f}")
-    return (one_line(shown), str(term.frequency), *numbers)
+    return (one_line(_shown(term.term)), str(term.frequency), *numbers)

@@ -7,21 +7,24 @@ words they are made of, never in place of them, and add nothing to a passage's l
 way, for questions that hold nothing else. Plain words give plain terms only, so plain questions score as in any other
 BM25.
 
+Word n-grams, where an analyser's name asks for them (`english+2`), are terms of that kind: `twofold.lexical.ngrams`.
+
 The weights of exact forms in a question, and the figures behind them: `docs/decisions/0030-exact-forms.md`.
 """
 
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import TermCounts
-from twofold.lexical.languages import Language, language_of, parted, without_apostrophes
-from twofold.lexical.normal import fold, normalise, normalise_with_places
+from twofold.lexical.languages import Language, language_of, open_stemmer, parted, snowball_version, without_apostrophes
+from twofold.lexical.ngrams import SIZES, chain, ngrams, part_of_a_pair
+from twofold.lexical.normal import Normal, fold, normalise, normalise_with_places
 from twofold.lexical.segment import LONGEST_WORD, CharacterKinds, Kind, Piece, Segments, camel_parts, segment
 
 VERSION = 1  # raise it whenever the same text may give other terms than before
@@ -36,14 +39,13 @@ WEIGHTS: Mapping[Kind, float] = {
     Kind.COMPOUND: 0.25,
     Kind.CHARACTER: 0.25,
     Kind.ACRONYM: 0.25,
+    Kind.NGRAM: 0.2,
 }
 _CACHED_RUNS = 65_536
 _LONGEST_CACHED_RUN = 48
 _TURKISH_I = str.maketrans({"I": "\u0131", "\u0130": "i"})
 _SHOUT = 3  # so many words without a small letter are no acronyms
 _PLAIN = re.compile(r"""["'(\[{<]*+([A-Za-z][a-z]*+)(["')\]}>,;:!?.]*+)""")
-
-Stem = Callable[[str], str]
 
 
 class Token(NamedTuple):
@@ -56,27 +58,29 @@ class Token(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """What a run of non-space text comes to: its words, its exact forms, and what it lends to a pair."""
+    """What a run of non-space text comes to: words, exact forms, and what it lends to a pair and to word n-grams."""
 
     words: tuple[str, ...]
     exact: tuple[str, ...]
     tail: str
     head: str
+    links: tuple[str, ...]
 
 
 class Analyser:
     """Makes terms of text. Bears calls from several threads; holds a stemmer, which does not, and a bounded cache."""
 
-    __slots__ = ("_humps", "_kinds", "_language", "_lock", "_name", "_runs", "_stemmer")
+    __slots__ = ("_humps", "_kinds", "_language", "_lock", "_most", "_name", "_runs", "_stemmer")
 
-    def __init__(self, name: str, language: Language, *, humps: bool = False) -> None:
-        self._name = name
+    def __init__(self, name: str, language: Language, *, humps: bool = False, ngrams: int = 1) -> None:
+        self._name = name if ngrams == 1 else f"{name}+{ngrams}"
         self._language = language
+        self._most = ngrams
         self._humps = humps
         self._kinds = CharacterKinds()
         self._runs: dict[str, _Run] = {}
         self._lock = threading.Lock()
-        self._stemmer = _open_stemmer(language.stemmer)
+        self._stemmer = open_stemmer(language.stemmer)
 
     def describe(self) -> str:
         """Give canonical text of all that the terms depend on; equal text, equal terms."""
@@ -84,7 +88,7 @@ class Analyser:
         parts = [self._name, f"version={VERSION}"]
         if self._language.stemmer:
             parts += [
-                f"snowball={_snowball_version()}",
+                f"snowball={snowball_version()}",
                 f"stop_words={blake2b(stop_words.encode(), digest_size=4).hexdigest()}",
             ]
         return " ".join(parts)
@@ -99,15 +103,18 @@ class Analyser:
         length = 0
         known = self._runs
         for run, times in Counter(runs).items():
-            words, exact, _, _ = known.get(run) or self._run(run)
-            length += times * len(words)
-            for term in words:
+            made = known.get(run) or self._run(run)
+            length += times * len(made.words)
+            for term in made.words:
                 counts[term] = counts.get(term, 0) + times
-            for term in exact:
+            for term in made.exact:
                 counts[term] = counts.get(term, 0) + times
         for left, right in pairwise(runs):
             if right[0].isdecimal() and (pair := _pair(self._run(left).tail, self._run(right).head)):
                 counts[pair] = counts.get(pair, 0) + 1
+        if self._most > 1:
+            links = [link for run in runs for link in self._run(run).links]
+            counts |= Counter(term for term, _, _ in ngrams(links, self._most))
         if len(runs) > MOST_OF_A_TERM or len(text) > MOST_OF_A_TERM:
             counts = {term: min(count, MOST_OF_A_TERM) for term, count in counts.items()}
         return TermCounts(counts, length)
@@ -115,7 +122,8 @@ class Analyser:
     def query(self, text: str) -> Mapping[str, float]:
         """Weigh a question's terms, in its order: `WEIGHTS` times count; stop words only if there is nothing else.
 
-        English: `"What is dbt?"` gives `{"dbt": 1.0}`, `"to be"` gives `{"=to": 1.0, "=be": 1.0}`.
+        English: `"What is dbt?"` gives `{"dbt": 1.0}`, `"to be"` gives `{"=to": 1.0, "=be": 1.0}`; with n-grams up to
+        2, `"soft reset"` gives `{"soft": 1.0, "reset": 1.0, "=+soft reset": 0.2}`.
         """
         tokens = list(self.tokens(text))
         shouted = text.isupper() and len(text.split()) >= _SHOUT
@@ -152,25 +160,33 @@ class Analyser:
         return tuple(dict.fromkeys([token.term for token in whole] + words))
 
     def tokens(self, text: str) -> Iterator[Token]:
-        """Give every term with its place; counted, they are `counts(text).counts`."""
+        """Give every term with its place, word n-grams last; counted, they are `counts(text).counts`."""
         at, tail, tail_start = 0, "", 0
+        links: list[Token] = []
         for run in text.split():
             at = text.index(run, at)
             normal = normalise_with_places(run)
             segments = segment(normal.text, self._kinds)
-            for term, piece in self._terms(segments.pieces):
-                yield Token(term, at + normal.starts[piece.start], at + normal.ends[piece.end - 1], piece.kind)
+            terms = list(self._terms(segments.pieces))
+            yield from (_placed(term, piece, at, normal) for term, piece in terms)
+            if self._most > 1:
+                links += [_placed(link, piece, at, normal) for link, piece in chain(terms)]
             if tail and segments.head and run[0].isdecimal():
                 end = at + normal.ends[segments.head.end - 1]
                 yield Token(_pair(tail, fold(segments.head.text)), tail_start, end, Kind.PAIR)
             tail = self._tail(segments)
             tail_start = at + normal.starts[segments.tail.start] if segments.tail else at
             at += len(run)
+        words = [link.term for link in links]
+        for term, first, end in ngrams(words, self._most):
+            yield Token(term, links[first].start, links[end - 1].end, Kind.NGRAM)
 
     def _weight(self, token: Token) -> float:
         """Weigh one term of a question; an acronym whose word is a stop word, as in WHO, has to stand for it."""
         if token.kind is Kind.ACRONYM and self._fold(token.term.removeprefix(EXACT)) in self._language.stop_words:
             return WEIGHTS[Kind.WORD]
+        if token.kind is Kind.NGRAM:
+            return WEIGHTS[Kind.NGRAM] * part_of_a_pair(token.term)
         return WEIGHTS.get(token.kind, 0.0)
 
     def _run(self, run: str) -> _Run:
@@ -190,14 +206,15 @@ class Analyser:
         if plain and (word := self._fold(plain[1])) != run:
             # Most runs are a word with a capital or with punctuation: they share what the word itself comes to.
             base = self._run(word)
-            return base if plain[2] in ("", ".") else _Run(base.words, base.exact, "", "")
+            return base if plain[2] in ("", ".") else base._replace(tail="", head="")
         segments = segment(normalise(run), self._kinds)
-        terms = [term for term, _ in self._terms(segments.pieces)]
+        found = list(self._terms(segments.pieces))
         return _Run(
-            words=tuple(term for term in terms if not term.startswith(EXACT)),
-            exact=tuple(term for term in terms if term.startswith(EXACT)),
+            words=tuple(term for term, _ in found if not term.startswith(EXACT)),
+            exact=tuple(term for term, _ in found if term.startswith(EXACT)),
             tail=self._tail(segments),
             head=fold(segments.head.text) if segments.head else "",
+            links=tuple(link for link, _ in chain(found)) if self._most > 1 else (),
         )
 
     def _terms(self, pieces: Iterable[Piece]) -> Iterator[tuple[str, Piece]]:
@@ -242,36 +259,29 @@ def analyser_for(spec: str) -> Analyser:
 
     `simple` folds case and no more: nothing is stemmed or left out. `code` also parts identifiers at their humps.
     `cjk` is for text in ideographs, kana or hangul, with words of other scripts folded only; every analyser cuts such
-    scripts into overlapping pairs. Raises InvalidInputError for another name.
+    scripts into overlapping pairs. `+2`, `+3` or `+4` behind any of them, as in `english+2`, adds word n-grams of up to
+    so many words. Raises InvalidInputError for another name.
     """
     import Stemmer
 
-    name = spec.strip().lower()
-    if name in ("simple", "cjk"):
-        return Analyser(name, Language())
-    if name == "code":
-        return Analyser(name, Language(), humps=True)
-    if name in Stemmer.algorithms():
-        return Analyser(name, language_of(name))
+    name, plus, most = spec.strip().lower().partition("+")
+    ngrams = int(most) if most in SIZES else 1
+    if not plus or ngrams > 1:
+        if name in ("simple", "cjk"):
+            return Analyser(name, Language(), ngrams=ngrams)
+        if name == "code":
+            return Analyser(name, Language(), humps=True, ngrams=ngrams)
+        if name in Stemmer.algorithms():
+            return Analyser(name, language_of(name), ngrams=ngrams)
     raise InvalidInputError(
         f"There is no analyser {spec!r}.",
-        f"Choose simple, code, cjk, or a language: {', '.join(sorted(Stemmer.algorithms()))}.",
+        f"Choose simple, code, cjk, or a language: {', '.join(sorted(Stemmer.algorithms()))}. "
+        "Word n-grams of up to 2, 3 or 4 words are added by a number, as in english+2.",
     )
 
 
-def _open_stemmer(algorithm: str) -> Stem:
-    if not algorithm:
-        return str
-    import Stemmer
-
-    stem: Stem = Stemmer.Stemmer(algorithm, 0).stemWord
-    return stem
-
-
-def _snowball_version() -> str:
-    import Stemmer
-
-    return ".".join(Stemmer.version().split(".")[:2])
+def _placed(term: str, piece: Piece, at: int, normal: Normal) -> Token:
+    return Token(term, at + normal.starts[piece.start], at + normal.ends[piece.end - 1], piece.kind)
 
 
 def _pair(tail: str, head: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from twofold.domain.types import TermCounts
 from twofold.lexical.analyze import EXACT
+from twofold.lexical.ngrams import NGRAM
 
 MOST_OTHER_WORDS = 2
 
@@ -14,7 +15,8 @@ def is_about_a_code(weights: Mapping[str, float], counts: Callable[[str], TermCo
     `weights` are the question's terms, `counts` the analyser's. At most two words may stand beside the codes and their
     own parts: a sentence that mentions a code is about more than the code.
     """
-    codes = [term.removeprefix(EXACT) for term, weight in weights.items() if term.startswith(EXACT) and weight >= 1.0]
+    exact = [term for term in weights if term.startswith(EXACT) and not term.startswith(NGRAM)]
+    codes = [term.removeprefix(EXACT) for term in exact if weights[term] >= 1.0]
     named = [code for code in codes if any(map(str.isdecimal, code)) and not code.isdecimal()]
     parts = {part for code in named for part in counts(code).counts}
     others = [term for term in weights if not term.startswith(EXACT) and term not in parts]

@@ -1,10 +1,13 @@
 """What differs from language to language: stemmer, stop words, apostrophes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from twofold.lexical.segment import Piece
+
+Stem = Callable[[str], str]
 
 _STOP_WORDS = Path(__file__).parent / "stop_words"
 
@@ -41,6 +44,23 @@ def language_of(stemmer: str) -> Language:
     return Language(
         stemmer, stop_words(_SAME_STOP_WORDS.get(stemmer, stemmer)), _APOSTROPHES.get(stemmer, Apostrophe.JOIN)
     )
+
+
+def open_stemmer(algorithm: str) -> Stem:
+    """Make what gives a folded word's stem; without an algorithm a word is its own stem. One call at a time."""
+    if not algorithm:
+        return str
+    import Stemmer
+
+    stem: Stem = Stemmer.Stemmer(algorithm, 0).stemWord
+    return stem
+
+
+def snowball_version() -> str:
+    """Give the version of the stemmers' rules, such as `3.1`."""
+    import Stemmer
+
+    return ".".join(Stemmer.version().split(".")[:2])
 
 
 def stop_words(language: str) -> frozenset[str]:

@@ -32,6 +32,7 @@ class Kind(IntEnum):
     CHARACTER = 6  # an ideograph among others, kept so that a question of one character finds it
     LONE = 7  # an ideograph by itself
     BIGRAM = 8  # two characters of a script without spaces, or one of them by itself: what such a script has for words
+    NGRAM = 9  # soft reset, where word n-grams are wanted
 
 
 class Piece(NamedTuple):

@@ -8,6 +8,7 @@ import numpy as np
 from twofold.domain.ports import View
 from twofold.domain.types import Ranking, Scores, TermQuery
 from twofold.lexical.bm25 import inverse_document_frequency
+from twofold.lexical.ngrams import NGRAM
 from twofold.pipeline.fusion import Candidates
 from twofold.ranking.answerable import Signals
 
@@ -45,11 +46,15 @@ def signals_of(
 
 
 def _masses(view: View, terms: TermQuery) -> Mapping[str, float]:
-    """Give what each term counts: its weight times how rare it is. One that no passage holds counts most."""
+    """Give what each term counts: its weight times how rare it is. One that no passage holds counts most.
+
+    Word n-grams are left out: their words are there, and the chance was learnt from questions without any.
+    """
     known = terms.statistics or view.statistics(tuple(terms.weights))
     return {
         term: weight * inverse_document_frequency(known.chunks, known.frequencies.get(term, 0))
         for term, weight in terms.weights.items()
+        if not term.startswith(NGRAM)
     }
 
 

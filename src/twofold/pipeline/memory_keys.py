@@ -17,6 +17,7 @@ from enum import Enum
 from hashlib import blake2b
 
 from twofold.lexical.analyze import EXACT
+from twofold.lexical.ngrams import NGRAM
 from twofold.query.parse import ParsedQuery
 
 DIGEST_BYTES = 32
@@ -83,7 +84,8 @@ def memory_key(
 def telling(parsed: ParsedQuery) -> tuple[tuple[str, ...], ...]:
     """Give what vectors hardly tell apart: codes, words with digits, signs, words that turn a question round."""
     words = unicodedata.normalize("NFKC", parsed.words).casefold()
-    codes = tuple(term for term in parsed.terms.weights if term.startswith(EXACT))
+    exact = (term for term in parsed.terms.weights if term.startswith(EXACT))
+    codes = tuple(term for term in exact if not term.startswith(NGRAM))  # words in a row are no code
     numbers = tuple(word.strip("?!.,;:()[]\"'") for word in words.split() if any(map(str.isnumeric, word)))
     signs = tuple(character for character in words if unicodedata.category(character) in {"Sm", "Sc"})
     spaced = tuple(word for word in _WORD.findall(words) if word in TURNING_WORDS or word.endswith(("n't", "n\u2019t")))

@@ -167,3 +167,16 @@ def test_a_passage_that_no_arm_found_is_no_agreement() -> None:
         signals = signals_of(view, with_both, Ranking.of([int(stranger)], [1.0]), terms)
     assert signals is not None
     assert signals.agreement == 0.0
+
+
+def test_word_ngrams_are_not_counted_among_the_terms() -> None:
+    terms = query("cats zebra")
+    more = replace(terms, weights={**terms.weights, "=+cats zebra": 0.2})
+    store = MemoryStore()
+    store.adopt(recipe())
+    store.put(entries(TEXTS))
+    with store.view() as view:
+        found = searched(view, terms)
+        ranking = convex(found, FusionPlan()).ranking
+
+        assert signals_of(view, found, ranking, more) == signals_of(view, found, ranking, terms)

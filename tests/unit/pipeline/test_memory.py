@@ -16,7 +16,7 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import And, Op, Test
 from twofold.pipeline.fusion import FusionPlan
 from twofold.pipeline.memory import CachePlan, SearchMemory
-from twofold.pipeline.memory_keys import canonical, may_share, memory_key
+from twofold.pipeline.memory_keys import canonical, may_share, memory_key, telling
 from twofold.pipeline.plan import SearchPlan
 
 SAME = vector("whatever")  # one vector for all: only the keys tell questions apart
@@ -308,3 +308,8 @@ def test_keys_hold_no_text_of_long_questions_but_their_terms() -> None:
     key = key_of("word " * 5_000)
     assert key.order == ("word",)
     assert may_share(key, key)
+
+
+def test_words_in_a_row_are_no_code_that_two_questions_must_share() -> None:
+    for question in ("how do I undo the last commit", "fix for ERR-12345 in the log"):
+        assert telling(parsed(question, "english+3")) == telling(parsed(question))
