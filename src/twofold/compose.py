@@ -27,7 +27,7 @@ from twofold.pipeline.patience import Patience
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.rerank import RerankPlan
 from twofold.pipeline.retry import RetryPlan
-from twofold.pipeline.rewriting import LONGEST_SECONDS, RewritePlan
+from twofold.pipeline.rewrite_plan import LONGEST_SECONDS, RewritePlan
 from twofold.pipeline.search_parts import Aids, SearchParts
 from twofold.query.filters import parse_filter
 from twofold.query.history import Memory

@@ -4,7 +4,8 @@ import pytest
 
 from chatting import Heard, Send, chatting, saying
 from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
-from twofold.pipeline.rewriting import RewritePlan, Wording, rewrite
+from twofold.pipeline.rewrite_plan import RewritePlan
+from twofold.pipeline.rewriting import Wording, rewrite
 
 QUESTION = "How do I undo the last commit?"
 REPLY = "Sure! Other wordings:\n\n1. Reverting the most recent commit\n2. **Take back a commit**\n3. One more"

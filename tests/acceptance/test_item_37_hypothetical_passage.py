@@ -2,7 +2,8 @@
 
 from chatting import Heard, Send, chatting, saying
 from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
-from twofold.pipeline.rewriting import RewritePlan, Wording, rewrite
+from twofold.pipeline.rewrite_plan import RewritePlan
+from twofold.pipeline.rewriting import Wording, rewrite
 
 QUESTION = "How do I undo the last commit?"
 PASSAGE = "To undo the last commit, run git reset. The changes stay in the working tree."

@@ -4,7 +4,8 @@ import pytest
 
 from chatting import chatting, saying
 from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
-from twofold.pipeline.rewriting import RewritePlan, Wording, rewrite
+from twofold.pipeline.rewrite_plan import RewritePlan
+from twofold.pipeline.rewriting import Wording, rewrite
 
 QUESTION = "Which is older, git or mercurial, and who wrote them?"
 FOUR = ["When was git first released?", "When was mercurial first released?", "Who wrote git?", "Who wrote mercurial?"]

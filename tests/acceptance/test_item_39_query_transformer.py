@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from twofold.domain.ports import QueryTransformer
-from twofold.pipeline.rewriting import RewritePlan, Wording, rewrite
+from twofold.pipeline.rewrite_plan import RewritePlan
+from twofold.pipeline.rewriting import Wording, rewrite
 from twofold.query.history import Turn
 
 

@@ -7,7 +7,8 @@ from twofold import Index
 from twofold.domain.filters import Op, Test
 from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
 from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.rewriting import RewritePlan, Wording, rewrite
+from twofold.pipeline.rewrite_plan import RewritePlan
+from twofold.pipeline.rewriting import Wording, rewrite
 from twofold.query.history import Memory, Turn
 from twofold.query.intent import DEFINITION, intent_of
 

@@ -3,7 +3,7 @@
 import pytest
 
 from twofold.domain.types import Ranking
-from twofold.pipeline.rewriting import MERGES
+from twofold.pipeline.rewrite_plan import MERGES
 
 FIRST = Ranking.of([1, 2, 3], [9.0, 5.0, 1.0])
 SECOND = Ranking.of([3, 2], [8.0, 7.0])

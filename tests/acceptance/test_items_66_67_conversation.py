@@ -1,6 +1,7 @@
 """Checklist items 66 and 67, contradiction C14: two ways to put a conversation beside a question without a model."""
 
-from twofold.pipeline.rewriting import RewritePlan, Wording, rewrite
+from twofold.pipeline.rewrite_plan import RewritePlan
+from twofold.pipeline.rewriting import Wording, rewrite
 from twofold.query.history import LAST_FIVE, LAST_THREE, Memory, Turn, prepend_turns, question_with_history
 
 LONG = "It moves HEAD. " * 20

@@ -10,7 +10,7 @@ from twofold.pipeline.filtering import FILTER_STAGES
 from twofold.pipeline.fusion import FusionPlan
 from twofold.pipeline.patience import Patience
 from twofold.pipeline.rerank import RerankPlan
-from twofold.pipeline.rewriting import RewritePlan
+from twofold.pipeline.rewrite_plan import RewritePlan
 from twofold.ranking.diversify import Limits
 from twofold.ranking.likeness import Likeness
 from twofold.ranking.metadata import MetadataWeights

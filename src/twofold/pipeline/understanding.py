@@ -2,24 +2,27 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import TermQuery, Vector
+from twofold.late import late
 from twofold.lexical.codes import is_about_a_code
 from twofold.lexical.normal import fold
 from twofold.pipeline.embed_many import embed_together
 from twofold.pipeline.fallback import ARMS, Footing, Stage, footing_of, without
 from twofold.pipeline.patience import waited
 from twofold.pipeline.plan import SearchPlan
-from twofold.pipeline.rewriting import rewrite
 from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Stopwatch
 from twofold.query.history import Turn
 from twofold.query.intent import Intent, intent_of
 from twofold.query.parse import LONGEST_QUESTION, Analysis, ParsedQuery, parse
 from twofold.query.prose import as_prose
+
+if TYPE_CHECKING:
+    from twofold.pipeline.rewriting import Rewritten
 
 Answer = TypeVar("Answer")
 LONGEST_WORDING = LONGEST_QUESTION // 2  # characters, which may be twice as many when written out
@@ -82,7 +85,8 @@ def understand(
     if not (plan.rewrite.needs_generator or history or parts.aids.transformers):
         return Understood(parsed, (parsed,), intent=intent, kinds=kinds)
     with watch.step("rewrite"):
-        made = rewrite(parsed.words, history, plan.rewrite, parts.aids.generator, parts.aids.transformers)
+        rewrite = late("twofold.pipeline.rewriting:rewrite")
+        made: Rewritten = rewrite(parsed.words, history, plan.rewrite, parts.aids.generator, parts.aids.transformers)
         others = tuple(_parsed(parts, text) for one in made.wordings[1:] if (text := _prose(one.text)))
     decisions = tuple(f"{one.kind}: {one.text}" for one in made.wordings[1:])
     return Understood(

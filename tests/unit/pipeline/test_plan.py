@@ -9,7 +9,7 @@ from twofold.pipeline.boosting import BoostPlan
 from twofold.pipeline.fusion import FusionPlan
 from twofold.pipeline.plan import SearchPlan, check
 from twofold.pipeline.rerank import RerankPlan
-from twofold.pipeline.rewriting import RewritePlan
+from twofold.pipeline.rewrite_plan import RewritePlan
 
 PLAN = SearchPlan()
 

@@ -7,7 +7,8 @@ from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.generators import Generator
 from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
 from twofold.models.http import Patience
-from twofold.pipeline.rewriting import RewritePlan, Wording, rewrite
+from twofold.pipeline.rewrite_plan import RewritePlan
+from twofold.pipeline.rewriting import Wording, rewrite
 from twofold.query.history import Memory, Turn
 
 QUESTION = "How do I undo a commit?"

@@ -1,0 +1,62 @@
+"""What is done to a question before it is searched: a plan, without what carries it out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.types import Ranking
+from twofold.query.history import LAST_FIVE, Memory
+from twofold.ranking.fuse import best_of, reciprocal_rank
+
+MOST_WORDINGS = 10
+MOST_KEYWORDS = 20
+LONGEST_SECONDS = 600.0
+FOLLOW_UPS = ("none", "prepend", "standalone")
+MERGES: Mapping[str, Callable[[Sequence[Ranking]], Ranking]] = MappingProxyType(
+    {"best_score": best_of, "rrf": reciprocal_rank}
+)
+"""How the rankings that one arm gives for several wordings become one (C21): each passage's best score, or by rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewritePlan:
+    """What is done to a question; zero and False leave a part out.
+
+    `variants` counts wordings, the original among them: 3 gives [q1, q2, q3] (checklist 36). `hyde` asks for a passage
+    to be searched by its meaning (37), `sub_questions` for two to four simpler questions (38), `keywords` for up to so
+    many terms, put behind the question (36). These need a generator. `follow_up` is how a conversation acts (40):
+    `prepend` puts its last entries before the question as checklist 67 does, without a model; `standalone` has a model
+    complete the question; `memory` says how far either looks back. `merge` is how the wordings' rankings become one
+    (C21); `seconds` is how long a model may take for all of it together.
+    """
+
+    variants: int = 0
+    hyde: bool = False
+    sub_questions: bool = False
+    keywords: int = 0
+    follow_up: str = "none"
+    memory: Memory = field(default=LAST_FIVE)
+    merge: str = "best_score"
+    seconds: float = 20.0
+
+    def check(self) -> None:
+        """Raise InvalidInputError for a part that cannot be as it is."""
+        if not 0 <= self.variants <= MOST_WORDINGS:
+            raise InvalidInputError(f"variants must be from 0 to {MOST_WORDINGS}, not {self.variants}.", "3 is usual.")
+        if not 0 <= self.keywords <= MOST_KEYWORDS:
+            raise InvalidInputError(f"keywords must be from 0 to {MOST_KEYWORDS}, not {self.keywords}.", "5 is usual.")
+        if self.follow_up not in FOLLOW_UPS:
+            raise InvalidInputError(
+                f"There is no follow-up {self.follow_up!r}.", f"Use one of {', '.join(FOLLOW_UPS)}."
+            )
+        if self.merge not in MERGES:
+            raise InvalidInputError(f"There is no merge {self.merge!r}.", f"Use one of {', '.join(MERGES)}.")
+        if not 0.0 < self.seconds <= LONGEST_SECONDS:
+            raise InvalidInputError(f"Rewriting cannot take {self.seconds} s.", "20 seconds are usual.")
+
+    @property
+    def needs_generator(self) -> bool:
+        """Say whether any part needs a language model."""
+        writes = self.variants > 1 or self.keywords > 0
+        return writes or self.hyde or self.sub_questions or self.follow_up == "standalone"

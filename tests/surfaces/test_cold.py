@@ -1,0 +1,113 @@
+"""What a short command loads: a search by words alone starts without what it does not use."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import twofold
+from twofold.index import Index
+from twofold.late import late
+
+UNUSED = (
+    "answer",
+    "asker",
+    "evaluate",
+    "filling",
+    "http",
+    "index",
+    "ingest.chunk",
+    "ingest.enrich",
+    "ingest.pool",
+    "ingest.walk",
+    "models.cross_encoder",
+    "models.endpoint",
+    "models.files",
+    "models.http",
+    "models.opening",
+    "models.opening_generators",
+    "models.opening_rerankers",
+    "models.openvino",
+    "pipeline.memory",
+    "pipeline.rewriting",
+    "pipeline.sync",
+    "pipeline.whynot",
+    "query.rewrite",
+    "seed_settings",
+    "several",
+)
+LIBRARIES = ("openvino", "re2", "rich", "selectolax", "tokenizers", "watchfiles", "yaml")
+MOST_MODULES = 145
+PROGRAM = """
+import json, sys
+from twofold.__main__ import main
+sys.argv = ["twofold", *sys.argv[1:]]
+try:
+    main()
+finally:
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+def loaded_by(*words: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, check=True)
+
+    assert done.stdout
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    monkeypatch.setenv("TWOFOLD_HOME", str(tmp_path / "home"))
+    with Index("few") as index:
+        index.add("The cat sat on the mat.", source="cat.txt")
+    return "few"
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {name.removeprefix("twofold.") for name in modules if name.startswith("twofold.")}
+
+
+def under(modules: set[str], names: tuple[str, ...]) -> set[str]:
+    return {one for one in modules for name in names if one == name or one.startswith(f"{name}.")}
+
+
+@pytest.mark.parametrize("words", [("search", "-m", "bm25", "cat"), ("ls",)], ids=["search", "ls"])
+def test_what_a_command_does_not_use_is_not_loaded(named: str, words: tuple[str, ...]) -> None:
+    modules = loaded_by(*words, "-i", named)
+
+    assert "searcher" in ours(modules)
+    assert not under(ours(modules), UNUSED)
+    assert not under(modules, LIBRARIES)
+    assert len(ours(modules)) <= MOST_MODULES
+
+
+def test_the_version_is_told_without_any_command() -> None:
+    assert not under(ours(loaded_by("--version")), ("cli.search", "cli.sync", "cli.serve", "index", "http"))
+
+
+def late_addresses() -> Iterator[str]:
+    for path in Path(twofold.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and is_address(node.value):
+                yield node.value
+
+
+def is_address(text: str) -> bool:
+    module, sign, name = text.partition(":")
+    return (
+        bool(sign) and module.startswith("twofold.") and module.replace(".", "").isidentifier() and name.isidentifier()
+    )
+
+
+def test_every_part_that_is_loaded_late_is_where_its_address_says() -> None:
+    addresses = sorted(set(late_addresses()))
+    parts: list[Any] = [late(one) for one in addresses]
+
+    assert "twofold.models.opening:open_embedder" in addresses
+    assert all(callable(part) for part in parts)
