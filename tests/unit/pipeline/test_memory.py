@@ -305,7 +305,7 @@ def test_what_has_no_canonical_form_is_refused(value: object) -> None:
 
 
 def test_keys_hold_no_text_of_long_questions_but_their_terms() -> None:
-    key = key_of("word " * 5_000)
+    key = key_of("word " * 800)
     assert key.order == ("word",)
     assert may_share(key, key)
 
