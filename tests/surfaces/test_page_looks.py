@@ -118,3 +118,4 @@ def test_a_passage_of_a_pdf_opens_beside_the_picture_of_its_page(page: Page, vis
     assert picture.evaluate("(one) => one.decode().then(() => one.naturalWidth)") > 100
     assert on_screen(picture)
     assert on_screen(page.locator("#passage mark", has_text="Marmots"))
+    expect(page.locator("#passage mark")).to_have_text(["Marmots", "whistle"])  # not what the search added itself

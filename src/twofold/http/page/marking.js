@@ -5,7 +5,6 @@ import { make } from "/page/dom.js";
 const WORD = /[\p{L}\p{N}\p{M}_]+/gu;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const LONGEST_ENDING = 5;
-const LEAST_SHARE = 0.3; // of the weightiest term's weight: terms that the search added itself weigh little
 
 const folded = (word) => word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
@@ -24,18 +23,19 @@ export const slicedBy = (text, start, end) => {
   return text.slice(first.unit, unitsAt(text, end, first).unit);
 };
 
-// The terms that the question asked for: those of the traces, else its own words.
-export const askedTerms = (query, hits) => {
-  const weights = new Map();
-  for (const { trace } of hits) for (const { term, weight } of trace?.terms ?? []) weights.set(term, weight);
-  const least = Math.max(0, ...weights.values()) * LEAST_SHARE;
-  const asked = [...weights].filter(([, weight]) => weight >= least).map(([term]) => folded(term));
-  return asked.length ? asked : (query.match(WORD) ?? []).map(folded).filter((word) => word.length > 3);
-};
-
 const meets = (word, term) =>
   word === term || (term.length >= 3 && word.startsWith(term) && word.length - term.length <= LONGEST_ENDING) ||
   (term.length >= 4 && term.endsWith("i") && word.startsWith(term.slice(0, -1)) && word.endsWith("y"));
+
+// The terms that were asked for: those of the traces that a word of the question has, without what the search added
+// itself from the passages it found first; where words were not asked, the question's own words.
+export const askedTerms = ({ query, wordings, hits }) => {
+  const words = ([query, ...wordings].join(" ").match(WORD) ?? []).map(folded);
+  const terms = new Set(hits.flatMap(({ trace }) => trace.terms.map(({ term }) => folded(term))));
+  const has = (word, term) => meets(word, term) || (UNSPACED.test(term) && word.includes(term));
+  const asked = [...terms].filter((term) => words.some((word) => has(word, term)));
+  return asked.length ? asked : words.filter((word) => word.length > 3);
+};
 
 // The spans of a text's words that are among the terms; a term in a script without spaces is found anywhere.
 export const spansOf = (text, terms) => {

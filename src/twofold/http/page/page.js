@@ -11,6 +11,7 @@ const FILTER_HINT = "type == .md and modified >= 2025";
 const form = byId("asking");
 let searching = new AbortController();
 let answering = new AbortController();
+let untouched = true; // nothing was asked of this index yet
 let searched = false;
 
 const tell = (text) => {
@@ -60,6 +61,7 @@ const search = async (body) => {
   searching = new AbortController();
   const { signal } = searching;
   const results = byId("results");
+  untouched = false;
   results.setAttribute("aria-busy", "true");
   try {
     const found = await postJson(pathOf(byId("index").value, "explain"), body, { signal });
@@ -141,8 +143,9 @@ const askForToken = (why) => new Promise((settle) => {
 
 const describe = async (index) => {
   const info = await getJson(pathOf(index));
+  if (index !== byId("index").value) return;
   byId("held").textContent = `${counted(info.documents, "document")}, ${counted(info.chunks, "passage")}`;
-  if (searched) return;
+  if (!untouched) return;
   if (info.documents) {
     showLesson("Ask your documents",
       make("p", {}, make("kbd", {}, "Enter"), " searches, ", make("kbd", {}, "Shift"), " ", make("kbd", {}, "Enter"),
@@ -155,11 +158,13 @@ const showEmpty = (index) => showLesson(`The index “${index}” is empty`,
   make("p", {}, "Put a folder into it, then search here:"), make("pre", {}, `twofold sync FOLDER --index ${index}`));
 
 const choose = async () => {
+  untouched = true;
   searched = false;
+  searching.abort();
   hideAnswer();
   tell("");
-  await describe(byId("index").value).catch((error) => refuse(error, {}));
   byId("query").focus();
+  await describe(byId("index").value).catch((error) => refuse(error, {}));
 };
 
 const begin = async () => {

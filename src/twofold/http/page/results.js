@@ -45,7 +45,7 @@ const doubts = (found) => {
 
 export const showResults = (found, open) => {
   const best = Math.max(0, ...found.hits.map((hit) => hit.score));
-  const terms = askedTerms(found.query, found.hits);
+  const terms = askedTerms(found);
   byId("notes").replaceChildren(...doubts(found));
   byId("hits").replaceChildren(...found.hits.map((hit) => drawn(hit, { best, terms, fusion: found.fusion, open })));
   byId("legend").replaceChildren(...(found.hits.length ? [legend(found)] : []));
