@@ -1,7 +1,7 @@
 """The place that names concrete stores and models: settings in, what searches out; `filling` adds what fills."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -217,15 +217,25 @@ def _opened(opener: str, spec: str, **how: object) -> Any:  # noqa: ANN401  # a 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Openers:
-    """What opens models by name, each once."""
+    """What opens models by name, each once; a reranker once for every `rerank.tokens` that is asked for."""
 
-    rerankers: OpenRerankers
+    reranker: Callable[[int], Callable[[str], Reranker | None]]
     generators: OpenModels[Generator]
     extensions: OpenExtensions
+    by_tokens: dict[int, OpenRerankers] = field(default_factory=dict)
+
+    def rerankers(self, tokens: int) -> OpenRerankers:
+        """Give what opens rerankers that read so many tokens of a pair."""
+        return self.by_tokens.setdefault(tokens, OpenRerankers(self.reranker(tokens)))
+
+    def loaded(self) -> tuple[str, ...]:
+        """Name the rerankers that were opened."""
+        return tuple(name for some in list(self.by_tokens.values()) for name in some.loaded())
 
     def close(self) -> None:
         """Free all that were opened."""
-        self.rerankers.close()
+        for some in self.by_tokens.values():
+            some.close()
         self.generators.close()
         self.extensions.close()
 
@@ -236,12 +246,14 @@ def openers_for(
     """Make what opens rerankers and generators by name; see `RERANKERS` and `GENERATORS`."""
     cache, offline = settings.models, settings.offline
     own = extensions or OpenExtensions()
-    reranker = partial(
-        _opened, RERANKERS, cache=cache, max_tokens=settings.rerank.tokens, offline=offline, progress=progress
-    )
+
+    def reranker(tokens: int) -> Callable[[str], Reranker | None]:
+        built_in = partial(_opened, RERANKERS, cache=cache, max_tokens=tokens, offline=offline, progress=progress)
+        return partial(own_or_built_in, own.given.rerankers, built_in, own.reranker)
+
     generator = partial(_opened, GENERATORS, cache=cache, offline=offline, progress=progress)
     return Openers(
-        OpenRerankers(partial(own_or_built_in, own.given.rerankers, reranker, own.reranker)),
+        reranker,
         OpenModels(partial(own_or_built_in, own.given.generators, generator, own.generator)),
         own,
     )
@@ -249,10 +261,8 @@ def openers_for(
 
 def aids_for(base: Aids, settings: Settings, openers: Openers, own: Reranker | None = None) -> Aids:
     """Give what a search may ask by these settings; `own` is a reranker to take instead of theirs."""
-    named = (settings.rerank.model, settings.rerank.fallback)
-    made = (
-        (GuardedReranker(own),) if own is not None else tuple(openers.rerankers.named(name) for name in named if name)
-    )
+    named, rerankers = (settings.rerank.model, settings.rerank.fallback), openers.rerankers(settings.rerank.tokens)
+    made = (GuardedReranker(own),) if own is not None else tuple(rerankers.named(name) for name in named if name)
     retrievers = openers.extensions.retrievers(settings.search.extensions)
     transformers = openers.extensions.transformers(settings.search.extensions)
     return replace(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from twofold.compose import Openers, aids_for, plan_of
-from twofold.domain.errors import TwofoldError
+from twofold.domain.errors import MismatchError, TwofoldError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Reranker
 from twofold.late import late
@@ -63,6 +63,7 @@ class Searcher:
         self._meter = Meter()
         self._plan = plan_of(settings)
         self._memory = _memory_of(settings)
+        self._alike = False
 
     @property
     def settings(self) -> Settings:
@@ -109,7 +110,7 @@ class Searcher:
         """Say how searching went since this was opened, and which models are in memory."""
         embedder = self._parts.embedder
         loaded = (embedder.identity.name,) if is_loaded(embedder) else ()
-        return self._meter.snapshot((*loaded, *self._openers.rerankers.loaded()))
+        return self._meter.snapshot((*loaded, *self._openers.loaded()))
 
     def parts_for(self, asking: Asking) -> tuple[SearchParts, SearchPlan]:
         """Give the parts and the plan that a search uses."""
@@ -117,6 +118,7 @@ class Searcher:
         return parts, plan
 
     def _asked(self, asking: Asking) -> tuple[SearchParts, SearchPlan, Settings]:
+        self._check_analyser()
         overrides = asking.overrides
         settings = merge(self._settings, overrides) if overrides else self._settings
         plan = plan_of(settings) if overrides else self._plan
@@ -124,6 +126,20 @@ class Searcher:
         plan = replace(plan, k=k, mode=mode, filter=asking.filter)
         own = None if asking.rerank is None or isinstance(asking.rerank, str) else asking.rerank
         return replace(self._parts, aids=aids_for(self._parts.aids, settings, self._openers, own)), plan, settings
+
+    def _check_analyser(self) -> None:
+        """Refuse to look for words that another analyser made than the passages' own: few of them would be found."""
+        if self._alike:
+            return
+        with self._parts.store.view() as view:
+            held = view.recipe
+        used = self._parts.analyser.describe()
+        if held is not None and held.analyser != used:
+            raise MismatchError(
+                f"The index was made with another analyser than {used.split()[0]!r}.",
+                "Leave the analyser to the index, or run `twofold index reindex`.",
+            )
+        self._alike = held is not None
 
     def _record(self, found: SearchResult) -> None:
         counts = found.counts
