@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.making import entries, query, recipe
 
+from making import entries, query, recipe
 from twofold.domain.ports import Store
 from twofold.domain.types import Ranking, Statistics, TermCounts, TermQuery
 from twofold.lexical.analyze import EXACT

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.dictated import Dictated
 
+from dictated import Dictated
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import EVERYTHING, Filter, Op, Test
 from twofold.domain.types import Block, BlockKind, Document, document_id
