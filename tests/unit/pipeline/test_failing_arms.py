@@ -13,9 +13,9 @@ from twofold.domain.ports import Scope
 from twofold.pipeline.fallback import COULD_NOT_LOOK
 from twofold.pipeline.limits import Deadline
 from twofold.pipeline.looking import Reach
-from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.search import search
+from twofold.pipeline.search_parts import SearchParts
 from twofold.searcher import AS_SET, Asking
 
 DAMAGED = CorruptError("a segment is damaged.", "Run `twofold index verify`.")
@@ -40,7 +40,7 @@ class Failing:
             yield Failing(view, self._calls, self._error)
 
 
-def failing(*calls: str, asking: Asking = AS_SET, error: TwofoldError = DAMAGED) -> tuple[Parts, SearchPlan]:
+def failing(*calls: str, asking: Asking = AS_SET, error: TwofoldError = DAMAGED) -> tuple[SearchParts, SearchPlan]:
     parts, plan = indexed(GIT)._searcher.parts_for(asking)
     store: Any = Failing(parts.store, calls, error)
     return replace(parts, store=store), plan

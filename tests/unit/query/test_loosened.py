@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from twofold.domain.filters import EVERYTHING
 from twofold.lexical.analyze import analyser_for
 from twofold.lexical.normal import fold
-from twofold.query.parse import Analysis, loosened, parse
+from twofold.query.parse import Analysis, ParsedQuery, loosened, parse
 
 PIECES = st.sampled_from(
     [
@@ -24,7 +24,7 @@ PIECES = st.sampled_from(
 )
 
 
-def read(text: str):  # noqa: ANN201  # what `parse` gives
+def read(text: str) -> ParsedQuery:
     made = analyser_for("english")
     return parse(text, Analysis(fold, made.query, made.phrase_terms, made.clause_terms))
 
