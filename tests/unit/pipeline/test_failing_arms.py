@@ -59,7 +59,7 @@ def test_the_other_arm_answers_alone(call: str, mode: str, note: str) -> None:
     assert list(result.trace.evaluate()) == [hit.score for hit in result.hits]
 
 
-def failing_with(call: str, **asked: str) -> tuple[Parts, str, SearchPlan]:
+def failing_with(call: str, **asked: str) -> tuple[SearchParts, str, SearchPlan]:
     parts, plan = failing(call, asking=Asking(settings=asked))
     return parts, "merge commit", plan
 
