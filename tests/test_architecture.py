@@ -12,7 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "twofold"
 MODULES = sorted(SOURCE.rglob("*.py"))
-PARTS = sorted(path for path in SOURCE.rglob("*") if path.suffix in {".py", ".c", ".sql", ".txt", ".json"})
+PARTS = sorted(
+    path
+    for path in SOURCE.rglob("*")
+    if path.suffix in {".py", ".c", ".sql", ".txt", ".json", ".html", ".css", ".js", ".svg"}
+)
 
 BANNED_NAMES = re.compile(r"utils?|helpers?|common|core|base|managers?|misc")
 BANNED_IMPORTS = {"pickle", "marshal", "shelve", "unittest.mock", "dill", "joblib"}

@@ -14,7 +14,7 @@ _UNSEEN = (
 _HIDDEN = re.compile(f"[{_CONTROLS}{_UNSEEN}\ud800-\udfff]")
 _JOINERS = re.compile("(?<![\u0600-\u1fff\U0001f000-\U0001faff\u2600-\u27bf])[\u200c\u200d]+|[\u200c\u200d]{2,}")
 """Joiners mean something between letters of Arabic, Persian and Indic scripts and between emoji, and nowhere else."""
-_COMMENT = re.compile(r"<!--(?:(?!-->).)*+(?:-->|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _CONCEALED = re.compile(
     r"<(\w{1,16})\b[^<>]{0,400}?(?:display\s{0,4}:\s{0,4}none|visibility\s{0,4}:\s{0,4}hidden|font-size\s{0,4}:\s{0,4}0"
     r"|opacity\s{0,4}:\s{0,4}0(?![.\d])|\shidden\b)[^<>]{0,400}>(?:(?!</\1\s{0,8}>).){0,4000}(?:</\1\s{0,8}>|\Z)",
