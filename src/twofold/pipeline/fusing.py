@@ -21,6 +21,7 @@ from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import Asked, Heard
 from twofold.ranking.fuse import rank_values
 
+MOST_TERMS = 500
 SHOWN = 5
 """How many of the added terms a trace names."""
 CODE_SHARE = 0.5
@@ -89,8 +90,13 @@ def about_codes(fusion: FusionPlan) -> FusionPlan:
 
 
 def may_grow(heard: Heard, found: Candidates) -> bool:
-    """Say whether a question may grow: one wording, both arms spoke, and it is not about a code, which stands alone."""
-    return len(heard.asked) == 1 and not heard.about_a_code and len(found.lexical) > 0 and len(found.dense) > 0
+    """Say whether a question may grow: one wording, both arms spoke, and it is not about a code, which stands alone.
+
+    One of more than 500 terms has enough of them.
+    """
+    if len(heard.asked) != 1 or heard.about_a_code or len(heard.understood.parsed.terms.weights) > MOST_TERMS:
+        return False
+    return len(found.lexical) > 0 and len(found.dense) > 0
 
 
 def _grown(

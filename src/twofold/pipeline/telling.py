@@ -8,7 +8,7 @@ from twofold.domain.ports import View
 from twofold.domain.types import Hit
 from twofold.pipeline.answerable import signals_of
 from twofold.pipeline.expanding import Expanded, expand
-from twofold.pipeline.fusing import Joined
+from twofold.pipeline.fusing import MOST_TERMS, Joined
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import Counts, FoundPassage, HitTrace, RerankTrace, SearchResult, StageTrace
 from twofold.pipeline.search_parts import SearchParts
@@ -70,12 +70,12 @@ def _relevance(standing: Standing) -> Mapping[int, float]:
 def _chance(parts: SearchParts, view: View, run: Run, relevance: Mapping[int, float]) -> float | None:
     """Give the calibrated chance that the best five hold an answer, 0 where nothing was found.
 
-    None where such searches were never measured, or nothing could be searched.
+    None where such searches were never measured, or nothing could be searched. No question of more than 500 terms was.
     """
     reranker = run.standing.rerank.model if run.standing.rerank is not None and relevance else ""
     calibration = calibration_for(parts.aids.calibrations, run.heard.mode, parts.embedder.identity.name, reranker)
     terms = run.heard.understood.parsed.terms
-    if calibration is None:
+    if calibration is None or len(terms.weights) > MOST_TERMS:
         return None
     asked = replace(terms, k1=run.plan.k1, b=run.plan.b)
     signals = signals_of(view, run.arms.found, run.standing.ranking, asked, relevance or None)

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from making import entries, query, recipe
+from twofold import Index
 from twofold.domain.ports import Store
 from twofold.domain.types import Ranking, Statistics, TermCounts, TermQuery
 from twofold.lexical.analyze import EXACT
 from twofold.lexical.bm25 import explain, statistics_of
+from twofold.models.hashing import HashingEmbedder
 from twofold.pipeline.growing import grown
 from twofold.ranking.likeness import Likeness, more_like, shares
 from twofold.stores.local.store import LocalStore
@@ -71,3 +73,16 @@ def test_without_likeness_or_passages_the_question_stays_itself(store: Store) ->
     with store.view() as view:
         assert grown(view, asked, view.find_terms(asked, 10), Likeness(passages=0)) is asked
         assert grown(view, asked, view.find_terms(query("absent"), 10), Likeness()) is asked
+
+
+def test_a_question_of_very_many_terms_neither_grows_nor_has_a_chance() -> None:
+    with Index(":memory:", embedder=HashingEmbedder()) as index:
+        index.add("Undo the last commit.", source="a.txt")
+        short = index.search("undo the commit")
+        long = index.search("undo the commit " + " ".join(f"w{number}" for number in range(600)))
+
+    assert short.p_answerable is not None
+    assert "likeness" in {stage.name for stage in short.stages}
+    assert long.hits
+    assert long.p_answerable is None
+    assert "likeness" not in {stage.name for stage in long.stages}
