@@ -9,7 +9,6 @@ from twofold.answer.types import Reading
 from twofold.domain.generators import MAX_TOKENS, SECONDS, Generator, TextStream
 from twofold.query.history import LAST_FIVE, Memory, Turn
 
-ON_FAILURE = ("degrade", "empty", "llm", "raise")
 LEAST_CONTEXT = 256  # tokens
 NO_LIMIT = 3_600.0  # seconds
 

@@ -6,7 +6,7 @@ stand for do.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 
@@ -18,12 +18,11 @@ from twofold.pipeline.results import ArmTrace
 from twofold.ranking.adaptive import adaptive_weight
 from twofold.ranking.convex import convex_constants, dense_value, lexical_value
 from twofold.ranking.fuse import RANK_CONSTANT, rank_values
-from twofold.ranking.normalise import dbsf, normaliser
+from twofold.ranking.normalise import dbsf, logit, normaliser
 
 LEXICAL, DENSE = "lexical", "dense"
 NORMALISERS = ("none", "clip", "max", "minmax", "theoretical", "zscore", "sigmoid", "dbsf")
 LOWEST = {LEXICAL: 0.0, DENSE: -1.0}
-SURE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +86,7 @@ class Fused:
 
 def convex(found: Candidates, plan: FusionPlan) -> Fused:
     """Fuse completed scores; an arm that found nothing leaves the order to the other."""
-    weight = plan.dense_weight if len(found.lexical) and len(found.dense) else float(len(found.dense) > 0)
-    constants = convex_constants(found.lexical_scores, found.dense_scores)
-    words = lexical_value(found.lexical_scores, constants)
-    meaning = dense_value(found.dense_scores, constants)
-    shown = {
-        "dense_weight": weight,
-        "background": constants.background,
-        "dense_max": constants.dense_max,
-        "lexical_max": constants.lexical_max,
-    }
-    return summed(_shares(found, (words, meaning), (1.0 - weight, weight)), shown)
+    return _convex(found, lambda _words, _meaning: plan.dense_weight)
 
 
 def adaptive(found: Candidates, plan: FusionPlan) -> Fused:
@@ -105,12 +94,23 @@ def adaptive(found: Candidates, plan: FusionPlan) -> Fused:
 
     `dense_weight` is what it is where both do alike: `twofold.ranking.adaptive`.
     """
-    if not (len(found.lexical) and len(found.dense)):
-        return convex(found, plan)
+    return _convex(found, lambda words, meaning: adaptive_weight(words, meaning, plan.dense_weight))
+
+
+def _convex(found: Candidates, weigh: Callable[[Scores, Scores], float]) -> Fused:
+    """Fuse completed scores; `weigh` gives the weight of meaning from the values of both arms, where both spoke."""
     constants = convex_constants(found.lexical_scores, found.dense_scores)
     words = lexical_value(found.lexical_scores, constants)
     meaning = dense_value(found.dense_scores, constants)
-    return convex(found, replace(plan, dense_weight=adaptive_weight(words, meaning, plan.dense_weight)))
+    both = len(found.lexical) and len(found.dense)
+    weight = weigh(words, meaning) if both else float(len(found.dense) > 0)
+    shown = {
+        "dense_weight": weight,
+        "background": constants.background,
+        "dense_max": constants.dense_max,
+        "lexical_max": constants.lexical_max,
+    }
+    return summed(_shares(found, (words, meaning), (1.0 - weight, weight)), shown)
 
 
 def by_rank(found: Candidates, plan: FusionPlan, *, weighted: bool) -> Fused:
@@ -140,11 +140,11 @@ def distribution_based(found: Candidates, plan: FusionPlan) -> Fused:
 
 def log_odds(found: Candidates, plan: FusionPlan) -> Fused:
     """Pool normalised scores as probabilities, `Σ ln(p / (1 - p))`; who is not listed says nothing, p = 1/2."""
-    pooled = []
-    for arm, name, norm in _arms(found, plan):
-        chances = np.clip(normaliser(norm, LOWEST[name])(arm.scores), SURE, 1.0 - SURE)
-        pooled.append(_placed(found.keys, Ranking(arm.keys, np.log(chances / (1.0 - chances))), below=0.0))
-    return summed(_shares(found, tuple(pooled), (1.0, 1.0)))
+    pooled = tuple(
+        _placed(found.keys, Ranking(arm.keys, logit(normaliser(norm, LOWEST[name])(arm.scores))), below=0.0)
+        for arm, name, norm in _arms(found, plan)
+    )
+    return summed(_shares(found, pooled, (1.0, 1.0)))
 
 
 def alone(found: Candidates, plan: FusionPlan, *, arm: str) -> Fused:

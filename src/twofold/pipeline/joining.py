@@ -14,7 +14,7 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Ranking
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.rerank import Reading
-from twofold.pipeline.rereading import Readers, reread
+from twofold.pipeline.rereading import readers_for, reread
 from twofold.pipeline.results import (
     ArmTrace,
     Counts,
@@ -28,8 +28,6 @@ from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Standing, Stopwatch
 from twofold.ranking.confidence import confidence
 from twofold.ranking.fuse import rank_values
-
-NO_STEPS: Mapping[int, tuple[Step, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def joined_by_reranker(
         pool = _pooled(answers, plan)
     standing = Standing(pool.ranking, constants={"k": float(plan.fusion.rank_constant)})
     if len(pool.ranking) > plan.rerank.candidates:
-        readers = Readers(parts.aids.rerankers, parts.aids.calls, plan.patience, fails_open=plan.on_failure != "raise")
+        readers = readers_for(parts, plan)
         reading = Reading(question, pool.ranking, lambda keys: [_read_of(pool.hits[key]) for key in keys])
         with watch.step("rerank"):
             standing = reread(standing, readers, reading, replace(plan.rerank, weight=1.0), watch.elapsed)

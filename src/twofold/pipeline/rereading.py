@@ -7,8 +7,10 @@ from twofold.domain.errors import ModelError
 from twofold.domain.ports import Reranker
 from twofold.pipeline.limits import TimedCalls
 from twofold.pipeline.patience import Patience, waited
+from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.rerank import Reading, Reranked, RerankPlan, rerank
 from twofold.pipeline.results import Step
+from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Elapsed, Standing
 
 
@@ -20,6 +22,11 @@ class Readers:
     calls: TimedCalls
     patience: Patience
     fails_open: bool = True
+
+
+def readers_for(parts: SearchParts, plan: SearchPlan) -> Readers:
+    """Give the rerankers that a search has, and the patience that its plan has with them."""
+    return Readers(parts.aids.rerankers, parts.aids.calls, plan.patience, fails_open=plan.on_failure != "raise")
 
 
 def reread(standing: Standing, readers: Readers, reading: Reading, plan: RerankPlan, elapsed_ms: Elapsed) -> Standing:

@@ -15,7 +15,7 @@ from twofold.pipeline.limits import Deadline
 from twofold.pipeline.looking import Reach
 from twofold.pipeline.plan import SearchPlan, check
 from twofold.pipeline.rerank import Reading
-from twofold.pipeline.rereading import Readers, reread
+from twofold.pipeline.rereading import readers_for, reread
 from twofold.pipeline.results import SearchResult
 from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Passages, Standing, Stopwatch
@@ -109,8 +109,8 @@ def _narrowed(view: View, scope: Scope, heard: Heard) -> Scope:
 def _reread(
     parts: SearchParts, standing: Standing, passages: Passages, words: str, plan: SearchPlan, watch: Stopwatch
 ) -> Standing:
-    readers = Readers(parts.aids.rerankers, parts.aids.calls, plan.patience, fails_open=plan.on_failure != "raise")
-    return reread(standing, readers, Reading(words, standing.ranking, passages.texts), plan.rerank, watch.elapsed)
+    reading = Reading(words, standing.ranking, passages.texts)
+    return reread(standing, readers_for(parts, plan), reading, plan.rerank, watch.elapsed)
 
 
 def _looked(  # what a look takes

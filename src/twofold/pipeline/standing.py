@@ -10,8 +10,6 @@ from twofold.domain.ports import View
 from twofold.domain.types import Chunk, DocumentInfo, Metadata, Ranking
 from twofold.pipeline.results import FilterSummary, RerankSummary, StageTrace, Step
 
-NO_STEPS: Mapping[int, tuple[Step, ...]] = {}
-
 
 class Stopwatch:
     """Measures the steps of one search in milliseconds."""
