@@ -1,4 +1,4 @@
-"""The answering half of an index, as a Python program uses it."""
+"""The answering half of an index, or of several, as a Python program uses it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -8,20 +8,20 @@ from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.generators import Generator
 from twofold.late import late
 from twofold.query.history import Turn
-from twofold.searcher import NO_SETTINGS, Asking, Searcher
+from twofold.searcher import NO_SETTINGS, Asking
 from twofold.stores.sessions import Sessions
 
 if TYPE_CHECKING:
     from twofold.answer.events import Event
     from twofold.answer.types import Answer
-    from twofold.asker import Asker
+    from twofold.asker import Asker, Searching
     from twofold.pipeline.ask import AnswerStream
 
 
 class Answering:
-    """What an index answers: questions, in words, with citations."""
+    """What an index answers: questions, in words, with citations. Several indexes answer them alike."""
 
-    _searcher: Searcher
+    _passages: "Searching"
     _sessions: Sessions
 
     def ask(  # noqa: PLR0913  # each may be left out
@@ -82,5 +82,5 @@ class Answering:
     @cached_property
     def _asker(self) -> "Asker":
         """What answers, loaded when something is first asked: a search that asks nothing starts 20 ms sooner."""
-        made: Asker = late("twofold.asker:Asker")(self._searcher, self._sessions)
+        made: Asker = late("twofold.asker:Asker")(self._passages, self._sessions)
         return made

@@ -1,8 +1,9 @@
-"""What answers questions about one collection by its settings: searching, a model to write, conversations kept."""
+"""What answers questions about one index, or several, by its settings: searching, a model to write, conversations."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from twofold.answer.context import Budget, template_named
 from twofold.answer.events import DoneEvent, Event
@@ -12,9 +13,11 @@ from twofold.domain.generators import Generator as Writes
 from twofold.ingest.chunk.sentences import sentence_ends
 from twofold.pipeline.answering import AnswerPlan, Cut, Means, Question
 from twofold.pipeline.ask import AnswerStream, answering
+from twofold.pipeline.plan import SearchPlan
+from twofold.pipeline.results import SearchResult
 from twofold.pipeline.search_parts import SearchParts
 from twofold.query.history import Memory, Turn
-from twofold.searcher import AS_SET, Asking, Searcher
+from twofold.searcher import AS_SET, Asking
 from twofold.settings import Settings, merge
 from twofold.stores.sessions import Sessions
 
@@ -22,10 +25,27 @@ SYNTHESIS = ("extract", "generate")
 """The stages that make an answer of a search."""
 
 
-class Asker:
-    """Answers questions about one collection. Bears calls from several threads."""
+class Searching(Protocol):
+    """What finds passages to answer from: one index's searcher, or several indexes."""
 
-    def __init__(self, searcher: Searcher, sessions: Sessions) -> None:
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold where a question asks nothing else."""
+
+    def search(self, query: str, asking: Asking = ..., /) -> SearchResult:
+        """Search for one question."""
+
+    def parts_for(self, asking: Asking) -> tuple[SearchParts, SearchPlan]:
+        """Return the parts and the plan that a search uses; of several indexes, those of the first one."""
+
+    def record_stages(self, timings_ms: Mapping[str, float]) -> None:
+        """Add what making an answer of a search took to the figures."""
+
+
+class Asker:
+    """Answers questions about one index, or several. Bears calls from several threads."""
+
+    def __init__(self, searcher: Searching, sessions: Sessions) -> None:
         self._searcher = searcher
         self._sessions = sessions
 

@@ -58,6 +58,11 @@ class Collection:
         return self._settings
 
     @property
+    def folder(self) -> Path | None:
+        """The folder it is kept in; None in memory."""
+        return None if self._where == MEMORY else folder_of(self._where, self._asked.home)
+
+    @property
     def searcher(self) -> Searcher:
         """What searches it; several indexes are searched together by theirs."""
         return self._searcher
@@ -123,7 +128,7 @@ class Collection:
     def info(self) -> IndexInfo:
         """Say what the index holds and how it was made."""
         held = self._store.info()
-        folder = MEMORY if self._where == MEMORY else str(folder_of(self._where, self._asked.home))
+        folder = MEMORY if self.folder is None else str(self.folder)
         counts = (held.documents, held.chunks, held.generation, held.segments, held.bytes_on_disk)
         return IndexInfo(str(self._where), folder, held.recipe, *counts)
 

@@ -8,7 +8,7 @@ from typing import Literal, overload
 
 from twofold.asked import Answering
 from twofold.collection import Collection
-from twofold.compose import MEMORY, folder_of, remove_index
+from twofold.compose import MEMORY, remove_index
 from twofold.domain.errors import InvalidInputError, ReadError
 from twofold.domain.ports import Embedder, Finding
 from twofold.domain.types import Document, DocumentInfo, Metadata
@@ -75,7 +75,8 @@ class Index(Collection, Answering):
         )
         name = self._settings.embedder if embedder is None else embedder.identity.name
         self._parts = filled(self._searching, self._settings, name, self._openers.extensions)
-        folder = None if where == MEMORY else folder_of(where, self._asked.home)
+        self._passages = self._searcher
+        folder = self.folder
         self._sessions = Sessions(None if folder is None else sessions_folder(self._asked.home, folder))
 
     @overload

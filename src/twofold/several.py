@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from twofold.asked import Answering
 from twofold.collection import Collection
 from twofold.domain.errors import InvalidInputError, TwofoldError
 from twofold.domain.ports import Embedder, EmbedderIdentity, Reranker, RerankerIdentity
@@ -27,7 +28,8 @@ from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import check_embedder
 from twofold.pipeline.whynot import WhyNot, why_not
 from twofold.searcher import AS_SET, Asking, Searcher
-from twofold.settings import merge
+from twofold.settings import Settings, merge
+from twofold.stores.sessions import Sessions, sessions_folder
 
 Where = Collection | str | Path
 Indexes = Mapping[str, Where] | Sequence[Where]
@@ -57,11 +59,15 @@ class _Member:
     plan: SearchPlan
 
 
-class Several:
-    """Several indexes, searched together.
+class Several(Answering):
+    """Several indexes, searched together, and asked together.
 
     Each is an `Index`, which stays its owner's, or a name or a path, which is opened here and closed with this; one
     that cannot be opened is left out and named by each answer. A mapping gives them names of your own.
+
+    `ask` and `ask_stream` answer as an `Index` does, with the first index's settings and language model; the
+    `collection` of each source and citation says which index it is from. Conversations are kept with these indexes
+    together.
 
     >>> from twofold import Index, Several
     >>> from twofold.models.hashing import HashingEmbedder
@@ -78,6 +84,7 @@ class Several:
         named = _named(indexes)
         self._opened: dict[str, Searcher] = {}
         self._lost: list[Lost] = []
+        folders: list[Path | None] = []
         with ExitStack() as stack:
             for name, where in named.items():
                 try:
@@ -86,9 +93,19 @@ class Several:
                     self._lost.append(Lost(name, error))
                 else:
                     self._opened[name] = index.searcher
+                    folders.append(index.folder)
             if not self._opened:
                 raise self._lost[-1].error
             self._stack = stack.pop_all()
+        self._passages = self
+        kept = [one for one in folders if one is not None]
+        whole = len(kept) == len(folders)
+        self._sessions = Sessions(sessions_folder(self.settings.home, *kept) if whole else None)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the first index, which hold for `global`, for joining and for answers."""
+        return next(iter(self._opened.values())).settings
 
     @property
     def lost(self) -> Sequence[Lost]:
@@ -119,6 +136,16 @@ class Several:
         """Say which stage of a `global` search lost a document, named by its source or as `collection/id`."""
         members, _, _ = self._asked(asking, "global")
         return _as_one(members, lambda parts, plan: why_not(parts, query, document, plan))[0]
+
+    def parts_for(self, asking: Asking) -> tuple[SearchParts, SearchPlan]:
+        """Return the parts and the plan of the first index that takes part: what answers are made with."""
+        members, _, _ = self._asked(asking, None)
+        return members[0].parts, members[0].plan
+
+    def record_stages(self, timings_ms: Mapping[str, float]) -> None:
+        """Add what making an answer took to the figures of each index."""
+        for searcher in self._opened.values():
+            searcher.record_stages(timings_ms)
 
     def close(self) -> None:
         """Close what was opened here. Calling it twice does nothing more."""

@@ -2,24 +2,29 @@
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event
 from twofold.answer.types import Answer, Citation, Source
+from twofold.cli.asked import several_opened
 from twofold.cli.data import write_json
 from twofold.cli.filters import parsed_filter
 from twofold.cli.launch import open_index
 from twofold.cli.models import ensure_present
-from twofold.cli.options import EmbedderOption, FilterOption, IndexOption, JsonOption
+from twofold.cli.options import EmbedderOption, FilterOption, IndexesOption, JsonOption
 from twofold.cli.progress import progress_on
 from twofold.cli.screen import Screen, from_here, one_line, printable, screen_on, shortened
 from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.index import Index
+
+if TYPE_CHECKING:
+    from twofold.asked import Answering
 
 LlmOption = Annotated[
     str | None,
@@ -54,7 +59,7 @@ def ask(
     session: SessionOption = "",
     sync: Annotated[bool, typer.Option(help="First bring the index up to date with PATH.")] = True,
     filters: FilterOption = None,
-    index: IndexOption = None,
+    index: IndexesOption = None,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -62,11 +67,12 @@ def ask(
 
     `twofold ask docs/ "how do I undo a commit?"` indexes the folder on first use and follows its changes later. Without
     a language model the answer is made of the documents' own sentences. Where the documents do not hold it, it says so.
+    Several indexes are asked as one where --index is repeated.
     """
     path, question = _parted(words, index)
-    name = index or (index_name(path) if path is not None else None)
-    with open_index(context, name, create=path is not None, embedder=embedder) as opened:
-        if path is not None and sync:
+    names = index or ([index_name(path)] if path is not None else [])
+    with opened_to_ask(context, names, embedder, create=path is not None) as opened:
+        if path is not None and sync and isinstance(opened, Index):
             _follow(opened, path)
         told = _Told(screen_on(), as_json=as_json, stream=stream)
         events = opened.ask_stream(question, llm=llm, k=k, filter=parsed_filter(filters or []), session=session)
@@ -76,6 +82,19 @@ def ask(
             events.close()
 
 
+@contextmanager
+def opened_to_ask(
+    context: typer.Context, names: Sequence[str], embedder: str | None, *, create: bool = False
+) -> Iterator["Answering"]:
+    """Open the index of this name, or of the settings where there is none; several of them as one."""
+    if len(names) > 1:
+        with several_opened(context, names, embedder) as several:
+            yield several
+        return
+    with open_index(context, names[0] if names else None, create=create, embedder=embedder) as opened:
+        yield opened
+
+
 def index_name(path: Path) -> str:
     """Give the name of the index that is kept for a folder or file: its own name and a hash of where it is."""
     whole = path.expanduser().resolve()
@@ -83,9 +102,9 @@ def index_name(path: Path) -> str:
     return f"{readable}-{blake2b(str(whole).encode('utf-8', 'surrogateescape'), digest_size=4).hexdigest()}"
 
 
-def _parted(words: list[str], index: str | None) -> tuple[Path | None, str]:
+def _parted(words: list[str], index: Sequence[str] | None) -> tuple[Path | None, str]:
     """Part what to ask from the question. Raises InvalidInputError where either is missing."""
-    if index is not None:
+    if index:
         return None, " ".join(words)
     path = Path(words[0]).expanduser()
     if len(words) > 1 and path.exists():
@@ -169,7 +188,7 @@ def _drawn(screen: Screen, citation: Citation, *, known: bool) -> str:
     """Draw a citation; of a place that was named already only what is quoted."""
     page = f", p. {citation.page}" if citation.page is not None else f", {citation.place}" if citation.place else ""
     section = f" › {' › '.join(citation.heading)}" if citation.heading else ""
-    where = one_line(f"{from_here(citation.source)}{page}{section}")
+    where = one_line(f"{_of(citation)}{from_here(citation.source)}{page}{section}")
     quote = shortened(one_line(citation.quote), _QUOTED)
     if known:
         return f"    {quote}"
@@ -177,4 +196,10 @@ def _drawn(screen: Screen, citation: Citation, *, known: bool) -> str:
 
 
 def _nearest(screen: Screen, source: Source) -> str:
-    return f"  {screen.paint(from_here(source.source), 'bold')}: {shortened(one_line(source.text), _QUOTED)}"
+    where = one_line(f"{_of(source)}{from_here(source.source)}")
+    return f"  {screen.paint(where, 'bold')}: {shortened(one_line(source.text), _QUOTED)}"
+
+
+def _of(one: Citation | Source) -> str:
+    """Return the index that something is from, where several were asked."""
+    return f"{one.collection}: " if one.collection else ""

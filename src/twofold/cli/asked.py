@@ -17,6 +17,7 @@ from twofold.settings import Settings
 
 if TYPE_CHECKING:
     from twofold.pipeline.whynot import WhyNot
+    from twofold.several import Several
 
 
 class Searching(Protocol):
@@ -48,15 +49,23 @@ def opened_for(context: typer.Context, names: Sequence[str], embedder: str | Non
             index = stack.enter_context(open_collection(context, names[0] if names else None, embedder=embedder))
             yield Opened(index.searcher, index.settings)
             return
-        home = settings_for(context).settings.home
+        several = stack.enter_context(several_opened(context, names, embedder))
+        yield Opened(several, several.settings)
+
+
+@contextmanager
+def several_opened(context: typer.Context, names: Sequence[str], embedder: str | None) -> Iterator["Several"]:
+    """Open several indexes as one; one that does not open is left out and named beside what is found."""
+    home = settings_for(context).settings.home
+    with ExitStack() as stack:
         found: dict[str, Collection | str] = {}
         for name in names:
             try:
                 found[name] = stack.enter_context(open_collection(context, name, embedder=embedder))
             except TwofoldError:
                 found[name] = str(folder_of(name, home))  # fails there again, and is told of beside the results
-        several: Searching = stack.enter_context(command_part("twofold.several", "Several")(found))
-        yield Opened(several, next(one.settings for one in found.values() if isinstance(one, Collection)))
+        several: Several = stack.enter_context(command_part("twofold.several", "Several")(found))
+        yield several
 
 
 def settings_asked(**said: object) -> Mapping[str, object]:

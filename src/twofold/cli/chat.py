@@ -1,17 +1,18 @@
 """`chat`: ask an index again and again; what was said before counts."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 import typer
 
 from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent
-from twofold.cli.ask import LlmOption, draw_rest
-from twofold.cli.launch import open_index
-from twofold.cli.options import EmbedderOption, IndexOption
+from twofold.cli.ask import LlmOption, draw_rest, opened_to_ask
+from twofold.cli.options import EmbedderOption, IndexesOption
 from twofold.cli.screen import Screen, one_line, printable, screen_on
-from twofold.index import Index
+
+if TYPE_CHECKING:
+    from twofold.asked import Answering
 
 _LEAVING = frozenset({"/quit", "/exit", "/q", "exit", "quit"})
 
@@ -23,15 +24,15 @@ def chat(
     session: Annotated[
         str, typer.Option("--session", metavar="NAME", help="Keep the conversation under this name and go on with it.")
     ] = "",
-    index: IndexOption = None,
+    index: IndexesOption = None,
     embedder: EmbedderOption = None,
 ) -> None:
-    """Talk with an index: each line is a question, and what was said before counts. An empty line or /quit ends it.
+    """Talk with an index, or with several: each line is a question, and what was said before counts.
 
-    Without --session the conversation is forgotten afterwards.
+    An empty line or /quit ends it. Without --session the conversation is forgotten afterwards.
     """
     screen = screen_on()
-    with open_index(context, index, embedder=embedder) as opened:
+    with opened_to_ask(context, index or [], embedder) as opened:
         name = session or f"chat {uuid4()}"
         try:
             for turn in opened.conversation(session) if session else ():
@@ -52,7 +53,7 @@ def _asked(screen: Screen) -> str:
     return "" if said.lower() in _LEAVING else said
 
 
-def _answer(screen: Screen, opened: Index, question: str, session: str, llm: str | None) -> None:
+def _answer(screen: Screen, opened: "Answering", question: str, session: str, llm: str | None) -> None:
     events = opened.ask_stream(question, llm=llm, session=session)
     try:
         for event in events:

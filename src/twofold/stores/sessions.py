@@ -63,18 +63,33 @@ class Sessions:
             (self._folder / (key + _SUFFIX)).unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """Delete all conversations with the collection, and their folder."""
+        """Delete all conversations with the collection, alone or with others, and their folders."""
         self._held.clear()
-        if self._folder is not None and self._folder.is_dir():
-            for path in self._folder.glob("*" + _SUFFIX):
-                path.unlink(missing_ok=True)
-            with suppress(OSError):
-                self._folder.rmdir()
+        if self._folder is None:
+            return
+        for found in sorted(self._folder.parent.rglob(self._folder.name)):
+            _empty(found)
 
 
-def sessions_folder(home: Path, index_folder: Path) -> Path:
-    """Give the folder in which conversations with an index are kept: beside the indexes, never within one."""
-    return home / "sessions" / blake2b(str(index_folder).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+def sessions_folder(home: Path, *index_folders: Path) -> Path:
+    """Return the folder in which conversations with an index are kept: beside the indexes, never within one.
+
+    A conversation with several indexes has one folder within another, in whatever order they are named; so the name of
+    each stands in its path, and deleting any of them deletes it.
+    """
+    named = sorted(
+        blake2b(str(one).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest() for one in index_folders
+    )
+    return home.joinpath("sessions", *named)
+
+
+def _empty(folder: Path) -> None:
+    """Delete the conversations in a folder and below, and the folders."""
+    for path in folder.rglob("*" + _SUFFIX):
+        path.unlink(missing_ok=True)
+    for below in (*sorted((one for one in folder.rglob("*") if one.is_dir()), reverse=True), folder):
+        with suppress(OSError):
+            below.rmdir()
 
 
 def _key(name: str) -> str:
