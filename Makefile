@@ -28,7 +28,7 @@ $(VENV)/.developed: $(VENV)/.installed
 	touch $@
 
 setup: $(VENV)/.developed  ## Make the environment, with all that development needs
-	@sh tests/browser/install.sh
+	@sh tests/install.sh
 
 model: $(VENV)/.installed  ## Fetch the default embedding model, unless it is there
 	$(TWOFOLD) models pull

@@ -15,6 +15,7 @@ import psutil
 from timing import latencies
 
 from twofold import Index
+from twofold.models.openvino_library import openvino_library
 from twofold.profiles import CROSS_ENCODER
 
 LAYERS, WIDTH, INNER = 12, 384, 1536
@@ -53,9 +54,8 @@ def profiled(folder: Path, texts: Sequence[str]) -> Figures:
 
 def multiplications_a_second() -> float:
     """Multiply two matrices of the models' kind with OpenVINO: the best of twenty, multiplications a second."""
-    import openvino
-    from openvino import opset13
-
+    openvino = openvino_library()
+    opset13 = openvino.opset13
     rows, width = 2560, 1536
     given = opset13.parameter([rows, width], np.float32)
     weights = opset13.constant(np.random.default_rng(0).normal(size=(width, width)).astype(np.float32))

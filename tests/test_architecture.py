@@ -106,6 +106,16 @@ def test_nothing_is_unpickled_evaluated_or_mocked() -> None:
     assert not found
 
 
+def test_openvino_is_imported_in_one_place_where_its_telemetry_is_blocked() -> None:
+    places = {
+        path.relative_to(ROOT).as_posix()
+        for path in python_files()
+        if {"openvino"} & {name.partition(".")[0] for name in imports_of(tree_of(path))}
+    }
+
+    assert places == {"src/twofold/models/openvino_library.py"}
+
+
 def test_every_folder_of_code_is_a_package() -> None:
     folders = {path.parent for path in MODULES}
 

@@ -17,6 +17,7 @@ import xxhash
 from twofold.domain.errors import ModelError
 from twofold.models.converted import CONVERTED, Record, checksum, damage, read_record
 from twofold.models.durable import put_in_place
+from twofold.models.openvino_library import openvino_library
 
 DEVICE = "CPU"
 UNTIED = {"ENABLE_CPU_PINNING": False}  # a thread that is tied to a busy core keeps the others waiting
@@ -39,8 +40,7 @@ def compiled_model(folder: Path, remedy: str) -> Compiled:
 
     Raises ModelError when the converted model is missing or damaged, or OpenVINO cannot run it.
     """
-    import openvino
-
+    openvino = openvino_library()
     record = read_record(folder / CONVERTED)
     if record is None:
         raise ModelError(f"There is no converted model in {folder}.", remedy)
@@ -62,8 +62,7 @@ def _purpose(core: Any, version: str, record: Record) -> str:  # noqa: ANN401 - 
 
 def _kept(core: Any, folder: Path, stem: str) -> Compiled | None:  # noqa: ANN401 - openvino.Core
     """Map a compiled form from before; None when there is none that is whole."""
-    import openvino
-
+    openvino = openvino_library()
     for path in folder.glob(f"{stem}-*.blob"):
         try:
             content = np.memmap(path, np.uint8, "c")  # OpenVINO asks for memory that may be written

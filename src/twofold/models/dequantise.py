@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.errors import ModelError
+from twofold.models.openvino_library import openvino_library
 
 Node = Any  # openvino.Node; the library ships no types
 
@@ -25,8 +26,7 @@ def convert(weights: Path, target: Path) -> int:
 
     Gives how many multiplications were rewritten: 0 for a model that was not quantised.
     """
-    import openvino
-
+    openvino = openvino_library()
     try:
         model = openvino.Core().read_model(weights)
     except RuntimeError as error:
@@ -41,8 +41,7 @@ def dequantise(model: Any) -> int:  # noqa: ANN401 - openvino.Model; the library
 
     Raises ModelError when a multiplication of integers remains that has another shape than the known one.
     """
-    from openvino import opset13
-
+    opset13 = openvino_library().opset13
     rewritten = 0
     for scaling in model.get_ordered_ops():
         product = _integer_product_under(scaling)
