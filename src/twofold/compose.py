@@ -259,10 +259,21 @@ def openers_for(
     )
 
 
+def reranker_names(settings: Settings) -> tuple[str, ...]:
+    """Return the names of the rerankers in the order they are tried.
+
+    A fallback replaces a model that fails; it never turns on reranking that is turned off.
+    """
+    chosen = settings.rerank
+    if chosen.model == NONE:
+        return ()
+    return tuple(name for name in (chosen.model, chosen.fallback) if name not in {"", NONE})
+
+
 def aids_for(base: Aids, settings: Settings, openers: Openers, own: Reranker | None = None) -> Aids:
     """Give what a search may ask by these settings; `own` is a reranker to take instead of theirs."""
-    named, rerankers = (settings.rerank.model, settings.rerank.fallback), openers.rerankers(settings.rerank.tokens)
-    made = (GuardedReranker(own),) if own is not None else tuple(rerankers.named(name) for name in named if name)
+    rerankers = openers.rerankers(settings.rerank.tokens)
+    made = (GuardedReranker(own),) if own is not None else tuple(map(rerankers.named, reranker_names(settings)))
     retrievers = openers.extensions.retrievers(settings.search.extensions)
     transformers = openers.extensions.transformers(settings.search.extensions)
     return replace(

@@ -119,6 +119,7 @@ class Several(Answering):
         hold for `global` and for joining. Where `search.on_failure` is `raise`, an index that is lost is an error.
         No answer is remembered. Raises as `Index.search` does; MismatchError where `global` finds indexes of different
         embedders or analysers, InvalidInputError for `rerank` without a reranker; the last error where all are lost.
+        Where only the setting says `rerank` and reranking is turned off, indexes are joined by rank.
         """
         return self.search_many([query], asking, across)[0]
 
@@ -181,6 +182,8 @@ class Several(Answering):
             parts = replace(parts, embedder=embedder, aids=replace(parts.aids, rerankers=readers))
             members.append(_Member(name, parts, plan))
         _refuse_if_all_are(lost, members)
+        if across is None and how == "rerank" and not members[0].parts.aids.rerankers:
+            how = "rrf"  # a setting asks for a reranker that is turned off; a caller who asks for it is refused
         return members, tuple(lost), how
 
 

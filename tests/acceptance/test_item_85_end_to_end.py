@@ -45,7 +45,7 @@ def test_item_85_the_tree_searches_as_it_says(tmp_path: Path, monkeypatch: pytes
     assert (result.rerank.dropped, result.rerank.weight) == (1, 1.0)
     lifted = result.hits[1].trace
     assert [step.stage for step in lifted.steps] == ["boost fused", "rerank"]
-    assert [arm.weight for arm in lifted.arms] == pytest.approx([0.7, 0.3])
+    assert [arm.weight for arm in lifted.arms] == pytest.approx([0.4, 0.6])  # keyword_weight, semantic_weight
 
 
 def test_item_85_high_recall_weighs_and_does_not_rerank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

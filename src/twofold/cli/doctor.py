@@ -18,6 +18,7 @@ from twofold.cli.indexes import existing_indexes
 from twofold.cli.launch import settings_for
 from twofold.cli.options import IndexOption, JsonOption
 from twofold.cli.screen import columns, counted, one_line, screen_on, sized
+from twofold.compose import reranker_names
 from twofold.domain.errors import ModelError, TwofoldError
 from twofold.index import Index
 from twofold.kernels import KERNELS
@@ -26,7 +27,7 @@ from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import verify as verify_model
 from twofold.models.opening_generators import DEFAULT_LOCAL, LOCAL, open_generator
 from twofold.models.opening_generators import NONE as NO_GENERATOR
-from twofold.models.opening_rerankers import NONE, open_reranker
+from twofold.models.opening_rerankers import open_reranker
 from twofold.settings import Settings
 
 PYTHON_FLOOR = (3, 11)
@@ -132,9 +133,7 @@ def _model(settings: Settings) -> Iterator[Check]:
 
 def _reranker(settings: Settings) -> Iterator[Check]:
     """Look at the reranker, if one is set. Without its files searches go on, in the fused order."""
-    for what, spec in (("reranker", settings.rerank.model), ("fallback reranker", settings.rerank.fallback)):
-        if spec in ("", NONE):
-            continue
+    for what, spec in zip(("reranker", "fallback reranker"), reranker_names(settings), strict=False):
         entry = CATALOGUE.get(spec)
         if entry is not None and entry.task is Task.RERANK:
             yield _files(what, entry, settings, State.WARN)

@@ -1,6 +1,6 @@
 """What the routes work with, and how each of them says what a caller must be allowed to do."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -85,6 +85,8 @@ def json_response(data: bytes, status: int = 200) -> Response:
 def _plain(value: Any) -> Any:  # noqa: ANN401  # what JSON does not know
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
         return value.tolist()
+    if isinstance(value, Mapping):  # a read-only view of a dict
+        return dict(value)
     message = f"{type(value).__name__} has no form in JSON"
     raise NotImplementedError(message)
 

@@ -56,7 +56,7 @@ def joined_arms(  # what a look takes
     parts: SearchParts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
 ) -> Joined:
     """Let the arms look and fuse what they found, by best score in each arm or by rank over the wordings."""
-    fusion = about_codes(plan.fusion) if heard.about_a_code else plan.fusion
+    fusion = leaning_on_words(plan.fusion) if leans_on_words(heard, plan) else plan.fusion
     fuse = FUSIONS[fusion.form] if heard.mode == "hybrid" else ALONE[heard.mode]
     asked = heard.asked or (Asked(None, None),)
     added: StageTrace | None = None
@@ -80,13 +80,20 @@ def joined_arms(  # what a look takes
     if others:
         fused = _with_others(fused, others, fusion)
     stages = _stages(heard, found, fused, others, learnt)
+    if leans_on_words(heard, plan):
+        said = f"the question is a code: dense_weight {plan.fusion.dense_weight:g} × {CODE_SHARE:g}"
+        stages = (*stages[:-1], replace(stages[-1], decisions=(said,)))
     return Joined(fused, found, asked, stages if added is None else (*stages, added), failed)
 
 
-def about_codes(fusion: FusionPlan) -> FusionPlan:
-    """Lean on words for a question about a code, by a share that does not depend on what else was found."""
-    form = "convex" if fusion.form == "adaptive" else fusion.form
-    return replace(fusion, form=form, dense_weight=fusion.dense_weight * CODE_SHARE)
+def leans_on_words(heard: Heard, plan: SearchPlan) -> bool:
+    """Return whether the weight of meaning is lowered for a code: in `adaptive` alone, which chooses its weights."""
+    return heard.about_a_code and heard.mode == "hybrid" and plan.fusion.form == "adaptive"
+
+
+def leaning_on_words(fusion: FusionPlan) -> FusionPlan:
+    """Return a fusion with half the weight of meaning, the same whatever else was found."""
+    return replace(fusion, form="convex", dense_weight=fusion.dense_weight * CODE_SHARE)
 
 
 def may_grow(heard: Heard, found: Candidates) -> bool:

@@ -96,6 +96,7 @@ def test_a_question_about_a_code_leans_on_its_words(index: Index) -> None:
     convex = {"fusion.form": "convex"}
     assert weight("why do branches that diverge end in conflicts such as ERR-12345", convex) == 0.6
     assert weight("12345 parents", convex) == weight("undo a commit", convex) == 0.6
+    assert weight("ERR-12345", convex) == 0.6
 
 
 def test_phrases_requirements_and_exclusions_hold_in_both_arms(index: Index) -> None:
