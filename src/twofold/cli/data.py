@@ -1,4 +1,7 @@
-"""Results as JSON: one object a line on standard output, always valid UTF-8, whatever a file's name is made of."""
+"""Results as JSON: one object a line on standard output, always valid UTF-8, whatever a file's name is made of.
+
+Characters that act on a terminal or cannot be seen are written as escapes, so that JSON can be looked at too.
+"""
 
 import json
 import sys
@@ -9,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from twofold.cli.screen import printable_json
+
 
 def write_json(value: object) -> None:
     """Print one result as one line.
@@ -16,7 +21,7 @@ def write_json(value: object) -> None:
     Lone surrogates, which stand for bytes of a file name that are no UTF-8, become JSON's own escapes of them.
     """
     text = json.dumps(as_data(value), ensure_ascii=False, allow_nan=False)
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+    sys.stdout.buffer.write(printable_json(text).encode() + b"\n")
     sys.stdout.flush()
 
 

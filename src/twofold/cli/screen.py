@@ -1,5 +1,6 @@
 """Text for people: colours only where they are wanted, columns, bars. No document can move the cursor."""
 
+import json
 import os
 import re
 import shutil
@@ -18,8 +19,17 @@ _STYLES = {"bold": "\x1b[1m", "dim": "\x1b[2m", "red": "\x1b[31m", "green": "\x1
 
 _PAINT = re.compile("\x1b\\[[0-9;]*m")
 
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, marks that turn the writing direction around, and bytes that are no text."""
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for tabs and new lines
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the writing direction around
+    "\u180e\u200b\u2028\u2029\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"  # nothing to see, or another line
+    "\U000e0000-\U000e007f"  # tags, which can hide a text in a text
+    "\ud800-\udfff]"  # bytes that are no text
+)
+"""Characters that act on a terminal or deceive its reader.
+
+Joiners, soft hyphens and variation selectors stay: Persian, Indic scripts and emoji are written with them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +60,18 @@ def screen_on(stream: TextIO | None = None) -> Screen:
 def printable(text: str) -> str:
     """Show control characters as escapes such as `<backslash>x1b`, so that a document can do nothing to a terminal.
 
-    New lines and tabs stay. Characters that reverse the writing direction are shown as well.
+    New lines and tabs stay. Characters that reverse the writing direction or cannot be seen are shown as well.
     """
     return _UNSAFE.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)
+
+
+def printable_json(text: str) -> str:
+    r"""Write the same characters of a JSON text as JSON's own escapes, which every reader turns back.
+
+    >>> printable_json('"\x9b31m"')
+    '"\\u009b31m"'
+    """
+    return _UNSAFE.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 
 def one_line(text: str) -> str:
