@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Protocol
 
 from twofold.answer.context import Budget, template_named
@@ -32,8 +31,11 @@ class Searching(Protocol):
     def settings(self) -> Settings:
         """The settings that hold where a question asks nothing else."""
 
-    def search(self, query: str, asking: Asking = ..., /) -> SearchResult:
-        """Search for one question."""
+    def find(self, query: str, asking: Asking = ..., /) -> SearchResult:
+        """Search for one question that is logged when it is answered."""
+
+    def log(self, found: SearchResult, answer: Answer | None = None, /) -> tuple[str, ...]:
+        """Keep a search, with the answer made of it, in the query log; return what is to be shown as degraded."""
 
     def parts_for(self, asking: Asking) -> tuple[SearchParts, SearchPlan]:
         """Return the parts and the plan that a search uses; of several indexes, those of the first one."""
@@ -83,8 +85,13 @@ class Asker:
         generator = parts.aids.generator if llm is None or isinstance(llm, str) else llm
         means = Means(reading_of(parts, meaning=search_plan.mode != "bm25"), generator)
         asked = Question(question, asking.history, parts.analyser.query(question))
-        look = partial(self._searcher.search, question, asking)
-        for event in answering(look, asked, answer_plan_of(settings), means, cut):
+        looked: list[SearchResult] = []
+
+        def look() -> SearchResult:
+            looked.append(self._searcher.find(question, asking))
+            return looked[0]
+
+        for event in self._logged(answering(look, asked, answer_plan_of(settings), means, cut), looked):
             if isinstance(event, DoneEvent):
                 timings = event.answer.timings_ms
                 self._searcher.record_stages({name: timings[name] for name in SYNTHESIS if name in timings})
@@ -94,6 +101,19 @@ class Asker:
                 yield DoneEvent(replace(answer, session=session))
             else:
                 yield event
+
+    def _logged(self, events: Generator[Event], looked: list[SearchResult]) -> Generator[Event]:
+        """Keep the question in the query log with its answer; where the answer is cut off, with its search alone."""
+        try:
+            for event in events:
+                if isinstance(event, DoneEvent) and looked:
+                    answer = event.answer
+                    yield DoneEvent(replace(answer, degraded=self._searcher.log(looked.pop(), answer)))
+                else:
+                    yield event
+        finally:
+            for found in looked:
+                self._searcher.log(found)
 
 
 def answer_plan_of(settings: Settings) -> AnswerPlan:

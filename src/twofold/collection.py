@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from twofold.compose import MEMORY, folder_of, open_store, openers_for, searching_parts, settings_of
+from twofold.compose import MEMORY, folder_of, open_store, openers_for, query_log_of, searching_parts, settings_of
 from twofold.domain.errors import NotFoundError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Embedder, Reranker
@@ -50,7 +50,8 @@ class Collection:
         self._settings = settings_of(self._asked, self._store.info().recipe)
         self._openers = openers_for(self._settings, on_model, OpenExtensions(extensions))
         self._searching = searching_parts(self._store, self._settings, embedder, on_model, self._openers.extensions)
-        self._searcher = Searcher(self._searching, self._settings, self._openers)
+        kept = query_log_of(where, self._settings) if self._settings.log.queries else None
+        self._searcher = Searcher(self._searching, self._settings, self._openers, kept)
 
     @property
     def settings(self) -> Settings:

@@ -41,6 +41,7 @@ from twofold.settings import Settings
 from twofold.stores.local.removal import remove
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
+from twofold.stores.query_log import QueryLog
 
 MEMORY = ":memory:"
 NONE = "none"
@@ -84,6 +85,11 @@ def open_store(where: str | Path, settings: Settings, *, create: bool) -> Store:
 def remove_index(where: str | Path, settings: Settings) -> None:
     """Delete an index that is closed, for good."""
     remove(folder_of(where, settings.home), settings.writer_wait_seconds)
+
+
+def query_log_of(where: str | Path, settings: Settings) -> QueryLog | None:
+    """Return the log of the questions that an index was asked; None for an index in memory."""
+    return None if where == MEMORY else QueryLog(settings.home, folder_of(where, settings.home), settings.log.max_mb)
 
 
 def settings_of(settings: Settings, recipe: Recipe | None) -> Settings:

@@ -8,7 +8,7 @@ from typing import Literal, overload
 
 from twofold.asked import Answering
 from twofold.collection import Collection
-from twofold.compose import MEMORY, remove_index
+from twofold.compose import MEMORY, query_log_of, remove_index
 from twofold.domain.errors import InvalidInputError, ReadError
 from twofold.domain.ports import Embedder, Finding
 from twofold.domain.types import Document, DocumentInfo, Metadata
@@ -199,3 +199,6 @@ class Index(Collection, Answering):
         if self._where != MEMORY:
             remove_index(self._where, self._asked)
             self._sessions.forget()
+            kept = query_log_of(self._where, self._asked)
+            if kept is not None:
+                kept.clear()

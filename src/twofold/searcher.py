@@ -1,11 +1,12 @@
 """What searches one collection by its settings: plans, models, answers kept, and figures of how it goes."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from twofold.compose import Openers, aids_for, plan_of
-from twofold.domain.errors import MismatchError, TwofoldError
+from twofold.domain.errors import InvalidInputError, MismatchError, StorageFullError, StoreError, TwofoldError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Reranker
 from twofold.late import late
@@ -19,8 +20,10 @@ from twofold.query.history import Turn
 from twofold.settings import Settings, merge
 
 if TYPE_CHECKING:
+    from twofold.answer.types import Answer
     from twofold.pipeline.remembering import Memory
     from twofold.pipeline.whynot import WhyNot
+    from twofold.stores.query_log import QueryLog
 
 NO_SETTINGS: Mapping[str, object] = {}
 
@@ -56,8 +59,11 @@ AS_SET = Asking()
 class Searcher:
     """Searches one collection. Bears calls from several threads."""
 
-    def __init__(self, parts: SearchParts, settings: Settings, openers: Openers) -> None:
+    def __init__(
+        self, parts: SearchParts, settings: Settings, openers: Openers, query_log: "QueryLog | None" = None
+    ) -> None:
         self._parts = parts
+        self._query_log = query_log
         self._settings = settings
         self._openers = openers
         self._meter = Meter()
@@ -71,7 +77,12 @@ class Searcher:
         return self._settings
 
     def search(self, query: str, asking: Asking = AS_SET) -> SearchResult:
-        """Search for one question; see `Index.search`."""
+        """Search for one question and keep it in the query log, if there is one; see `Index.search`."""
+        found = self.find(query, asking)
+        return found if self._query_log is None else replace(found, degraded=self.log(found))
+
+    def find(self, query: str, asking: Asking = AS_SET) -> SearchResult:
+        """Search for one question; the caller keeps it in the query log with the answer that it makes of it."""
         parts, plan, settings = self._asked(asking)
         try:
             if self._memory is not None and settings.cache.size:
@@ -79,7 +90,7 @@ class Searcher:
             else:
                 found = search(parts, query, plan, asking.history)
         except TwofoldError as error:
-            self._meter.record_error(type(error).__name__)
+            self._record_error(query, error)
             raise
         self._record(found)
         return found
@@ -90,17 +101,30 @@ class Searcher:
         try:
             found = search_many(parts, queries, plan, asking.history)
         except TwofoldError as error:
-            self._meter.record_error(type(error).__name__)
+            self._record_error(queries[0] if queries else "", error)
             raise
         for one in found:
             self._record(one)
-        return found
+        return found if self._query_log is None else [replace(one, degraded=self.log(one)) for one in found]
 
     def why_not(self, query: str, document: str, asking: Asking = AS_SET) -> "WhyNot":
         """Say which stage lost a document; see `Index.why_not`."""
         parts, plan, _ = self._asked(asking)
         said: WhyNot = late("twofold.pipeline.whynot:why_not")(parts, query, document, plan)
         return said
+
+    def log(self, found: SearchResult, answer: "Answer | None" = None) -> tuple[str, ...]:
+        """Keep a search, or the answer made of it, in the query log, if there is one.
+
+        Return what the result or the answer is to show as degraded: what it had, and why it could not be kept.
+        """
+        degraded = found.degraded if answer is None else answer.degraded
+        if self._query_log is not None:
+            try:
+                self._query_log.append(late("twofold.evaluate.logged:logged")(found, answer))
+            except (StoreError, StorageFullError) as error:
+                return (*degraded, f"query log: {error.message}")
+        return degraded
 
     def record_stages(self, timings_ms: Mapping[str, float]) -> None:
         """Add what making an answer of a search took to the figures (checklist 83)."""
@@ -140,6 +164,12 @@ class Searcher:
                 "Leave the analyser to the index, or run `twofold index reindex`.",
             )
         self._alike = held is not None
+
+    def _record_error(self, query: str, error: TwofoldError) -> None:
+        self._meter.record_error(type(error).__name__)
+        if self._query_log is not None and not isinstance(error, InvalidInputError):
+            with suppress(StoreError, StorageFullError):  # the question's own error is what is told
+                self._query_log.append(late("twofold.evaluate.logged:logged_error")(query, error))
 
     def _record(self, found: SearchResult) -> None:
         counts = found.counts

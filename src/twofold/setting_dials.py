@@ -19,6 +19,7 @@ from twofold.setting_groups import (
     FusionSettings,
     HistorySettings,
     LikenessSettings,
+    LogSettings,
     MetadataSettings,
     PatienceSettings,
     RerankSettings,
@@ -30,7 +31,7 @@ from twofold.setting_groups import (
 PREFIX = "TWOFOLD_"
 _OF_A_PLACE = frozenset({"home", "models", "offline", "index", "writer_wait_seconds"})
 _OF_AN_INDEX = frozenset({"embedder", "analyser", "enricher"})
-_GROUPS_OF_AN_INDEX = ("chunk.", "sync.")
+_GROUPS_OF_AN_INDEX = ("chunk.", "sync.", "log.")
 
 
 def data_folder() -> Path:
@@ -97,6 +98,7 @@ class Settings:
     patience: PatienceSettings = field(default_factory=PatienceSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
+    log: LogSettings = field(default_factory=LogSettings)
     sync: SyncSettings = field(default_factory=SyncSettings)
 
 

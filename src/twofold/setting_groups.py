@@ -238,6 +238,18 @@ class HistorySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LogSettings:
+    """The log of questions, on this machine alone."""
+
+    queries: Annotated[
+        bool, Meta(description="Keep each question with its hits, times and confidence; `twofold log` shows them.")
+    ] = False
+    max_mb: Annotated[
+        int, Meta(ge=1, le=1000, description="The size of an index's log, in MB; the oldest questions go first.")
+    ] = 10
+
+
+@dataclass(frozen=True, slots=True)
 class SyncSettings:
     """What reading a file may cost; a file over a limit becomes one named failure, and the run goes on."""
 

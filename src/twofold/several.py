@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from twofold.answer.types import Answer
 from twofold.asked import Answering
 from twofold.collection import Collection
 from twofold.domain.errors import InvalidInputError, TwofoldError
@@ -33,7 +34,7 @@ from twofold.stores.sessions import Sessions, sessions_folder
 
 Where = Collection | str | Path
 Indexes = Mapping[str, Where] | Sequence[Where]
-Answer = TypeVar("Answer")
+Given = TypeVar("Given")
 ACROSS = ("global", "rrf", "rerank")
 
 
@@ -127,11 +128,15 @@ class Several(Answering):
         self, queries: Sequence[str], asking: Asking = AS_SET, across: str | None = None
     ) -> Sequence[SearchResult]:
         """Search for many questions: all embedded at once, each ranked for itself."""
-        members, lost, how = self._asked(asking, across)
-        if how == "global":
-            found, more = _as_one(members, lambda parts, plan: search_many(parts, queries, plan, asking.history))
-            return [_told(one, members, (*lost, *more)) for one in found]
-        return _each(members, lost, queries, asking, how)
+        return [replace(one, degraded=self.log(one)) for one in self._found(queries, asking, across)]
+
+    def find(self, query: str, asking: Asking = AS_SET) -> SearchResult:
+        """Search for one question; the caller keeps it in the query log with the answer that it makes of it."""
+        return self._found([query], asking, None)[0]
+
+    def log(self, found: SearchResult, answer: Answer | None = None) -> tuple[str, ...]:
+        """Keep a question in the query log of the first index; see `Searcher.log`."""
+        return next(iter(self._opened.values())).log(found, answer)
 
     def why_not(self, query: str, document: str, asking: Asking = AS_SET) -> WhyNot:
         """Say which stage of a `global` search lost a document, named by its source or as `collection/id`."""
@@ -147,6 +152,13 @@ class Several(Answering):
         """Add what making an answer took to the figures of each index."""
         for searcher in self._opened.values():
             searcher.record_stages(timings_ms)
+
+    def _found(self, queries: Sequence[str], asking: Asking, across: str | None) -> Sequence[SearchResult]:
+        members, lost, how = self._asked(asking, across)
+        if how == "global":
+            found, more = _as_one(members, lambda parts, plan: search_many(parts, queries, plan, asking.history))
+            return [_told(one, members, (*lost, *more)) for one in found]
+        return _each(members, lost, queries, asking, how)
 
     def close(self) -> None:
         """Close what was opened here. Calling it twice does nothing more."""
@@ -230,8 +242,8 @@ def _refuse_if_all_are(lost: Sequence[Lost], members: Sequence[_Member]) -> None
 
 
 def _as_one(
-    members: Sequence[_Member], ask: Callable[[SearchParts, SearchPlan], Answer]
-) -> tuple[Answer, tuple[Lost, ...]]:
+    members: Sequence[_Member], ask: Callable[[SearchParts, SearchPlan], Given]
+) -> tuple[Given, tuple[Lost, ...]]:
     """Ask indexes as if they were one, again without each that turns out to be broken."""
     lost: list[Lost] = []
     left = list(members)

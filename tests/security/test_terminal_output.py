@@ -27,7 +27,7 @@ HARMFUL = {
 ALL = "".join(HARMFUL.values())
 NAME = f"bad{ALL}name.txt"
 TEXT = f"The heron{ALL} stands in the reeds. Herons eat fish, and a heron{ALL} waits.\n"
-FINE = "زبان می\u200cخواهم"  # Persian is written with a joiner that separates
+FINE = "زبان می\u200cخواهم"  # noqa: RUF001  # Persian is written with a joiner that separates
 PAINT = re.compile("\x1b\\[[0-9;]*m")  # our own colors
 
 COMMANDS = (
@@ -42,7 +42,6 @@ COMMANDS = (
 )
 WITHOUT_NAMES = frozenset({"why-not", "eval"})
 """What shows neither texts nor names where all is well."""
-
 
 
 @pytest.fixture(scope="module")

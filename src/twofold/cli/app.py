@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, Command] = {
     "eval": Command("evaluate", "evaluate"),
     "tune": Command("tune", "tune"),
     "judge": Command("judge", "judge"),
+    "log": Command("query_log", "log"),
 }
 GROUPS: Mapping[str, Group] = {
     "index": Group(

@@ -8,7 +8,7 @@ from twofold.cli.screen import Screen, bar, counted, from_here, one_line, shorte
 from twofold.cli.snippet import snippet
 from twofold.lexical.analyze import Analyser, analyser_for
 from twofold.pipeline.results import FoundPassage, Neighbour, SearchResult
-from twofold.ranking.answerable import calibration_for, claim_of, load_calibrations
+from twofold.ranking.answerable import UNLIKELY, calibration_for, claim_of, load_calibrations
 from twofold.settings import Settings
 
 _INDENT = "    "
@@ -16,7 +16,6 @@ _BESIDE = "  ┆ "
 _SNIPPET_LINES = 3
 _BESIDE_LINES = 2
 _WIDEST_SNIPPET = 120
-_UNLIKELY = 0.4
 _LIKELY = 0.6
 _DEFAULT_PROFILE = "balanced"
 
@@ -58,7 +57,7 @@ def _draw_chance(screen: Screen, result: SearchResult, settings: Settings) -> No
         return
     said = (
         "Probably not in your documents"
-        if chance < _UNLIKELY
+        if chance < UNLIKELY
         else "Perhaps answered here"
         if chance < _LIKELY
         else "Likely answered here"
@@ -67,7 +66,7 @@ def _draw_chance(screen: Screen, result: SearchResult, settings: Settings) -> No
     rests = calibration_for(load_calibrations(), result.mode, settings.embedder, reranker)
     claim = "" if rests is None else f", {claim_of(rests)}"
     lines = _lines(screen, f"{said}: {chance:.2f}{claim}")
-    screen.line(screen.paint(lines[0], "yellow" if chance < _UNLIKELY else "dim"))
+    screen.line(screen.paint(lines[0], "yellow" if chance < UNLIKELY else "dim"))
     for line in lines[1:]:
         screen.line(screen.paint(line, "dim"))
 

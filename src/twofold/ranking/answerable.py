@@ -15,6 +15,8 @@ FITTED = Path(__file__).with_name("answerable.json")
 NO_RERANKER = ""
 ANY_EMBEDDER = ""
 WORDS_ALONE = "bm25"
+UNLIKELY = 0.4
+"""The chance below which people are told that their documents probably hold no answer."""
 
 
 @dataclass(frozen=True, slots=True)
