@@ -1,6 +1,6 @@
 """What answers questions about one index, or several, by its settings: searching, a model to write, conversations."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -9,11 +9,14 @@ from twofold.answer.events import DoneEvent, Event
 from twofold.answer.types import Answer, Reading
 from twofold.domain.errors import ModelUnavailableError
 from twofold.domain.generators import Generator as Writes
+from twofold.domain.retry import retried
+from twofold.domain.types import Vectors
 from twofold.ingest.chunk.sentences import sentence_ends
 from twofold.pipeline.answering import AnswerPlan, Cut, Means, Question
 from twofold.pipeline.ask import AnswerStream, answering
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import SearchResult
+from twofold.pipeline.retrying import RetryingGenerator
 from twofold.pipeline.search_parts import SearchParts
 from twofold.query.history import Memory, Turn
 from twofold.searcher import AS_SET, Asking
@@ -82,8 +85,10 @@ class Asker:
             asking = replace(asking, history=self._sessions.turns(session))
         settings = merge(self._searcher.settings, asking.overrides) if asking.overrides else self._searcher.settings
         parts, search_plan = self._searcher.parts_for(asking)
-        generator = parts.aids.generator if llm is None or isinstance(llm, str) else llm
-        means = Means(reading_of(parts, meaning=search_plan.mode != "bm25"), generator)
+        generator = parts.aids.generator
+        if llm is not None and not isinstance(llm, str):
+            generator = RetryingGenerator(llm, search_plan.patience.retry)
+        means = Means(reading_of(parts, search_plan), generator)
         asked = Question(question, asking.history, parts.analyser.query(question))
         looked: list[SearchResult] = []
 
@@ -134,12 +139,16 @@ def answer_plan_of(settings: Settings) -> AnswerPlan:
     )
 
 
-def reading_of(parts: SearchParts, *, meaning: bool) -> Reading:
+def reading_of(parts: SearchParts, plan: SearchPlan) -> Reading:
     """Say how texts are read: the collection's own analyser and, where meaning counts, its embedder."""
 
     def terms(text: str) -> dict[str, int]:
         return {term: count for term, count in parts.analyser.counts(text).counts.items() if not term.startswith("=")}
 
-    if not meaning:
+    def embedding(embed: Callable[[Sequence[str]], Vectors]) -> Callable[[Sequence[str]], Vectors]:
+        return lambda texts: retried(lambda: embed(texts), plan.patience.retry)
+
+    if plan.mode == "bm25":
         return Reading(sentence_ends, terms)
-    return Reading(sentence_ends, terms, parts.embedder.embed_passages, parts.embedder.embed_queries)
+    embedder = parts.embedder
+    return Reading(sentence_ends, terms, embedding(embedder.embed_passages), embedding(embedder.embed_queries))

@@ -10,12 +10,13 @@ from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.filters import EVERYTHING
 from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, Recipe, Reranker, Store
+from twofold.domain.retry import RetryPlan
 from twofold.extensions import OpenExtensions, own_or_built_in
 from twofold.late import late
 from twofold.lexical.analyze import analyser_for
 from twofold.models.deferred import DeferredEmbedder
 from twofold.models.embedding_memory import RememberingEmbedder
-from twofold.models.identities import identity_of
+from twofold.models.identities import identity_of, remembered_identity
 from twofold.models.open_models import OpenModels, OpenRerankers
 from twofold.models.progress import Progress, ignore
 from twofold.models.recovering import RecoveringEmbedder
@@ -26,7 +27,7 @@ from twofold.pipeline.limits import StageLimits
 from twofold.pipeline.patience import Patience
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.rerank import RerankPlan
-from twofold.pipeline.retry import RetryPlan
+from twofold.pipeline.retrying import RetryingGenerator
 from twofold.pipeline.rewrite_plan import LONGEST_SECONDS, RewritePlan
 from twofold.pipeline.search_parts import Aids, SearchParts
 from twofold.query.filters import parse_filter
@@ -149,9 +150,14 @@ def plan_of(settings: Settings) -> SearchPlan:
             StageLimits(
                 waiting.embed_seconds, waiting.retrieve_seconds, waiting.rerank_seconds, waiting.generate_seconds
             ),
-            RetryPlan(waiting.retries, waiting.backoff_seconds),
+            retry_of(settings),
         ),
     )
+
+
+def retry_of(settings: Settings) -> RetryPlan:
+    """Return how often a model that is out of reach is asked again. Raises InvalidInputError for pauses too long."""
+    return RetryPlan(settings.patience.retries, settings.patience.backoff_seconds)
 
 
 def _rewrite_of(settings: Settings) -> RewritePlan:
@@ -192,27 +198,30 @@ def searching_parts(
     own = extensions or OpenExtensions()
     return SearchParts(
         store=store,
-        embedder=_embedder(settings, own, progress) if embedder is None else GuardedEmbedder(embedder),
+        embedder=_embedder(store, settings, own, progress) if embedder is None else GuardedEmbedder(embedder),
         analyser=analyser_for(settings.analyser),
         aids=Aids(calibrations=load_calibrations()),
     )
 
 
-def _embedder(settings: Settings, own: OpenExtensions, progress: Callable[[Progress], None]) -> Embedder:
-    """Open the embedder that the settings name: it recovers when it fails, and remembers questions."""
-    size = settings.cache.embeddings
-    opener = partial(
-        _opened, EMBEDDERS, settings.embedder, cache=settings.models, offline=settings.offline, progress=progress
-    )
+def _embedder(store: Store, settings: Settings, own: OpenExtensions, progress: Callable[[Progress], None]) -> Embedder:
+    """Return the embedder that the settings name: it recovers when it fails, and remembers questions.
+
+    Nothing is loaded, and no server is asked, before there is something to embed.
+    """
+    size, spec = settings.cache.embeddings, settings.embedder
     try:
-        identity = identity_of(settings.embedder)
+        identity = identity_of(spec)
     except NotFoundError:
-        found = own.embedder(settings.embedder)
+        found = own.embedder(spec)
         if found is None:
             raise
         return RememberingEmbedder(found, size) if size else found
-    made = opener() if identity is None else DeferredEmbedder(identity, opener)
-    recovering = RecoveringEmbedder(made, opener)
+    if identity is None and (held := store.info().recipe) is not None:
+        identity = remembered_identity(spec, held.embedder)
+    how = {"cache": settings.models, "offline": settings.offline, "progress": progress}
+    opener = partial(_opened, EMBEDDERS, spec, **how, dimensions=0 if identity is None else identity.dimensions)
+    recovering = RecoveringEmbedder(DeferredEmbedder(identity, opener), opener)
     return RememberingEmbedder(recovering, size) if size else recovering
 
 
@@ -280,12 +289,13 @@ def aids_for(base: Aids, settings: Settings, openers: Openers, own: Reranker | N
     """Give what a search may ask by these settings; `own` is a reranker to take instead of theirs."""
     rerankers = openers.rerankers(settings.rerank.tokens)
     made = (GuardedReranker(own),) if own is not None else tuple(map(rerankers.named, reranker_names(settings)))
+    generator = openers.generators.named(settings.generator)
     retrievers = openers.extensions.retrievers(settings.search.extensions)
     transformers = openers.extensions.transformers(settings.search.extensions)
     return replace(
         base,
         rerankers=tuple(one for one in made if one is not None),
-        generator=openers.generators.named(settings.generator),
+        generator=None if generator is None else RetryingGenerator(generator, retry_of(settings)),
         retrievers=retrievers,
         transformers=tuple(one for _, one in transformers),
         own=tuple(name for name, _ in (*retrievers, *transformers)),

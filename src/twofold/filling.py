@@ -1,9 +1,11 @@
 """What fills a collection, by its settings: what cuts, enriches and reads documents, beside what searches them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from twofold.compose import searching_parts
+from twofold.compose import retry_of, searching_parts
 from twofold.domain.ports import Embedder, Store
+from twofold.domain.retry import retried
+from twofold.domain.types import Vectors
 from twofold.extensions import OpenExtensions
 from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for
 from twofold.ingest.chunk.plan import SMALLEST_SECTION
@@ -35,14 +37,18 @@ def filled(searching: SearchParts, settings: Settings, embedder: str, own: OpenE
     size = settings.chunk.size
     smallest = min(SMALLEST_SECTION, size // 2)
     plan = ChunkPlan(Strategy(settings.chunk.strategy), size, settings.chunk.overlap, smallest)
-    used = searching.embedder
+    used, retry = searching.embedder, retry_of(settings)
     chunking = own.chunking(settings.sync.extensions)
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        return retried(lambda: used.embed_passages(texts), retry)
+
     return Parts(
         store=searching.store,
         embedder=used,
         analyser=searching.analyser,
         aids=searching.aids,
-        chunker=chunker_for(plan, used.count_tokens, used.embed_passages) if chunking is None else chunking.cut,
+        chunker=chunker_for(plan, used.count_tokens, embed) if chunking is None else chunking.cut,
         chunking=plan.describe() if chunking is None else f"own {chunking.name}",
         enriching=own.enriching or ENRICHERS[settings.enricher],
         settings=(
@@ -55,6 +61,7 @@ def filled(searching: SearchParts, settings: Settings, embedder: str, own: OpenE
             ("enricher", settings.enricher),
         ),
         readers=own.readers(settings.sync.extensions),
+        retry=retry,
     )
 
 

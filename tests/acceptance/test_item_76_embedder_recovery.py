@@ -94,9 +94,7 @@ def test_after_a_recovery_that_failed_none_is_tried_for_a_while() -> None:
     assert embedder.embed_queries(["question"]).shape == (1, 64)
 
 
-@pytest.mark.parametrize(
-    "error", [ModelUnavailableError("the server is gone", attempts=4), MissingExtraError("absent")]
-)
+@pytest.mark.parametrize("error", [ModelUnavailableError("the server is gone"), MissingExtraError("absent")])
 def test_what_another_instance_does_not_mend_is_raised_at_once(error: ModelError) -> None:
     fresh = Breaking(99)
     with pytest.raises(type(error)) as caught:

@@ -1,146 +1,213 @@
-"""Checklist 78 and C18: what may pass is tried again after 1, 2 and 4 seconds; counted in attempts, after 1 and 2."""
+"""Item 78 and C18: a remote model that is busy is asked again as the settings say, after pauses that double."""
 
-from copy import copy
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from serving import Answered, Asked, embeddings, serving
+from chatting import finished, piece
+from indexed import GIT, indexed
+from serving import Answered, Asked, embeddings, reranking, serving
+from twofold import Index
 from twofold.domain.errors import InvalidInputError, ModelError, ModelUnavailableError
-from twofold.models.endpoint import Endpoint, open_endpoint
-from twofold.models.http import Patience
-from twofold.pipeline.retry import RetryPlan, delays, in_attempts, retried
+from twofold.domain.retry import RetryPlan
+
+MILLISECOND = 0.001
+PAUSE = re.compile(r"Asked again in (\S+) s")
 
 
 class Busy:
-    """Refuses the first calls, then answers; `error` is what it refuses with."""
+    """A server of embeddings, reranking and chat that refuses the next `refusals` requests."""
 
-    def __init__(self, refusals: int, error: Exception | None = None) -> None:
-        self.calls = 0
-        self._refusals = refusals
-        self._error = error or ModelUnavailableError("busy")
+    def __init__(self) -> None:
+        self.refusals = 0
+        self.status = 503
+        self.retry_after = ""
+        self.asked: list[str] = []
 
-    def __call__(self) -> int:
-        self.calls += 1
-        if self.calls <= self._refusals:
-            raise self._error
-        return self.calls
-
-
-def tried(call: Busy, plan: RetryPlan) -> list[float]:
-    pauses: list[float] = []
-    retried(call, plan, sleep=pauses.append)
-    return pauses
-
-
-def test_three_retries_are_up_to_four_calls_with_pauses_of_1_2_and_4() -> None:
-    assert delays(retries=3, base=1.0, factor=2.0) == (1.0, 2.0, 4.0)
-    call = Busy(refusals=3)
-
-    assert tried(call, RetryPlan(retries=3, base=1.0, factor=2.0)) == [1.0, 2.0, 4.0]
-    assert call.calls == 4
+    def __call__(self, asked: Asked) -> Answered:
+        self.asked.append(asked.path)
+        if self.refusals:
+            self.refusals -= 1
+            return Answered(status=self.status, headers={"Retry-After": self.retry_after} if self.retry_after else {})
+        if asked.path == "/v1/embeddings":
+            return embeddings(asked)
+        if asked.path == "/v1/rerank":
+            return reranking(asked)
+        return Answered(piece("Use git reset [1].") + finished(), headers={"Content-Type": "text/event-stream"})
 
 
-def test_three_attempts_pause_1_and_2() -> None:
-    call = Busy(refusals=2)
-
-    assert tried(call, in_attempts(3)) == [1.0, 2.0]
-    assert call.calls == 3
+@pytest.fixture
+def busy() -> Busy:
+    return Busy()
 
 
-@pytest.mark.parametrize(("plan", "calls"), [(RetryPlan(), 4), (in_attempts(3), 3), (in_attempts(1), 1)])
-def test_when_all_is_used_up_the_error_is_raised_without_another_pause(plan: RetryPlan, calls: int) -> None:
-    call, pauses = Busy(refusals=99), list[float]()
-    with pytest.raises(ModelUnavailableError, match="busy"):
-        retried(call, plan, sleep=pauses.append)
-
-    assert call.calls == calls
-    assert tuple(pauses) == plan.pauses()
+@pytest.fixture
+def address(busy: Busy) -> Iterator[str]:
+    with serving(busy) as where:
+        yield f"{where}/v1"
 
 
-def test_what_answers_at_once_is_asked_once() -> None:
-    call = Busy(refusals=0)
-
-    assert tried(call, RetryPlan()) == []
-    assert call.calls == 1
+@pytest.fixture(autouse=True)
+def heard(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, "twofold.domain.retry")
 
 
-def test_what_will_not_pass_is_not_tried_again() -> None:
-    call = Busy(refusals=1, error=ModelError("no such model"))
-    with pytest.raises(ModelError, match="no such model"):
-        retried(call, RetryPlan(), sleep=lambda _: None)
-
-    assert call.calls == 1
+def pauses(caplog: pytest.LogCaptureFixture) -> list[float]:
+    """Return the pauses that were made, in seconds, each as it was announced."""
+    return [float(found[1]) for record in caplog.records if (found := PAUSE.search(record.getMessage()))]
 
 
-def test_tries_already_made_are_not_multiplied() -> None:
-    call = Busy(refusals=99, error=ModelUnavailableError("busy", attempts=4))
-    with pytest.raises(ModelUnavailableError):
-        retried(call, RetryPlan(), sleep=lambda _: None)
-    assert call.calls == 1
-
-    call = Busy(refusals=99, error=ModelUnavailableError("busy", attempts=2))
-    pauses: list[float] = []
-    with pytest.raises(ModelUnavailableError):
-        retried(call, RetryPlan(), sleep=pauses.append)
-    assert call.calls == 2
-    assert pauses == [2.0]
+def opened(address: str, **settings: object) -> Index:
+    """Open an index in memory whose embedder is a server's."""
+    given = {name.replace("__", "."): value for name, value in settings.items()}
+    base = {"embedder": f"{address}#hashing&dimensions=64", "patience.backoff_seconds": MILLISECOND}
+    return Index(":memory:", overrides={**base, **given})
 
 
-@pytest.mark.parametrize(
-    ("attempts", "waits"),
-    [pytest.param(4, [1.0, 2.0, 4.0], id="retries=3"), pytest.param(3, [1.0, 2.0], id="attempts=3")],
-)
-def test_a_server_is_asked_again_in_the_same_rhythm(attempts: int, waits: list[float]) -> None:
-    asked: list[Asked] = []
-    slept: list[float] = []
+def test_the_profile_that_says_so_asks_up_to_four_times_after_1_2_and_4_units(
+    busy: Busy, address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A thousandth of a second stands for its second, so the test does not take seven."""
+    with opened(address, profile="aanae") as index:
+        busy.refusals = 3
+        index.add("undo the last commit", source="a.md")
 
-    def busy(one: Asked) -> Answered:
-        asked.append(one)
-        return embeddings(one) if len(asked) == attempts else Answered(status=503)
-
-    with serving(busy) as address:
-        patience = Patience(timeout=5.0, attempts=attempts, first_pause=1.0, sleep=slept.append)
-        embedder = open_endpoint(Endpoint(f"{address}/v1", "hashing", dimensions=64), patience)
-        assert embedder.embed_queries(["undo"]).shape == (1, 64)
-
-    assert slept == waits
+    assert len(busy.asked) == 4
+    assert pauses(caplog) == [0.001, 0.002, 0.004]
 
 
-def test_a_server_that_stays_busy_says_how_often_it_was_asked_and_one_that_refuses_will_not_pass() -> None:
-    patience = Patience(timeout=5.0, attempts=3, sleep=lambda _: None)
-    calls: list[Asked] = []
+def test_that_profile_begins_with_a_second() -> None:
+    with Index(":memory:", overrides={"profile": "aanae", "embedder": "hashing"}) as index:
+        patience = index.settings.patience
 
-    def answer(asked: Asked) -> Answered:
-        calls.append(asked)
-        return Answered(status=503 if asked.path.startswith("/busy") else 403)
-
-    with serving(answer) as address:
-        busy = open_endpoint(Endpoint(f"{address}/busy", "m", dimensions=8), patience)
-        with pytest.raises(ModelUnavailableError) as caught:
-            retried(lambda: busy.embed_queries(["a"]), in_attempts(3), sleep=lambda _: None)
-        assert caught.value.attempts == len(calls) == 3
-
-        shut = open_endpoint(Endpoint(f"{address}/shut", "m", dimensions=8), patience)
-        with pytest.raises(ModelError) as refused:
-            shut.embed_queries(["a"])
-        assert not isinstance(refused.value, ModelUnavailableError)
+    assert (patience.retries, patience.backoff_seconds) == (3, 1.0)
+    assert RetryPlan(patience.retries, patience.backoff_seconds).pauses() == (1.0, 2.0, 4.0)
 
 
-def test_the_count_of_attempts_survives_a_copy_as_it_crosses_processes() -> None:
-    error = copy(ModelUnavailableError("busy", "Wait.", attempts=3))
+@pytest.mark.parametrize("settings", [{}, {"patience__retries": 0}])
+def test_by_default_and_with_no_retries_a_server_is_asked_once(
+    busy: Busy, address: str, settings: dict[str, object], caplog: pytest.LogCaptureFixture
+) -> None:
+    with opened(address, **settings) as index:
+        busy.refusals = 1
+        with pytest.raises(ModelUnavailableError, match="answered 503"):
+            index.add("undo the last commit", source="a.md")
 
-    assert (error.message, error.remedy, error.attempts) == ("busy", "Wait.", 3)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"retries": -1}, {"retries": 11}, {"base": -1.0}, {"factor": 0.5}, {"base": float("nan")}, {"base": 100.0}],
-)
-def test_a_plan_that_makes_no_sense_is_refused(change: dict[str, float]) -> None:
-    with pytest.raises(InvalidInputError):
-        RetryPlan(**change)  # type: ignore[arg-type]
+    assert len(busy.asked) == 1
+    assert pauses(caplog) == []
 
 
-def test_no_attempt_at_all_is_refused() -> None:
-    with pytest.raises(InvalidInputError):
-        in_attempts(0)
+@pytest.mark.parametrize(("retries", "calls", "mode"), [(1, 2, "bm25"), (2, 3, "hybrid")])
+def test_a_question_is_embedded_by_the_try_that_succeeds(
+    busy: Busy, address: str, retries: int, calls: int, mode: str
+) -> None:
+    with opened(address, patience__retries=retries) as index:
+        index.add("undo the last commit", source="a.md")
+        busy.asked.clear()
+        busy.refusals = 2
+        result = index.search("undo commit")
+
+    assert len(busy.asked) == calls
+    assert result.mode == mode
+    assert bool(result.degraded) is (mode == "bm25")
+
+
+def test_settings_of_one_search_hold_for_it(busy: Busy, address: str, caplog: pytest.LogCaptureFixture) -> None:
+    with opened(address) as index:
+        index.add("undo the last commit", source="a.md")
+        busy.refusals = 2
+        result = index.search("undo commit", settings={"patience.retries": 2})
+
+    assert result.degraded == ()
+    assert pauses(caplog) == [0.001, 0.002]
+
+
+def test_a_reranker_is_asked_again(busy: Busy, address: str, caplog: pytest.LogCaptureFixture) -> None:
+    settings = {"rerank.model": f"{address}#m", "patience.retries": 3, "patience.backoff_seconds": MILLISECOND}
+    index = indexed(GIT, settings)
+    busy.refusals = 2
+    result = index.search("undo the last commit")
+
+    assert busy.asked == ["/v1/rerank"] * 3
+    assert result.degraded == ()
+    assert pauses(caplog) == [0.001, 0.002]
+
+
+def test_a_reranker_without_retries_is_asked_once_and_the_result_says_so(busy: Busy, address: str) -> None:
+    index = indexed(GIT, {"rerank.model": f"{address}#m"})
+    busy.refusals = 1
+    result = index.search("undo the last commit")
+
+    assert len(busy.asked) == 1
+    assert "rerank unavailable" in result.degraded[0]
+
+
+@pytest.mark.parametrize(("retries", "calls"), [(0, 1), (1, 2), (2, 3)])
+def test_a_generator_is_asked_again(busy: Busy, address: str, retries: int, calls: int) -> None:
+    settings = {"generator": f"{address}#m", "patience.retries": retries, "patience.backoff_seconds": MILLISECOND}
+    index = indexed(GIT, settings)
+    busy.refusals = 2
+    answer = index.ask("How do I undo the last commit?")
+
+    assert busy.asked == ["/v1/chat/completions"] * calls
+    assert ("Use git reset" in answer.text) is (retries == 2)
+    assert bool(answer.degraded) is (retries < 2)
+
+
+def test_a_generator_that_rewrites_the_question_is_asked_again(
+    busy: Busy, address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = {"generator": f"{address}#m", "rewrite.hyde": True, "patience.retries": 1}
+    index = indexed(GIT, {**settings, "patience.backoff_seconds": MILLISECOND})
+    busy.refusals = 1
+    result = index.search("undo the last commit")
+
+    assert len(busy.asked) == 2
+    assert result.degraded == ()
+    assert pauses(caplog) == [0.001]
+
+
+def test_a_server_may_say_how_long_to_wait(busy: Busy, address: str, caplog: pytest.LogCaptureFixture) -> None:
+    busy.status, busy.retry_after = 429, "0"
+    with opened(address, patience__retries=2, patience__backoff_seconds=60.0) as index:
+        busy.refusals = 2
+        index.add("undo the last commit", source="a.md")
+
+    assert pauses(caplog) == [0.0, 0.0]
+
+
+def test_what_will_not_pass_is_not_asked_again(busy: Busy, address: str) -> None:
+    busy.status = 403
+    with opened(address, patience__retries=3) as index:
+        busy.refusals = 1
+        with pytest.raises(ModelError, match="answered 403"):
+            index.add("undo the last commit", source="a.md")
+
+    assert len(busy.asked) == 1
+
+
+def test_the_command_line_says_that_it_waits(busy: Busy, address: str, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Undo the last commit.\n")
+    chosen = {"EMBEDDER": f"{address}#hashing", "PATIENCE__RETRIES": "2", "PATIENCE__BACKOFF_SECONDS": "0.001"}
+    surroundings = {**os.environ, **{f"TWOFOLD_{name}": value for name, value in chosen.items()}}
+    command = [sys.executable, "-m", "twofold", "sync", str(tmp_path), "-i", "n", "--json"]
+    busy.refusals = 2
+
+    done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["added"] == [str(tmp_path / "a.md")]
+    assert [float(pause) for pause in PAUSE.findall(done.stderr)] == [0.001, 0.002]
+
+
+@pytest.mark.parametrize("settings", [{"patience.retries": 9, "patience.backoff_seconds": 60.0}])
+def test_pauses_of_hours_are_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(InvalidInputError, match="longer than 300 s"):
+        Index(":memory:", overrides={"embedder": "hashing", **settings})

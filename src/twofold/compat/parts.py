@@ -14,6 +14,7 @@ from twofold.compat.localgpt import shaped
 from twofold.compat.shapes import Shape
 from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.ports import RerankerIdentity, Retrieved, Scale
+from twofold.domain.retry import retried
 from twofold.domain.types import Scores, Vectors
 from twofold.extensions import Extensions
 from twofold.index import Index
@@ -61,8 +62,8 @@ class IndexRetriever(BaseRetriever):
 
     def get_embeddings(self, texts: Sequence[str]) -> Vectors:
         """Embed texts as passages: (len(texts), dimensions), rows of length 1."""
-        parts, _ = self._index.searcher.parts_for(Asking())
-        return parts.embedder.embed_passages(texts)
+        parts, plan = self._index.searcher.parts_for(Asking())
+        return retried(lambda: parts.embedder.embed_passages(texts), plan.patience.retry)
 
 
 class Registry:

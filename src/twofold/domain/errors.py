@@ -100,16 +100,16 @@ class MissingExtraError(ModelError):
 class ModelUnavailableError(ModelError):
     """A model does not answer now, and may when it is asked again: a server that is gone, busy or broken.
 
-    `attempts` says how often whoever raises this has asked already, so that nobody multiplies the tries.
+    `retry_after` is how many seconds the server asks to wait, None where it says nothing.
     """
 
-    def __init__(self, message: str, remedy: str = "", attempts: int = 1) -> None:
+    def __init__(self, message: str, remedy: str = "", retry_after: float | None = None) -> None:
         super().__init__(message, remedy)
-        self.attempts = attempts
+        self.retry_after = retry_after
 
-    def __reduce__(self) -> tuple[type["TwofoldError"], tuple[str, str, int]]:  # type: ignore[override]
+    def __reduce__(self) -> tuple[type["TwofoldError"], tuple[str, str, float | None]]:  # type: ignore[override]
         """Cross a process boundary whole."""
-        return type(self), (self.message, self.remedy, self.attempts)
+        return type(self), (self.message, self.remedy, self.retry_after)
 
 
 class StageTimeoutError(ModelError):

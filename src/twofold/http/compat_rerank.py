@@ -10,6 +10,7 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 from twofold.domain.errors import InvalidInputError
+from twofold.domain.retry import retried
 from twofold.domain.types import Scores, Vectors
 from twofold.http.lenient import Lenient, ModelName
 from twofold.http.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, require
@@ -69,12 +70,13 @@ async def embeddings(asked: EmbeddingsAsked, service: Here, caller: Caller) -> R
 
     def made() -> EmbeddingsGiven:
         with service.held(asked.model) as index:
-            embedder = index.searcher.parts_for(_AS_SET)[0].embedder
+            parts, plan = index.searcher.parts_for(_AS_SET)
+            embedder = parts.embedder
             if asked.dimensions not in (None, embedder.identity.dimensions):
                 raise InvalidInputError(
                     f"Vectors of {asked.model} have {embedder.identity.dimensions} dimensions.", "Leave the number out."
                 )
-            vectors = embedder.embed_passages(texts)
+            vectors = retried(lambda: embedder.embed_passages(texts), plan.patience.retry)
             tokens = sum(embedder.count_tokens(texts))
         return EmbeddingsGiven(_vectors(vectors, asked.encoding_format), asked.model, UsageGiven(tokens, tokens))
 

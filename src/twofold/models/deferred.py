@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
+from twofold.domain.errors import MismatchError
 from twofold.domain.ports import Embedder, EmbedderIdentity, Reranker, RerankerIdentity
 from twofold.domain.types import Scores, Vectors
 from twofold.models.scales import relevance_of
@@ -27,9 +28,12 @@ def is_loaded(model: Embedder | Reranker) -> bool:
 
 
 class DeferredEmbedder:
-    """Opens the embedder behind it on first use, once, whichever thread comes first."""
+    """Opens the embedder behind it on first use, once, whichever thread comes first.
 
-    def __init__(self, identity: EmbedderIdentity, opener: Callable[[], Embedder]) -> None:
+    `identity` is the one it must have, None where only opening it tells: then asking for it opens it too.
+    """
+
+    def __init__(self, identity: EmbedderIdentity | None, opener: Callable[[], Embedder]) -> None:
         self._identity = identity
         self._opener = opener
         self._opening = threading.Lock()
@@ -37,8 +41,8 @@ class DeferredEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """What the vectors depend on."""
-        return self._identity
+        """What the vectors depend on. Raises ModelError where only the model itself can tell, and cannot be had."""
+        return self._embedder().identity if self._identity is None else self._identity
 
     @property
     def loaded(self) -> bool:
@@ -66,8 +70,17 @@ class DeferredEmbedder:
     def _embedder(self) -> Embedder:
         with self._opening:
             if not self._opened:
-                self._opened.append(self._opener())
+                self._opened.append(self._checked(self._opener()))
             return self._opened[0]
+
+    def _checked(self, made: Embedder) -> Embedder:
+        if self._identity in (None, made.identity):
+            return made
+        made.close()
+        raise MismatchError(
+            f"The index was made with another {made.identity.name!r} than there is now.",
+            "Search with the embedder it was made with, or run `twofold index reindex`.",
+        )
 
 
 class DeferredReranker:

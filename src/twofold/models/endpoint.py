@@ -14,7 +14,7 @@ import numpy as np
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors
-from twofold.models.http import Patience, host_of, post_json, sendable
+from twofold.models.http import Timeouts, host_of, post_json, sendable
 from twofold.models.unit import unit_rows
 
 BATCH = 32
@@ -65,9 +65,9 @@ class _Answer(msgspec.Struct, frozen=True):
 class EndpointEmbedder:
     """Embeds over HTTP. Bears calls from several threads, each with a connection of its own."""
 
-    def __init__(self, endpoint: Endpoint, patience: Patience = Patience()) -> None:
+    def __init__(self, endpoint: Endpoint, timeouts: Timeouts = Timeouts()) -> None:
         self._endpoint = endpoint
-        self._patience = patience
+        self._timeouts = timeouts
 
     @property
     def identity(self) -> EmbedderIdentity:
@@ -99,30 +99,30 @@ class EndpointEmbedder:
         vectors = np.empty((len(texts), self._endpoint.dimensions), dtype=np.float32)
         for start in range(0, len(texts), BATCH):
             part = texts[start : start + BATCH]
-            vectors[start : start + len(part)] = _ask(self._endpoint, part, self._patience)
+            vectors[start : start + len(part)] = _ask(self._endpoint, part, self._timeouts)
         return vectors
 
 
-def open_endpoint(endpoint: Endpoint, patience: Patience = Patience()) -> EndpointEmbedder:
+def open_endpoint(endpoint: Endpoint, timeouts: Timeouts = Timeouts()) -> EndpointEmbedder:
     """Make an embedder, asking the server for one vector where the dimensions are not known."""
     if endpoint.dimensions == 0:
-        endpoint = replace(endpoint, dimensions=_ask(endpoint, [PROBE], patience).shape[1])
-    return EndpointEmbedder(endpoint, patience)
+        endpoint = replace(endpoint, dimensions=_ask(endpoint, [PROBE], timeouts).shape[1])
+    return EndpointEmbedder(endpoint, timeouts)
 
 
-def _ask(endpoint: Endpoint, texts: Sequence[str], patience: Patience) -> Vectors:
+def _ask(endpoint: Endpoint, texts: Sequence[str], timeouts: Timeouts) -> Vectors:
     sent = [sendable(text) for text in texts]
     body = msgspec.json.encode({"model": endpoint.model, "input": sent, "encoding_format": "float"})
     url = endpoint.address.rstrip("/") + "/embeddings"
     width = endpoint.dimensions or 65_536
     limit = 65_536 + len(texts) * width * BYTES_PER_NUMBER
-    content = post_json(url, body, endpoint.key, patience, limit)
+    content = post_json(url, body, endpoint.key, timeouts, limit)
     rows = _in_order(content, len(texts), host_of(url))
     dimensions = endpoint.dimensions or len(rows[0])
     if any(len(row) != dimensions for row in rows):
         raise ModelError(
             f"{host_of(url)} gave vectors of {len(rows[0])} dimensions instead of {dimensions}.",
-            "Check the model's name and its dimensions.",
+            f"Check the model's name; or write `&dimensions={len(rows[0])}` after it and run `twofold index reindex`.",
         )
     return unit_rows(np.asarray(rows, dtype=np.float64), len(texts), dimensions, endpoint.model)
 

@@ -11,9 +11,9 @@ import msgspec
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.generators import MAX_TOKENS, SECONDS, GeneratorIdentity, Message
 from twofold.models.generator_stream import EventStream
-from twofold.models.http import Patience, Request, host_of, sendable
+from twofold.models.http import Request, Timeouts, host_of, sendable
 
-WRITING_PATIENCE = Patience(timeout=60.0, attempts=2, longest_pause=2.0)
+WRITING_TIMEOUTS = Timeouts(silence=60.0)
 """A slow machine reads a long prompt for most of a minute before it writes the first word."""
 
 MOST_TOKENS = 100_000
@@ -46,9 +46,9 @@ class ChatEndpoint:
 class EndpointGenerator:
     """Writes over HTTP. Bears calls from several threads, each with a connection of its own."""
 
-    def __init__(self, endpoint: ChatEndpoint, patience: Patience = WRITING_PATIENCE) -> None:
+    def __init__(self, endpoint: ChatEndpoint, timeouts: Timeouts = WRITING_TIMEOUTS) -> None:
         self._endpoint = endpoint
-        self._patience = patience
+        self._timeouts = timeouts
 
     @property
     def identity(self) -> GeneratorIdentity:
@@ -77,7 +77,7 @@ class EndpointGenerator:
             asked["temperature"] = temperature
         if stop:
             asked["stop"] = list(stop)
-        return EventStream(_request(endpoint, asked), self._patience, max_tokens, seconds)
+        return EventStream(_request(endpoint, asked), self._timeouts, max_tokens, seconds)
 
     def close(self) -> None:
         """Do nothing: no connection outlives its reply."""

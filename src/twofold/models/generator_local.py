@@ -14,11 +14,11 @@ from twofold.domain.errors import MissingExtraError, ModelError
 from twofold.domain.generators import MAX_TOKENS, SECONDS, GeneratorIdentity, Message, TextStream
 from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator, check_asked
 from twofold.models.generator_process import Launch, OwnServer, Running, await_death
-from twofold.models.http import Patience
+from twofold.models.http import Timeouts
 
 RUNTIME = "xllamacpp"
 CHILD = Path(__file__).with_name("generator_child.py")
-LOCAL_PATIENCE = Patience(timeout=600.0, attempts=1)
+LOCAL_TIMEOUTS = Timeouts(silence=600.0)
 """Each reply has a limit of its own; replies wait for one another in silence."""
 
 
@@ -52,7 +52,7 @@ class LocalGenerator:
         endpoint = ChatEndpoint(
             f"{running.address}/v1", self._identity.name, self._identity.context_tokens, key=running.key
         )
-        reply = EndpointGenerator(endpoint, LOCAL_PATIENCE).stream(
+        reply = EndpointGenerator(endpoint, LOCAL_TIMEOUTS).stream(
             messages, max_tokens=max_tokens, temperature=temperature, stop=stop, seconds=seconds
         )
         return _LocalStream(reply, running)

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Self
 import msgspec
 
 from twofold.domain.errors import ModelError
-from twofold.models.http import Patience, Request, host_of, opened
+from twofold.models.http import Request, Timeouts, host_of, opened
 
 if TYPE_CHECKING:
     import socket
@@ -94,12 +94,12 @@ class Line:
 class EventStream:
     """The pieces of one reply; see `twofold.domain.generators.TextStream`. Asking for the first sends the request."""
 
-    def __init__(self, request: Request, patience: Patience, max_tokens: int, seconds: float) -> None:
+    def __init__(self, request: Request, timeouts: Timeouts, max_tokens: int, seconds: float) -> None:
         self._line = Line(seconds)
         self._late = ModelError(
             f"{host_of(request.url)} was not done after {seconds:g} s.", "Ask for less, or wait longer."
         )
-        self._pieces = _pieces(request, patience, max_tokens, self._line)
+        self._pieces = _pieces(request, timeouts, max_tokens, self._line)
 
     def __iter__(self) -> Self:
         """Give itself."""
@@ -121,10 +121,10 @@ class EventStream:
             self._pieces.close()
 
 
-def _pieces(request: Request, patience: Patience, max_tokens: int, line: Line) -> Generator[str]:
+def _pieces(request: Request, timeouts: Timeouts, max_tokens: int, line: Line) -> Generator[str]:
     host = host_of(request.url)
     written = 0
-    with line, opened(request, patience, line.hold) as answer:
+    with line, opened(request, timeouts, line.hold) as answer:
         for piece in deltas(answer, host, BYTES_AT_FIRST + BYTES_PER_TOKEN * max_tokens):
             written += len(piece)
             if written > CHARACTERS_PER_TOKEN * (max_tokens + 64):

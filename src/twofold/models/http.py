@@ -1,12 +1,11 @@
-"""Requests over HTTP with a deadline, few retries and no surprises; knows no model and no endpoint's meaning.
+"""Requests over HTTP with a deadline and no surprises; knows no model and no endpoint's meaning.
 
 Python's HTTP modules are imported when something is sent, since a search that sends nothing starts 30 ms sooner.
 
-Only http and https. A server's 429 and 5xx, and a connection that fails, are tried again after a pause: as long as
-`Retry-After` asks, at most `longest_pause`, else doubling from `first_pause`. Credentials never cross to another host:
-a caller that sends any says `redirects=False`. A caller that may have to hang up is handed each connection it gets.
-
-What may succeed when it is asked again later raises ModelUnavailableError with the attempts made, the rest ModelError.
+Only http and https, and one try: who may ask again is decided in `twofold.domain.retry`. A server's 429 and 5xx, and a
+connection that fails, raise ModelUnavailableError, with what `Retry-After` says; the rest raises ModelError.
+Credentials never cross to another host: a caller that sends any says `redirects=False`. A caller that may have to hang
+up is handed each connection it gets.
 """
 
 import time
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 TOO_MANY_REQUESTS = 429
 SERVER_ERROR = 500
 PIECE = 1 << 16
+LONGEST_NUMBER = 9  # digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +39,11 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait, and how often to try. Times are in seconds; `timeout` is how long a server may be silent.
+class Timeouts:
+    """How many seconds a server may be silent, and how many connecting to it may take."""
 
-    Each pause is `factor` times the one before (checklist 78): with `attempts=4, first_pause=1.0` they are 1, 2, 4 s.
-    """
-
-    timeout: float = 30.0
-    attempts: int = 4
-    first_pause: float = 0.5
-    longest_pause: float = 30.0
-    sleep: Callable[[float], None] = time.sleep
-    connect_timeout: float = 10.0
-    factor: float = 2.0
+    silence: float = 30.0
+    connect: float = 10.0
 
 
 def host_of(url: str) -> str:
@@ -72,7 +64,7 @@ def _let_be(_: "socket.socket") -> None:
 
 @contextmanager
 def opened(
-    request: Request, patience: Patience = Patience(), connected: Callable[["socket.socket"], None] = _let_be
+    request: Request, timeouts: Timeouts = Timeouts(), connected: Callable[["socket.socket"], None] = _let_be
 ) -> Iterator[IO[bytes]]:
     """Open the answer's body for reading, telling `connected` of each connection before anything is sent over it.
 
@@ -82,32 +74,23 @@ def opened(
     import urllib.error
 
     host = host_of(request.url)
-    for attempt in range(1, patience.attempts + 1):
-        try:
-            answer = _send(request, patience, connected)
-        except urllib.error.HTTPError as error:
-            pause = _pause_after(error, attempt, patience)
-            if pause is None:
-                raise _refused(host, error, attempt) from error
-            error.close()
-        except (OSError, http.client.HTTPException) as error:
-            if attempt == patience.attempts:
-                raise _unreachable(host, error, attempt) from error
-            pause = _doubling(attempt, patience)
-        else:
-            with answer:
-                yield answer
-            return
-        patience.sleep(pause)
+    try:
+        answer = _send(request, timeouts, connected)
+    except urllib.error.HTTPError as error:
+        raise _refused(host, error) from error
+    except (OSError, http.client.HTTPException) as error:
+        raise _unreachable(host, error) from error
+    with answer:
+        yield answer
 
 
-def post_json(url: str, body: bytes, key: str, patience: Patience, limit: int) -> bytes:
+def post_json(url: str, body: bytes, key: str, timeouts: Timeouts, limit: int) -> bytes:
     """Post JSON, with the key if there is one, and give the answer of at most `limit` bytes. Raises ModelError."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "twofold"}
     if key:
         headers["Authorization"] = f"Bearer {key}"
-    with opened(Request(url, body, headers, redirects=False), patience) as answer:
-        return read_at_most(answer, limit, host_of(url), patience.timeout)
+    with opened(Request(url, body, headers, redirects=False), timeouts) as answer:
+        return read_at_most(answer, limit, host_of(url), timeouts.silence)
 
 
 def sendable(text: str) -> str:
@@ -135,16 +118,16 @@ def read_at_most(body: IO[bytes], limit: int, host: str, seconds: float) -> byte
     return bytes(content)
 
 
-def _send(request: Request, patience: Patience, connected: Callable[["socket.socket"], None]) -> IO[bytes]:
+def _send(request: Request, timeouts: Timeouts, connected: Callable[["socket.socket"], None]) -> IO[bytes]:
     import urllib.request
 
     asked = urllib.request.Request(request.url, data=request.body, headers=dict(request.headers))  # noqa: S310 - host_of checked it
-    opener = _opener(patience, connected, redirects=request.redirects)
-    answer: IO[bytes] = opener.open(asked, timeout=min(patience.connect_timeout, patience.timeout))
+    opener = _opener(timeouts, connected, redirects=request.redirects)
+    answer: IO[bytes] = opener.open(asked, timeout=min(timeouts.connect, timeouts.silence))
     return answer
 
 
-def _opener(patience: Patience, connected: Callable[["socket.socket"], None], *, redirects: bool) -> "OpenerDirector":
+def _opener(timeouts: Timeouts, connected: Callable[["socket.socket"], None], *, redirects: bool) -> "OpenerDirector":
     """Make what sends: its time-out is for connecting, and the server's silences are timed once that is done."""
     import http.client
     import urllib.request
@@ -152,13 +135,13 @@ def _opener(patience: Patience, connected: Callable[["socket.socket"], None], *,
     class Plain(http.client.HTTPConnection):
         def connect(self) -> None:
             super().connect()
-            self.sock.settimeout(patience.timeout)
+            self.sock.settimeout(timeouts.silence)
             connected(self.sock)
 
     class Secure(http.client.HTTPSConnection):
         def connect(self) -> None:
             super().connect()
-            self.sock.settimeout(patience.timeout)
+            self.sock.settimeout(timeouts.silence)
             connected(self.sock)
 
     class Sending(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
@@ -175,26 +158,12 @@ def _opener(patience: Patience, connected: Callable[["socket.socket"], None], *,
     return urllib.request.build_opener(Sending, *(() if redirects else (NoRedirects,)))
 
 
-def _pause_after(error: "HTTPError", attempt: int, patience: Patience) -> float | None:
-    """Say how long to wait before trying again, None for not at all."""
-    if attempt == patience.attempts or not _passes(error.code):
-        return None
-    asked = error.headers.get("Retry-After", "")
-    if asked.strip().isdecimal():
-        return min(float(asked), patience.longest_pause)
-    return _doubling(attempt, patience)
-
-
-def _doubling(attempt: int, patience: Patience) -> float:
-    return float(min(patience.first_pause * patience.factor ** (attempt - 1), patience.longest_pause))
-
-
 def _passes(code: int) -> bool:
     """Say whether a refusal may pass by itself."""
     return code == TOO_MANY_REQUESTS or code >= SERVER_ERROR
 
 
-def _refused(host: str, error: "HTTPError", attempts: int) -> ModelError:
+def _refused(host: str, error: "HTTPError") -> ModelError:
     remedies = {
         400: "Check the model's name, and whether the text is too long for it.",
         401: "Set the key in TWOFOLD_API_KEY.",
@@ -204,11 +173,19 @@ def _refused(host: str, error: "HTTPError", attempts: int) -> ModelError:
     }
     message, remedy = f"{host} answered {error.code}.", remedies.get(error.code, "Look at the server's own log.")
     with error:
-        return ModelUnavailableError(message, remedy, attempts) if _passes(error.code) else ModelError(message, remedy)
+        if not _passes(error.code):
+            return ModelError(message, remedy)
+        return ModelUnavailableError(message, remedy, _seconds(error.headers.get("Retry-After", "")))
 
 
-def _unreachable(host: str, error: Exception, attempts: int = 1) -> ModelUnavailableError:
+def _seconds(retry_after: str) -> float | None:
+    """Read how many seconds a server asks to wait; None for a date, and for what is neither."""
+    asked = retry_after.strip()
+    return float(asked) if asked.isascii() and asked.isdecimal() and len(asked) <= LONGEST_NUMBER else None
+
+
+def _unreachable(host: str, error: Exception) -> ModelUnavailableError:
     reason = getattr(error, "reason", None) or error
     return ModelUnavailableError(
-        f"{host} cannot be reached: {reason}.", "Check that the server runs and the network is up.", attempts
+        f"{host} cannot be reached: {reason}.", "Check that the server runs and the network is up."
     )

@@ -1,5 +1,7 @@
 """Which vectors an embedder will give, by what a user writes, before anything that could make them is loaded."""
 
+from dataclasses import replace
+
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.late import late
@@ -27,6 +29,18 @@ def identity_of(spec: str) -> EmbedderIdentity | None:
         own: EmbedderIdentity = late("twofold.models.onnxruntime:identity_on_onnxruntime")(embedder_entry(rest))
         return own
     return embedder_entry(spec).identity
+
+
+def remembered_identity(spec: str, held: EmbedderIdentity) -> EmbedderIdentity | None:
+    """Return the identity that an index holds where it is one of `spec`, which only loading tells; None for another.
+
+    A server whose address says no dimensions is taken to have those that it had. A model of sentence-transformers has
+    the name that was written; loading it finds out whether it is the same revision.
+    """
+    if spec.startswith(WEB):
+        told: EmbedderIdentity = late("twofold.models.opening:endpoint_of")(spec).identity
+        return held if replace(told, dimensions=held.dimensions) == held else None
+    return held if spec.partition(":")[2] == held.name else None
 
 
 def embedder_entry(name: str) -> ModelEntry:

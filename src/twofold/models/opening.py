@@ -10,6 +10,7 @@ http://localhost:11434/v1#nomic-embed-text     a server; after the model's name 
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urldefrag, urlsplit
 
@@ -19,7 +20,7 @@ from twofold.models.endpoint import Endpoint, open_endpoint
 from twofold.models.entries import ModelEntry
 from twofold.models.files import folder_of, is_present, pull
 from twofold.models.hashing import HashingEmbedder
-from twofold.models.http import Patience, host_of
+from twofold.models.http import host_of
 from twofold.models.identities import (
     HASHING,
     ONNXRUNTIME,
@@ -45,16 +46,20 @@ def open_embedder(
     offline: bool = False,
     progress: Report = ignore,
     key: str | None = None,
+    dimensions: int = 0,
 ) -> Embedder:
     """Make the embedder that `spec` names. A catalogue model that is not in `cache` is fetched first, with `progress`.
 
-    `key` is a server's; by default it is read from TWOFOLD_API_KEY. Raises NotFoundError for an unknown name,
-    InvalidInputError for what cannot be read, MissingExtraError, and ModelError when a model cannot be had.
+    `dimensions` are a server's where its address says none; 0 means that it is asked. `key` is a server's; by default
+    it is read from TWOFOLD_API_KEY. Raises NotFoundError for an unknown name, InvalidInputError for what cannot be
+    read, MissingExtraError, and ModelError when a model cannot be had.
     """
     scheme, _, rest = spec.partition(":")
     if spec.startswith(WEB):
         secret = os.environ.get(KEY_VARIABLE, "") if key is None else key
-        return _open_server(endpoint_of(spec, secret), offline=offline)
+        endpoint = endpoint_of(spec, secret)
+        refuse_offline(endpoint.address, offline=offline)
+        return open_endpoint(replace(endpoint, dimensions=endpoint.dimensions or dimensions))
     if scheme == HASHING:
         return HashingEmbedder(dimensions_of(rest)) if rest else HashingEmbedder()
     if scheme == SENTENCE_TRANSFORMERS:
@@ -107,11 +112,6 @@ def refuse_offline(address: str, *, offline: bool) -> None:
             f"{host_of(address)} may not be asked: the network is switched off.",
             "Unset TWOFOLD_OFFLINE, or use a model on this machine.",
         )
-
-
-def _open_server(endpoint: Endpoint, *, offline: bool) -> Embedder:
-    refuse_offline(endpoint.address, offline=offline)
-    return open_endpoint(endpoint, Patience())
 
 
 def _named(name: str, spec: str) -> str:

@@ -30,7 +30,6 @@ class RecoveringEmbedder:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._current = embedder
-        self._identity = embedder.identity
         self._opener = opener
         self._rest = rest
         self._clock = clock
@@ -41,7 +40,7 @@ class RecoveringEmbedder:
     @property
     def identity(self) -> EmbedderIdentity:
         """What the vectors depend on."""
-        return self._identity
+        return self._current.identity
 
     @property
     def loaded(self) -> bool:
@@ -80,7 +79,7 @@ class RecoveringEmbedder:
             if self._closed or self._clock() < self._resting_until:
                 raise error
             try:
-                fresh = _opened(self._opener, self._identity)
+                fresh = _opened(self._opener, failed.identity)
             except ModelError:
                 self._resting_until = self._clock() + self._rest
                 raise

@@ -12,10 +12,10 @@ import numpy as np
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import RerankerIdentity, Scale
 from twofold.domain.types import Scores
-from twofold.models.http import Patience, host_of, post_json, sendable
+from twofold.models.http import Timeouts, host_of, post_json, sendable
 from twofold.models.scales import relevance_of
 
-SHORT_PATIENCE = Patience(timeout=10.0, attempts=2, first_pause=0.2, longest_pause=1.0)
+SHORT_TIMEOUTS = Timeouts(silence=10.0)
 """Somebody waits for the answer, and there is an order without it."""
 
 BYTES_PER_RESULT = 256
@@ -52,9 +52,9 @@ class _Answer(msgspec.Struct, frozen=True):
 class EndpointReranker:
     """Scores over HTTP. Bears calls from several threads, each with a connection of its own."""
 
-    def __init__(self, endpoint: RerankEndpoint, patience: Patience = SHORT_PATIENCE) -> None:
+    def __init__(self, endpoint: RerankEndpoint, timeouts: Timeouts = SHORT_TIMEOUTS) -> None:
         self._endpoint = endpoint
-        self._patience = patience
+        self._timeouts = timeouts
 
     @property
     def identity(self) -> RerankerIdentity:
@@ -74,7 +74,7 @@ class EndpointReranker:
         asked = {"model": endpoint.model, "query": sendable(query), "documents": documents, "top_n": len(texts)}
         url = endpoint.address.rstrip("/") + "/rerank"
         limit = 65_536 + BYTES_PER_RESULT * len(texts) + BYTES_PER_CHARACTER * sum(map(len, documents))
-        content = post_json(url, msgspec.json.encode(asked), endpoint.key, self._patience, limit)
+        content = post_json(url, msgspec.json.encode(asked), endpoint.key, self._timeouts, limit)
         return _checked(_in_order(content, len(texts), host_of(url)), endpoint)
 
     def relevance(self, raw: Scores) -> Scores:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from twofold.domain.errors import ModelError
+from twofold.domain.retry import RetryPlan, retried
 from twofold.models.entries import HubFile, ModelFile, WheelMember
-from twofold.models.http import Patience, Request, host_of, opened
+from twofold.models.http import Request, host_of, opened
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 HUB = "https://huggingface.co"
 PIECE = 1 << 20
 LOOK_EVERY = 0.2  # seconds
+DOWNLOADS = RetryPlan(retries=2, base=0.5)
 
 Counted = Callable[[int], None]
 """Is told how many bytes have arrived so far."""
@@ -53,11 +55,15 @@ def _counting_on(counted: Counted, before: int) -> Counted:
 def fetch_from_hub(file: ModelFile, source: HubFile, folder: Path, endpoint: str, counted: Counted) -> None:
     """Fetch one file: GET `{endpoint}/{repository}/resolve/{revision}/{path}`."""
     url = f"{endpoint.rstrip('/')}/{source.repository}/resolve/{source.revision}/{source.path}"
-    with opened(Request(url), Patience(attempts=3)) as body:
-        try:
-            write_exactly(body, file, folder, counted)
-        except OSError as error:
-            raise ModelError(f"The download from {host_of(url)} broke off: {error}.") from error
+
+    def fetch() -> None:
+        with opened(Request(url)) as body:
+            try:
+                write_exactly(body, file, folder, counted)
+            except OSError as error:
+                raise ModelError(f"The download from {host_of(url)} broke off: {error}.") from error
+
+    retried(fetch, DOWNLOADS)
 
 
 def write_exactly(body: IO[bytes], file: ModelFile, folder: Path, counted: Counted) -> None:

@@ -1,10 +1,12 @@
 """The parts that a collection is filled with, beside those that search it: what cuts, enriches and reads documents."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from twofold.domain.ports import Chunker, Enricher, Recipe
-from twofold.domain.types import Chunk, Metadata
+from twofold.domain.retry import ONCE, RetryPlan, retried
+from twofold.domain.types import Chunk, Metadata, Vectors
 from twofold.ingest.own_readers import OwnReader
 from twofold.pipeline.search_parts import SearchParts
 
@@ -29,7 +31,7 @@ class Parts(SearchParts):
     """A collection's store, what searches it, and what makes its passages.
 
     `chunking` describes the chunker; `settings` are those that the parts were made with, by name. `readers` are the
-    user's own.
+    user's own. `retry` says how often an embedder that is out of reach is asked again.
     """
 
     chunker: Chunker
@@ -37,9 +39,14 @@ class Parts(SearchParts):
     settings: tuple[tuple[str, str], ...] = ()
     enriching: Enriching = NO_ENRICHING
     readers: tuple[OwnReader, ...] = ()
+    retry: RetryPlan = ONCE
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages, asking again as `retry` says. Raises ModelError."""
+        return retried(lambda: self.embedder.embed_passages(texts), self.retry)
 
     @property
     def recipe(self) -> Recipe:
         """What the derived data depends on."""
-        identity, analysing = self.embedder.identity, self.analyser.describe()
+        identity, analysing = retried(lambda: self.embedder.identity, self.retry), self.analyser.describe()
         return Recipe(identity, analysing, self.chunking, self.enriching.name, self.settings)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from twofold.domain.retry import ONCE, RetryPlan, retried
 from twofold.pipeline.limits import StageLimits, TimedCalls
-from twofold.pipeline.retry import RetryPlan, retried
 
 Answer = TypeVar("Answer")
 
@@ -15,7 +15,7 @@ class Patience:
     """How long each stage may take, and how often a model that is out of reach is asked again."""
 
     limits: StageLimits = field(default_factory=StageLimits)
-    retry: RetryPlan = field(default_factory=lambda: RetryPlan(retries=0))
+    retry: RetryPlan = ONCE
 
 
 def waited(calls: TimedCalls, stage: str, seconds: float, retry: RetryPlan, call: Callable[[], Answer]) -> Answer:

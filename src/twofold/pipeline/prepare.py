@@ -37,7 +37,7 @@ def prepare(documents: Sequence[Document], parts: Parts, view: View | None, on_e
     fresh = [text for text in texts if text not in vectors]
     for first in range(0, len(fresh), TEXTS_AT_ONCE):
         some = fresh[first : first + TEXTS_AT_ONCE]
-        for text, vector in zip(some, parts.embedder.embed_passages(some), strict=True):
+        for text, vector in zip(some, parts.embed_passages(some), strict=True):
             vectors[text] = np.asarray(vector)
         on_embedded(len(some))
     entries = tuple(

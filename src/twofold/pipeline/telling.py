@@ -73,7 +73,8 @@ def _chance(parts: SearchParts, view: View, run: Run, relevance: Mapping[int, fl
     None where such searches were never measured, or nothing could be searched. No question of more than 500 terms was.
     """
     reranker = run.standing.rerank.model if run.standing.rerank is not None and relevance else ""
-    calibration = calibration_for(parts.aids.calibrations, run.heard.mode, parts.embedder.identity.name, reranker)
+    embedder = "" if run.heard.mode == "bm25" else parts.embedder.identity.name  # asking it may load the model
+    calibration = calibration_for(parts.aids.calibrations, run.heard.mode, embedder, reranker)
     terms = run.heard.understood.parsed.terms
     if calibration is None or len(terms.weights) > MOST_TERMS:
         return None

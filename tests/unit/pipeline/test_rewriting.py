@@ -6,7 +6,7 @@ from chatting import NEVER, Heard, Send, chatting, finished, piece, saying
 from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.generators import Generator
 from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
-from twofold.models.http import Patience
+from twofold.models.http import Timeouts
 from twofold.pipeline.rewrite_plan import RewritePlan
 from twofold.pipeline.rewriting import Wording, rewrite
 from twofold.query.history import Memory, Turn
@@ -18,7 +18,7 @@ HISTORY = [Turn("user", "What is git?"), Turn("assistant", "A tool.")]
 
 
 def generator_at(address: str) -> Generator:
-    return EndpointGenerator(ChatEndpoint(address, "scripted"), Patience(timeout=10.0, attempts=1))
+    return EndpointGenerator(ChatEndpoint(address, "scripted"), Timeouts(silence=10.0))
 
 
 def test_a_plan_that_asks_for_nothing_asks_nobody() -> None:
