@@ -1,7 +1,7 @@
 """`eval`: how good and how fast search is on judged questions, one configuration against another."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -16,9 +16,11 @@ from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.progress import model_progress
 from twofold.compose import aids_for, openers_for, plan_of
 from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.evaluate.by_answer import STANDARD as STANDARD_BY_ANSWER
+from twofold.evaluate.by_answer import check_metrics, find_passages
 from twofold.evaluate.conditions import check_comparable, parsed_condition
 from twofold.evaluate.evaluation import Answers, Asked, evaluation
-from twofold.evaluate.report import STANDARD, Metric, metric_named
+from twofold.evaluate.report import STANDARD, metric_named
 from twofold.evaluate.running import find_all, milliseconds_a_query
 from twofold.evaluate.runs import Run, as_word, read_run, write_run
 from twofold.pipeline.plan import MODES
@@ -40,6 +42,10 @@ Qrels = Annotated[
     Path | None, _option("--qrels", "FILE", "Judge an index of your own: pairs in .csv or .jsonl, or qrels.")
 ]
 Queries = Annotated[Path | None, _option("--queries", "FILE", "The queries that --qrels has ids of, .jsonl or .tsv.")]
+ByAnswer = Annotated[
+    Path | None,
+    _option("--answers", "FILE", "Judge passages by the text of the answer: query and answers in a .csv or .jsonl."),
+]
 Modes = Annotated[list[str] | None, _option("--mode", "MODE", "The same as --with MODE; repeat for more.", "-m")]
 With = Annotated[
     list[str] | None,
@@ -65,6 +71,7 @@ def evaluate(
     *,
     qrels: Qrels = None,
     queries: Queries = None,
+    answers: ByAnswer = None,
     index: IndexOption = None,
     split: Split = "test",
     modes: Modes = None,
@@ -80,23 +87,25 @@ def evaluate(
     """Measure search on judged questions, and compare one way of searching with another.
 
     A judged collection (DIR, BEIR's layout) is indexed in a scratch folder that is removed afterwards; --qrels is about
-    an index of your own. Each figure is a mean over the questions, with the interval in which 95 % of resampled means
-    lie. More in docs/evaluating.md.
+    an index of your own. With --answers no document is judged: a passage is relevant where the answer stands in it.
+    Each figure is a mean over the questions, with the interval in which 95 % of resampled means lie. More in
+    docs/evaluating.md.
     """
-    asked = Asked(_metrics(metrics), tuple(map(parsed_condition, fail_if or ())))
-    check_comparable(asked.conditions, compared=against is not None)
+    asked = _asked(metrics, fail_if, compared=against is not None, by_answer=answers is not None)
     texts = [*(modes or ()), *(ways or ()), *(f"{RUN}{path}" for path in from_run or ())]
     default = [AS_SET] if against is not None or asked.conditions else list(MODES)
     every = [*(texts or default), *(() if against is None else (against,))]
-    kept = folder is None and qrels is not None and any(not text.startswith(RUN) for text in every)
+    own = qrels is not None or answers is not None
+    kept = folder is None and own and any(not text.startswith(RUN) for text in every)
     resolved = resolving(context, embedder, index, kept=kept)
     configurations = distinct(parsed_configuration(text, resolved) for text in every)
     _check_folder(run_out)
-    with ground_of(Source(folder, split, qrels, queries, index), _needs(configurations, resolved({}))) as ground:
-        answers = [_answers(one, ground) for one in configurations]
-    some, other = (answers, None) if against is None else (answers[:-1], answers[-1])
+    source = Source(folder, split, qrels, queries, index, answers)
+    with ground_of(source, _needs(configurations, resolved({}))) as ground:
+        found = [_answers(one, ground, asked) for one in configurations]
+    some, other = (found, None) if against is None else (found[:-1], found[-1])
     done = evaluation(ground.judged, ground.documents, some, other, asked)
-    written = [] if run_out is None else _written(run_out, configurations, answers)
+    written = [] if run_out is None else _written(run_out, configurations, found)
     if as_json:
         write_json(done)
     else:
@@ -111,9 +120,15 @@ def _check_folder(out: Path | None) -> None:
         raise NotFoundError(f"there is no folder {out.absolute().parent}.", "Make it, or write --run elsewhere.")
 
 
-def _metrics(names: Sequence[str] | None) -> tuple[Metric, ...]:
-    named = {one.name: one for one in map(metric_named, names or ())}
-    return tuple(named.values()) or STANDARD
+def _asked(metrics: Sequence[str] | None, fail_if: Sequence[str] | None, *, compared: bool, by_answer: bool) -> Asked:
+    """Return what is to be told. Raises InvalidInputError for what cannot be."""
+    named = {one.name: one for one in map(metric_named, metrics or ())}
+    standard = STANDARD_BY_ANSWER if by_answer else STANDARD
+    asked = Asked(tuple(named.values()) or standard, tuple(map(parsed_condition, fail_if or ())))
+    check_comparable(asked.conditions, compared=compared)
+    if by_answer:
+        check_metrics(asked.all_metrics)
+    return asked
 
 
 def _needs(configurations: Sequence[Configuration], settings: Settings) -> Needs:
@@ -124,8 +139,10 @@ def _needs(configurations: Sequence[Configuration], settings: Settings) -> Needs
     )
 
 
-def _answers(one: Configuration, ground: Ground) -> Answers:
+def _answers(one: Configuration, ground: Ground, asked: Asked) -> Answers:
     if isinstance(one.asks, Path):
+        if ground.answered is not None:
+            raise InvalidInputError("A run holds no texts in which an answer could stand.", "Judge it with --qrels.")
         return Answers(one.name, _elsewhere(one.asks, ground), None)
     if ground.parts is None:
         raise InvalidInputError(f"There is no index for {one.name} to search.", "Name one with --index.")
@@ -133,8 +150,12 @@ def _answers(one: Configuration, ground: Ground) -> Answers:
     openers = openers_for(one.asks, model_progress())
     try:
         parts = replace(ground.parts, aids=aids_for(ground.parts.aids, one.asks, openers))
-        run = find_all(parts, ground.judged, plan, ground.names)
-        return Answers(one.name, run, milliseconds_a_query(parts, ground.judged, plan))
+        grades: Mapping[str, Mapping[str, int]] = {}
+        if ground.answered is None:
+            run = find_all(parts, ground.judged, plan, ground.names)
+        else:
+            run, grades = find_passages(parts, ground.answered, plan, max(metric.k for metric in asked.all_metrics))
+        return Answers(one.name, run, milliseconds_a_query(parts, ground.judged, plan), grades)
     finally:
         openers.close()
 

@@ -14,7 +14,8 @@ from twofold.cli.progress import model_progress, progress_on
 from twofold.compose import open_store, settings_of
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import Store
-from twofold.evaluate.collection import CorpusDocument, JudgedCollection, load
+from twofold.evaluate.by_answer import Answered, read_answers
+from twofold.evaluate.collection import CorpusDocument, JudgedCollection, load, load_corpus
 from twofold.evaluate.matching import as_written, matched
 from twofold.evaluate.questions import Judged, read_judged
 from twofold.evaluate.running import fill
@@ -27,13 +28,17 @@ from twofold.settings import Settings, resolve
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where judgements are: a folder with its split, or a file with its queries, about `index` if it is named."""
+    """Where judgements are: a folder with its split, or a file with its queries, about `index` if it is named.
+
+    `answers` is a file of questions with the texts of their answers, about a folder's documents or an index.
+    """
 
     folder: Path | None
     split: str
     qrels: Path | None
     queries: Path | None
     index: str | None
+    answers: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +52,29 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Judged questions and what answers them. `names` and `unmatched` as in `twofold.evaluate.matching`."""
+    """Judged questions and what answers them. `names` and `unmatched` as in `twofold.evaluate.matching`.
+
+    `answered` holds the questions with their answers where these judge, None where documents are judged.
+    """
 
     judged: JudgedCollection
     documents: int
     parts: Parts | None
     names: Mapping[str, str] = field(default_factory=dict)
     unmatched: tuple[str, ...] = ()
+    answered: Answered | None = None
 
 
 @contextmanager
 def ground_of(source: Source, needs: Needs) -> Iterator[Ground]:
     """Read the judgements, open or fill what is to be searched, and close it afterwards."""
+    if source.answers is not None:
+        with _by_answer(source, source.answers, needs) as ground:
+            yield ground
+        return
     if (source.folder is None) == (source.qrels is None):
         raise InvalidInputError(
-            "An evaluation needs a judged folder or --qrels FILE, not both.",
+            "An evaluation needs a judged folder or --qrels FILE, not both; or --answers FILE.",
             "Name a folder that holds corpus.jsonl, queries.jsonl and qrels/, or judge an index of your own.",
         )
     if source.folder is not None:
@@ -106,6 +119,24 @@ def _collection(judged: JudgedCollection, needs: Needs) -> Iterator[Ground]:
         with parts_on(store, needs) as parts:
             _fill(parts if needs.model else replace(parts, embedder=Unembedded(parts.embedder)), judged.documents)
             yield Ground(judged, len(judged.documents), parts)
+
+
+@contextmanager
+def _by_answer(source: Source, answers: Path, needs: Needs) -> Iterator[Ground]:
+    if source.qrels is not None or source.queries is not None:
+        raise InvalidInputError("--answers brings its own questions.", "Leave --qrels and --queries out.")
+    if source.folder is not None and source.index is not None:
+        raise InvalidInputError("--answers is about a folder or an index.", "Leave one of them out.")
+    answered = read_answers(answers)
+    judged = answered.collection
+    if source.folder is not None:
+        documents = load_corpus(source.folder)
+        with _collection(replace(judged, documents=documents), needs) as ground:
+            yield replace(ground, answered=answered)
+        return
+    store = open_store(source.index or needs.settings.index, needs.settings, create=False)
+    with parts_on(store, needs) as parts:
+        yield Ground(judged, store.info().documents, parts, answered=answered)
 
 
 @contextmanager

@@ -83,6 +83,11 @@ def load(folder: Path, split: str = "test") -> JudgedCollection:
     )
 
 
+def load_corpus(folder: Path) -> tuple[CorpusDocument, ...]:
+    """Read a folder's documents alone. Raises NotFoundError and ReadError as `load` does."""
+    return tuple(_documents(_there(folder / "corpus.jsonl")))
+
+
 def _qrels(folder: Path, split: str) -> Path:
     if not _SPLIT_NAME.fullmatch(split):
         raise InvalidInputError(

@@ -1,7 +1,7 @@
 """A whole report on judged questions: each configuration's figures, comparisons, conditions that fail a build."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from twofold.evaluate.collection import JudgedCollection
 from twofold.evaluate.conditions import Condition, Failure, failures
@@ -12,11 +12,15 @@ from twofold.evaluate.runs import Run
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What a configuration found for each question, and its mean time in milliseconds where it was run here."""
+    """What a configuration found for each question, and its mean time in milliseconds where it was run here.
+
+    `grades` are the judgements that its own results gave, by question: of passages that hold the answer.
+    """
 
     name: str
     run: Run
     ms_per_query: float | None
+    grades: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ def evaluation(
 
 def _scored(one: Answers, judged: JudgedCollection, asked: Asked) -> Scored:
     run = {query: [hit.document for hit in hits] for query, hits in one.run.items()}
+    judged = replace(judged, grades=one.grades) if one.grades else judged
     return Scored(one.name, evaluate_run(run, judged, asked.all_metrics))
 
 

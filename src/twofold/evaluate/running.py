@@ -17,6 +17,7 @@ from twofold.evaluate.runs import Run, ScoredDocument
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import LARGEST_K, SearchPlan
 from twofold.pipeline.prepare import prepare
+from twofold.pipeline.results import SearchResult
 from twofold.pipeline.search import search
 from twofold.query.prose import as_prose
 
@@ -74,14 +75,19 @@ def find_all(
     deep = replace(plan, k=min(LARGEST_K, passages))
     run = {}
     for question in judged.queries:
-        result = search(parts, as_prose(question.text), deep)
-        if result.mode != plan.mode or (result.degraded and result.rerank is None):
-            raise ModelError(f"This cannot be measured: {result.degraded[0]}", "See `twofold doctor`, or use bm25.")
         best: dict[str, float] = {}
-        for hit in result.hits:
+        for hit in searched(parts, question.text, deep).hits:
             best.setdefault(names.get(hit.document, hit.source), hit.score)
         run[question.id] = tuple(ScoredDocument(*one) for one in islice(best.items(), most))
     return run
+
+
+def searched(parts: Parts, question: str, plan: SearchPlan) -> SearchResult:
+    """Return what a search finds, in the mode that was asked for. Raises ModelError where that cannot be done."""
+    result = search(parts, as_prose(question), plan)
+    if result.mode != plan.mode or (result.degraded and result.rerank is None):
+        raise ModelError(f"This cannot be measured: {result.degraded[0]}", "See `twofold doctor`, or use bm25.")
+    return result
 
 
 def milliseconds_a_query(parts: Parts, judged: JudgedCollection, plan: SearchPlan) -> float:
