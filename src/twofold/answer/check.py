@@ -35,6 +35,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 _NAME = re.compile(r"(?<=[^\W_A-Z][,;]\s|[^\W_][^\W_]\s)([A-Z][^\W\d_A-Z]+)")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s[^\n]{0,60}\Z|[-=*_|:\s]+\Z|```)")
 _LEAD_IN = re.compile(r"[^.!?]{1,120}:\s*\Z")
+_ROW = re.compile(r"\s*\|.*\|\s*", re.DOTALL)
+_TELLS = re.compile(r"[^\W\d_]{2}|[\u2e80-\uffff]")
 _PAIR = 2
 
 
@@ -123,8 +125,13 @@ def spans_of(units: Sequence[Unit]) -> tuple[Span, ...]:
 
 
 def claims(sentence: str, terms: Mapping[str, int]) -> bool:
-    """Say whether a sentence claims anything: a heading, a rule or a line that leads in a list does not."""
-    return bool(terms) and not _HEADING.match(sentence) and not _LEAD_IN.fullmatch(sentence)
+    """Say whether a sentence claims anything: a heading, a rule or a line that leads in a list does not.
+
+    Neither does a row of a table that holds letters and numbers alone: any passage with these would bear it out.
+    """
+    if not terms or _HEADING.match(sentence) or _LEAD_IN.fullmatch(sentence):
+        return False
+    return bool(_TELLS.search(sentence)) or not _ROW.fullmatch(sentence)
 
 
 def _words(text: str) -> frozenset[str]:

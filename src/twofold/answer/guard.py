@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from twofold.answer.addresses import ADDRESS, LETTERS, NEVER, trimmed
 from twofold.answer.clean import without_invisible
 from twofold.answer.markers import MARKER
 from twofold.answer.types import Removed
@@ -45,19 +46,12 @@ _LINK = re.compile(
     r"\[([^\[\]]{0,1500})\]\(\s{0,4}<?([^()\s<>]{0,1500}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?)>?[^()]{0,300}\)"
 )
 _DEFINITION = re.compile(r"\[([^\[\]\n]{1,200})\]:(?=\s{0,4}\S)")
-_ADDRESS = re.compile(
-    r"(?:[a-z][a-z0-9+.-]{0,20}[:\uff1a][/\uff0f\\]{2}|(?:javascript|data|vbscript|mailto|file|blob|tel|sms)[:\uff1a](?=[^\s])"
-    r"|(?<![\w:/.])[/\\]{2}(?=[\w-]+\.)|\bwww[.\uff0e])[^\s<>\"'`\u3002\uff0c\u3001|]{0,2000}"
-    r"|(?<![\w@./-])(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,24}(?::\d{1,5})?[/?#][^\s<>\"'`|]{0,2000}",
-    re.IGNORECASE,
-)
-_NEVER = re.compile(r"\s*(?:javascript|data|vbscript|blob|file)[:\uff1a]", re.IGNORECASE)
-"""What runs, or opens what lies on the reader's own machine, stands in no answer, whoever wrote it first."""
-_TRAILING = ".,;:!?)]}*_~>\u201d\u2019\u3002"
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHTS = re.compile(r"<think>(?!.*</think>)", re.DOTALL | re.IGNORECASE)
 _LINE_MARK = re.compile(r"(?:(?<=\n)|\A)\d{1,4}\|(?: |(?=\n)|\Z)")
 _AT_LINE_MARK = re.compile(r"(?:\n|\A)\d{1,4}\|\Z")
+_MARKED = re.compile(rf"[ \t]?(?:{MARKER.pattern})", MARKER.flags)
+_GOES_ON = re.compile(rf"(?:{MARKER.pattern}|[^\w\s\x00]){{0,8}}[{LETTERS}]", MARKER.flags)
 _OPENING = re.compile(r"[\[<\u3010\uff3b]|!\[|\(\s{0,3}sources?\s{0,3}:", re.IGNORECASE)
 _SEAMS = (MARKER, _IMAGE, _LINK, _TAG)
 _CLOSING = {"[": "]", "\u3010": "\u3011", "\uff3b": "\uff3d", "<": ">", "(": ")"}
@@ -137,15 +131,15 @@ class Guard:
         text = _IMAGE.sub(lambda found: self._count("images", found[1]), text)
         text = _LINK.sub(self._link, text)
         text = _DEFINITION.sub(r"\1:", text)
-        text = re.sub(
-            rf"[ \t]?(?:{MARKER.pattern})", lambda found: self._marker(found[0], hints), text, flags=MARKER.flags
-        )
-        return _ADDRESS.sub(self._address, text)
+        text = _MARKED.sub(lambda found: self._marker(found, hints), text)
+        return ADDRESS.sub(self._address, text)
 
-    def _marker(self, found: str, hints: list[tuple[int, ...]]) -> str:
-        numbers = self._resolve(found.strip())
+    def _marker(self, found: re.Match[str], hints: list[tuple[int, ...]]) -> str:
+        numbers = self._resolve(found[0].strip())
         if not numbers:
             return self._count("markers", "")
+        if _GOES_ON.match(found.string, found.end()):  # it may part an address, which is looked for once it is whole
+            return found[0][: -len(found[0].lstrip())]
         hints.append(numbers)
         return f"\x00{len(hints) - 1}\x00"
 
@@ -162,7 +156,7 @@ class Guard:
         return self._count("links", GONE) + found[0][len(address) :]
 
     def _stands(self, address: str) -> bool:
-        return not _NEVER.match(address) and self._may_stand(address)
+        return not NEVER.match(address) and self._may_stand(address)
 
     def _count(self, what: str, instead: str) -> str:
         self.removed = replace(self.removed, **{what: getattr(self.removed, what) + 1})
@@ -181,18 +175,9 @@ class Guard:
         return whole[seam:]
 
 
-def trimmed(address: str) -> str:
-    """Give an address without the punctuation behind it; a bracket that it opened itself stays."""
-    while (
-        address and address[-1] in _TRAILING and not (address[-1] == ")" and address.count("(") >= address.count(")"))
-    ):
-        address = address[:-1]
-    return address
-
-
 def addresses_in(text: str) -> frozenset[str]:
     """Give the addresses that stand in a text: those that an answer resting on it may repeat."""
-    return frozenset(trimmed(found[0]) for found in _ADDRESS.finditer(text)) | frozenset(
+    return frozenset(trimmed(found[0]) for found in ADDRESS.finditer(text)) | frozenset(
         found[2] for found in _LINK.finditer(text)
     )
 

@@ -8,10 +8,11 @@ from twofold.answer.types import Source
 MOST_NUMBERS = 64
 _NUMBERS = (
     r"\^?(?:passages?|documents?|docs?|sources?|refs?|references?)?[ \t:#]{0,3}\d{1,4}"
-    r"(?:[ \t]{0,3}[,;&\u2013\u2014-][ \t]{0,3}\^?\d{1,4}){0,32}"
+    r"(?:[ \t]{0,3}[,;&\u2013\u2014-][ \t]{0,3}\^?[+\u2212-]?\d{1,4}){0,32}"
 )
+_SIGNED = r"(?<![\w\])])\[[ \t]{0,3}[+\u2212\u2013-][ \t]{0,1}\d{1,4}[ \t]{0,3}\]"  # `items[-1]` is no marker
 MARKER = re.compile(
-    rf"[\[\u3010\uff3b][ \t]{{0,3}}{_NUMBERS}[ \t]{{0,3}}(?:\u2020[^\]\u3011]{{0,80}})?[\]\u3011\uff3d]"
+    rf"{_SIGNED}|[\[\u3010\uff3b][ \t]{{0,3}}{_NUMBERS}[ \t]{{0,3}}(?:\u2020[^\]\u3011]{{0,80}})?[\]\u3011\uff3d]"
     r"|[\[(\u3010\uff3b][ \t]{0,3}sources?[ \t]{0,3}:[^\[\]()\u3010\u3011]{0,300}"
     r"(?:\([^()\[\]]{0,80}\)[^\[\]()]{0,120})?[\])\u3011\uff3d]",
     re.IGNORECASE,
@@ -23,7 +24,7 @@ _PAGE = re.compile(r",?\s*(?:p\.?|pp\.?|page)\s*(\d{1,6})\s*$", re.IGNORECASE)
 def resolve(marker: str, sources: Sequence[Source]) -> tuple[int, ...]:
     """Give the numbers of the sources that a marker points to, in its order; none for one that points nowhere.
 
-    `[2, 9]` with three sources gives (2,). `[Source: report.pdf, p.3]` gives every source of that file and page.
+    `[2, 9]` with three sources gives (2,), `[-1]` none, `[Source: report.pdf, p.3]` every source of that file and page.
     """
     inside = marker[1:-1].strip()
     kind, colon, rest = inside.partition(":")
@@ -32,7 +33,7 @@ def resolve(marker: str, sources: Sequence[Source]) -> tuple[int, ...]:
     known = {one.number for one in sources}
     wanted: list[int] = []
     spread = _RANGE.sub(lambda found: _spread(int(found[1]), int(found[2])), inside.partition("\u2020")[0])
-    for number in map(int, re.findall(r"\d{1,4}", spread)[:MOST_NUMBERS]):
+    for number in map(int, re.findall(r"(?<![\d+\u2212\u2013-])\d{1,4}", spread)[:MOST_NUMBERS]):
         if number in known and number not in wanted:
             wanted.append(number)
     return tuple(wanted)
