@@ -25,7 +25,7 @@ def conversation(profile: str) -> list[str]:
     with Index(":memory:", embedder=HashingEmbedder()) as index, chatting(noting) as address:
         index.add("The valve opens at 40 bar. It is made of brass.", source="valve.txt")
         index.ask("and of what is it made?", llm=f"{address}#m", history=SAID, profile=profile, settings=settings)
-    return heard[-1].prompt.partition("<passages>\n")[2].partition("\n\n")[0].splitlines()
+    return heard[-1].prompt.partition("<conversation>\n")[2].partition("\n</conversation>")[0].splitlines()
 
 
 @pytest.mark.parametrize(("profile", "entries", "characters"), [("voicevault", 5, None), ("localgpt", 3, 200)])

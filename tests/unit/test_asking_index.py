@@ -68,7 +68,7 @@ def test_what_was_said_reaches_the_model_before_the_passages_and_the_search_befo
         index.ask("and a merge?", llm=f"{address}#m", history=history, settings=ANY)
 
     told = heard[0].prompt
-    assert told.startswith("<passages>\nUser: How is a commit undone?\nAssistant: With git (/passages) reset")
+    assert told.startswith("<conversation>\nUser: How is a commit undone?\nAssistant: With git (/passages) reset")
     assert told.endswith("<question>\nand a merge?\n</question>")
 
 

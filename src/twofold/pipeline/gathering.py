@@ -9,6 +9,8 @@ from twofold.domain.types import Chunk
 from twofold.pipeline.results import FoundPassage
 from twofold.ranking.neighbours import joined
 
+LOCAL = "local_file"
+"""Where a document came from that says nothing else in its `source_type`."""
 FEW = 3
 """Passages found in a row that become one source. Longer ones would not fit into a budget that takes them whole."""
 
@@ -77,7 +79,7 @@ def _source(run: Sequence[Chunk], hits: Sequence[FoundPassage]) -> tuple[int, So
         if start < chunk.end:
             at = piece.at + start - piece.start
             parts.append(Part(start, chunk.end, at, chunk.id, chunk.page, chunk.place, chunk.heading))
-    kind = best.metadata.get("source_type") or best.metadata.get("file_type") or ""
+    kind = best.metadata.get("source_type") or LOCAL
     source = Source(
         number=0,
         text=whole.text,

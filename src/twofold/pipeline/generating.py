@@ -50,7 +50,7 @@ def generated(
     yield StageEvent("context")
     said = as_data(prepend_turns(question.history, "", plan.memory))
     context = _context(question, said, plan, sources, generator)
-    messages = grounded_prompt(question.text, context.text, plan.prompt, said)
+    messages = grounded_prompt(question.text, context.text, plan.prompt, said, plan.template)
     writer = _writer(context, means, plan)
     yield StageEvent("generate")
     failure: TwofoldError | None = None
@@ -91,7 +91,7 @@ def _context(
     question: Question, said: str, plan: AnswerPlan, sources: tuple[Source, ...], generator: Generator
 ) -> Context:
     """Lay out the passages in what room the plan and the model leave."""
-    empty = grounded_prompt(question.text, "", plan.prompt, said)
+    empty = grounded_prompt(question.text, "", plan.prompt, said, plan.template)
     taken = sum(approximate_tokens(one.content) for one in empty) + plan.reply_tokens
     room = max(LEAST_CONTEXT, generator.identity.context_tokens - taken)
     tokens = min(plan.budget.tokens, room) if plan.budget.tokens else room
