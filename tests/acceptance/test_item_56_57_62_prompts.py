@@ -78,7 +78,7 @@ def model(heard: list[Heard]) -> Iterator[str]:
 def by_library(home: Path, model: str, profile: str) -> None:
     with Index("notes", create=False) as index:
         answer = index.ask(QUESTION, llm=model, profile=profile, settings=SETTINGS, history=HISTORY)
-    assert home
+    assert home.is_dir()
     assert answer.text == f"{FACT} [1]"
     assert [one.quote for one in answer.citations] == [FACT]
 
@@ -90,7 +90,7 @@ def by_command(home: Path, model: str, profile: str) -> None:
         index.ask(HISTORY[0].text, session="s", settings={"answer.threshold": 1.0})
     words = ["--profile", profile, *said, "ask", "-i", "notes", "--session", "s", "--llm", model, "--json", QUESTION]
     done = CliRunner().invoke(application(), words, prog_name="twofold")
-    assert home
+    assert home.is_dir()
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["citations"][0]["quote"] == FACT
 
@@ -146,7 +146,7 @@ def test_the_rules_and_examples_fit_what_is_shown(home: Path, model: str, heard:
 
 
 def test_the_markers_of_voicevault_lead_back_to_citations(home: Path, model: str) -> None:
-    assert home
+    assert home.is_dir()
     with Index("notes", create=False) as index:
         answer = index.ask(QUESTION, llm=model, profile="voicevault", settings=SETTINGS)
         found = index.search(QUESTION, profile="voicevault", settings=SETTINGS)
@@ -160,7 +160,7 @@ def test_the_markers_of_voicevault_lead_back_to_citations(home: Path, model: str
 
 
 def test_no_history_no_conversation(home: Path, model: str, heard: list[Heard]) -> None:
-    assert home
+    assert home.is_dir()
     with Index("notes", create=False) as index:
         index.ask(QUESTION, llm=model, settings=SETTINGS)
 
