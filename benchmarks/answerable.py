@@ -40,13 +40,13 @@ from twofold.ingest.chunk import ChunkPlan, chunker_for
 from twofold.lexical.analyze import analyser_for
 from twofold.lexical.normal import fold
 from twofold.pipeline.answerable import JUDGED, signals_of
-from twofold.pipeline.fusion import Candidates, convex
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.rerank import Reading, RerankPlan, rerank
 from twofold.pipeline.search import SearchPlan
 from twofold.query.parse import Analysis, ParsedQuery, parse
 from twofold.query.prose import as_prose
 from twofold.ranking.answerable import FITTED
+from twofold.ranking.fusion import Candidates, convex
 from twofold.setting_groups import ChunkSettings
 from twofold.stores.local.store import LocalStore
 

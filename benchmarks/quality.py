@@ -37,9 +37,9 @@ from twofold.lexical.analyze import analyser_for
 from twofold.lexical.languages import language_of
 from twofold.lexical.segment import Kind
 from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.fusion import FusionPlan
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
+from twofold.ranking.fusion import FusionPlan
 from twofold.setting_groups import ChunkSettings
 from twofold.stores.local.store import LocalStore
 

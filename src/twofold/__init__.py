@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from twofold.domain.filters import And, Filter, Not, Op, Or, Test
     from twofold.domain.types import Chunk, Document, DocumentInfo
     from twofold.index import Index
-    from twofold.pipeline.results import ArmTrace, FoundPassage, HitTrace, RerankSummary, RerankTrace, SearchResult
+    from twofold.pipeline.results import FoundPassage, HitTrace, RerankSummary, RerankTrace, SearchResult
     from twofold.pipeline.types import SyncPlan, SyncReport
+    from twofold.ranking.fusion import ArmTrace
     from twofold.settings import Settings, load_settings
     from twofold.several import Several, search_several
 
@@ -58,7 +59,6 @@ _HOMES = {
     "twofold.domain.types": ("Chunk", "Document", "DocumentInfo"),
     "twofold.index": ("Index",),
     "twofold.pipeline.results": (
-        "ArmTrace",
         "FoundPassage",
         "HitTrace",
         "RerankSummary",
@@ -66,6 +66,7 @@ _HOMES = {
         "SearchResult",
     ),
     "twofold.pipeline.types": ("IndexInfo", "SyncPlan", "SyncReport"),
+    "twofold.ranking.fusion": ("ArmTrace",),
     "twofold.settings": ("Settings", "load_settings"),
     "twofold.several": ("Several", "search_several"),
 }

@@ -21,7 +21,6 @@ from twofold.models.open_models import OpenModels, OpenRerankers
 from twofold.models.progress import Progress, ignore
 from twofold.models.recovering import RecoveringEmbedder
 from twofold.pipeline.boosting import BoostPlan
-from twofold.pipeline.fusion import FusionPlan
 from twofold.pipeline.guarding import GuardedEmbedder, GuardedReranker
 from twofold.pipeline.limits import StageLimits
 from twofold.pipeline.patience import Patience
@@ -35,6 +34,7 @@ from twofold.query.history import Memory
 from twofold.ranking.answerable import load_calibrations
 from twofold.ranking.boost import Rule, compile_patterns
 from twofold.ranking.diversify import Limits
+from twofold.ranking.fusion import FusionPlan
 from twofold.ranking.likeness import Likeness
 from twofold.ranking.metadata import MetadataWeights
 from twofold.setting_groups import BoostSettings, ChunkSettings, ChunkStrategy

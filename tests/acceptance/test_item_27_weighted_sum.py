@@ -1,37 +1,42 @@
-"""Checklist 27, C4 and C7: the sum of scores normalised already, and the fusion by rank of the same weights."""
+"""Checklist 27, C4, C7: `0.6 · semantic + 0.4 · keyword`, the example of A, B and C through a search.
+
+Keyword scores are BM25 over its best. With k1 = 8/3 and b = 0 a passage that holds the word t times has
+t / (t + 8/3): 20 times .88235, 8 times .75 and 3 times .52941, which over the first are 1, .85 and .60.
+"""
 
 import pytest
 
-from twofold.domain.types import Ranking
-from twofold.ranking.fuse import normalised, weighted_reciprocal_rank, weighted_sum
-from twofold.ranking.normalise import normaliser
+from exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
+from twofold.compat.orchestrator import QueryRetrievalModule
 
-A, B, C = 1, 2, 3
-SEMANTIC = Ranking.of([A, B, C], [0.92, 0.89, 0.75])
-KEYWORD = Ranking.of([A, B], [0.85, 0.60])
-
-
-def sums(normalisation: str) -> list[tuple[int, float]]:
-    keyword = normalised(KEYWORD, normaliser(normalisation))
-    return [(hit.key, round(hit.score, 3)) for hit in weighted_sum([SEMANTIC, keyword], [0.6, 0.4])]
+REPEATS = {"D": 20, "A": 8, "B": 3}
+COSINES = {"A": 0.92, "B": 0.89, "C": 0.75}
+K1 = 8 / 3
+SETTINGS = {"search.k1": K1, "search.b": 0.0, "rerank.model": "none", "search.k": 10}
 
 
-def test_a_b_and_c_score_as_worked_out_and_the_one_in_a_single_arm_keeps_its_part() -> None:
-    assert sums("none") == [(A, 0.892), (B, 0.774), (C, 0.450)]
+def test_a_b_and_c_score_as_worked_out_under_the_orchestrator() -> None:
+    with exact_index(REPEATS, COSINES, K1) as index:
+        found = QueryRetrievalModule(index, SETTINGS).process_query(QUESTION)
+
+    assert [one.metadata["path"] for one in found] == ["A", "B", "C", "D"]
+    worked = [(0.92, 0.85, 0.892), (0.89, 0.60, 0.774), (0.75, 0.0, 0.450), (0.0, 1.0, 0.4)]
+    for one, (semantic, keyword, final) in zip(found, worked, strict=True):
+        assert one.semantic_score == pytest.approx(semantic, abs=COSINE_TOLERANCE)
+        assert one.keyword_score == pytest.approx(keyword, abs=1e-6)
+        assert one.final_score == pytest.approx(final, abs=COSINE_TOLERANCE)
 
 
-def test_divided_by_its_best_the_0_85_would_be_1() -> None:
-    assert sums("max")[0] == (A, round(0.6 * 0.92 + 0.4 * 1.0, 3))
+@pytest.mark.parametrize("form", ["weighted_sum", "linear", "average"])
+def test_by_any_of_its_names(form: str) -> None:
+    with exact_index(REPEATS, COSINES, K1) as index:
+        found = index.search(QUESTION, settings={"fusion.form": form, "fusion.dense_weight": 0.6})
+
+    assert {hit.source: round(hit.score, 3) for hit in found.hits} == {"A": 0.892, "B": 0.774, "C": 0.45, "D": 0.4}
 
 
 def test_no_passage_comes_twice() -> None:
-    assert [key for key, _ in sums("none")] == [A, B, C]
+    with exact_index(REPEATS, COSINES, K1) as index:
+        found = index.search(QUESTION, profile="orchestrator", rerank="none")
 
-
-@pytest.mark.parametrize("weight", [0.0, 0.5, 0.7, 1.0])
-def test_weights_by_rank_are_another_form_and_first_in_both_is_1_61(weight: float) -> None:
-    fused = {hit.key: hit.score for hit in weighted_reciprocal_rank(KEYWORD, SEMANTIC, weight)}
-
-    assert fused[A] == pytest.approx(1 / 61)
-    assert fused[B] == pytest.approx(1 / 62)
-    assert fused[C] == pytest.approx(weight / 63)
+    assert len({hit.chunk_id for hit in found.hits}) == len(found.hits) == 4

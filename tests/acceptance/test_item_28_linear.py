@@ -1,40 +1,65 @@
-"""Checklist 28, 29 and C6: each arm normalised, then `(1 - w) · bm25 + w · dense`; by halves, or 0.7 for the dense."""
+"""Checklist 28, 29, C6: `(1 - w) · bm25 + w · dense`, BM25 over its best and cosines as they are, through a search.
+
+With b = 0 one mention of two has (2 + k1) / (2 + 2 · k1) of the score of both; for 12.456 of 17.673, which is .7048,
+k1 is (2 - 2 · .7048) / (2 · .7048 - 1).
+"""
 
 import pytest
 
-from twofold.domain.types import Ranking
-from twofold.ranking.fuse import average, linear, normalised
-from twofold.ranking.normalise import clip, maximum, minmax
+from exact_scores import COSINE_TOLERANCE, QUESTION, Known, exact_index
+from twofold.compat.localgpt import RetrievalPipeline
+from twofold.compat.modes import RAGPipeline
 
-BEST, SHOWN = 1, 2
-BM25 = Ranking.of([BEST, SHOWN], [17.673, 12.456])
-DENSE = Ranking.of([SHOWN], [0.8734])
-
-
-def score(key: int, ranking: Ranking) -> float:
-    return next(hit.score for hit in ranking if hit.key == key)
-
-
-def test_bm25_12_456_of_17_673_is_0_7048() -> None:
-    assert round(score(SHOWN, normalised(BM25, maximum)), 4) == 0.7048
+SHARE = 12.456 / 17.673
+K1 = (2 - 2 * SHARE) / (2 * SHARE - 1)
+REPEATS = {"best": 2, "shown": 1}
+COSINES = {"shown": 0.8734}
+EXACT = {"search.k1": K1, "search.b": 0.0}
 
 
 def test_a_plain_cosine_and_bm25_over_its_best_make_0_7891() -> None:
-    fused = linear(BM25, DENSE, 0.5, normalise_lexical=maximum, normalise_dense=clip)
+    with exact_index(REPEATS, COSINES, K1) as index:
+        found = index.search(QUESTION, profile="modes", settings=EXACT)
 
-    assert round(score(SHOWN, fused), 4) == 0.7891
+    shown = next(hit.trace for hit in found.hits if hit.source == "shown")
+    assert shown.lexical is not None
+    assert shown.dense is not None
+    assert round(shown.lexical.normalised, 4) == 0.7048
+    assert shown.dense.normalised == pytest.approx(0.8734, abs=COSINE_TOLERANCE)
+    assert shown.evaluate() == pytest.approx(0.7891, abs=COSINE_TOLERANCE)
 
 
-def test_it_is_the_default_form_and_min_max_would_not_give_it() -> None:
-    assert linear(BM25, DENSE) == linear(BM25, DENSE, 0.5, normalise_lexical=maximum, normalise_dense=clip)
-    assert round(score(SHOWN, linear(BM25, DENSE, normalise_lexical=minmax, normalise_dense=minmax)), 4) != 0.7891
+def test_the_pipeline_of_three_modes_gives_it_with_its_details() -> None:
+    with RAGPipeline(bm25_k1=K1, bm25_b=0.0, embedder=Known(COSINES)) as pipeline:
+        for name, times in REPEATS.items():
+            pipeline.add_document(f"{name}: {' '.join([QUESTION] * times)}", name)
+        found = {one["chunk"]["source"]: one["score_details"] for one in pipeline.retrieve(QUESTION)}
+
+    assert found["shown"]["bm25"] == pytest.approx(0.7048, abs=1e-4)
+    assert found["shown"]["combined"] == pytest.approx(0.7891, abs=COSINE_TOLERANCE)
+    assert found["best"] == pytest.approx({"semantic": 0.0, "bm25": 1.0, "combined": 0.5}, abs=COSINE_TOLERANCE)
+
+
+def test_min_max_would_not_give_it() -> None:
+    with exact_index(REPEATS, COSINES, K1) as index:
+        said = {"fusion.form": "linear", "fusion.dense_weight": 0.5, "fusion.lexical_norm": "minmax"}
+        found = {hit.source: hit.score for hit in index.search(QUESTION, settings=said).hits}
+
+    assert found["shown"] == pytest.approx(0.5 * 0.8734, abs=COSINE_TOLERANCE)  # the lesser BM25 becomes 0
 
 
 def test_a_dense_weight_of_0_7_counts_the_dense_arm_with_0_7() -> None:
-    assert score(SHOWN, linear(BM25, DENSE, 0.7)) == pytest.approx(0.3 * 12.456 / 17.673 + 0.7 * 0.8734)
-    assert score(SHOWN, average(Ranking.of([SHOWN], [0.5]), DENSE)) == pytest.approx(0.3 * 0.5 + 0.7 * 0.8734)
+    with exact_index(REPEATS, COSINES, K1) as index:
+        pipeline = RetrievalPipeline({"it": index}, {"ai_rerank": False, **EXACT, "search.window": 0})
+        found = {one["metadata"]["source"]: one["score"] for one in pipeline.retrieve(QUESTION)}
+
+    assert found["shown"] == pytest.approx(0.3 * SHARE + 0.7 * 0.8734, abs=COSINE_TOLERANCE)
+    assert found["best"] == pytest.approx(0.3, abs=COSINE_TOLERANCE)
 
 
-@pytest.mark.parametrize(("weight", "first"), [(0.0, BEST), (1.0, SHOWN)])
-def test_the_whole_weight_leaves_the_order_to_one_arm(weight: float, first: int) -> None:
-    assert next(iter(linear(BM25, DENSE, weight))).key == first
+@pytest.mark.parametrize(("weight", "first"), [(0.0, "best"), (1.0, "shown")])
+def test_the_whole_weight_leaves_the_order_to_one_arm(weight: float, first: str) -> None:
+    with exact_index(REPEATS, COSINES, K1) as index:
+        found = index.search(QUESTION, settings={"fusion.form": "linear", "fusion.dense_weight": weight})
+
+    assert found.hits[0].source == first

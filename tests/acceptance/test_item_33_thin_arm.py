@@ -1,76 +1,89 @@
-"""Checklist 33 and C5: an arm with few hits or none neither breaks a fusion nor loses what it found."""
+"""Checklist 33, C5: a list with few hits or none neither breaks a fusion nor loses what it found, through searches."""
 
-from collections.abc import Callable
+from itertools import product
 
-import numpy as np
 import pytest
 
+from exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
 from twofold import Index
-from twofold.domain.types import EMPTY_RANKING, Ranking
-from twofold.models.hashing import HashingEmbedder
-from twofold.ranking.convex import convex
-from twofold.ranking.fuse import (
-    additive,
-    average,
-    distribution_based,
-    linear,
-    log_odds,
-    normalised,
-    reciprocal_rank,
-    weighted_reciprocal_rank,
-    weighted_sum,
-)
-from twofold.ranking.normalise import NORMALISERS, normaliser
+from twofold.ranking.fusion import FUSIONS, NORMALISERS
 
-DENSE = Ranking.of([3, 1, 2], [0.9, 0.8, 0.1])
-FORMS: dict[str, Callable[[Ranking, Ranking], Ranking]] = {
-    "rrf": lambda lexical, dense: reciprocal_rank((lexical, dense)),
-    "weighted_rrf": weighted_reciprocal_rank,
-    "weighted_sum": lambda lexical, dense: weighted_sum((lexical, dense), (0.4, 0.6)),
-    "linear": linear,
-    "average": average,
-    "additive": additive,
-    "dbsf": lambda lexical, dense: distribution_based((lexical, dense)),
-    "log_odds": lambda lexical, dense: log_odds((lexical, dense)),
-}
-NAMES = sorted((*NORMALISERS, "theoretical"))
-every_normaliser = pytest.mark.parametrize("name", NAMES)
+COSINES = {"c": 0.9, "a": 0.8, "b": 0.1}
+NEGATIVE = {"near": -0.2, "far": -0.3, "worded": -0.9}
 
 
-@pytest.mark.parametrize("fuse", FORMS.values(), ids=FORMS.keys())
-def test_an_empty_sparse_arm_leaves_the_dense_order(fuse: Callable[[Ranking, Ranking], Ranking]) -> None:
-    assert [hit.key for hit in fuse(EMPTY_RANKING, DENSE)] == [3, 1, 2]
-    assert len(fuse(EMPTY_RANKING, EMPTY_RANKING)) == 0
+@pytest.fixture(scope="module")
+def wordless() -> Index:
+    """Return an index in which no passage holds the word of the question."""
+    return exact_index({}, COSINES)
 
 
-@every_normaliser
-def test_it_does_so_under_every_normalisation(name: str) -> None:
-    arms = [normalised(arm, normaliser(name, low=-1.0)) for arm in (EMPTY_RANKING, DENSE)]
-
-    assert [hit.key for hit in weighted_sum(arms, [0.5, 0.5])] == [3, 1, 2]
-
-
-def test_the_default_fusion_leaves_the_order_to_the_arm_that_found_something() -> None:
-    assert [hit.key for hit in convex(DENSE.keys, np.zeros(3), DENSE.scores, 0.6)] == [3, 1, 2]
+@pytest.fixture(scope="module")
+def single() -> Index:
+    """Return an index in which one passage holds the word, and it lies far from the question by meaning."""
+    return exact_index({"b": 1}, COSINES)
 
 
-@pytest.mark.parametrize("name", ["max", "minmax", "theoretical"])
-@pytest.mark.parametrize("scores", [[0.2], [12.5], [0.0], [4.0, 4.0]])
-def test_a_single_hit_or_hits_all_alike_become_1_and_not_0(name: str, scores: list[float]) -> None:
-    assert normaliser(name)(np.array(scores)).tolist() == [1.0] * len(scores)
+@pytest.mark.parametrize("form", FUSIONS)
+def test_an_empty_sparse_list_leaves_the_dense_order(wordless: Index, form: str) -> None:
+    for lexical_norm, dense_norm in product(NORMALISERS, NORMALISERS):
+        said = {"fusion.form": form, "fusion.lexical_norm": lexical_norm, "fusion.dense_norm": dense_norm}
+        found = wordless.search(QUESTION, settings=said)
+
+        assert [hit.source for hit in found.hits] == ["c", "a", "b"], said
+        assert not found.degraded
 
 
-@pytest.mark.parametrize("name", ["clip", "max", "minmax", "theoretical", "sigmoid", "dbsf", "none"])
-def test_a_single_hit_adds_to_its_passage(name: str) -> None:
-    single = normalised(Ranking.of([2], [5.0]), normaliser(name))
+@pytest.mark.parametrize("form", FUSIONS)
+def test_nothing_in_either_list_is_an_empty_result(form: str) -> None:
+    with exact_index({}, {}) as index:
+        assert index.search(QUESTION, settings={"fusion.form": form}).hits == ()
 
-    assert next(iter(weighted_sum([single, DENSE], [1.0, 0.1]))).key == 2
+
+@pytest.mark.parametrize("norm", ["max", "minmax", "theoretical"])
+@pytest.mark.parametrize("repeats", [{"b": 1}, {"a": 2, "b": 2}])
+def test_a_single_hit_or_hits_all_alike_become_1_and_not_0(norm: str, repeats: dict[str, int]) -> None:
+    said = {"fusion.form": "linear", "fusion.dense_weight": 0.5, "fusion.lexical_norm": norm}
+    with exact_index(repeats, COSINES) as index:
+        traces = {hit.source: hit.trace for hit in index.search(QUESTION, settings=said).hits}
+
+    for source in repeats:
+        lexical = traces[source].lexical
+        assert lexical is not None
+        assert lexical.part == 0.5
 
 
-def test_a_question_without_a_known_word_is_answered_by_meaning() -> None:
-    with Index(":memory:", embedder=HashingEmbedder()) as index:
-        for number in range(4):
-            index.add(f"commit number {number}", source=str(number))
-        hybrid, semantic = index.search("zzzz qqqq"), index.search("zzzz qqqq", mode="semantic")
+@pytest.mark.parametrize("norm", ["clip", "max", "minmax", "theoretical", "sigmoid", "dbsf"])
+def test_a_single_hit_lifts_its_passage(single: Index, norm: str) -> None:
+    said = {"fusion.form": "linear", "fusion.dense_weight": 0.1, "fusion.lexical_norm": norm}
 
-    assert [hit.source for hit in hybrid.hits] == [hit.source for hit in semantic.hits]
+    assert single.search(QUESTION, settings=said).hits[0].source == "b"
+
+
+@pytest.mark.parametrize(("profile", "score"), [("aanae", 0.35), ("localgpt", 0.30)])
+def test_what_one_list_lacks_adds_nothing_also_where_cosines_are_negative(profile: str, score: float) -> None:
+    said = {"search.depth": "2", "search.k": 2, "search.gates": "", "rerank.model": "none"}
+    with exact_index({"worded": 1}, NEGATIVE) as index:
+        found = index.search(QUESTION, profile=profile, settings=said)
+
+    (first, second) = found.hits
+    assert (first.source, first.score) == (
+        "worded",
+        pytest.approx(score),
+    )  # not in the dense list of two: 0, not the -.3 of the last
+    assert first.trace.dense is not None
+    assert (first.trace.dense.rank, first.trace.dense.normalised) == (None, 0.0)
+    assert second.source == "near"
+    assert second.score == pytest.approx(-0.2 * (1.0 if profile == "aanae" else 0.7), abs=COSINE_TOLERANCE)
+
+
+@pytest.mark.parametrize(("form", "score"), [("linear", 0.4), ("dbsf", 0.5)])
+def test_nor_where_values_lie_about_a_mean(form: str, score: float) -> None:
+    said = {"fusion.form": form, "fusion.dense_weight": 0.6, "fusion.dense_norm": "zscore", "search.depth": "2"}
+    with exact_index({"worded": 1}, NEGATIVE) as index:
+        found = {hit.source: hit for hit in index.search(QUESTION, k=2, settings=said).hits}
+
+    dense = found["worded"].trace.dense
+    assert dense is not None
+    assert (dense.rank, dense.part) == (None, 0.0)
+    assert found["worded"].score == pytest.approx(score)  # its one word alone

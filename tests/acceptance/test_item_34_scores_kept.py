@@ -1,16 +1,14 @@
 """Checklist 34: each result keeps what each arm said of it, and the two make its score."""
 
-from twofold import Index
-from twofold.domain.types import Ranking
-from twofold.models.hashing import HashingEmbedder
-from twofold.ranking.fuse import normalised, weighted_sum
-from twofold.ranking.normalise import clip, maximum
+import pytest
+
+from exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
+from indexed import indexed
 
 
 def test_a_hit_keeps_the_semantic_the_keyword_and_the_final_score() -> None:
-    with Index(":memory:", embedder=HashingEmbedder()) as index:
-        for text in ("git resets the index", "the index of a book", "water boils"):
-            index.add(text, source=text)
+    texts = ("git resets the index", "the index of a book", "water boils")
+    with indexed({text: text for text in texts}) as index:
         hits = index.search("git index").hits
 
     assert hits
@@ -22,10 +20,16 @@ def test_a_hit_keeps_the_semantic_the_keyword_and_the_final_score() -> None:
         assert (hit.trace.lexical.raw > 0.0) == ("git" in hit.source or "index" in hit.source)
 
 
-def test_the_parts_that_a_fusion_adds_can_be_shown_beside_its_sum() -> None:
-    bm25 = normalised(Ranking.of([1, 2], [17.673, 12.456]), maximum)
-    dense = normalised(Ranking.of([2], [0.8734]), clip)
-    parts = [{hit.key: weight * hit.score for hit in arm} for arm, weight in ((bm25, 0.5), (dense, 0.5))]
+def test_the_parts_that_a_fusion_adds_are_shown_beside_its_sum() -> None:
+    """One mention of two with k1 = 2 has (1/3) / (2/4) = 2/3; .4 · 2/3 + .6 · .5 = .5667."""
+    said = {"fusion.form": "linear", "fusion.dense_weight": 0.6}
+    with exact_index({"best": 2, "both": 1}, {"both": 0.5}, k1=2.0) as index:
+        hits = {hit.source: hit for hit in index.search(QUESTION, settings=said).hits}
 
-    for hit in weighted_sum([bm25, dense], [0.5, 0.5]):
-        assert hit.score == parts[0].get(hit.key, 0.0) + parts[1].get(hit.key, 0.0)
+    lexical, dense = hits["both"].trace.arms
+    assert (lexical.arm, lexical.rank, lexical.weight) == ("lexical", 2, pytest.approx(0.4))
+    assert (lexical.normalised, lexical.part) == pytest.approx((2 / 3, 0.8 / 3))
+    assert (dense.arm, dense.rank, dense.weight) == ("dense", 1, pytest.approx(0.6))
+    assert (dense.raw, dense.normalised, dense.part) == pytest.approx((0.5, 0.5, 0.3), abs=COSINE_TOLERANCE)
+    assert hits["both"].score == lexical.part + dense.part
+    assert hits["both"].score == pytest.approx(0.5667, abs=COSINE_TOLERANCE)

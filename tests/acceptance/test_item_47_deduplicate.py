@@ -1,25 +1,49 @@
-"""Checklist 47: no passage comes twice."""
+"""Checklist 47: no passage comes twice, however many lists, wordings and retrievers found it."""
 
 import pytest
 
-from twofold.domain.types import Ranking
-from twofold.ranking.diversify import Candidate, Limits, diversified
-from twofold.ranking.fuse import best_of, reciprocal_rank, weighted_sum
+from chatting import chatting, saying
+from exact_scores import QUESTION, Known, exact_index
+from own_parts import Listed
+from twofold import Index
+from twofold.extensions import Extensions
+from twofold.pipeline.results import SearchResult
+from twofold.ranking.fusion import FUSIONS
 
-ONE, OTHER = Ranking.of([1, 2], [0.9, 0.8]), Ranking.of([2, 3], [0.7, 0.6])
-
-
-def test_a_passage_that_both_arms_found_is_fused_into_one() -> None:
-    for fused in (weighted_sum([ONE, OTHER], [0.6, 0.4]), reciprocal_rank([ONE, OTHER]), best_of([ONE, OTHER])):
-        assert sorted(fused.keys.tolist()) == [1, 2, 3]
-
-
-def test_a_passage_that_several_collections_give_is_kept_once_at_its_best_place() -> None:
-    candidates = [Candidate(key, "a.txt", None, "") for key in (2, 1, 2, 3, 1)]
-
-    assert diversified(candidates, Limits(), k=10).kept == (2, 1, 3)
+REPEATS, COSINES = {"a": 2, "b": 1}, {"b": 0.7, "c": 0.6}
 
 
-def test_a_ranking_cannot_hold_a_passage_twice() -> None:
-    with pytest.raises(ValueError, match="twice"):
-        Ranking.of([1, 1], [0.5, 0.4])
+def assert_each_once(found: SearchResult) -> None:
+    assert sorted(hit.source for hit in found.hits) == ["a", "b", "c"]
+    assert len({hit.chunk_id for hit in found.hits}) == 3
+
+
+@pytest.mark.parametrize("form", FUSIONS)
+def test_a_passage_that_both_arms_found_is_fused_into_one(form: str) -> None:
+    with exact_index(REPEATS, COSINES) as index:
+        assert_each_once(index.search(QUESTION, settings={"fusion.form": form}))
+
+
+@pytest.mark.parametrize("merge", ["best_score", "rrf"])
+def test_a_passage_that_several_wordings_found_comes_once(merge: str) -> None:
+    said = {"rewrite.variants": 3, "rewrite.merge": merge}
+    with (
+        chatting(saying(lambda _: "1. zeta zeta\n2. again zeta")) as address,
+        exact_index(REPEATS, COSINES, settings={"generator": f"{address}#m"}) as index,
+    ):
+        found = index.search(QUESTION, settings=said)
+
+    assert len(found.wordings) == 3
+    assert_each_once(found)
+
+
+def test_a_passage_that_an_own_retriever_found_too_comes_once() -> None:
+    listed = Extensions(retrievers={"mine": Listed([("b_chunk_0", 1.0), ("b_chunk_0", 0.5)])})
+    said = {"analyser": "simple", "search.extensions": ["mine"]}
+    with Index(":memory:", overrides=said, embedder=Known(COSINES), extensions=listed) as index:
+        for name in ("a", "b", "c"):
+            index.add(f"{name}: {QUESTION}", source=name, id=name)
+        found = index.search(QUESTION)
+
+    assert_each_once(found)
+    assert found.hits[0].source == "b"

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from indexed import GIT, indexed
 from twofold.domain.ports import Scale
 from twofold.models.scales import relevance_of
-from twofold.ranking.confidence import confidence, confidence_of_fused
+from twofold.ranking.confidence import confidence
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,6 @@ def test_a_question_that_nothing_answers_is_less_sure_than_one_that_is_answered(
 
 
 def test_scores_that_only_order_have_no_confidence() -> None:
-    assert confidence_of_fused([2 / 61, 2 / 62], "rrf") is None
-    assert confidence_of_fused([1.0, 0.8], "convex") is None
-    assert confidence_of_fused([12.456], "bm25") is None
-    assert confidence_of_fused([0.8, 0.4], "semantic") == pytest.approx(0.8)
+    with indexed(GIT) as index:
+        for settings in ({"fusion.form": "rrf"}, {"fusion.form": "convex"}, {"search.mode": "bm25"}):
+            assert index.search("undo the last commit", settings=settings).confidence is None

@@ -16,11 +16,11 @@ from twofold.models.files import is_present
 from twofold.models.hashing import HashingEmbedder
 from twofold.models.opening import open_embedder
 from twofold.pipeline.answerable import signals_of
-from twofold.pipeline.fusion import Candidates, FusionPlan, convex
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.prepare import prepare
 from twofold.query.parse import Analysis, parse
 from twofold.ranking.answerable import calibration_for, load_calibrations, p_answerable
+from twofold.ranking.fusion import Candidates, FusionPlan, convex
 from twofold.stores.memory import MemoryStore
 
 DOCUMENTS = {

@@ -1,7 +1,8 @@
-"""Laws of normalisation and fusion, held against slow obvious sums."""
+"""Laws of normalization and fusion, held against slow obvious sums."""
 
+import math
+import statistics
 from collections.abc import Callable
-from random import Random
 
 import numpy as np
 import pytest
@@ -9,25 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.types import EMPTY_RANKING, Ranking, Scores
-from twofold.ranking.convex import convex, convex_constants, convex_score
-from twofold.ranking.fuse import (
-    additive,
-    average,
+from twofold.ranking.fusion import (
+    FUSIONS,
+    LOWEST,
+    NORMALISERS,
+    Candidates,
+    FusionPlan,
     best_of,
-    distribution_based,
-    linear,
-    log_odds,
-    reciprocal_rank,
-    weighted_reciprocal_rank,
-    weighted_sum,
+    by_ranks,
+    convex_constants,
+    fuse,
 )
-from twofold.ranking.normalise import minmax, normaliser
+from twofold.ranking.normalise import normaliser
 
 # A grid keeps differences well above rounding, so that "the same order" means exactly that.
 keys = st.integers(0, 40)
 bm25 = st.integers(0, 4000).map(lambda step: step / 100)
 cosine = st.integers(-1000, 1000).map(lambda step: step / 1000)
-probability = st.integers(1, 999).map(lambda step: step / 1000)
 weight = st.integers(1, 19).map(lambda step: step / 20)
 
 
@@ -77,57 +76,116 @@ def test_the_unit_of_the_scores_does_not_matter(name: str, scores: list[float], 
     assert normaliser(name)(raw * scale) == pytest.approx(normaliser(name)(raw), abs=1e-12)
 
 
-# Fusion of what the arms listed
+# Fusion of what was listed, against a slow obvious oracle
 
-Fuse = Callable[[Ranking, Ranking], Ranking]
-FORMS: dict[str, Fuse] = {
-    "weighted sum": lambda lexical, dense: weighted_sum((lexical, dense), (0.4, 0.6)),
-    "reciprocal rank": lambda lexical, dense: reciprocal_rank((lexical, dense)),
-    "weighted reciprocal rank": weighted_reciprocal_rank,
-    "linear": linear,
-    "linear minmax": lambda lexical, dense: linear(lexical, dense, normalise_lexical=minmax, normalise_dense=minmax),
-    "average": average,
-    "additive": additive,
-    "distribution based": lambda lexical, dense: distribution_based((lexical, dense)),
-    "log odds": lambda lexical, dense: log_odds((lexical, dense)),
-    "best of": lambda lexical, dense: best_of((lexical, dense)),
+LISTED = sorted(set(FUSIONS) - {"adaptive", "convex"})
+plans = st.builds(
+    FusionPlan,
+    form=st.sampled_from(LISTED),
+    dense_weight=st.one_of(weight, st.sampled_from([0.0, 1.0])),
+    lexical_weight=st.sampled_from([0.0, 0.35, 2.0]),
+    rank_constant=st.sampled_from([0.0, 1.0, 60.0]),
+    lexical_norm=st.sampled_from(NORMALISERS),
+    dense_norm=st.sampled_from(NORMALISERS),
+)
+Listed = dict[int, float]
+
+
+def candidates(lexical: Ranking, dense: Ranking, raw: float = 0.0) -> Candidates:
+    """Return both lists with their union; `raw` is the completed score of whatever a list lacks."""
+    both = sorted({*lexical.keys.tolist(), *dense.keys.tolist()})
+    words, meaning = ({hit.key: hit.score for hit in one} for one in (lexical, dense))
+    return Candidates(
+        lexical,
+        dense,
+        np.array(both, dtype=np.int64),
+        np.array([words.get(key, raw) for key in both]),
+        np.array([meaning.get(key, raw) for key in both]),
+    )
+
+
+def stretched(scores: list[float], bottom: float) -> list[float]:
+    return [(one - bottom) / (max(scores) - bottom) if max(scores) > bottom else 1.0 for one in scores]
+
+
+def deviations(scores: list[float], spread: float) -> list[float]:
+    mean = statistics.fmean(scores)
+    return [(one - mean) / spread if max(scores) > min(scores) else 0.0 for one in scores]
+
+
+SLOWLY: dict[str, Callable[[list[float], float], list[float]]] = {
+    "none": lambda scores, _: scores,
+    "clip": lambda scores, _: [min(1.0, max(0.0, one)) for one in scores],
+    "max": lambda scores, _: (
+        [one / max(scores) for one in scores] if max(scores) > 0 else stretched(scores, min(scores))
+    ),
+    "minmax": lambda scores, _: stretched(scores, min(scores)),
+    "theoretical": lambda scores, lowest: stretched(scores, min(lowest, *scores)),
+    "zscore": lambda scores, _: deviations(scores, statistics.pstdev(scores)),
+    "sigmoid": lambda scores, _: [1 / (1 + math.exp(-one)) for one in scores],
+    "dbsf": lambda scores, _: [
+        0.5 + one / 6 for one in deviations(scores, statistics.stdev(scores) if len(scores) > 1 else 0.0)
+    ],
 }
-every_form = pytest.mark.parametrize("fuse", FORMS.values(), ids=FORMS.keys())
 
 
-@every_form
-@given(lexical=arms(probability), dense=arms(probability))
-def test_fusion_is_a_ranking_of_exactly_what_was_found(fuse: Fuse, lexical: Ranking, dense: Ranking) -> None:
-    fused = fuse(lexical, dense)
-    assert set(order(fused)) == set(order(lexical)) | set(order(dense))
-    assert fused == Ranking.of(fused.keys, fused.scores)
-    assert np.isfinite(fused.scores).all()
+def normalized(listed: Listed, name: str, lowest: float) -> Listed:
+    """Normalize as the formulas are written, with nothing but arithmetic."""
+    scores = list(listed.values())
+    return dict(zip(listed, SLOWLY[name](scores, lowest), strict=True)) if scores else {}
 
 
-@every_form
-@given(arm=arms(probability))
-def test_an_empty_arm_leaves_the_order_of_the_other(fuse: Fuse, arm: Ranking) -> None:
-    assert order(fuse(arm, EMPTY_RANKING)) == order(arm)
-    assert order(fuse(EMPTY_RANKING, arm)) == order(arm)
+def expected(lexical: Ranking, dense: Ranking, plan: FusionPlan) -> Listed:
+    """Fuse by dictionaries: a passage that a list lacks gets nothing from it."""
+    listed = [{hit.key: hit.score for hit in one} for one in (lexical, dense)]
+    names = [(plan.lexical_norm, LOWEST["lexical"]), (plan.dense_norm, LOWEST["dense"])]
+    if plan.form.endswith("rrf"):
+        values = [
+            {key: 1 / (plan.rank_constant + rank) for key, rank in one.ranks().items()} for one in (lexical, dense)
+        ]
+    elif plan.form == "dbsf":
+        values = [normalized(one, "dbsf", 0.0) for one in listed]
+    else:
+        values = [normalized(one, *name) for one, name in zip(listed, names, strict=True)]
+    if plan.form == "log_odds":
+        kept = [{key: min(1 - 1e-9, max(1e-9, p)) for key, p in one.items()} for one in values]
+        values = [{key: math.log(p / (1 - p)) for key, p in one.items()} for one in kept]
+    weights = {"rrf": (1.0, 1.0), "dbsf": (1.0, 1.0), "log_odds": (1.0, 1.0), "additive": (plan.lexical_weight, 1.0)}
+    words, meaning = weights.get(plan.form, (1 - plan.dense_weight, plan.dense_weight))
+    found = {*values[0], *values[1]}
+    return {key: words * values[0].get(key, 0.0) + meaning * values[1].get(key, 0.0) for key in found}
 
 
-@given(st.lists(st.tuples(arms(bm25), weight), max_size=4))
-def test_a_weighted_sum_is_the_sum_one_would_take_by_hand(legs: list[tuple[Ranking, float]]) -> None:
-    totals: dict[int, float] = {}
-    for ranking, share in legs:
-        for hit in ranking:
-            totals[hit.key] = totals.get(hit.key, 0.0) + share * hit.score
-    fused = weighted_sum([ranking for ranking, _ in legs], [share for _, share in legs])
-    assert {hit.key: hit.score for hit in fused} == totals
+@given(lexical=arms(bm25), dense=arms(cosine), plan=plans, raw=st.sampled_from([0.0, 0.5, -0.5]))
+def test_every_method_with_every_normalizer_is_the_sum_one_would_take_by_hand(
+    lexical: Ranking, dense: Ranking, plan: FusionPlan, raw: float
+) -> None:
+    fused = fuse(candidates(lexical, dense, raw), plan)
+
+    assert {hit.key: hit.score for hit in fused.ranking} == pytest.approx(expected(lexical, dense, plan), abs=1e-7)
+    assert fused.ranking == Ranking.of(fused.ranking.keys, fused.ranking.scores)
+    for share in fused.shares:
+        missing = ~np.isin(share.keys, share.ranking.keys)
+        assert (share.values[missing] == 0.0).all()
 
 
-@given(st.lists(arms(bm25), max_size=4))
-def test_reciprocal_rank_is_the_sum_one_would_take_by_hand(legs: list[Ranking]) -> None:
+@pytest.mark.parametrize("form", FUSIONS)
+@given(arm=arms(bm25))
+def test_an_empty_list_leaves_the_order_of_the_other(form: str, arm: Ranking) -> None:
+    plan = FusionPlan(form, dense_weight=0.5, dense_norm="max")
+    assert order(fuse(candidates(arm, EMPTY_RANKING), plan).ranking) == order(arm)
+    cosines = Ranking(arm.keys, arm.scores / 40.0)
+    assert order(fuse(candidates(EMPTY_RANKING, cosines), plan).ranking) == order(cosines)
+
+
+@given(st.lists(arms(bm25), min_size=1, max_size=4))
+def test_by_ranks_is_the_sum_one_would_take_by_hand(legs: list[Ranking]) -> None:
     totals: dict[int, float] = {}
     for ranking in legs:
         for key, rank in ranking.ranks().items():
             totals[key] = totals.get(key, 0.0) + 1.0 / (60 + rank)
-    assert {hit.key: hit.score for hit in reciprocal_rank(legs)} == totals
+    fused = by_ranks([(str(number), leg) for number, leg in enumerate(legs)])
+    assert {hit.key: hit.score for hit in fused.ranking} == totals
 
 
 @given(st.lists(arms(bm25), max_size=4))
@@ -137,90 +195,52 @@ def test_best_of_keeps_each_keys_best(legs: list[Ranking]) -> None:
     assert {hit.key: hit.score for hit in best_of(legs)} == best
 
 
-@given(arms(bm25), arms(cosine), weight)
-def test_the_order_of_two_arms_does_not_matter(one: Ranking, other: Ranking, share: float) -> None:
-    assert reciprocal_rank((one, other)) == reciprocal_rank((other, one))
-    assert weighted_sum((one, other), (share, 1.0)) == weighted_sum((other, one), (1.0, share))
-
-
-@given(st.integers(1, 200), st.integers(1, 200))
-def test_in_both_beats_in_one_at_the_same_rank_and_a_higher_rank_beats_a_lower(rank: int, gap: int) -> None:
-    in_both = {hit.key: hit.score for hit in reciprocal_rank((at_rank(1, rank), at_rank(1, rank)))}[1]
-    in_one = {hit.key: hit.score for hit in reciprocal_rank((at_rank(1, rank), at_rank(2, rank)))}[1]
-    lower = {hit.key: hit.score for hit in reciprocal_rank((at_rank(1, rank), at_rank(1, rank + gap)))}[1]
-    assert in_both > lower > in_one
-
-
-def at_rank(key: int, rank: int) -> Ranking:
-    return Ranking.of([*range(1000, 999 + rank), key], -np.arange(float(rank)))
-
-
 @given(arms(bm25), arms(bm25))
-def test_reciprocal_rank_sees_ranks_alone(one: Ranking, other: Ranking) -> None:
+def test_ranks_are_all_that_fusion_by_rank_sees(one: Ranking, other: Ranking) -> None:
     bent = Ranking(one.keys, np.exp(one.scores / 10.0))
-    assert reciprocal_rank((bent, other)) == reciprocal_rank((one, other))
-
-
-@given(arms(bm25), arms(cosine), weight, st.sampled_from([0.25, 8.0]))
-def test_normalised_fusion_does_not_depend_on_the_unit_of_bm25(
-    lexical: Ranking, dense: Ranking, share: float, scale: float
-) -> None:
-    scaled = Ranking(lexical.keys, lexical.scores * scale)
-    assert linear(scaled, dense, share) == linear(lexical, dense, share)
+    plan = FusionPlan("rrf")
+    assert fuse(candidates(bent, other), plan).ranking == fuse(candidates(one, other), plan).ranking
 
 
 # Convex fusion of completed scores
 
 
-@given(completed(), weight, st.one_of(st.none(), cosine))
-def test_every_shown_score_recomputes_from_the_constants_exactly(
-    scores: tuple[Scores, Scores], share: float, background: float | None
-) -> None:
+def convex(lexical: Scores, dense: Scores, share: float) -> Ranking:
+    """Fuse the completed scores of candidates whose keys are their places, all of them listed by both."""
+    both = np.arange(len(lexical))
+    found = Candidates(Ranking.of(both, lexical), Ranking.of(both, dense), both, lexical, dense)
+    return fuse(found, FusionPlan("convex", dense_weight=share)).ranking
+
+
+@given(completed(), weight)
+def test_every_shown_score_recomputes_from_the_constants_exactly(scores: tuple[Scores, Scores], share: float) -> None:
     lexical, dense = scores
-    constants = convex_constants(lexical, dense, background)
-    for hit in convex(np.arange(len(lexical)), lexical, dense, share, background):
+    constants = convex_constants(lexical, dense)
+    for hit in convex(lexical, dense, share):
         words = (1.0 - share) * (float(lexical[hit.key]) / constants.lexical_max)
         span = constants.dense_max - constants.background
         assert hit.score == words + share * ((float(dense[hit.key]) - constants.background) / span)
 
 
-@given(completed(), weight, st.one_of(st.none(), cosine))
-def test_scores_stay_within_their_bounds(scores: tuple[Scores, Scores], share: float, background: float | None) -> None:
-    fused = convex(np.arange(len(scores[0])), *scores, share, background).scores
+@given(completed(), weight)
+def test_scores_stay_within_their_bounds(scores: tuple[Scores, Scores], share: float) -> None:
+    fused = convex(*scores, share).scores
     assert (fused <= 1.0 + 1e-12).all()
-    assert (fused >= (-1e-12 if background is None else -1.0 - 1e-12)).all()
+    assert (fused >= -1e-12).all()
 
 
-@given(completed(), weight, st.one_of(st.none(), cosine))
-def test_an_arm_that_says_nothing_leaves_the_order_to_the_other(
-    scores: tuple[Scores, Scores], share: float, background: float | None
-) -> None:
+@given(completed(), weight)
+def test_an_arm_that_says_nothing_leaves_the_order_to_the_other(scores: tuple[Scores, Scores], share: float) -> None:
     lexical, dense = scores
-    places = np.arange(len(lexical))
-    nothing = np.zeros(len(lexical))
-    assert order(convex(places, nothing, dense, share, background)) == order(Ranking.of(places, dense))
-    assert order(convex(places, lexical, nothing, share, background)) == order(Ranking.of(places, lexical))
+    places, nothing = np.arange(len(lexical)), np.zeros(len(lexical))
+    assert order(convex(nothing, dense, share)) == order(Ranking.of(places, dense))
+    assert order(convex(lexical, nothing, share)) == order(Ranking.of(places, lexical))
 
 
-@given(completed(), weight, st.one_of(st.none(), cosine), st.randoms(use_true_random=False))
-def test_the_order_in_which_candidates_come_does_not_matter(
-    scores: tuple[Scores, Scores], share: float, background: float | None, random: Random
-) -> None:
+@given(completed(), weight)
+def test_what_is_better_in_both_arms_is_never_behind(scores: tuple[Scores, Scores], share: float) -> None:
     lexical, dense = scores
-    places = np.arange(len(lexical))
-    mixed = places.tolist()
-    random.shuffle(mixed)
-    assert convex(places, lexical, dense, share, background) == convex(
-        places[mixed], lexical[mixed], dense[mixed], share, background
-    )
-
-
-@given(completed(), weight, st.one_of(st.none(), cosine))
-def test_what_is_better_in_both_arms_is_never_behind(
-    scores: tuple[Scores, Scores], share: float, background: float | None
-) -> None:
-    lexical, dense = scores
-    fused = convex_score(lexical, dense, convex_constants(lexical, dense, background), share)
+    fused = _by_place(lexical, dense, share)
     no_worse = (lexical[:, None] >= lexical) & (dense[:, None] >= dense)
     assert (fused[:, None] >= fused)[no_worse].all()
 
@@ -240,13 +260,17 @@ def test_a_passage_that_scores_more_in_an_arm_never_falls_behind_another(
 
 
 def _leads(lexical: Scores, dense: Scores, share: float, place: int) -> Scores:
-    fused = convex_score(lexical, dense, convex_constants(lexical, dense), share)
+    fused = _by_place(lexical, dense, share)
     leads: Scores = fused[place] - fused
     return leads
+
+
+def _by_place(lexical: Scores, dense: Scores, share: float) -> Scores:
+    fused = {hit.key: hit.score for hit in convex(lexical, dense, share)}
+    return np.array([fused[place] for place in range(len(lexical))])
 
 
 @given(completed(), weight, st.sampled_from([0.25, 8.0]))
 def test_the_unit_of_bm25_does_not_matter(scores: tuple[Scores, Scores], share: float, scale: float) -> None:
     lexical, dense = scores
-    places = np.arange(len(lexical))
-    assert convex(places, lexical * scale, dense, share) == convex(places, lexical, dense, share)
+    assert convex(lexical * scale, dense, share) == convex(lexical, dense, share)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from twofold.index import Index
+from twofold.ranking.fusion import FUSIONS
 from visiting import Visit, fill, visiting
 
 
@@ -129,3 +130,12 @@ def test_the_pages_take_nothing_from_elsewhere(visit: Visit) -> None:
         assert "script-src 'self'" in given.headers["content-security-policy"]
     assert visit.client.get("/page/../app.py").status_code == 404
     assert visit.client.get("/page/%2e%2e%2fapp.py").status_code == 404
+
+
+@pytest.mark.parametrize("form", FUSIONS)
+def test_every_method_of_fusion_is_explained(visit: Visit, form: str) -> None:
+    body = {"query": "cat mat", "k": 1, "settings": {"fusion.form": form}}
+    given = visit.client.post("/v1/indexes/notes/explain", json=body)
+
+    assert given.status_code == 200, given.text
+    assert given.json()["fusion"] == form

@@ -7,8 +7,9 @@ from twofold.cli.screen import Screen, columns, one_line
 from twofold.domain.types import TermScore
 from twofold.lexical.analyze import EXACT
 from twofold.lexical.ngrams import NGRAM, shown
-from twofold.pipeline.results import ArmTrace, FoundPassage, HitTrace, RerankSummary, RerankTrace, SearchResult, Step
+from twofold.pipeline.results import FoundPassage, HitTrace, RerankSummary, RerankTrace, SearchResult, Step
 from twofold.ranking.boost import BoostStep
+from twofold.ranking.fusion import ArmTrace
 from twofold.ranking.metadata import MetadataStep
 
 _INDENT = "      "

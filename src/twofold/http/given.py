@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata
-from twofold.pipeline.results import ArmTrace, FoundPassage, HitTrace, SearchResult
+from twofold.pipeline.results import FoundPassage, HitTrace, SearchResult
 from twofold.pipeline.types import IndexInfo
+from twofold.ranking.fusion import ArmTrace
 
 OF_SYNC = frozenset({"root", "size", "modified_ns"})
 

@@ -9,8 +9,8 @@ from twofold.domain.ports import View
 from twofold.domain.types import Ranking, Scores, TermQuery
 from twofold.lexical.bm25 import inverse_document_frequency
 from twofold.lexical.ngrams import NGRAM
-from twofold.pipeline.fusion import Candidates
 from twofold.ranking.answerable import Signals
+from twofold.ranking.fusion import Candidates
 
 LOOKED_AT = 3
 JUDGED = 5

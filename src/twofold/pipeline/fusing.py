@@ -8,18 +8,17 @@ import numpy as np
 
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import View
-from twofold.domain.types import ChunkKeys, Ranking, TermQuery, chunk_key
+from twofold.domain.types import Ranking, TermQuery, chunk_key
 from twofold.pipeline.feeding import fed
-from twofold.pipeline.fusion import ALONE, FUSIONS, ArmShare, Candidates, Fused, FusionPlan, summed
 from twofold.pipeline.growing import grown
-from twofold.pipeline.looking import Reach, look, united
+from twofold.pipeline.looking import Reach, look
 from twofold.pipeline.patience import waited
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import StageTrace
 from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import Asked, Heard
-from twofold.ranking.fuse import rank_values
+from twofold.ranking.fusion import Candidates, Fused, FusionPlan, by_ranks, fuse
 
 MOST_TERMS = 500
 SHOWN = 5
@@ -57,7 +56,6 @@ def joined_arms(  # what a look takes
 ) -> Joined:
     """Let the arms look and fuse what they found, by best score in each arm or by rank over the wordings."""
     fusion = leaning_on_words(plan.fusion) if leans_on_words(heard, plan) else plan.fusion
-    fuse = FUSIONS[fusion.form] if heard.mode == "hybrid" else ALONE[heard.mode]
     asked = heard.asked or (Asked(None, None),)
     added: StageTrace | None = None
     with watch.step("feedback"):
@@ -65,16 +63,18 @@ def joined_arms(  # what a look takes
     if plan.rewrite.merge == "rrf" and len(asked) > 1:
         founds = [look(view, (one,), reach, watch) for one in asked]
         with watch.step("fuse"):
-            fused = _by_rank([fuse(each, fusion).ranking for each in founds], fusion)
+            orders = [fuse(each, fusion, heard.mode).ranking for each in founds]
+            named = [(f"wording {number}", order) for number, order in enumerate(orders, start=1)]
+            fused = by_ranks(named, fusion.rank_constant)
         found = founds[0]
     else:
         found = look(view, asked, reach, watch)
         with watch.step("fuse"):
-            fused = fuse(found, fusion)
+            fused = fuse(found, fusion, heard.mode)
         if may_grow(heard, found):
             with watch.step("likeness"):
                 asked, fused, added = _grown(
-                    view, Joined(fused, found, asked, ()), plan, lambda again: fuse(again, fusion)
+                    view, Joined(fused, found, asked, ()), plan, lambda again: fuse(again, fusion, heard.mode)
                 )
     others, failed = _others(parts, view, heard, plan, reach, watch)
     if others:
@@ -126,13 +126,6 @@ def _grown(
     return (replace(one, terms=more),), fused, StageTrace("likeness", count, count, decisions=(said,))
 
 
-def _by_rank(rankings: Sequence[Ranking], fusion: FusionPlan) -> Fused:
-    """Fuse the orders that several wordings gave, by reciprocal rank (checklist C21)."""
-    keys = _all_keys(rankings)
-    named = [(f"wording {number}", ranking, 1.0) for number, ranking in enumerate(rankings, start=1)]
-    return summed(tuple(_rank_share(*one, keys, fusion) for one in named), {"k": float(fusion.rank_constant)})
-
-
 def _others(  # what a look takes
     parts: SearchParts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
 ) -> tuple[tuple[tuple[str, Ranking], ...], tuple[str, ...]]:
@@ -160,33 +153,8 @@ def _others(  # what a look takes
 
 def _with_others(fused: Fused, others: Sequence[tuple[str, Ranking]], fusion: FusionPlan) -> Fused:
     """Fuse the order of the two arms with those of other retrievers, by rank; their scores are on nobody's scale."""
-    keys = _all_keys([fused.ranking, *(ranking for _, ranking in others)])
-    shares = [_rank_share(name, ranking, 1.0, keys, fusion) for name, ranking in (("fused", fused.ranking), *others)]
-    arms = [_on(keys, share) for share in fused.shares]
-    return summed((*shares, *arms), {**fused.constants, "k": float(fusion.rank_constant)})
-
-
-def _rank_share(arm: str, ranking: Ranking, weight: float, keys: ChunkKeys, fusion: FusionPlan) -> ArmShare:
-    raw, values = np.zeros(len(keys)), np.zeros(len(keys))
-    places = keys.searchsorted(ranking.keys)
-    raw[places] = ranking.scores
-    values[places] = rank_values(ranking, fusion.rank_constant).scores
-    return ArmShare(arm, ranking, keys, raw, values, weight)
-
-
-def _on(keys: ChunkKeys, share: ArmShare) -> ArmShare:
-    """Show an arm's share among more keys; it no longer weighs anything."""
-    raw, values = np.zeros(len(keys)), np.zeros(len(keys))
-    places = keys.searchsorted(share.keys)
-    raw[places], values[places] = share.raw, share.values
-    return ArmShare(share.arm, share.ranking, keys, raw, values, 0.0)
-
-
-def _all_keys(rankings: Sequence[Ranking]) -> ChunkKeys:
-    keys = rankings[0].keys[:0]
-    for ranking in rankings:
-        keys = united(keys, ranking.keys)
-    return keys
+    made = by_ranks([("fused", fused.ranking), *others], fusion.rank_constant, below=fused.shares)
+    return replace(made, constants={**fused.constants, **made.constants})
 
 
 def _stages(

@@ -16,7 +16,6 @@ from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.rerank import Reading
 from twofold.pipeline.rereading import readers_for, reread
 from twofold.pipeline.results import (
-    ArmTrace,
     Counts,
     FoundPassage,
     HitTrace,
@@ -27,7 +26,7 @@ from twofold.pipeline.results import (
 from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Standing, Stopwatch
 from twofold.ranking.confidence import confidence
-from twofold.ranking.fuse import rank_values
+from twofold.ranking.fusion import ArmTrace, rank_values
 
 
 @dataclass(frozen=True, slots=True)

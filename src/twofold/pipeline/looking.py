@@ -8,11 +8,10 @@ import numpy as np
 
 from twofold.domain.ports import Scope, View
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores
-from twofold.pipeline.fusion import Candidates
 from twofold.pipeline.limits import Deadline
 from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import Asked
-from twofold.ranking.fuse import best_of
+from twofold.ranking.fusion import Candidates, best_of, union
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ def look(view: View, asked: Sequence[Asked], reach: Reach, watch: Stopwatch) -> 
         ]
         dense = _best(by_meaning, reach.depth)
     reach.deadline.check()
-    keys = united(lexical.keys, dense.keys)
+    keys = union((lexical.keys, dense.keys))
     with watch.step("lexical"):
         lexical_scores, wordings = _all_completed(
             keys, by_words, [None if one.terms is None else partial(view.score_terms, one.terms) for one in asked]
@@ -58,14 +57,6 @@ def _in_time(asked: Sequence[Asked], deadline: Deadline) -> Iterator[Asked]:
     for one in asked:
         deadline.check()
         yield one
-
-
-def united(first: ChunkKeys, second: ChunkKeys) -> ChunkKeys:
-    """Give the keys of both, rising; `numpy.union1d` would load numpy's masked arrays, 10 ms in a cold process."""
-    rising = np.sort(np.concatenate((first, second)))
-    new = np.ones(len(rising), dtype=np.bool_)
-    new[1:] = rising[1:] != rising[:-1]
-    return rising[new]
 
 
 def _best(rankings: Sequence[Ranking], depth: int) -> Ranking:

@@ -24,7 +24,6 @@ Value = TypeVar("Value")
 Unit = NDArray[np.float64]
 LARGEST_SIZE = 1_000
 SCOPES = ("shared", "session")
-AGREEMENTS = ("terms", "marks")
 
 ROUNDING = 1e-6
 """What a cosine of float32 vectors may be off: 0.98 exactly is no hit, however its vectors were rounded."""
@@ -34,16 +33,15 @@ ROUNDING = 1e-6
 class CachePlan:
     """How answers are remembered: at most `size` (1 to 1,000), each for less than `seconds`.
 
-    A near question is answered where the cosine exceeds `similarity` (0 to 1, checklist 68); with 1 none is. It must
-    `agree` in its `terms`, or in its `marks` alone, as `twofold.pipeline.memory_keys` says. With scope `session` only
-    who asked is answered, and who asks without a session neither is nor leaves anything.
+    A near question is answered where the cosine exceeds `similarity` (0 to 1); with 1 none is. It must also have the
+    same terms, as `twofold.pipeline.memory_keys` says. With scope `session` only who asked is answered, and who asks
+    without a session neither is nor leaves anything.
     """
 
     size: int = 100
     seconds: float = 300.0
     similarity: float = 0.98
     scope: Literal["shared", "session"] = "shared"
-    agree: Literal["terms", "marks"] = "terms"
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -55,8 +53,6 @@ class CachePlan:
             raise InvalidInputError(f"The similarity cannot be {self.similarity}.", "Choose 0 to 1.")
         if self.scope not in SCOPES:
             raise InvalidInputError(f"There is no scope {self.scope!r}.", f"Use one of {', '.join(SCOPES)}.")
-        if self.agree not in AGREEMENTS:
-            raise InvalidInputError(f"Questions cannot agree in {self.agree!r}.", f"Use {' or '.join(AGREEMENTS)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +169,7 @@ class SearchMemory(Generic[Value]):
         near = [
             (other, entry)
             for other, entry in self._entries.items()
-            if entry.unit is not None and entry.unit.shape == unit.shape and may_share(other, scoped, self._plan.agree)
+            if entry.unit is not None and entry.unit.shape == unit.shape and may_share(other, scoped)
         ]
         if not near:
             return None

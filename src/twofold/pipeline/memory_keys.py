@@ -4,9 +4,8 @@ Questions that mean different things can lie closer than 0.98 to each other. Mea
 from Paris to London` and `flights from London to Paris` have a cosine of 0.998, a long question about an employer and
 the same about an employee 0.996. So a near question is asked more than its vector. Its marks must be equal: quotes,
 operators, filters, codes, numbers, mathematical signs, words of negation, question words and directions. And its terms
-must be the same ones in the same order (`terms`), which leaves articles, endings and punctuation to the vector; or at
-least those that both share must stand in the same order (`marks`), which leaves it to the vector to tell `increase`
-from `reduce` (0.992 in a long question). The figures are in `docs/decisions/0068-near-questions.md`.
+must be the same ones in the same order, which leaves articles, endings and punctuation to the vector. The figures are
+in `docs/decisions/0068-near-questions.md`.
 """
 
 import re
@@ -92,16 +91,11 @@ def telling(parsed: ParsedQuery) -> tuple[tuple[str, ...], ...]:
     return codes, numbers, signs, (*spaced, *(character for character in words if character in _WITHOUT_SPACES))
 
 
-def may_share(first: MemoryKey, second: MemoryKey, agree: str = "terms") -> bool:
-    """Say whether two questions may have one answer, should their vectors agree; `agree` is `terms` or `marks`."""
+def may_share(first: MemoryKey, second: MemoryKey) -> bool:
+    """Return whether two questions may have one answer, should their vectors agree."""
     if (first.collections, first.context, first.guard) != (second.collections, second.context, second.guard):
         return False
-    if first.session != second.session:
-        return False
-    if agree == "terms":
-        return first.order == second.order
-    shared = frozenset(first.order).intersection(second.order)
-    return [term for term in first.order if term in shared] == [term for term in second.order if term in shared]
+    return first.session == second.session and first.order == second.order
 
 
 def digest(value: object) -> bytes:

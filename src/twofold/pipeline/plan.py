@@ -4,14 +4,15 @@ from dataclasses import dataclass, field
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import EVERYTHING, Filter
-from twofold.pipeline import boosting, fusion, rerank
+from twofold.pipeline import boosting, rerank
 from twofold.pipeline.boosting import BoostPlan
 from twofold.pipeline.filtering import FILTER_STAGES
-from twofold.pipeline.fusion import FusionPlan
 from twofold.pipeline.patience import Patience
 from twofold.pipeline.rerank import RerankPlan
 from twofold.pipeline.rewrite_plan import RewritePlan
+from twofold.ranking import fusion
 from twofold.ranking.diversify import Limits
+from twofold.ranking.fusion import FusionPlan
 from twofold.ranking.likeness import Likeness
 from twofold.ranking.metadata import MetadataWeights
 

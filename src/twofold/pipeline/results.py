@@ -5,30 +5,9 @@ from dataclasses import dataclass, field
 
 from twofold.domain.types import Metadata, TermScore
 from twofold.ranking.boost import BoostStep
+from twofold.ranking.fusion import ArmTrace
 from twofold.ranking.metadata import MetadataStep
 from twofold.ranking.neighbours import Joined
-
-
-@dataclass(frozen=True, slots=True)
-class ArmTrace:
-    """What one arm said of a passage.
-
-    `arm` is `lexical`, `dense`, the name of a retriever of the user's own, or `wording 2`, where several wordings of a
-    question were ranked each for itself. `rank` counts from 1 in the arm's own list, None where the passage was below
-    the arm's depth and only scored. `raw` is BM25 or cosine, `normalised` what the fusion made of it, and
-    `weight · normalised` its part of the score.
-    """
-
-    arm: str
-    rank: int | None
-    raw: float
-    normalised: float
-    weight: float
-
-    @property
-    def part(self) -> float:
-        """The arm's part of the passage's score."""
-        return self.weight * self.normalised
 
 
 @dataclass(frozen=True, slots=True)

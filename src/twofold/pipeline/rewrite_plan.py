@@ -1,22 +1,16 @@
 """What is done to a question before it is searched: a plan, without what carries it out."""
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.types import Ranking
 from twofold.query.history import LAST_FIVE, Memory
-from twofold.ranking.fuse import best_of, reciprocal_rank
 
 MOST_WORDINGS = 10
 MOST_KEYWORDS = 20
 LONGEST_SECONDS = 600.0
 FOLLOW_UPS = ("none", "prepend", "standalone")
-MERGES: Mapping[str, Callable[[Sequence[Ranking]], Ranking]] = MappingProxyType(
-    {"best_score": best_of, "rrf": reciprocal_rank}
-)
-"""How the rankings that one arm gives for several wordings become one (C21): each passage's best score, or by rank."""
+MERGES = ("best_score", "rrf")
+"""How the rankings for several wordings become one: each passage's best score in each arm, or by rank after fusion."""
 
 
 @dataclass(frozen=True, slots=True)

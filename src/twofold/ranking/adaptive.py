@@ -1,6 +1,6 @@
 """The weight of meaning, question by question: an arm that tells its candidates apart counts for more.
 
-Each arm's values are normalised, its best candidate 1.0 (`twofold.ranking.convex`). How far the middle candidate lies
+Each arm's values are normalised, its best candidate 1.0 (`twofold.ranking.fusion`). How far the middle candidate lies
 below the best says how sharply the arm separates: an embedder that does not know the language finds everything about
 equally near, and words that every passage holds tell nothing either.
 

@@ -12,8 +12,8 @@ from twofold.domain.ports import View
 from twofold.domain.types import EMPTY_RANKING, Ranking, Statistics, TermQuery
 from twofold.lexical.bm25 import inverse_document_frequency
 from twofold.pipeline.answerable import signals_of
-from twofold.pipeline.fusion import Candidates, FusionPlan, convex
 from twofold.ranking.answerable import Signals
+from twofold.ranking.fusion import Candidates, FusionPlan, convex
 from twofold.stores.memory import MemoryStore
 
 TEXTS = ["cats sleep all day", "dogs run all day", "a fox runs", *(f"filler number {at}" for at in range(12))]

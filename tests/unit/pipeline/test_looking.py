@@ -10,9 +10,10 @@ from twofold.domain.errors import StageTimeoutError
 from twofold.domain.ports import Scope
 from twofold.domain.types import EMPTY_RANKING
 from twofold.pipeline.limits import Deadline
-from twofold.pipeline.looking import Reach, look, united
+from twofold.pipeline.looking import Reach, look
 from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import Asked
+from twofold.ranking.fusion import union
 from twofold.stores.memory import MemoryStore
 
 WORDS = ("git", "commit", "merge", "branch", "stash", "tag")
@@ -82,6 +83,6 @@ def test_where_the_time_is_up_no_further_arm_is_asked(store: MemoryStore) -> Non
 
 @given(st.lists(st.integers(-9, 9), unique=True), st.lists(st.integers(-9, 9), unique=True))
 def test_the_union_of_keys_rises_and_holds_each_once(first: list[int], second: list[int]) -> None:
-    made = united(np.array(first, dtype=np.int64), np.array(second, dtype=np.int64))
+    made = union((np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)))
 
     assert made.tolist() == sorted({*first, *second})

@@ -6,10 +6,10 @@ import pytest
 
 from twofold.domain.errors import InvalidInputError
 from twofold.pipeline.boosting import BoostPlan
-from twofold.pipeline.fusion import FusionPlan
 from twofold.pipeline.plan import SearchPlan, check
 from twofold.pipeline.rerank import RerankPlan
 from twofold.pipeline.rewrite_plan import RewritePlan
+from twofold.ranking.fusion import FusionPlan
 
 PLAN = SearchPlan()
 

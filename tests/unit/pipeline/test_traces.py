@@ -11,9 +11,9 @@ from dictated import Dictated
 from indexed import indexed
 from twofold import Index
 from twofold.domain.ports import Scale
-from twofold.pipeline.fusion import FUSIONS, NORMALISERS
 from twofold.pipeline.results import SearchResult
 from twofold.profiles import PROFILES
+from twofold.ranking.fusion import FUSIONS, NORMALISERS
 from twofold.searcher import Asking
 
 NAMES = [profile.name for profile in PROFILES]

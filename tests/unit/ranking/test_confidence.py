@@ -1,13 +1,11 @@
 """Confidence: its range and its direction, and no number where there is no absolute scale."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.ports import Scale
-from twofold.ranking.confidence import FUSED_SCALES, absolute, confidence, confidence_of_fused
+from twofold.ranking.confidence import confidence
 
 RELEVANCES = st.lists(st.floats(0, 1), max_size=10)
 NUMBERS = st.integers(1, 12)
@@ -50,23 +48,3 @@ def test_scores_on_another_scale_are_refused(relevance: float) -> None:
 def test_no_passages_to_speak_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="at least 1"):
         confidence([0.5], n=0)
-
-
-@pytest.mark.parametrize("scale", list(Scale))
-@given(scores=st.lists(st.floats(-800, 800), max_size=8))
-def test_absolute_scores_lie_in_0_to_1_and_keep_their_order(scale: Scale, scores: list[float]) -> None:
-    made = absolute(sorted(scores), scale)
-
-    assert made is not None
-    assert ((made >= 0.0) & (made <= 1.0)).all()
-    assert (np.diff(made) >= 0.0).all()
-
-
-@pytest.mark.parametrize("form", ["rrf", "weighted_rrf", "convex", "linear", "dbsf", "bm25", "no such form"])
-def test_forms_without_an_absolute_scale_give_none(form: str) -> None:
-    assert form not in FUSED_SCALES
-    assert confidence_of_fused([1.0, 0.9], form) is None
-
-
-def test_no_hits_give_none_whatever_the_form() -> None:
-    assert confidence_of_fused([], "semantic") is None

@@ -9,16 +9,15 @@ from twofold.ranking import (
     blend,
     boost,
     confidence,
-    convex,
     diversify,
     feedback,
-    fuse,
+    fusion,
     metadata,
     neighbours,
     normalise,
 )
 
-MODULES = (blend, boost, confidence, convex, diversify, feedback, fuse, metadata, neighbours, normalise)
+MODULES = (blend, boost, confidence, diversify, feedback, fusion, metadata, neighbours, normalise)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)

@@ -2,14 +2,13 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.types import Statistics, TermCounts, TermQuery, Vectors
-from twofold.ranking.feedback import Expansion, Feedback, expanded, relevance_model, rocchio
+from twofold.domain.types import Statistics, TermCounts, TermQuery
+from twofold.ranking.feedback import Expansion, Feedback, expanded, relevance_model
 
 TERMS = st.sampled_from("abcdefgh")
 PASSAGES = st.lists(
@@ -120,40 +119,3 @@ def test_a_rare_term_is_chosen_before_a_common_one() -> None:
 def test_settings_out_of_range_are_refused(settings: dict[str, float]) -> None:
     with pytest.raises(InvalidInputError):
         Feedback(**settings)  # type: ignore[arg-type]
-
-
-# Vectors
-
-
-def unit(rows: int, seed: int) -> Vectors:
-    drawn = np.random.default_rng(seed).normal(size=(rows, 8)).astype(np.float32)
-    lengths: Vectors = np.linalg.norm(drawn, axis=1, keepdims=True)
-    return np.divide(drawn, lengths)
-
-
-@given(st.integers(1, 6), st.integers(0, 999), st.floats(0.01, 1))
-def test_rocchio_is_the_weighted_mean_at_length_1(rows: int, seed: int, weight: float) -> None:
-    query, passages = unit(1, seed)[0], unit(rows, seed + 1)
-    moved = rocchio(query, passages, weight)
-    slow = [
-        (1 - weight) * float(query[at]) + weight * sum(float(row[at]) for row in passages) / rows for at in range(8)
-    ]
-    length = math.sqrt(sum(value * value for value in slow))
-
-    assert moved.dtype == np.float32
-    assert moved.tolist() == pytest.approx([value / length for value in slow], abs=1e-5)
-    assert np.linalg.norm(moved) == pytest.approx(1.0, abs=1e-6)
-
-
-def test_without_passages_or_weight_or_where_all_cancels_out_the_question_stays() -> None:
-    query = unit(1, 7)[0]
-
-    assert rocchio(query, unit(0, 1), 0.5) is query
-    assert rocchio(query, unit(3, 1), 0.0) is query
-    assert rocchio(query, -query[np.newaxis], 0.5) is query
-
-
-@pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
-def test_a_weight_of_meaning_out_of_range_is_refused(weight: float) -> None:
-    with pytest.raises(InvalidInputError, match="from 0 to 1"):
-        rocchio(unit(1, 1)[0], unit(1, 2), weight)

@@ -1,0 +1,392 @@
+"""Fuse what the retrievers found into one order, and keep what each of them put into every score.
+
+Every method is one sum, `score = Σ weight · value`, taken over the retrievers in a fixed order, so that an explanation
+that adds the same numbers in the same order arrives at the same score. The methods differ in values and weights alone:
+
+    rrf            value = 1 / (k + rank)         weights 1 and 1
+    weighted_rrf   value = 1 / (k + rank)         weights 1 - w and w
+    linear         value = the normalized score   weights 1 - w and w    (also named weighted_sum and average)
+    additive       value = the normalized score   weights λ and 1
+    dbsf           value = dbsf(score)            weights 1 and 1
+    log_odds       value = logit(normalized)      weights 1 and 1
+    convex         value = the completed score between this question's constants, weights 1 - w and w
+    adaptive       as convex, with a w of this question's own (`twofold.ranking.adaptive`)
+
+BM25 comes first and vectors second; w is `dense_weight`, k `rank_constant`, λ `lexical_weight`. A passage that a
+retriever did not list has the value 0 there, as the formulas say, also where listed values are below 0 (a negative
+cosine, a z-score). `convex` and `adaptive` use completed scores, both retrievers' for every candidate, so nothing is
+missing. Ties fall to the smaller key. `docs/decisions/0095-one-fusion.md` says which document settled what.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores
+from twofold.ranking.adaptive import adaptive_weight
+from twofold.ranking.normalise import dbsf, logit, normaliser
+
+LEXICAL, DENSE = "lexical", "dense"
+NORMALISERS = ("none", "clip", "max", "minmax", "theoretical", "zscore", "sigmoid", "dbsf")
+LOWEST = {LEXICAL: 0.0, DENSE: -1.0}
+RANK_CONSTANT: Final = 60
+"""The k of Cormack, Clarke, Büttcher, "Reciprocal rank fusion outperforms Condorcet", 2009."""
+UNRELATED_SEEN: Final = 10
+"""How much the estimate of the background leans on 0; 5 to 20 gave the same nDCG@10 within .005 on four collections."""
+
+
+@dataclass(frozen=True, slots=True)
+class FusionPlan:
+    """How the retrievers' results are fused; `FUSIONS` has the methods.
+
+    `dense_weight` in [0, 1] is w, `lexical_weight` ≥ 0 the λ of `additive`, `rank_constant` ≥ 0 the k of reciprocal
+    ranks; `lexical_norm` and `dense_norm` name normalizers.
+    """
+
+    form: str = "adaptive"
+    dense_weight: float = 0.6
+    lexical_weight: float = 0.35
+    rank_constant: float = RANK_CONSTANT
+    lexical_norm: str = "max"
+    dense_norm: str = "clip"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """What the arms found: their own lists, and over `keys`, the union of them, the true scores of both, (n,) each.
+
+    `wordings` says for each key which wording of the question its lexical score is of; None where there is only one.
+    """
+
+    lexical: Ranking
+    dense: Ranking
+    keys: ChunkKeys
+    lexical_scores: Scores
+    dense_scores: Scores
+    wordings: Sequence[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmTrace:
+    """What one arm said of a passage.
+
+    `arm` is `lexical`, `dense`, the name of a retriever of the user's own, or `wording 2`, where several wordings of a
+    question were ranked each for itself. `rank` counts from 1 in the arm's own list, None where the passage was below
+    the arm's depth and only scored. `raw` is BM25 or cosine, `normalised` what the fusion made of it, and
+    `weight · normalised` its part of the score.
+    """
+
+    arm: str
+    rank: int | None
+    raw: float
+    normalised: float
+    weight: float
+
+    @property
+    def part(self) -> float:
+        """The arm's part of the passage's score."""
+        return self.weight * self.normalised
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArmShare:
+    """What one arm put into a fusion: `weight · values[i]` for the candidate `keys[i]`."""
+
+    arm: str
+    ranking: Ranking
+    keys: ChunkKeys
+    raw: Scores
+    values: Scores
+    weight: float
+
+    def traces(self, keys: Sequence[int]) -> Sequence[ArmTrace]:
+        """Return what the arm made of some candidates, in the order asked."""
+        ranks = self.ranking.ranks()
+        places = self.keys.searchsorted(keys)
+        made = zip(keys, self.raw[places].tolist(), self.values[places].tolist(), strict=True)
+        return [ArmTrace(self.arm, ranks.get(key), raw, value, self.weight) for key, raw, value in made]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fused:
+    """An order, the share of each arm in the order of the sum, and the constants behind their values."""
+
+    ranking: Ranking
+    shares: tuple[ArmShare, ...]
+    constants: Mapping[str, float] = field(default_factory=dict)
+
+
+def fuse(found: Candidates, plan: FusionPlan, mode: str = "hybrid") -> Fused:
+    """Fuse both retrievers' candidates by the plan's method; `bm25` and `semantic` leave the order to one of them.
+
+    Half of a cosine of .8734 and half of BM25 12.456 of at most 17.673 make .7891:
+
+    >>> lexical, dense = Ranking.of([1, 2], [17.673, 12.456]), Ranking.of([2], [0.8734])
+    >>> found = Candidates(lexical, dense, np.array([1, 2]), np.array([17.673, 12.456]), np.array([0.1, 0.8734]))
+    >>> [(hit.key, round(hit.score, 4)) for hit in fuse(found, FusionPlan("linear", dense_weight=0.5)).ranking]
+    [(2, 0.7891), (1, 0.5)]
+    """
+    method = FUSIONS[plan.form] if mode == "hybrid" else ALONE[mode]
+    return method(found, plan)
+
+
+def convex(found: Candidates, plan: FusionPlan) -> Fused:
+    """Fuse completed scores; an arm that found nothing leaves the order to the other."""
+    return _convex(found, lambda _words, _meaning: plan.dense_weight)
+
+
+def adaptive(found: Candidates, plan: FusionPlan) -> Fused:
+    """Fuse as `convex`, with the weight of meaning chosen by how sharply each arm tells these candidates apart.
+
+    `dense_weight` is what it is where both do alike: `twofold.ranking.adaptive`.
+    """
+    return _convex(found, lambda words, meaning: adaptive_weight(words, meaning, plan.dense_weight))
+
+
+def by_rank(found: Candidates, plan: FusionPlan, *, weighted: bool) -> Fused:
+    """Fuse by rank alone; first in both is 2/61, fifth in both 2/65, first in one and fifth in the other 1/61 + 1/65.
+
+    Weighted, first in both is 1/61 whatever the weight.
+    """
+    values = tuple(listed_values(found.keys, rank_values(arm, plan.rank_constant)) for arm, _, _ in _arms(found, plan))
+    weights = (1.0 - plan.dense_weight, plan.dense_weight) if weighted else (1.0, 1.0)
+    return summed(_shares(found, values, weights), {"k": float(plan.rank_constant)})
+
+
+def linear(found: Candidates, plan: FusionPlan) -> Fused:
+    """Fuse normalized scores: `(1 - w) · lexical + w · dense`; .4 · .85 + .6 · .92 = .892."""
+    return summed(_shares(found, _normal(found, plan), (1.0 - plan.dense_weight, plan.dense_weight)))
+
+
+def additive(found: Candidates, plan: FusionPlan) -> Fused:
+    """Add a part of the words to the whole of meaning: `λ · lexical + dense`; .35 · .5 + .8 = .975."""
+    return summed(_shares(found, _normal(found, plan), (plan.lexical_weight, 1.0)))
+
+
+def distribution_based(found: Candidates, plan: FusionPlan) -> Fused:
+    """Fuse scores placed between three deviations about their arm's mean, with equal weights."""
+    values = tuple(listed_values(found.keys, Ranking(arm.keys, dbsf(arm.scores))) for arm, _, _ in _arms(found, plan))
+    return summed(_shares(found, values, (1.0, 1.0)))
+
+
+def log_odds(found: Candidates, plan: FusionPlan) -> Fused:
+    """Pool normalized scores as probabilities, `Σ ln(p / (1 - p))`; an arm without the passage says p = 1/2.
+
+    Odds multiply: .8 and .6 are 4 · 1.5 = 6, and ln 6 = 1.791759. Source: the logarithmic opinion pool, Genest and
+    Zidek, "Combining Probability Distributions", 1986.
+    """
+    values = tuple(
+        listed_values(found.keys, Ranking(arm.keys, logit(arm.scores))) for arm in _normal_listed(found, plan)
+    )
+    return summed(_shares(found, values, (1.0, 1.0)))
+
+
+def alone(found: Candidates, plan: FusionPlan, *, arm: str) -> Fused:
+    """Leave the order to one arm: its score as it is."""
+    del plan
+    ranking, raw = (found.lexical, found.lexical_scores) if arm == LEXICAL else (found.dense, found.dense_scores)
+    return Fused(ranking, (ArmShare(arm, ranking, found.keys, raw, raw, 1.0),))
+
+
+def by_ranks(named: Sequence[tuple[str, Ranking]], k: float = RANK_CONSTANT, below: Sequence[ArmShare] = ()) -> Fused:
+    """Fuse any number of orders by rank, each under its name; shares `below` are shown and weigh nothing.
+
+    >>> one, other = Ranking.of([1, 2], [3.0, 2.0]), Ranking.of([2], [0.5])
+    >>> [(hit.key, round(hit.score, 6)) for hit in by_ranks([("one", one), ("other", other)]).ranking]
+    [(2, 0.032522), (1, 0.016393)]
+    """
+    keys = union([ranking.keys for _, ranking in named])
+    shares = tuple(
+        ArmShare(name, one, keys, listed_values(keys, one), listed_values(keys, rank_values(one, k)), 1.0)
+        for name, one in named
+    )
+    return summed((*shares, *(_weightless(share, keys) for share in below)), {"k": float(k)})
+
+
+def summed(shares: tuple[ArmShare, ...], constants: Mapping[str, float] | None = None) -> Fused:
+    """Add the shares up, from the first arm to the last."""
+    total = np.zeros(len(shares[0].keys), dtype=np.float64)
+    for share in shares:
+        total += share.weight * share.values
+    return Fused(Ranking.of(shares[0].keys, total), shares, dict(constants or {}))
+
+
+def best_of(rankings: Sequence[Ranking]) -> Ranking:
+    """Keep each key's best score, for several wordings of one question asked of one arm.
+
+    >>> [(hit.key, hit.score) for hit in best_of([Ranking.of([1, 2], [3.0, 1.0]), Ranking.of([2], [2.0])])]
+    [(1, 3.0), (2, 2.0)]
+    """
+    if not rankings:
+        return EMPTY_RANKING
+    keys = union([ranking.keys for ranking in rankings])
+    best = np.full(len(keys), -np.inf)
+    for ranking in rankings:
+        places = keys.searchsorted(ranking.keys)
+        best[places] = np.maximum(best[places], ranking.scores)
+    return Ranking.of(keys, best)
+
+
+def rank_values(ranking: Ranking, k: float = RANK_CONSTANT) -> Ranking:
+    """Put `1 / (k + rank)` in the place of each score, ranks from 1; k ≥ 0."""
+    return Ranking(ranking.keys, 1.0 / (k + np.arange(1.0, len(ranking) + 1.0)))
+
+
+def listed_values(keys: ChunkKeys, listed: Ranking) -> Scores:
+    """Return the value of each of some rising keys, 0 for one that is not listed."""
+    values = np.zeros(len(keys), dtype=np.float64)
+    values[keys.searchsorted(listed.keys)] = listed.scores
+    return values
+
+
+def union(some: Sequence[ChunkKeys]) -> ChunkKeys:
+    """Return the keys of all, rising; `numpy.union1d` would load numpy's masked arrays, 10 ms in a cold process."""
+    rising = np.sort(np.concatenate(some))
+    new = np.ones(len(rising), dtype=np.bool_)
+    new[1:] = rising[1:] != rising[:-1]
+    return rising[new]
+
+
+# Completed scores
+
+
+@dataclass(frozen=True, slots=True)
+class ConvexConstants:
+    """What one question's scores are measured by; `background < dense_max` and `0 < lexical_max` hold always.
+
+    `background` is the cosine that counts as unrelated, `dense_max` and `lexical_max` the best cosine and BM25 score.
+    """
+
+    background: float
+    dense_max: float
+    lexical_max: float
+
+
+def convex_constants(lexical: Scores, dense: Scores) -> ConvexConstants:
+    """Find the constants of one question from the completed scores of its candidates, (n,) each, in step.
+
+    The background is the least cosine of n candidates, drawn towards 0 as if ten unrelated passages of cosine 0 had
+    been seen too, `least · n / (n + 10)`. A hundred candidates move it by a tenth; two, whose least cosine says
+    nothing, by five sixths, so that in a small collection a small difference of cosines does not outweigh the words.
+
+    Cosines that are all 0 or less count as 1.0 at the best, and BM25 scores that are all 0 as 0.0: such an arm leaves
+    the order to the other.
+
+    >>> convex_constants(np.array([3.0, 0.0]), np.array([0.75, 0.375]))
+    ConvexConstants(background=0.0625, dense_max=0.75, lexical_max=3.0)
+    """
+    dense_max = float(np.max(dense)) if len(dense) else 1.0
+    low = float(np.min(dense)) if len(dense) else 0.0
+    low = min(low, low * len(dense) / (len(dense) + UNRELATED_SEEN))
+    if not low < dense_max:
+        low = dense_max - 1.0
+    lexical_max = float(np.max(lexical, initial=0.0))
+    return ConvexConstants(low, dense_max, lexical_max if lexical_max > 0.0 else 1.0)
+
+
+def lexical_value(lexical: Scores, constants: ConvexConstants) -> Scores:
+    """Normalize BM25 scores: `s / lexical_max`, in [0, 1].
+
+    >>> lexical_value(np.array([12.456]), ConvexConstants(0.4, 0.8, 17.673)).round(4).tolist()
+    [0.7048]
+    """
+    return np.asarray(lexical, dtype=np.float64) / constants.lexical_max
+
+
+def dense_value(dense: Scores, constants: ConvexConstants) -> Scores:
+    """Normalize cosines: `(s - background) / (dense_max - background)`, at most 1.
+
+    >>> dense_value(np.array([0.8, 0.5, 0.3]), ConvexConstants(0.4, 0.8, 17.673)).round(4).tolist()
+    [1.0, 0.25, -0.25]
+    """
+    return (np.asarray(dense, dtype=np.float64) - constants.background) / (constants.dense_max - constants.background)
+
+
+def _convex(found: Candidates, weigh: Callable[[Scores, Scores], float]) -> Fused:
+    """Fuse completed scores; `weigh` gives the weight of meaning from the values of both arms, where both spoke.
+
+    With w = .6, BM25 6 of at most 12 and a cosine of .7 between .4 and .8: .4 · .5 + .6 · .75 = .65.
+    """
+    constants = convex_constants(found.lexical_scores, found.dense_scores)
+    words = lexical_value(found.lexical_scores, constants)
+    meaning = dense_value(found.dense_scores, constants)
+    both = len(found.lexical) and len(found.dense)
+    weight = weigh(words, meaning) if both else float(len(found.dense) > 0)
+    shown = {
+        "dense_weight": weight,
+        "background": constants.background,
+        "dense_max": constants.dense_max,
+        "lexical_max": constants.lexical_max,
+    }
+    return summed(_shares(found, (words, meaning), (1.0 - weight, weight)), shown)
+
+
+Form = Callable[[Candidates, FusionPlan], Fused]
+
+FUSIONS: Mapping[str, Form] = MappingProxyType(
+    {
+        "adaptive": adaptive,
+        "convex": convex,
+        "rrf": partial(by_rank, weighted=False),
+        "weighted_rrf": partial(by_rank, weighted=True),
+        "weighted_sum": linear,
+        "linear": linear,
+        "average": linear,
+        "additive": additive,
+        "dbsf": distribution_based,
+        "log_odds": log_odds,
+    }
+)
+ALONE: Mapping[str, Form] = MappingProxyType(
+    {"bm25": partial(alone, arm=LEXICAL), "semantic": partial(alone, arm=DENSE)}
+)
+
+
+def check(plan: FusionPlan) -> None:
+    """Raise InvalidInputError for a method, a normalizer or a weight that there cannot be."""
+    if plan.form not in FUSIONS:
+        raise InvalidInputError(f"There is no fusion {plan.form!r}.", f"Use one of {', '.join(FUSIONS)}.")
+    for name in (plan.lexical_norm, plan.dense_norm):
+        if name not in NORMALISERS:
+            raise InvalidInputError(f"There is no normalisation {name!r}.", f"Use one of {', '.join(NORMALISERS)}.")
+    if not 0.0 <= plan.dense_weight <= 1.0:
+        raise InvalidInputError(f"The dense weight must be from 0 to 1, not {plan.dense_weight}.", "Try 0.6.")
+    for what, value in (("lexical weight", plan.lexical_weight), ("rank constant", plan.rank_constant)):
+        if not 0.0 <= value < np.inf:
+            raise InvalidInputError(f"The {what} must be finite and at least 0, not {value}.", "See docs/settings.md.")
+
+
+def _arms(found: Candidates, plan: FusionPlan) -> tuple[tuple[Ranking, str, str], ...]:
+    return (found.lexical, LEXICAL, plan.lexical_norm), (found.dense, DENSE, plan.dense_norm)
+
+
+def _normal_listed(found: Candidates, plan: FusionPlan) -> tuple[Ranking, ...]:
+    """Return each arm's list with normalized scores."""
+    return tuple(
+        Ranking(arm.keys, normaliser(norm, LOWEST[name])(arm.scores)) for arm, name, norm in _arms(found, plan)
+    )
+
+
+def _normal(found: Candidates, plan: FusionPlan) -> tuple[Scores, ...]:
+    return tuple(listed_values(found.keys, listed) for listed in _normal_listed(found, plan))
+
+
+def _shares(found: Candidates, values: Sequence[Scores], weights: tuple[float, float]) -> tuple[ArmShare, ...]:
+    lexical, dense = values
+    return (
+        ArmShare(LEXICAL, found.lexical, found.keys, found.lexical_scores, lexical, weights[0]),
+        ArmShare(DENSE, found.dense, found.keys, found.dense_scores, dense, weights[1]),
+    )
+
+
+def _weightless(share: ArmShare, keys: ChunkKeys) -> ArmShare:
+    """Show an arm's share among more keys; it no longer weighs anything."""
+    raw, values = np.zeros(len(keys)), np.zeros(len(keys))
+    places = keys.searchsorted(share.keys)
+    raw[places], values[places] = share.raw, share.values
+    return ArmShare(share.arm, share.ranking, keys, raw, values, 0.0)
