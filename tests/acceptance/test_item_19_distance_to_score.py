@@ -1,23 +1,26 @@
-"""Checklist 19: `max(0, 1 - cosine distance)` for a distance from 0 to 2, in both places that cut a cosine at 0."""
+"""Checklist 19: `max(0, 1 - cosine distance)` for a distance from 0 to 2, as searches give it."""
 
-import numpy as np
 import pytest
 
-from twofold.domain.ports import Scale
-from twofold.ranking.confidence import absolute
-from twofold.ranking.normalise import clip
+from exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
+from twofold.compat.voicevault import VectorRetriever
 
-DISTANCES = np.array([0.0, 0.25, 1.0, 2.0])
-SCORES = [1.0, 0.75, 0.0, 0.0]
+DISTANCES = {"same": 0.0, "near": 0.25, "unrelated": 1.0, "opposite": 2.0}
+SCORES = {"same": 1.0, "near": 0.75, "unrelated": 0.0, "opposite": 0.0}
+COSINES = {name: 1.0 - distance for name, distance in DISTANCES.items()}
 
 
 def test_distances_become_scores() -> None:
-    assert clip(1.0 - DISTANCES).tolist() == SCORES
+    with exact_index({}, COSINES) as index:
+        found = VectorRetriever(index).search(QUESTION)
+
+    assert {one.source_file: one.vector_score for one in found} == pytest.approx(SCORES, abs=COSINE_TOLERANCE)
 
 
-@pytest.mark.parametrize(("distance", "score"), list(zip(DISTANCES.tolist(), SCORES, strict=True)))
-def test_confidence_counts_a_cosine_in_the_same_way(distance: float, score: float) -> None:
-    made = absolute([1.0 - distance], Scale.COSINE)
+def test_a_fusion_counts_a_cosine_in_the_same_way() -> None:
+    with exact_index({"near": 1}, COSINES) as index:
+        found = index.search(QUESTION, profile="modes")
 
-    assert made is not None
-    assert made.tolist() == [score]
+    dense = {hit.source: hit.trace.dense for hit in found.hits}
+    shown = {source: one.normalised for source, one in dense.items() if one is not None}
+    assert shown == pytest.approx(SCORES, abs=COSINE_TOLERANCE)

@@ -10,8 +10,8 @@ REPEATS = {"a": 9, "b": 7, "c": 5, "d": 3, "e": 1}
 COSINES = {"a": 0.9, "f": 0.8, "g": 0.7, "h": 0.6, "e": 0.5, "i": 0.4, "b": 0.3, "c": 0.2, "d": 0.1}
 
 
-def fused(form: str = "rrf", **settings: object) -> SearchResult:
-    said = {"fusion.form": form, "search.depth": "7", **settings}
+def fused(form: str = "rrf", key: str = "search.k", value: object = 9) -> SearchResult:
+    said = {"fusion.form": form, "search.depth": "7", key: value}
     with exact_index(REPEATS, COSINES) as index:
         return index.search(QUESTION, k=9, settings=said)
 
@@ -68,7 +68,7 @@ def test_by_the_profile_that_fuses_so_in_every_form_of_ranks() -> None:
 
 @pytest.mark.parametrize("weight", [0.0, 0.5, 0.7, 1.0])
 def test_with_weights_first_in_both_is_1_61_whatever_the_weight(weight: float) -> None:
-    found = scores(fused("weighted_rrf", **{"fusion.dense_weight": weight}))
+    found = scores(fused("weighted_rrf", "fusion.dense_weight", weight))
 
     assert found["a"] == pytest.approx(1 / 61)
     assert found["b"] == pytest.approx((1 - weight) / 62 + weight / 67)
@@ -77,4 +77,4 @@ def test_with_weights_first_in_both_is_1_61_whatever_the_weight(weight: float) -
 
 @pytest.mark.parametrize("k", [0.0, 10.0])
 def test_the_constant_is_a_setting(k: float) -> None:
-    assert scores(fused(**{"fusion.rank_constant": k}))["a"] == pytest.approx(2 / (k + 1))
+    assert scores(fused("rrf", "fusion.rank_constant", k))["a"] == pytest.approx(2 / (k + 1))

@@ -27,9 +27,9 @@ def test_the_parts_that_a_fusion_adds_are_shown_beside_its_sum() -> None:
         hits = {hit.source: hit for hit in index.search(QUESTION, settings=said).hits}
 
     lexical, dense = hits["both"].trace.arms
-    assert (lexical.arm, lexical.rank, lexical.weight) == ("lexical", 2, pytest.approx(0.4))
-    assert (lexical.normalised, lexical.part) == pytest.approx((2 / 3, 0.8 / 3))
-    assert (dense.arm, dense.rank, dense.weight) == ("dense", 1, pytest.approx(0.6))
+    assert (lexical.arm, lexical.rank, dense.arm, dense.rank) == ("lexical", 2, "dense", 1)
+    assert (lexical.weight, lexical.normalised, lexical.part) == pytest.approx((0.4, 2 / 3, 0.8 / 3))
+    assert dense.weight == pytest.approx(0.6)
     assert (dense.raw, dense.normalised, dense.part) == pytest.approx((0.5, 0.5, 0.3), abs=COSINE_TOLERANCE)
     assert hits["both"].score == lexical.part + dense.part
     assert hits["both"].score == pytest.approx(0.5667, abs=COSINE_TOLERANCE)

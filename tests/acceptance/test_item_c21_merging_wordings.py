@@ -11,7 +11,6 @@ from chatting import chatting, saying
 from exact_scores import Known
 from twofold import Index
 from twofold.pipeline.results import SearchResult
-from twofold.searcher import Asking
 
 TEXTS = {"p": "p: zeta zeta zeta", "q": "q: other other other", "r": "r: zeta other more"}
 COSINES = {"p": 0.9, "q": 0.8, "r": 0.4}
@@ -35,27 +34,6 @@ def searched(index: Index, merge: str, mode: str = "hybrid", form: str = "rrf") 
     return found
 
 
-@pytest.mark.parametrize("mode", ["bm25", "semantic"])
-def test_best_score_keeps_each_passage_at_its_best_in_each_arm(index: Index, mode: str) -> None:
-    best: dict[str, float] = {}
-    for alone in index.search_many(WORDINGS, Asking(mode=mode)):
-        for hit in alone.hits:
-            best[hit.source] = max(best.get(hit.source, 0.0), hit.score)
-
-    assert {hit.source: hit.score for hit in searched(index, "best_score", mode).hits} == best
-
-
-def test_ranks_are_taken_from_the_merged_arms_before_fusion(index: Index) -> None:
-    """By words p and q tie before r, by meaning p, q, r: 1/61 + 1/61, 1/62 + 1/62, 1/63 + 1/63."""
-    found = {hit.source: hit for hit in searched(index, "best_score").hits}
-    lexical = {source: hit.trace.lexical for source, hit in found.items()}
-
-    by_words = sorted(one.rank for one in lexical.values() if one is not None and one.rank is not None)
-    assert by_words == [1, 2, 3]
-    assert found["r"].score == pytest.approx(2 / 63)
-    assert found["p"].score + found["q"].score == pytest.approx(2 * (1 / 61 + 1 / 62))
-
-
 def test_by_rank_each_wording_is_fused_first(index: Index) -> None:
     """The first wording finds p, r by words, the second q, r: r is second twice, p and q first once."""
     found = {hit.source: hit.score for hit in searched(index, "rrf", "bm25").hits}
@@ -63,14 +41,6 @@ def test_by_rank_each_wording_is_fused_first(index: Index) -> None:
     assert found == pytest.approx({"r": 2 / 62, "p": 1 / 61, "q": 1 / 61})
     assert searched(index, "rrf", "bm25").hits[0].source == "r"
     assert searched(index, "best_score", "bm25").hits[0].source != "r"
-
-
-def test_a_wording_that_comes_twice_does_not_count_twice(index: Index) -> None:
-    with chatting(saying(lambda _: "1. zeta\n2. Zeta")) as address:
-        said = {"rewrite.variants": 3, "generator": f"{address}#m"}
-        many, one = index.search("zeta", settings=said), index.search("zeta")
-
-    assert [(hit.source, hit.score) for hit in many.hits] == [(hit.source, hit.score) for hit in one.hits]
 
 
 def test_a_merge_that_there_is_not_is_refused(index: Index) -> None:
