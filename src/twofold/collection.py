@@ -4,7 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from twofold.compose import MEMORY, folder_of, open_store, openers_for, query_log_of, searching_parts, settings_of
+from twofold.compose import (
+    MADE_BY,
+    MEMORY,
+    folder_of,
+    held_by,
+    noting,
+    open_store,
+    openers_for,
+    query_log_of,
+    searching_parts,
+)
 from twofold.domain.errors import NotFoundError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Embedder, Reranker
@@ -18,7 +28,7 @@ from twofold.pipeline.types import IndexInfo
 from twofold.query.history import Turn
 from twofold.searcher import AS_SET, NO_SETTINGS, Asking, Searcher
 from twofold.setting_dials import Settings
-from twofold.settings import load_settings
+from twofold.settings import Ignored, Resolved, resolve
 
 
 class Collection:
@@ -41,15 +51,20 @@ class Collection:
         extensions: Extensions = NONE_OWN,
     ) -> None:
         self._where = where
-        self._asked = settings or load_settings(config=config, overrides=overrides)
+        found = Resolved(settings, ()) if settings else resolve(config=config, overrides=overrides)
         self._own_embedder = embedder
-        self._store = open_store(where, self._asked, create=create)
+        self._store = open_store(where, found.settings, create=create)
         own = self._store.preferences()
         if settings is None and own:
-            self._asked = load_settings(config=config, collection=own, overrides=overrides)
-        self._settings = settings_of(self._asked, self._store.info().recipe)
+            found = resolve(config=config, collection=own, overrides=overrides)
+        self._asked = found.settings
+        self._held = held_by(found.settings, self._store.info().recipe, embedder, extensions)
+        self._settings = self._held.settings
+        self._ignored = (*found.ignored, *self._held.ignored)
         self._openers = openers_for(self._settings, on_model, OpenExtensions(extensions))
-        self._searching = searching_parts(self._store, self._settings, embedder, on_model, self._openers.extensions)
+        used = self._held.embedder if embedder is None else embedder
+        self._searching = searching_parts(self._store, self._settings, used, on_model, self._openers.extensions)
+        self._searching = noting(self._searching, [one.note for one in found.ignored if one.origin == MADE_BY])
         kept = query_log_of(where, self._settings) if self._settings.log.queries else None
         self._searcher = Searcher(self._searching, self._settings, self._openers, kept)
 
@@ -62,6 +77,11 @@ class Collection:
     def folder(self) -> Path | None:
         """The folder it is kept in; None in memory."""
         return None if self._where == MEMORY else folder_of(self._where, self._asked.home)
+
+    @property
+    def ignored(self) -> Sequence[Ignored]:
+        """What the current folder's file and the index itself say and are not heeded in; see docs/security.md."""
+        return self._ignored
 
     @property
     def searcher(self) -> Searcher:

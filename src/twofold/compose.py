@@ -1,17 +1,17 @@
 """The place that names concrete stores and models: settings in, what searches out; `filling` adds what fills."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.filters import EVERYTHING
 from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, Recipe, Reranker, Store
 from twofold.domain.retry import RetryPlan
-from twofold.extensions import OpenExtensions, own_or_built_in
+from twofold.extensions import NONE_OWN, Extensions, OpenExtensions, own_or_built_in
 from twofold.late import late
 from twofold.lexical.analyze import analyser_for
 from twofold.models.deferred import DeferredEmbedder
@@ -20,6 +20,7 @@ from twofold.models.identities import identity_of, remembered_identity
 from twofold.models.open_models import OpenModels, OpenRerankers
 from twofold.models.progress import Progress, ignore
 from twofold.models.recovering import RecoveringEmbedder
+from twofold.models.unasked import UnaskedEmbedder
 from twofold.pipeline.boosting import BoostPlan
 from twofold.pipeline.guarding import GuardedEmbedder, GuardedReranker
 from twofold.pipeline.limits import StageLimits
@@ -37,8 +38,9 @@ from twofold.ranking.diversify import Limits
 from twofold.ranking.fusion import FusionPlan
 from twofold.ranking.likeness import Likeness
 from twofold.ranking.metadata import MetadataWeights
-from twofold.setting_groups import BoostSettings, ChunkSettings, ChunkStrategy
-from twofold.settings import Settings
+from twofold.setting_groups import BoostSettings
+from twofold.setting_trust import Ignored, ignored, is_known_embedder
+from twofold.settings import Settings, as_text, is_said, value_from_text, with_values
 from twofold.stores.local.removal import remove
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
@@ -46,6 +48,8 @@ from twofold.stores.query_log import QueryLog
 
 MEMORY = ":memory:"
 NONE = "none"
+MADE_BY = "the index"
+MADE_WITH = ("analyser", "enricher", "chunk.strategy", "chunk.size", "chunk.overlap")
 EMBEDDERS = "twofold.models.opening:open_embedder"
 RERANKERS = "twofold.models.opening_rerankers:open_reranker"
 GENERATORS = "twofold.models.opening_generators:open_generator"
@@ -93,25 +97,52 @@ def query_log_of(where: str | Path, settings: Settings) -> QueryLog | None:
     return None if where == MEMORY else QueryLog(settings.home, folder_of(where, settings.home), settings.log.max_mb)
 
 
-def settings_of(settings: Settings, recipe: Recipe | None) -> Settings:
-    """Give the settings an index is opened with: its own where the caller left the defaults."""
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The settings that an index is opened with, and what of its own it was not given: see `setting_trust`.
+
+    `embedder` stands in for the one that the index was made with where the user did not name that.
+    """
+
+    settings: Settings
+    ignored: tuple[Ignored, ...] = ()
+    embedder: Embedder | None = None
+
+    def check_fillable(self) -> None:
+        """Raise MismatchError where a part is missing that documents of this index are made with."""
+        for one in self.ignored:
+            raise MismatchError(f"Nothing can be added to this index. {one.note}", one.remedy)
+
+
+def held_by(
+    settings: Settings, recipe: Recipe | None, embedder: Embedder | None = None, extensions: Extensions = NONE_OWN
+) -> Held:
+    """Give the settings an index is opened with: its own where nobody but a profile said otherwise.
+
+    Of its own it has what `setting_trust` lets through, and parts of the same name that are passed: `embedder` and
+    `extensions`. Raises InvalidInputError for a value that is out of range.
+    """
     if recipe is None:
-        return settings
-    own, default = dict(recipe.settings), Settings()
-    chunk = settings.chunk
-    if chunk == default.chunk and "chunk.size" in own:
-        strategy = cast("ChunkStrategy", own["chunk.strategy"])  # the chunker refuses any other
-        chunk = ChunkSettings(strategy, int(own["chunk.size"]), int(own["chunk.overlap"]))
-    sync = settings.sync
-    if not sync.extensions and own.get("chunker"):
-        sync = replace(sync, extensions=(own["chunker"],))
-    return replace(
-        settings,
-        embedder=own.get("embedder", settings.embedder) if settings.embedder == default.embedder else settings.embedder,
-        analyser=own.get("analyser", settings.analyser) if settings.analyser == default.analyser else settings.analyser,
-        chunk=chunk,
-        sync=sync,
-    )
+        return Held(settings)
+    own = dict(recipe.settings)
+    keys = [key for key in MADE_WITH if own.get(key) and not is_said(settings, key)]
+    if any(is_said(settings, key) for key in MADE_WITH if key.startswith("chunk.")):
+        keys = [key for key in keys if not key.startswith("chunk.")]  # sizes go together
+    kept = with_values(settings, {key: value_from_text(key, own[key], MADE_BY) for key in keys})
+    unheard: list[Ignored] = []
+    stand_in: Embedder | None = None
+    if own.get("embedder") and not is_said(settings, "embedder"):
+        kept = replace(kept, embedder=own["embedder"])
+        if embedder is None and not is_known_embedder(own["embedder"]):
+            unheard.append(ignored("embedder", own["embedder"], MADE_BY))
+            stand_in = UnaskedEmbedder(recipe.embedder, unheard[0].note, unheard[0].remedy)
+    chunker = own.get("chunker", "")
+    if chunker and chunker not in kept.sync.extensions:
+        if extensions.chunker is not None and extensions.chunker.name == chunker:
+            kept = replace(kept, sync=replace(kept.sync, extensions=(*kept.sync.extensions, chunker)))
+        else:
+            unheard.append(ignored("sync.extensions", as_text((chunker,)), MADE_BY))
+    return Held(kept, tuple(unheard), stand_in)
 
 
 def plan_of(settings: Settings) -> SearchPlan:
@@ -196,12 +227,21 @@ def searching_parts(
     `extensions` are the user's own parts; none if left out, but for those that the settings name.
     """
     own = extensions or OpenExtensions()
+    if embedder is None:
+        used = _embedder(store, settings, own, progress)
+    else:
+        used = embedder if isinstance(embedder, UnaskedEmbedder) else GuardedEmbedder(embedder)
     return SearchParts(
         store=store,
-        embedder=_embedder(store, settings, own, progress) if embedder is None else GuardedEmbedder(embedder),
+        embedder=used,
         analyser=analyser_for(settings.analyser),
         aids=Aids(calibrations=load_calibrations()),
     )
+
+
+def noting(parts: SearchParts, notes: Sequence[str]) -> SearchParts:
+    """Return the same parts, which say of every search that it had to do without something."""
+    return replace(parts, aids=replace(parts.aids, notes=(*parts.aids.notes, *notes)))
 
 
 def _embedder(store: Store, settings: Settings, own: OpenExtensions, progress: Callable[[Progress], None]) -> Embedder:

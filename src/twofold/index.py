@@ -25,6 +25,7 @@ from twofold.pipeline.types import SyncPlan, SyncReport, say_nothing
 from twofold.pipeline.watch import changes
 from twofold.pipeline.whynot import WhyNot
 from twofold.searcher import AS_SET, NO_SETTINGS, Asking
+from twofold.setting_trust import index_may_say
 from twofold.setting_values import as_text
 from twofold.settings import Settings, merge, value_of
 from twofold.stores.sessions import Sessions, sessions_folder
@@ -94,11 +95,13 @@ class Index(Collection, Answering):
 
         With `plan` it only says what it would do. Documents are committed a few at a time, each whole: it may be
         stopped at any moment and run again. Files that cannot be read are in the report's `failed`; nothing else is
-        lost. Raises NotFoundError for a path that is not there, MismatchError, WriterBusyError, StorageFullError and
+        lost. Raises NotFoundError for a path that is not there, MismatchError (also where the index was made with a
+        model or an extension that you did not name), WriterBusyError, StorageFullError and
         ModelError.
         """
         if not paths:
             raise InvalidInputError("There is nothing to sync.", "Name a file or a folder.")
+        self._held.check_fillable()
         limits = limits_of(self._settings)
         if plan:
             return plan_sync(self._parts, paths, limits)
@@ -145,6 +148,7 @@ class Index(Collection, Answering):
 
     def add_all(self, documents: Sequence[Document]) -> Sequence[DocumentInfo]:
         """Add or replace documents of your own making, all of them or none; durable when it returns."""
+        self._held.check_fillable()
         self._store.adopt(self._parts.recipe)
         with self._store.view() as view:
             prepared = prepare(documents, self._parts, view, lambda _: None)
@@ -170,9 +174,15 @@ class Index(Collection, Answering):
     def prefer(self, values: Mapping[str, object]) -> None:
         """Let the index keep these settings for itself, instead of those it kept before; they hold when it is opened.
 
-        Raises InvalidInputError for what is no setting of a search.
+        Raises InvalidInputError for what is no setting of a search, and for what no index may say: an address, a model
+        outside the catalog, an extension, a prompt.
         """
         checked = merge(Settings(), values)
+        for key in values:
+            if not index_may_say(key, value_of(checked, key)):
+                raise InvalidInputError(
+                    f"An index cannot keep this value of {key}.", "Put it in twofold.yaml of TWOFOLD_HOME."
+                )
         self._store.prefer({key: as_text(value_of(checked, key)) for key in values})
 
     def verify(self) -> Sequence[Finding]:

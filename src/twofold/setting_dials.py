@@ -49,6 +49,7 @@ class Settings:
     """Everything that can be set, each dial in its group.
 
     Made directly it holds what it is given and the defaults: no file, no environment, and no value of its profile.
+    `said` names the settings that somebody chose, whatever their value: a file, an index, the environment or a caller.
     """
 
     home: Annotated[Path, Meta(description="The folder in which named indexes live.")] = field(
@@ -100,6 +101,7 @@ class Settings:
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     log: LogSettings = field(default_factory=LogSettings)
     sync: SyncSettings = field(default_factory=SyncSettings)
+    said: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ def _dials(group: type[Any], front: str) -> Iterator[Dial]:
     for name, annotation in get_type_hints(group, include_extras=True).items():
         if is_dataclass(annotation):
             yield from _dials(annotation, f"{name}.")  # type: ignore[arg-type]
-        else:
+        elif get_origin(annotation) is Annotated:
             kind, meta = get_args(annotation)
             yield Dial(front + name, annotation, meta.description or "", _allowed(kind, meta))
 

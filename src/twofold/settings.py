@@ -2,7 +2,8 @@
 
     defaults < profile < twofold.yaml < what an index keeps < TWOFOLD_* variables < overrides (command-line options)
 
-The file is `twofold.yaml` in the current folder, else in `TWOFOLD_HOME`, else none; or the one that is named. A setting
+The file is the one that is named (`--config`), or else `twofold.yaml` in `TWOFOLD_HOME` and, over it, `twofold.yaml` in
+the current folder. What the latter and an index may set is less than what the user may: see `setting_trust`. A setting
 in a group is written `search: {k: 5}` in the file, `TWOFOLD_SEARCH__K=5` in the environment and `search.k` in messages.
 A profile may be named in any layer as `profile`; the strongest naming counts. A file may also hold the configuration of
 one of the systems in `docs/seed-settings.md`. This module knows no store and no model: it says what is asked for,
@@ -10,13 +11,13 @@ one of the systems in `docs/seed-settings.md`. This module knows no store and no
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.errors import InvalidInputError
 from twofold.late import late
 from twofold.profiles import profile_named
 from twofold.setting_dials import (
@@ -25,15 +26,15 @@ from twofold.setting_dials import (
     Settings,
     data_folder,
     dials,
-    group_names,
     known_dials,
     models_folder,
     value_of,
 )
+from twofold.setting_trust import Ignored, folder_may_say, ignored, index_may_say
 from twofold.setting_values import Said, as_text, check_together, checked, value_from_text
 
 if TYPE_CHECKING:
-    from twofold.seed_settings import Translation
+    from twofold.setting_files import SettingsFile
 
 __all__ = [
     "FILE_NAME",
@@ -41,29 +42,30 @@ __all__ = [
     "OTHER_VARIABLES",
     "PREFIX",
     "Dial",
+    "Ignored",
     "Resolved",
     "Row",
     "Settings",
     "as_text",
     "data_folder",
     "dials",
+    "is_said",
     "load_settings",
     "merge",
     "models_folder",
     "resolve",
     "value_from_text",
     "value_of",
+    "with_values",
 ]
 
 FILE_NAME = "twofold.yaml"
-OTHER_VARIABLES = frozenset({"TWOFOLD_SHARED", "TWOFOLD_NO_SKIPS", "TWOFOLD_API_KEY"})
-"""Variables with our prefix that are no settings: what tests look at, and a secret that no file may hold."""
+OTHER_VARIABLES = frozenset({"TWOFOLD_SHARED", "TWOFOLD_NO_SKIPS", "TWOFOLD_API_KEY", "TWOFOLD_API_KEY_HOST"})
+"""Variables with our prefix that are no settings: what tests look at, a secret that no file may hold, and its host."""
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 _OF_THE_INDEX = "the index"
 _OVERRIDE = "override"
-
-_Layer = Mapping[str, Said]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,22 @@ class Row:
 class Resolved:
     """Settings, and where each of them came from, in the order of the documentation.
 
-    `unused` names what a file of another system says that has no counterpart here.
+    `unused` names what a file of another system says that has no counterpart here, `ignored` what the current folder's
+    file or an index says that only the user may.
     """
 
     settings: Settings
     rows: tuple[Row, ...]
     unused: tuple[str, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One layer of settings, and what it may say of a key and a value."""
+
+    said: Mapping[str, Said]
+    may_say: Callable[[str, object], bool]
 
 
 def load_settings(
@@ -113,29 +125,43 @@ def resolve(
     Raises InvalidInputError for an unknown key or profile or a value out of range, NotFoundError for a named file that
     is missing.
     """
-    said = {key: Said(value, _OVERRIDE, isinstance(value, str)) for key, value in overrides.items()}
-    said = {**dict(_from_environment(os.environ)), **said}
-    path = Path(config) if config is not None else _find_file(said.get("home"))
-    said = {**{key: Said(text, _OF_THE_INDEX, as_text=True) for key, text in collection.items()}, **said}
-    unused: tuple[str, ...] = ()
-    if path is not None:
-        from_file, unused = _from_file(path)
-        said = {**from_file, **said}
-    values = {key: checked(one, key) for key, one in said.items()}
+    loud = {key: Said(value, _OVERRIDE, isinstance(value, str)) for key, value in overrides.items()}
+    loud = {**dict(_from_environment(os.environ)), **loud}
+    user, folder = _files(config, loud.get("home"))
+    kept = {key: Said(text, _OF_THE_INDEX, as_text=True) for key, text in collection.items()}
+    sources = (
+        _Source(user.said if user else {}, _anything),
+        _Source(folder.said if folder else {}, folder_may_say),
+        _Source(kept, index_may_say),
+        _Source(loud, _anything),
+    )
+    said, values, unheard = _joined(sources)
     if "profile" in said:
-        values, said = _with_profile(values, said)
-    settings = _with(Settings(), values)
-    origins = {key: one.origin for key, one in said.items()}
+        values, by_profile = _with_profile(values, said)
+    else:
+        by_profile = {}
+    settings = replace(with_values(Settings(), values), said=frozenset(said))
+    origins = {key: one.origin for key, one in {**by_profile, **said}.items()}
     check_together(settings, origins)
     rows = (Row(key, value_of(settings, key), origins.get(key, "default")) for key in known_dials())
-    return Resolved(settings, tuple(rows), unused)
+    unused = tuple(name for file in (user, folder) if file for name in file.unused)
+    return Resolved(settings, tuple(rows), unused, unheard)
+
+
+def is_said(settings: Settings, key: str) -> bool:
+    """Say whether somebody chose this value, be it the default: a file, an index, the environment or a caller.
+
+    Of settings that were made directly, what is neither the default nor their profile's was chosen.
+    """
+    value, default = value_of(settings, key), value_of(Settings(), key)
+    return key in settings.said or value not in (default, profile_named(settings.profile).values.get(key, default))
 
 
 def merge(settings: Settings, overrides: Mapping[str, object]) -> Settings:
     """Give the settings for one question: `overrides` maps dotted keys to values, or to text that is read as one.
 
-    Another `profile` takes the place of the one before in each setting that still has that profile's value. Raises
-    InvalidInputError as `resolve` does, and for what cannot differ between questions, such as the embedder.
+    Another `profile` takes the place of the one before in each setting that nobody chose. Raises InvalidInputError as
+    `resolve` does, and for what cannot differ between questions, such as the embedder.
     """
     if not overrides:
         return settings
@@ -149,7 +175,7 @@ def merge(settings: Settings, overrides: Mapping[str, object]) -> Settings:
     if "profile" in values:
         values = {**_exchanged(settings, str(values["profile"])), **values}
         values["profile"] = profile_named(str(values["profile"])).name
-    merged = _with(settings, values)
+    merged = replace(with_values(settings, values), said=settings.said | frozenset(overrides))
     check_together(merged, dict.fromkeys(overrides, _OVERRIDE))
     return merged
 
@@ -157,15 +183,35 @@ def merge(settings: Settings, overrides: Mapping[str, object]) -> Settings:
 def _exchanged(settings: Settings, name: str) -> dict[str, object]:
     """Give what another profile changes, where nobody but the profile before it had a say."""
     before, after, default = profile_named(settings.profile).values, profile_named(name).values, Settings()
-    changed: dict[str, object] = {}
-    for key in {**before, **after}:
-        old, new = (values.get(key, value_of(default, key)) for values in (before, after))
-        if known_dials()[key].of_a_search and value_of(settings, key) == old:
-            changed[key] = new
-    return changed
+    return {
+        key: after.get(key, value_of(default, key))
+        for key in {**before, **after}
+        if known_dials()[key].of_a_search and not is_said(settings, key)
+    }
 
 
-def _with_profile(values: Mapping[str, object], said: _Layer) -> tuple[dict[str, object], dict[str, Said]]:
+def _anything(_key: str, _value: object) -> bool:
+    """Let the user say whatever there is."""
+    return True
+
+
+def _joined(sources: tuple[_Source, ...]) -> tuple[dict[str, Said], dict[str, object], tuple[Ignored, ...]]:
+    """Put layers over one another, the strongest last; also give what was not heeded, and would have held."""
+    said: dict[str, Said] = {}
+    values: dict[str, object] = {}
+    unheard: dict[str, Ignored] = {}
+    for source in sources:
+        for key, one in source.said.items():
+            value = checked(one, key)
+            if source.may_say(key, value):
+                said[key], values[key] = one, value
+                unheard.pop(key, None)
+            elif key not in values or values[key] != value:
+                unheard[key] = ignored(key, as_text(value), one.origin)
+    return said, values, tuple(unheard.values())
+
+
+def _with_profile(values: Mapping[str, object], said: Mapping[str, Said]) -> tuple[dict[str, object], dict[str, Said]]:
     try:
         profile = profile_named(str(values["profile"]))
     except InvalidInputError as error:
@@ -174,13 +220,24 @@ def _with_profile(values: Mapping[str, object], said: _Layer) -> tuple[dict[str,
         ) from error
     layer = {key: Said(value, f"profile {profile.name}") for key, value in profile.values.items()}
     own = {key: checked(one, key) for key, one in layer.items()}
-    return {**own, **values, "profile": profile.name}, {**layer, **said}
+    return {**own, **values, "profile": profile.name}, layer
 
 
-def _find_file(home: Said | None) -> Path | None:
+def _files(config: str | Path | None, home: Said | None) -> "tuple[SettingsFile | None, SettingsFile | None]":
+    """Read the user's own file, or the one that is named, and that of the current folder; None where there is none."""
+    if config is not None:
+        return _read(Path(config)), None
     folder = Path(str(home.value)).expanduser() if home is not None else data_folder()
-    candidates = (Path(FILE_NAME), folder / FILE_NAME)
-    return next((path for path in candidates if path.is_file()), None)
+    own, here = folder / FILE_NAME, Path(FILE_NAME)
+    if own.is_file() and here.is_file() and own.samefile(here):
+        return _read(own), None
+    return (_read(own) if own.is_file() else None), (_read(here) if here.is_file() else None)
+
+
+def _read(path: Path) -> "SettingsFile":
+    """Read a file with YAML's reader, 30 ms that only those pay who have one."""
+    found: SettingsFile = late("twofold.setting_files:settings_file")(path)
+    return found
 
 
 def _from_environment(variables: Mapping[str, str]) -> Iterator[tuple[str, Said]]:
@@ -190,43 +247,7 @@ def _from_environment(variables: Mapping[str, str]) -> Iterator[tuple[str, Said]
             yield key, Said(text, f"environment variable {name}", as_text=True)
 
 
-def _from_file(path: Path) -> tuple[dict[str, Said], tuple[str, ...]]:
-    import yaml  # 30 ms that only those pay who have a file
-
-    try:
-        content = yaml.safe_load(path.read_bytes())
-    except OSError as error:
-        raise NotFoundError(f"Cannot read the settings file {path}: {error.strerror}.", "Check --config.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        where = " ".join(str(error).split())
-        raise InvalidInputError(f"{path} is not valid YAML: {where}.", "Mend the file, or move it away.") from error
-    if content is None:
-        return {}, ()
-    _check_lines(content, "", path)
-    found: Translation = late("twofold.seed_settings:translated")(content, str(path))
-    own = dict(_flattened(found.rest, "", path))
-    for key in found.values.keys() & own.keys() - {"profile"}:
-        raise InvalidInputError(f"{key} is said twice in {path}, also as {found.names[key]}.", "Leave one of them out.")
-    foreign = {key: Said(value, f"{path}: {found.names[key]}") for key, value in found.values.items()}
-    return {**foreign, **own}, tuple(f"{name} ({path})" for name in found.unused)
-
-
-def _flattened(content: Mapping[object, object], front: str, path: Path) -> Iterator[tuple[str, Said]]:
-    for name, value in content.items():
-        key = f"{front}{name}"
-        if key in group_names():
-            yield from _flattened(_check_lines(value, key, path), f"{key}.", path)
-        else:
-            yield key, Said(value, str(path))
-
-
-def _check_lines(content: object, key: str, path: Path) -> dict[object, object]:
-    if isinstance(content, dict):
-        return content
-    raise InvalidInputError(f"{key or 'the file'} in {path} must hold `name: value` lines.", "See docs/settings.md.")
-
-
-def _with(settings: Settings, values: Mapping[str, object]) -> Settings:
+def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
     """Put values in their places; the groups that nobody speaks of stay the same objects."""
     changed: dict[str, dict[str, Any]] = {}
     for key, value in values.items():

@@ -42,11 +42,16 @@ class Opened:
 
 
 @contextmanager
-def opened_for(context: typer.Context, names: Sequence[str], embedder: str | None) -> Iterator[Opened]:
-    """Open the indexes of these names, or the one of the settings; of several, one that does not open is left out."""
+def opened_for(
+    context: typer.Context, names: Sequence[str], embedder: str | None, profile: str | None
+) -> Iterator[Opened]:
+    """Open the indexes of these names, or the one of the settings; of several, one that does not open is left out.
+
+    A profile that was said after the command counts as if it had been said before it.
+    """
     with ExitStack() as stack:
         if len(names) < 2:  # noqa: PLR2004  # several
-            index = stack.enter_context(open_collection(context, names[0] if names else None, embedder=embedder))
+            index = stack.enter_context(_opened(context, names[0] if names else None, embedder, profile))
             yield Opened(index.searcher, index.settings)
             return
         several = stack.enter_context(several_opened(context, names, embedder))
@@ -61,11 +66,15 @@ def several_opened(context: typer.Context, names: Sequence[str], embedder: str |
         found: dict[str, Collection | str] = {}
         for name in names:
             try:
-                found[name] = stack.enter_context(open_collection(context, name, embedder=embedder))
+                found[name] = stack.enter_context(_opened(context, name, embedder, profile))
             except TwofoldError:
                 found[name] = str(folder_of(name, home))  # fails there again, and is told of beside the results
         several: Several = stack.enter_context(command_part("twofold.several", "Several")(found))
         yield several
+
+
+def _opened(context: typer.Context, name: str | None, embedder: str | None, profile: str | None) -> Collection:
+    return open_collection(context, name, embedder=embedder, profile=profile)
 
 
 def settings_asked(**said: object) -> Mapping[str, object]:

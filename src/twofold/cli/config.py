@@ -10,7 +10,7 @@ from twofold.cli.launch import launch_of, open_index, settings_for
 from twofold.cli.options import JsonOption
 from twofold.cli.screen import columns, one_line, screen_on
 from twofold.profiles import PROFILES
-from twofold.settings import Resolved, Row, as_text, resolve, value_of
+from twofold.settings import Ignored, Resolved, Row, as_text, resolve, value_of
 
 OF_THE_INDEX = "the index"
 _ALIGNED = 48  # columns; a longer value pushes its origin to the right
@@ -22,6 +22,7 @@ class _Shown:
 
     settings: tuple[Row, ...]
     unused: tuple[str, ...]
+    ignored: tuple[Ignored, ...]
 
 
 def show(
@@ -45,7 +46,7 @@ def show(
     found = settings_for(context, profile=profile) if index is None else _in_index(context, index, profile)
     rows = tuple(row for row in found.rows if resolved or row.origin != "default")
     if as_json:
-        write_json(_Shown(rows, found.unused))
+        write_json(_Shown(rows, found.unused, found.ignored))
         return
     screen = screen_on()
     if not rows:
@@ -60,6 +61,8 @@ def show(
         screen.line(line)
     if found.unused:
         screen.line(f"Without a counterpart here: {one_line(', '.join(found.unused))}.")
+    for one in found.ignored:
+        screen.line(one_line(one.note))
 
 
 def _in_index(context: typer.Context, name: str, profile: str | None) -> Resolved:
@@ -67,7 +70,7 @@ def _in_index(context: typer.Context, name: str, profile: str | None) -> Resolve
     launch = launch_of(context)
     said = {**launch.overrides, **({} if profile is None else {"profile": profile})}
     with open_index(context, name, profile=profile) as opened:
-        kept, held = opened.preferences(), opened.settings
+        kept, held, unheard = opened.preferences(), opened.settings, tuple(opened.ignored)
     found = resolve(config=launch.config, collection=kept, overrides=said)
     rows = tuple(
         row
@@ -75,7 +78,7 @@ def _in_index(context: typer.Context, name: str, profile: str | None) -> Resolve
         else replace(row, value=value_of(held, row.key), origin=OF_THE_INDEX)
         for row in found.rows
     )
-    return Resolved(held, rows, found.unused)
+    return Resolved(held, rows, found.unused, unheard)
 
 
 def profiles(context: typer.Context, *, as_json: JsonOption = False) -> None:

@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 
 import typer
 
-from twofold.cli.launch import launch_of
+from twofold.cli.launch import launch_of, tell
 from twofold.cli.models import ensure_present
 from twofold.cli.progress import model_progress, progress_on
-from twofold.compose import open_store, settings_of
+from twofold.compose import held_by, open_store
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import Store
 from twofold.evaluate.by_answer import Answered, read_answers
@@ -96,7 +96,9 @@ def resolving(
     own = _kept_by(index, resolve(config=launch.config, overrides=said).settings) if kept else {}
 
     def resolved(overrides: Mapping[str, str]) -> Settings:
-        return resolve(config=launch.config, collection=own, overrides={**said, **overrides}).settings
+        found = resolve(config=launch.config, collection=own, overrides={**said, **overrides})
+        tell(context, (one.line for one in found.ignored))
+        return found.settings
 
     return resolved
 
@@ -157,10 +159,10 @@ def _own(judged: Judged, index: str | None, needs: Needs) -> Iterator[Ground]:
 def parts_on(store: Store, needs: Needs) -> Iterator[Parts]:
     """Give the parts that search a store, by its own settings where none are said; it closes both afterwards."""
     try:
-        settings = settings_of(needs.settings, store.info().recipe)
+        held = held_by(needs.settings, store.info().recipe)
         if needs.model:
-            ensure_present(settings)
-        parts = make_parts(store, settings, None, model_progress())
+            ensure_present(held.settings)
+        parts = make_parts(store, held.settings, held.embedder, model_progress())
         try:
             yield parts
         finally:

@@ -3,7 +3,7 @@
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any, ParamSpec, cast
 import typer
 
 from twofold.cli.progress import model_progress
-from twofold.cli.screen import printable, screen_on
+from twofold.cli.screen import one_line, printable, screen_on
 from twofold.collection import Collection
 from twofold.domain.errors import InvalidInputError, TwofoldError
-from twofold.settings import Resolved, load_settings, resolve
+from twofold.profiles import profile_named
+from twofold.settings import Resolved, resolve
 
 if TYPE_CHECKING:
     from twofold.index import Index
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
+TOLD = "twofold.told"
 
 _Arguments = ParamSpec("_Arguments")
 
@@ -48,7 +50,18 @@ def settings_for(context: typer.Context, **overrides: str | None) -> Resolved:
     `chunk__size=...` stands for `chunk.size`.
     """
     launch = launch_of(context)
-    return resolve(config=launch.config, overrides={**launch.overrides, **_given(overrides)})
+    found = resolve(config=launch.config, overrides={**launch.overrides, **_given(overrides)})
+    tell(context, (one.line for one in found.ignored))
+    return found
+
+
+def tell(context: typer.Context, lines: Iterable[str]) -> None:
+    """Write lines to standard error, each once in a command."""
+    told: set[str] = context.find_root().meta.setdefault(TOLD, set())
+    for line in lines:
+        if line not in told:
+            told.add(line)
+            screen_on(sys.stderr).line(f"twofold: {one_line(line)}")
 
 
 def _given(overrides: Mapping[str, str | None]) -> Mapping[str, str]:
@@ -62,13 +75,26 @@ def open_index(context: typer.Context, name: str | None, *, create: bool = False
     opened: Index = opening(
         where, config=launch_of(context).config, overrides=said, create=create, on_model=model_progress()
     )
+    tell_of(context, opened)
     return opened
 
 
 def open_collection(context: typer.Context, name: str | None, **overrides: str | None) -> Collection:
     """Open an index that is there, for a command that changes nothing; arguments as for `open_index`."""
     where, said = _named(context, name, overrides)
-    return Collection(where, config=launch_of(context).config, overrides=said, on_model=model_progress())
+    opened = Collection(where, config=launch_of(context).config, overrides=said, on_model=model_progress())
+    tell_of(context, opened)
+    return opened
+
+
+def tell_of(context: typer.Context, opened: Collection) -> None:
+    """Say what is not heeded of what came along with an index or its folder, and what a profile cannot change in it."""
+    tell(context, (one.line for one in opened.ignored))
+    settings = opened.settings
+    wanted = profile_named(settings.profile).values.get("analyser")
+    if "analyser" not in settings.said and wanted not in (None, settings.analyser):
+        stays = f"The index keeps the analyser {settings.analyser!r} that it was made with"
+        tell(context, [f"{stays}; the profile {settings.profile} would make it with {str(wanted)!r}."])
 
 
 def _named(
@@ -76,7 +102,7 @@ def _named(
 ) -> tuple[str, Mapping[str, str]]:
     launch = launch_of(context)
     said = {**launch.overrides, **_given(overrides)}
-    return name if name is not None else load_settings(config=launch.config, overrides=said).index, said
+    return name if name is not None else resolve(config=launch.config, overrides=said).settings.index, said
 
 
 def command_part(module: str, name: str) -> Callable[..., Any]:

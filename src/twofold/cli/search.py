@@ -95,14 +95,13 @@ def search(  # each option may be left out
         mode=mode,
         filter=parsed_filter(filters or []),
         rerank=rerank,
-        profile=profile,
         settings=settings_asked(search__budget_ms=budget_ms, search__window=window),
         history=() if history is None else command_part("twofold.cli.conversation", "read_history")(history),
         session=session,
     )
     if (batch is None) == (not query):
         raise InvalidInputError("Ask either one question or a --batch.", "`twofold search --help` shows how.")
-    with opened_for(context, index or [], embedder) as opened:
+    with opened_for(context, index or [], embedder, profile) as opened:
         if batch is not None:
             command_part("twofold.cli.batch", "answer_batch")(opened, batch, asking)
             return

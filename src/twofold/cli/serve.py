@@ -3,15 +3,15 @@
 import logging
 import sys
 from collections.abc import Callable
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from twofold.cli.launch import launch_of, settings_for
+from twofold.cli.launch import launch_of, settings_for, tell
 from twofold.cli.screen import one_line, screen_on
+from twofold.compose import MADE_BY
 from twofold.domain.errors import MissingExtraError
 from twofold.index import Index
 
@@ -58,9 +58,14 @@ def serve(
         screen_on().line(f"Serving {one_line(str(settings.home))} on {shown}")
         sys.stdout.flush()
 
+    def opener(name: str) -> Index:
+        opened = Index(name, config=launch.config, overrides=launch.overrides, create=False)
+        tell(context, (f"index {name}: {one.line}" for one in opened.ignored if one.origin == MADE_BY))
+        return opened
+
     serve_http(
         settings,
-        partial(Index, config=launch.config, overrides=launch.overrides, create=False),
+        opener,
         (host, port),
         names=tuple(hosts or ()),
         origins=tuple(origins or ()),

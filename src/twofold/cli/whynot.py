@@ -72,8 +72,8 @@ def why_not(  # each option may be left out
     as_json: JsonOption = False,
 ) -> None:
     """Say which stage of a search lost a document, and the smallest change that shows it, proved by doing it."""
-    asking = Asking(k=k, mode=mode, filter=parsed_filter(filters or []), rerank=rerank, profile=profile)
-    with opened_for(context, index or [], embedder) as opened:
+    asking = Asking(k=k, mode=mode, filter=parsed_filter(filters or []), rerank=rerank)
+    with opened_for(context, index or [], embedder, profile) as opened:
         said = opened.searching.why_not(query, document, asking)
     if as_json:
         write_json(said)

@@ -75,7 +75,7 @@ def run(parts: SearchParts, view: View, heard: Heard, plan: SearchPlan, watch: S
         constants=arms.fused.constants,
         stages=arms.stages,
         passed=(("fuse", arms.fused.ranking),),
-        degraded=(*heard.understood.degraded, *footing.notes, *arms.degraded),
+        degraded=(*parts.aids.notes, *heard.understood.degraded, *footing.notes, *arms.degraded),
     )
     with watch.step("boost"):
         standing = boost(standing, passages, parsed.original, plan.boost, "fused")

@@ -36,7 +36,7 @@ class Aids:
 
     `rerankers` are tried in order, `transformers` reword questions, `retrievers` find passages by ways of their own, by
     name. `calls` makes the calls that may be given up, `calibrations` say what searches were measured. `own` names the
-    parts of the user's own that an answer depends on.
+    parts of the user's own that an answer depends on, `notes` say what no search can have that was asked for.
     """
 
     rerankers: tuple[Reranker, ...] = ()
@@ -46,6 +46,7 @@ class Aids:
     calls: TimedCalls = field(default_factory=TimedCalls)
     calibrations: tuple[Calibration, ...] = ()
     own: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
