@@ -29,10 +29,13 @@ SETTINGS_HEAD = """\
 # The settings
 
 Written by `make docs` from the program. A setting is, the later the stronger, a default, a value of the chosen
-[profile](profiles.md), a line of `twofold.yaml` (in the current folder, else in `TWOFOLD_HOME`, or the file that
-`--config` names), what an index keeps for itself, an environment variable, or an option such as
-`twofold --set search.k=5 search ...`. `twofold config show --resolved` says what holds and where it came from. An
-unknown name or a value out of range is refused. The profile itself may be named in any of these places.
+[profile](profiles.md), a line of `twofold.yaml` in `TWOFOLD_HOME`, a line of `twofold.yaml` in the current folder (or
+instead of both, of the file that `--config` names), what an index keeps for itself, an environment variable, or an
+option such as `twofold --set search.k=5 search ...`. `twofold config show --resolved` says what holds and where it came
+from. An unknown name, a name said twice or a value out of range is refused. The profile itself may be named in any of
+these places. What was set in any of them is stronger than a profile, also one that a single search names.
+
+The current folder's file and an index may not set everything: see [security.md](security.md).
 
 ```yaml
 # twofold.yaml

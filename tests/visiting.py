@@ -57,9 +57,11 @@ def visiting(
     address: Address = Address(port=0),
     roots: tuple[Path, ...] = (),
     said: Mapping[str, object] = NOTHING,
+    embedder: str | None = "hashing",
 ) -> Iterator[Visit]:
-    """Serve until the block ends, by these settings beside those of tests."""
-    overrides = {"embedder": "hashing", "offline": True, "home": str(home), **said}
+    """Serve until the block ends, by these settings beside those of tests; with no embedder each index has its own."""
+    named = {} if embedder is None else {"embedder": embedder}
+    overrides = {**named, "offline": True, "home": str(home), **said}
     settings = load_settings(overrides=overrides)
     plan = plan_for(settings, partial(Index, overrides=overrides, create=False), address, roots, limits)
     with bound(address) as listening:

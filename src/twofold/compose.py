@@ -325,17 +325,22 @@ def reranker_names(settings: Settings) -> tuple[str, ...]:
     return tuple(name for name in (chosen.model, chosen.fallback) if name not in {"", NONE})
 
 
+def _retrying(openers: Openers, name: str, settings: Settings) -> Generator | None:
+    generator = openers.generators.named(name)
+    return None if generator is None else RetryingGenerator(generator, retry_of(settings))
+
+
 def aids_for(base: Aids, settings: Settings, openers: Openers, own: Reranker | None = None) -> Aids:
     """Give what a search may ask by these settings; `own` is a reranker to take instead of theirs."""
     rerankers = openers.rerankers(settings.rerank.tokens)
     made = (GuardedReranker(own),) if own is not None else tuple(map(rerankers.named, reranker_names(settings)))
-    generator = openers.generators.named(settings.generator)
     retrievers = openers.extensions.retrievers(settings.search.extensions)
     transformers = openers.extensions.transformers(settings.search.extensions)
     return replace(
         base,
         rerankers=tuple(one for one in made if one is not None),
-        generator=None if generator is None else RetryingGenerator(generator, retry_of(settings)),
+        generator=_retrying(openers, settings.generator, settings),
+        rewriter=_retrying(openers, settings.rewrite.generator or settings.generator, settings),
         retrievers=retrievers,
         transformers=tuple(one for _, one in transformers),
         own=tuple(name for name, _ in (*retrievers, *transformers)),

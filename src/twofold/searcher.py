@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from twofold.compose import Openers, aids_for, plan_of
+from twofold.compose import Openers, aids_for, noting, plan_of
 from twofold.domain.errors import InvalidInputError, MismatchError, StorageFullError, StoreError, TwofoldError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Reranker
@@ -17,7 +17,7 @@ from twofold.pipeline.results import SearchResult
 from twofold.pipeline.search import search, search_many
 from twofold.pipeline.search_parts import SearchParts
 from twofold.query.history import Turn
-from twofold.settings import Settings, merge
+from twofold.settings import Settings, merge, with_own_models
 
 if TYPE_CHECKING:
     from twofold.answer.types import Answer
@@ -70,6 +70,11 @@ class Searcher:
         self._plan = plan_of(settings)
         self._memory = _memory_of(settings)
         self._alike = False
+        self._own_models_only = False
+
+    def use_own_models_only(self) -> None:
+        """Leave out, from now on, what a search asks for that loads a model its own settings do not name."""
+        self._own_models_only = True
 
     @property
     def settings(self) -> Settings:
@@ -144,12 +149,15 @@ class Searcher:
     def _asked(self, asking: Asking) -> tuple[SearchParts, SearchPlan, Settings]:
         self._check_analyser()
         overrides = asking.overrides
-        settings = merge(self._settings, overrides) if overrides else self._settings
+        settings, base = merge(self._settings, overrides) if overrides else self._settings, self._parts
+        if overrides and self._own_models_only:
+            settings, notes = with_own_models(settings, self._settings)
+            base = noting(base, notes)
         plan = plan_of(settings) if overrides else self._plan
         k, mode = plan.k if asking.k is None else asking.k, asking.mode or plan.mode
         plan = replace(plan, k=k, mode=mode, filter=asking.filter)
         own = None if asking.rerank is None or isinstance(asking.rerank, str) else asking.rerank
-        return replace(self._parts, aids=aids_for(self._parts.aids, settings, self._openers, own)), plan, settings
+        return replace(base, aids=aids_for(base.aids, settings, self._openers, own)), plan, settings
 
     def _check_analyser(self) -> None:
         """Refuse to look for words that another analyser made than the passages' own: few of them would be found."""

@@ -80,7 +80,8 @@ class Settings:
     generator: Annotated[
         str,
         Meta(
-            min_length=1, description="The language model that writes answers and rewords questions; `none` for none."
+            min_length=1,
+            description="The language model that writes answers, and rewords questions; `none` for none.",
         ),
     ] = "none"
     writer_wait_seconds: Annotated[

@@ -39,7 +39,7 @@ def settings_file(path: Path) -> SettingsFile:
     something else than `name: value` lines. Keys and values are not checked here.
     """
     try:
-        content = _Loader(path.read_bytes()).get_single_data()  # type: ignore[no-untyped-call]
+        content = _Loader(path.read_bytes()).get_single_data()
     except OSError as error:
         raise NotFoundError(f"Cannot read the settings file {path}: {error.strerror}.", "Check --config.") from error
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:

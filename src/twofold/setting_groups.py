@@ -177,6 +177,9 @@ class DiversitySettings:
 class RewriteSettings:
     """What else is asked beside the question. A part that needs a generator says so when there is none."""
 
+    generator: Annotated[
+        str, Meta(description="The language model that rewords questions; empty for the one that writes answers.")
+    ] = ""
     variants: Annotated[int, Meta(ge=0, le=10, description="Wordings, the question included; 0 for it alone.")] = 0
     hyde: Annotated[bool, Meta(description="Also look for what a made-up answer looks like.")] = False
     sub_questions: Annotated[bool, Meta(description="Also ask the 2 to 4 simpler questions in it.")] = False

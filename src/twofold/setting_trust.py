@@ -10,6 +10,7 @@ may is ignored, and told as `Ignored`.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from twofold.models.catalogue import CATALOGUE
 from twofold.models.entries import Task
@@ -107,7 +108,7 @@ def _is_name(value: str) -> bool:
     return "/" not in value and "\\" not in value and not value.startswith((".", "~"))
 
 
-_CHECKS: Mapping[str, Callable[..., bool]] = MappingProxyType(
+_CHECKS: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
     {
         "embedder": is_known_embedder,
         "generator": is_known_generator,
@@ -125,4 +126,5 @@ _CHECKS: Mapping[str, Callable[..., bool]] = MappingProxyType(
 
 
 def _harmless(key: str, value: object) -> bool:
-    return _CHECKS.get(key, lambda _: True)(value)
+    check = _CHECKS.get(key)
+    return check is None or check(value)

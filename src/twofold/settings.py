@@ -56,6 +56,7 @@ __all__ = [
     "resolve",
     "value_from_text",
     "value_of",
+    "with_own_models",
     "with_values",
 ]
 
@@ -64,6 +65,7 @@ OTHER_VARIABLES = frozenset({"TWOFOLD_SHARED", "TWOFOLD_NO_SKIPS", "TWOFOLD_API_
 """Variables with our prefix that are no settings: what tests look at, a secret that no file may hold, and its host."""
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+NEED_NO_MODEL = frozenset({"", "none", "word-overlap"})
 _OF_THE_INDEX = "the index"
 _OVERRIDE = "override"
 
@@ -178,6 +180,21 @@ def merge(settings: Settings, overrides: Mapping[str, object]) -> Settings:
     merged = replace(with_values(settings, values), said=settings.said | frozenset(overrides))
     check_together(merged, dict.fromkeys(overrides, _OVERRIDE))
     return merged
+
+
+def with_own_models(asked: Settings, own: Settings) -> tuple[Settings, tuple[str, ...]]:
+    """Return what a request asks for, without models and extensions that `own` does not use, and a note on each.
+
+    So a request, or a profile that it names, can turn a model off and never load or fetch one.
+    """
+    readers = {own.rerank.model, own.rerank.fallback, *NEED_NO_MODEL}
+    writers = {own.generator, own.rewrite.generator, *NEED_NO_MODEL}
+    in_use = {"rerank.model": readers, "rerank.fallback": readers, "generator": writers, "rewrite.generator": writers}
+    refused = [key for key, names in in_use.items() if value_of(asked, key) not in names]
+    if not set(asked.search.extensions) <= set(own.search.extensions):
+        refused.append("search.extensions")
+    notes = (f"{key} {as_text(value_of(asked, key))} left out: the server does not use it" for key in refused)
+    return with_values(asked, {key: value_of(own, key) for key in refused}), tuple(notes)
 
 
 def _exchanged(settings: Settings, name: str) -> dict[str, object]:

@@ -54,12 +54,14 @@ def opened_for(
             index = stack.enter_context(_opened(context, names[0] if names else None, embedder, profile))
             yield Opened(index.searcher, index.settings)
             return
-        several = stack.enter_context(several_opened(context, names, embedder))
+        several = stack.enter_context(several_opened(context, names, embedder, profile))
         yield Opened(several, several.settings)
 
 
 @contextmanager
-def several_opened(context: typer.Context, names: Sequence[str], embedder: str | None) -> Iterator["Several"]:
+def several_opened(
+    context: typer.Context, names: Sequence[str], embedder: str | None, profile: str | None = None
+) -> Iterator["Several"]:
     """Open several indexes as one; one that does not open is left out and named beside what is found."""
     home = settings_for(context).settings.home
     with ExitStack() as stack:

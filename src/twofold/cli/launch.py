@@ -14,6 +14,7 @@ import typer
 
 from twofold.cli.progress import model_progress
 from twofold.cli.screen import one_line, printable, screen_on
+from twofold.cli.sending import sending_told
 from twofold.collection import Collection
 from twofold.domain.errors import InvalidInputError, TwofoldError
 from twofold.profiles import profile_named
@@ -130,7 +131,8 @@ def guarded(command: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
     def run(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> None:
         debug = launch_of(cast("typer.Context", named["context"])).debug
         try:
-            command(*arguments, **named)
+            with sending_told():
+                command(*arguments, **named)
             sys.stdout.flush()
         except (typer.Exit, typer.Abort):
             raise

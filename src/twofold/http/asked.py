@@ -13,6 +13,7 @@ from twofold.query.filter_json import filter_from_json
 from twofold.query.filters import parse_filter
 from twofold.query.history import Turn
 from twofold.searcher import Asking
+from twofold.setting_trust import is_known_embedder
 from twofold.settings import Settings
 
 LONGEST_NAME = 1_000
@@ -22,6 +23,7 @@ SETTABLE = ("search.", "fusion.", "diversity.", "metadata.", "boost.")
 ALSO_SETTABLE = frozenset(
     {"rerank.candidates", "rerank.keep", "rerank.weight", "rerank.threshold", "rewrite.feedback", "rewrite.by_intent"}
 )
+NEVER_SETTABLE = frozenset({"search.extensions"})
 """What a request may set for itself: nothing that names a model, an address or a file."""
 
 Scalar = Annotated[str, Field(max_length=10_000)] | bool | int | float
@@ -154,7 +156,7 @@ def filter_of(said: str | dict[str, Any] | None) -> Filter:
 def allowed(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Let through what a request may set for itself. Raises InvalidInputError for anything else."""
     for key in settings:
-        if not (key.startswith(SETTABLE) or key in ALSO_SETTABLE):
+        if key in NEVER_SETTABLE or not (key.startswith(SETTABLE) or key in ALSO_SETTABLE):
             raise InvalidInputError(
                 f"{key[:100]!r} cannot be set in a request.", "Set it where the server is started, or for the index."
             )
@@ -162,5 +164,10 @@ def allowed(settings: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def settings_for(asked: IndexAsked, settings: Settings) -> Settings:
-    """Give the settings that a new index is made with."""
+    """Give the settings that a new index is made with. Raises InvalidInputError for a model outside the catalog."""
+    if asked.embedder not in (None, settings.embedder) and not is_known_embedder(asked.embedder or ""):
+        raise InvalidInputError(
+            f"{asked.embedder!r} cannot be named in a request.",
+            "Name a model of the catalog, or start the server with it.",
+        )
     return replace(settings, embedder=asked.embedder or settings.embedder, analyser=asked.analyser or settings.analyser)

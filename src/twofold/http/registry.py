@@ -74,6 +74,7 @@ class Indexes:
             with entry.turn:
                 if entry.index is None:
                     entry.index = self._opener(name)
+                    entry.index.searcher.use_own_models_only()  # whatever a request or its profile names
                 opened = entry.index
             yield opened
         finally:

@@ -5,13 +5,16 @@ Python's HTTP modules are imported when something is sent, since a search that s
 Only http and https, and one try: who may ask again is decided in `twofold.domain.retry`. A server's 429 and 5xx, and a
 connection that fails, raise ModelUnavailableError, with what `Retry-After` says; the rest raises ModelError.
 Credentials never cross to another host: a caller that sends any says `redirects=False`. A caller that may have to hang
-up is handed each connection it gets.
+up is handed each connection it gets. What sends something to another machine is told to the log `twofold.sending`, at
+the level INFO.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -26,6 +29,7 @@ TOO_MANY_REQUESTS = 429
 SERVER_ERROR = 500
 PIECE = 1 << 16
 LONGEST_NUMBER = 9  # digits
+SENDING = "twofold.sending"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,15 @@ def _let_be(_: "socket.socket") -> None:
     """Do nothing with a connection."""
 
 
+def is_loopback(url: str) -> bool:
+    """Say whether an address is on this machine: `localhost`, 127.0.0.0/8, ::1. A name that leads there is not told."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 @contextmanager
 def opened(
     request: Request, timeouts: Timeouts = Timeouts(), connected: Callable[["socket.socket"], None] = _let_be
@@ -74,6 +87,8 @@ def opened(
     import urllib.error
 
     host = host_of(request.url)
+    if request.body is not None and not is_loopback(request.url):
+        logging.getLogger(SENDING).info("text is sent to %s", host)
     try:
         answer = _send(request, timeouts, connected)
     except urllib.error.HTTPError as error:
@@ -166,7 +181,7 @@ def _passes(code: int) -> bool:
 def _refused(host: str, error: "HTTPError") -> ModelError:
     remedies = {
         400: "Check the model's name, and whether the text is too long for it.",
-        401: "Set the key in TWOFOLD_API_KEY.",
+        401: "Set the key in TWOFOLD_API_KEY; if TWOFOLD_API_KEY_HOST is set, it must name this host.",
         403: "Check that the key in TWOFOLD_API_KEY may do this.",
         404: "Check the address and the model's name.",
         429: "Wait a while, or send less at once.",

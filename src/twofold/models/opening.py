@@ -20,7 +20,7 @@ from twofold.models.endpoint import Endpoint, open_endpoint
 from twofold.models.entries import ModelEntry
 from twofold.models.files import folder_of, is_present, pull
 from twofold.models.hashing import HashingEmbedder
-from twofold.models.http import host_of
+from twofold.models.http import host_of, is_loopback
 from twofold.models.identities import (
     HASHING,
     ONNXRUNTIME,
@@ -30,13 +30,11 @@ from twofold.models.identities import (
     embedder_entry,
     whole_number,
 )
+from twofold.models.keys import KEY_VARIABLE, key_for
 from twofold.models.onnxruntime import open_onnxruntime
 from twofold.models.openvino import open_openvino
 from twofold.models.progress import Report, ignore
 from twofold.models.sentence_transformers import open_sentence_transformers
-
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-KEY_VARIABLE = "TWOFOLD_API_KEY"
 
 
 def open_embedder(
@@ -56,7 +54,7 @@ def open_embedder(
     """
     scheme, _, rest = spec.partition(":")
     if spec.startswith(WEB):
-        secret = os.environ.get(KEY_VARIABLE, "") if key is None else key
+        secret = key_for(urldefrag(spec)[0], os.environ) if key is None else key
         endpoint = endpoint_of(spec, secret)
         refuse_offline(endpoint.address, offline=offline)
         return open_endpoint(replace(endpoint, dimensions=endpoint.dimensions or dimensions))
@@ -107,7 +105,7 @@ def server_of(spec: str, known: Sequence[str]) -> tuple[str, str, Mapping[str, s
 
 def refuse_offline(address: str, *, offline: bool) -> None:
     """Refuse a server that is not on this machine where the network is switched off. Raises ModelError."""
-    if offline and urlsplit(address).hostname not in LOOPBACK:
+    if offline and not is_loopback(address):
         raise ModelError(
             f"{host_of(address)} may not be asked: the network is switched off.",
             "Unset TWOFOLD_OFFLINE, or use a model on this machine.",

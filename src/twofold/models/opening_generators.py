@@ -14,7 +14,7 @@ After a server's model may follow `&context=8192`, the tokens that prompt and re
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urldefrag
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.generators import Generator, GeneratorIdentity
@@ -25,7 +25,8 @@ from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
 from twofold.models.generator_local import LocalGenerator, launch_of
 from twofold.models.generator_process import Launch
 from twofold.models.identities import WEB
-from twofold.models.opening import KEY_VARIABLE, refuse_offline, server_of
+from twofold.models.keys import key_for, key_in
+from twofold.models.opening import refuse_offline, server_of
 from twofold.models.progress import Report, ignore
 
 NONE = "none"
@@ -70,10 +71,10 @@ def chat_endpoint_of(spec: str, environment: Mapping[str, str]) -> ChatEndpoint:
     if spec.startswith(OLLAMA):
         return _endpoint(f"{OLLAMA_ADDRESS}#{spec.removeprefix(OLLAMA)}", "")
     if spec.startswith(OPENAI):
-        key = _key(environment, OPENAI_KEY_VARIABLE, KEY_VARIABLE)
+        key = key_in(environment, OPENAI_KEY_VARIABLE) or key_for(OPENAI_ADDRESS, environment)
         return _endpoint(f"{OPENAI_ADDRESS}#{spec.removeprefix(OPENAI)}", key, "max_completion_tokens")
     if spec.startswith(WEB):
-        return _endpoint(spec, _key(environment, KEY_VARIABLE))
+        return _endpoint(spec, key_for(urldefrag(spec)[0], environment))
     raise NotFoundError(f"There is no generator {spec!r}.", f"Write one of {', '.join(FORMS)}.")
 
 
@@ -112,17 +113,6 @@ def _entry(name: str) -> ModelEntry:
     except NotFoundError as error:
         known = [entry.name for entry in CATALOGUE.values() if entry.task is Task.GENERATE]
         raise NotFoundError(f"There is no local generator {name!r}.", f"Known are: {', '.join(known)}.") from error
-
-
-def _key(environment: Mapping[str, str], *names: str) -> str:
-    """Give the first of these variables that is set. Raises InvalidInputError, without the key, where it is no key."""
-    for name in names:
-        key = environment.get(name, "").strip()
-        if key and not (key.isascii() and key.isprintable()):
-            raise InvalidInputError(f"What {name} holds is no key.", "A key has ASCII letters, digits and signs alone.")
-        if key:
-            return key
-    return ""
 
 
 def _whole(text: str, what: str, most: int) -> int:

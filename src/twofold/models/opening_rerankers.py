@@ -8,6 +8,7 @@ http://localhost:8080/v1#model         a server; after the model's name may foll
 
 import os
 from pathlib import Path
+from urllib.parse import urldefrag
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import Reranker, Scale
@@ -17,7 +18,8 @@ from twofold.models.deferred import DeferredReranker
 from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import folder_of, is_present, pull
 from twofold.models.identities import WEB
-from twofold.models.opening import KEY_VARIABLE, refuse_offline, server_of
+from twofold.models.keys import key_for
+from twofold.models.opening import refuse_offline, server_of
 from twofold.models.progress import Report, ignore
 from twofold.models.rerank_endpoint import EndpointReranker, RerankEndpoint
 from twofold.models.word_overlap import WordOverlap
@@ -45,7 +47,7 @@ def open_reranker(
     if spec == WORD_OVERLAP:
         return WordOverlap()
     if spec.startswith(WEB):
-        endpoint = rerank_endpoint_of(spec, os.environ.get(KEY_VARIABLE, ""))
+        endpoint = rerank_endpoint_of(spec, key_for(urldefrag(spec)[0], os.environ))
         refuse_offline(endpoint.address, offline=offline)
         return EndpointReranker(endpoint)
     entry = _entry(spec)

@@ -51,7 +51,9 @@ def search_remembered(  # a search, and whose it is
 def _key(parts: SearchParts, understood: Understood, plan: SearchPlan, session: str) -> MemoryKey:
     with parts.store.view() as view:
         generation = view.generation
-    models = (parts.embedder.identity, *(reranker.identity for reranker in parts.aids.rerankers))
+    rewriter = parts.aids.rewriter if plan.rewrite.needs_generator else None
+    writes = None if rewriter is None else rewriter.identity
+    models = (parts.embedder.identity, writes, *(reranker.identity for reranker in parts.aids.rerankers))
     return memory_key(
         understood.parsed, [("", generation)], (plan, models, parts.analyser.describe(), parts.aids.own), session
     )

@@ -34,13 +34,15 @@ class Analyser(Protocol):
 class Aids:
     """What a search may ask beside the store and the embedder; what is absent is left out.
 
-    `rerankers` are tried in order, `transformers` reword questions, `retrievers` find passages by ways of their own, by
-    name. `calls` makes the calls that may be given up, `calibrations` say what searches were measured. `own` names the
-    parts of the user's own that an answer depends on, `notes` say what no search can have that was asked for.
+    `rerankers` are tried in order, `generator` writes answers, `rewriter` and `transformers` reword questions,
+    `retrievers` find passages by ways of their own, by name. `calls` makes the calls that may be given up,
+    `calibrations` say what searches were measured. `own` names the parts of the user's own that an answer depends on,
+    `notes` say what no search can have that was asked for.
     """
 
     rerankers: tuple[Reranker, ...] = ()
     generator: Generator | None = None
+    rewriter: Generator | None = None
     transformers: tuple[QueryTransformer, ...] = ()
     retrievers: tuple[tuple[str, Retriever], ...] = ()
     calls: TimedCalls = field(default_factory=TimedCalls)

@@ -86,7 +86,7 @@ def understand(
         return Understood(parsed, (parsed,), intent=intent, kinds=kinds)
     with watch.step("rewrite"):
         rewrite = late("twofold.pipeline.rewriting:rewrite")
-        made: Rewritten = rewrite(parsed.words, history, plan.rewrite, parts.aids.generator, parts.aids.transformers)
+        made: Rewritten = rewrite(parsed.words, history, plan.rewrite, parts.aids.rewriter, parts.aids.transformers)
         others = tuple(_parsed(parts, text) for one in made.wordings[1:] if (text := _prose(one.text)))
     decisions = tuple(f"{one.kind}: {one.text}" for one in made.wordings[1:])
     return Understood(
