@@ -1,6 +1,7 @@
 """More than the server takes on: what is too much is refused at once, nothing is lost, and it recovers."""
 
 import asyncio
+import ctypes
 import os
 import signal
 import subprocess
@@ -89,6 +90,20 @@ def test_workers_refuse_what_has_no_room_and_go_on() -> None:
     assert [one.result(10) for one in held] == [True, True]
     assert workers.submit(lambda: 7).result(10) == 7
     workers.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_server_whose_thread_for_jobs_has_ended_is_not_ready(tmp_path: Path) -> None:
+    fill(tmp_path)
+    with visiting(tmp_path) as visit:
+        thread = next(one for one in threading.enumerate() if one.name == "twofold jobs")
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit))
+        visit.client.post("/v1/indexes/notes/documents", json={"documents": [{"text": "It wakes the thread."}]})
+        thread.join(20.0)
+        ready = visit.client.get("/readyz")
+        alive = visit.client.get("/healthz").status_code
+
+    assert (ready.status_code, ready.json()["type"], alive) == (503, "broken", 200)
 
 
 def test_a_call_that_takes_too_long_is_given_up_and_still_counts() -> None:

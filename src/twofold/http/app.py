@@ -83,14 +83,14 @@ def create_server(plan: Plan) -> Server:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service, runner = await run_in_threadpool(_open, plan, standing, counts)
+        service = await run_in_threadpool(_open, plan, standing, counts)
         app.state.service = service
         standing.ready = True
         try:
             yield
         finally:
             standing.ready, standing.closing = False, True
-            await run_in_threadpool(_close, service, runner)
+            await run_in_threadpool(_close, service)
 
     app = FastAPI(
         title=TITLE, version=VERSION, openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan,
@@ -105,30 +105,32 @@ def create_server(plan: Plan) -> Server:
     return Server(gate, standing, app.openapi)
 
 
-def _open(plan: Plan, standing: Standing, counts: RequestCounts) -> tuple[Service, JobRunner]:
+def _open(plan: Plan, standing: Standing, counts: RequestCounts) -> Service:
     folder = plan.settings.home / "server"
     journal = Journal(folder)
     jobs = Jobs(folder, journal, plan.limits)
+    indexes = Indexes(plan.settings, plan.opener)
+    originals = Originals(folder / "originals")
     service = Service(
-        indexes=Indexes(plan.settings, plan.opener),
+        indexes=indexes,
         workers=Workers("worker", plan.limits.workers, plan.limits.waiting, HTTPStatus.SERVICE_UNAVAILABLE),
         writers=Workers("writer", 1, plan.limits.waiting, HTTPStatus.SERVICE_UNAVAILABLE),
         jobs=jobs,
+        runner=JobRunner(jobs, indexes, originals),
         journal=journal,
-        originals=Originals(folder / "originals"),
+        originals=originals,
         limits=plan.limits,
         counts=counts,
         roots=plan.roots,
         index=plan.settings.index,
         standing=standing,
     )
-    runner = JobRunner(jobs, service.indexes, service.originals)
-    runner.start()
-    return service, runner
+    service.runner.start()
+    return service
 
 
-def _close(service: Service, runner: JobRunner) -> None:
-    runner.close(JOB_SECONDS)
+def _close(service: Service) -> None:
+    service.runner.close(JOB_SECONDS)
     service.workers.close()
     service.writers.close()
     service.indexes.close()

@@ -20,6 +20,7 @@ from twofold.http.counting import RequestCounts
 from twofold.http.limits import ServerLimits
 from twofold.http.problems import Problem, ProblemError, problem_of, refused, response_of, unauthorised
 from twofold.http.tokens import EVERYTHING_GRANTED, Grant, TokenBook
+from twofold.stores.local.durable import NO_ROOM, no_room
 
 GRANT = "twofold.grant"
 PUBLIC = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz"})
@@ -233,14 +234,21 @@ def answer_to(error: Exception) -> Response:
         return error.response()
     if isinstance(error, TwofoldError):
         return response_of(problem_of(error))
+    if _is_no_room(error):
+        return response_of(problem_of(no_room("the request")))
     return response_of(_UNFORESEEN)
 
 
 async def _say(error: Exception, scope: Scope, receive: Receive, out: _Out) -> None:
-    if not isinstance(error, ProblemError | TwofoldError):
+    if not isinstance(error, ProblemError | TwofoldError) and not _is_no_room(error):
         logger.error("unforeseen %s at %s", type(error).__name__, _where(error))
     if out.status == NOT_ANSWERED:
         await answer_to(error)(scope, receive, out)
+
+
+def _is_no_room(error: Exception) -> bool:
+    """Say whether the disk is full: a form's files lie on it while they come in."""
+    return isinstance(error, OSError) and error.errno in NO_ROOM
 
 
 def _where(error: Exception) -> str:

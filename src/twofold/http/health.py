@@ -31,7 +31,14 @@ async def healthz() -> Response:
 
 @router.get("/readyz", response_model=Health, openapi_extra=_PUBLIC)
 async def readyz(service: Here) -> Response:
-    """Say whether requests are taken: 503 while starting, closing, or when as many wait as may."""
+    """Say whether requests are taken: 503 while starting, closing, without a thread, or when as many wait as may."""
+    if not service.alive:
+        raise refused(
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            "A thread of the server has ended.",
+            "Start the server again.",
+            kind="broken",
+        )
     full = service.workers.busy >= service.limits.workers + service.limits.waiting
     if not service.standing.ready or service.standing.closing or full:
         raise refused(HTTPStatus.SERVICE_UNAVAILABLE, "The server takes no requests now.", "Ask again.", retry_after=1)

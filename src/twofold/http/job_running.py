@@ -1,11 +1,15 @@
-"""The thread that does jobs, one after the other: each file is read in a process of its own and added whole, or not."""
+"""The thread that does jobs, one after the other: each file is read in a process of its own and added whole, or not.
+
+A job that finds no room on the disk waits and is tried again as soon as there is more; nothing that can go wrong with
+a job, or with its record, ends the thread.
+"""
 
 import logging
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from twofold.domain.errors import ReadError, StoreError, TwofoldError
+from twofold.domain.errors import ReadError, StorageFullError, StoreError, TwofoldError
 from twofold.domain.types import Document
 from twofold.filling import limits_of
 from twofold.http.jobs import Job, JobFile, JobKind, Jobs, Part, State
@@ -21,6 +25,9 @@ from twofold.pipeline.types import SyncProgress, SyncReport
 CHARACTERS_AT_ONCE = 100_000
 DOCUMENTS_AT_ONCE = 32
 KEPT_FAILURES = 1_000
+LOOK_SECONDS = 0.25
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
+"""Seconds until a job is tried again although the disk has no more room than before; each pause is twice the last."""
 
 logger = logging.getLogger("twofold.http")
 
@@ -33,6 +40,7 @@ class JobRunner:
     """Owns the thread that does jobs."""
 
     def __init__(self, jobs: Jobs, indexes: Indexes, originals: Originals) -> None:
+        self._pause = FIRST_PAUSE
         self._jobs = jobs
         self._indexes = indexes
         self._originals = originals
@@ -41,6 +49,11 @@ class JobRunner:
     def start(self) -> None:
         """Begin with what waits."""
         self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether jobs are being done."""
+        return self._thread.is_alive()
 
     def close(self, seconds: float) -> None:
         """Stop after the file in hand; one that takes longer is broken off with the process, and read again later."""
@@ -51,25 +64,39 @@ class JobRunner:
         while (job := self._jobs.next()) is not None:
             try:
                 self._do(job)
+                self._pause = FIRST_PAUSE
             except _StoppedError:
                 return
-            except Exception as error:  # noqa: BLE001 - this is a door: the thread must live, and the job must end
+            except Exception as error:  # noqa: BLE001 - this is a door: the thread must live, and no job may be lost
                 if self._jobs.closed:  # its index was closed under it; it goes on after the next start
                     return
-                logger.error("job ended by %s", type(error).__name__)  # noqa: TRY400 - a traceback may quote documents
-                self._end_with(job.id, _problem(error))
+                logger.warning("a job waits because of %s", type(error).__name__)
+                self._jobs.put_back(job.id, _problem(error))
+                self._wait_for_room()
 
     def _do(self, job: Job) -> None:
+        """Do a job, or say why it failed. Raises what keeps it from being done or its end from being recorded."""
         try:
             with self._indexes.held(job.index) as index:
                 if job.kind is JobKind.SYNC:
                     self._sync(job, index)
                 else:
                     self._add(job, index)
-        except (TwofoldError, ProblemError) as error:
+        except (_StoppedError, StorageFullError):
+            raise
+        except Exception as error:  # a door, as above
             if self._jobs.closed:
                 raise _StoppedError from error
+            if not isinstance(error, TwofoldError | ProblemError):
+                logger.error("job ended by %s", type(error).__name__)  # noqa: TRY400 - a traceback may quote documents
             self._end_with(job.id, _problem(error))
+
+    def _wait_for_room(self) -> None:
+        """Wait until the disk has more room than now; a quota does not show there, so not for ever."""
+        before, rested = self._jobs.room(), 0.0
+        while rested < self._pause and not self._jobs.rest(LOOK_SECONDS) and self._jobs.room() <= before:
+            rested += LOOK_SECONDS
+        self._pause = min(2.0 * self._pause, LONGEST_PAUSE)
 
     def _sync(self, job: Job, index: Index) -> None:
         def seen(progress: SyncProgress) -> None:

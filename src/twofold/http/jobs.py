@@ -9,6 +9,7 @@ import shutil
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -17,11 +18,12 @@ from pathlib import Path
 
 import msgspec
 
+from twofold.domain.errors import TwofoldError
 from twofold.domain.types import Scalar
 from twofold.http.journal import Journal
 from twofold.http.limits import ServerLimits
 from twofold.http.problems import Problem, refused
-from twofold.stores.local.durable import flush_folder, make_folder, write_durably
+from twofold.stores.local.durable import flush_folder, make_folder, refusal, write_durably
 
 
 class JobKind(StrEnum):
@@ -60,7 +62,7 @@ class Job:
     """A job as everybody sees it. Times are in UTC; `done` of `total` files were read, with or without success.
 
     Of a sync `files` are only those that failed. `counts` say what it did: added, updated, renamed, deleted, unchanged,
-    failed, passages.
+    failed, passages. A job that could not go on waits with the phase `retrying`, and `problem` says for what.
     """
 
     id: str
@@ -102,6 +104,7 @@ class Task:
 
 
 _TASK_FILE = "task.json"
+RETRYING = "retrying"
 
 
 class Jobs:
@@ -112,6 +115,7 @@ class Jobs:
         self._journal = journal
         self._limits = limits
         self._changed = threading.Condition()
+        self._recording = threading.Lock()  # a record is never written after it was deleted
         self._jobs: dict[str, Job] = {}
         self._waiting: deque[str] = deque()
         self._coming = 0
@@ -145,9 +149,9 @@ class Jobs:
         folder = self._spool / secrets.token_hex(8)
         try:
             folder.mkdir(mode=0o700)
-        except OSError:
+        except OSError as error:
             self.abandon(folder)
-            raise
+            raise refusal(error, "an upload") from error
         return folder
 
     def abandon(self, folder: Path) -> None:
@@ -161,7 +165,10 @@ class Jobs:
         files = tuple(JobFile(part.name) for part in task.parts)
         job = Job(folder.name, index, kind, State.WAITING, _now(), total=len(files), files=files)
         write_durably(folder / _TASK_FILE, [msgspec.json.encode(task)])
-        flush_folder(self._spool)
+        try:
+            flush_folder(self._spool)
+        except OSError as error:
+            raise refusal(error, "an upload") from error
         self._journal.keep_job(job.id, msgspec.json.encode(job))
         with self._changed:
             self._coming -= 1
@@ -188,9 +195,31 @@ class Jobs:
             if self._closed:
                 return None
             job = self._jobs[self._waiting.popleft()]
-        running = replace(job, state=State.RUNNING, started=_now())
-        self.show(running)
+            running = replace(job, state=State.RUNNING, started=_now(), phase="", problem=None)
+            self._jobs[job.id] = running
         return running
+
+    def put_back(self, identity: str, problem: Problem) -> None:
+        """Let a job that could not go on wait again, before all others; nothing is written, for there may be no room.
+
+        It begins anew where it stood when `keep` was last called.
+        """
+        with self._changed:
+            job = self._jobs.get(identity)
+            if job is not None:
+                self._jobs[identity] = replace(job, state=State.WAITING, phase=RETRYING, problem=problem)
+                self._waiting.appendleft(identity)
+
+    def room(self) -> int:
+        """Say how many bytes are free where jobs are kept; 0 where nobody knows."""
+        with suppress(OSError):
+            return shutil.disk_usage(self._spool).free
+        return 0
+
+    def rest(self, seconds: float) -> bool:
+        """Wait so many seconds, less when the server closes; say whether it does."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._closed, seconds)
 
     def task_of(self, job: Job) -> Task:
         """Give what a job is to do."""
@@ -203,17 +232,32 @@ class Jobs:
     def show(self, job: Job) -> None:
         """Let everybody see how far a job is; after a restart it stands where it stood when `keep` was last called."""
         with self._changed:
-            self._jobs[job.id] = job
+            if job.id in self._jobs:  # its index may have been deleted meanwhile
+                self._jobs[job.id] = job
 
     def keep(self, job: Job) -> None:
-        """Let everybody see how far a job is, after a restart too."""
-        self._journal.keep_job(job.id, msgspec.json.encode(job))
+        """Let everybody see how far a job is, after a restart too. Raises StorageFullError or StoreError."""
+        with self._recording:
+            if self.named(job.id) is not None:
+                self._journal.keep_job(job.id, msgspec.json.encode(job))
         self.show(job)
 
     def end(self, job: Job) -> None:
         """Say that a job has ended, and delete what it was to read."""
         self.keep(replace(job, finished=_now(), phase=""))
         shutil.rmtree(self._spool / job.id, ignore_errors=True)
+
+    def forget_index(self, index: str) -> None:
+        """Delete all jobs of an index that is gone, those that wait too, and what they were to read."""
+        with self._recording:
+            with self._changed:
+                gone = [job.id for job in self._jobs.values() if job.index == index]
+                for identity in gone:
+                    del self._jobs[identity]
+                self._waiting = deque(identity for identity in self._waiting if identity in self._jobs)
+            for identity in gone:
+                shutil.rmtree(self._spool / identity, ignore_errors=True)
+            self._journal.forget_jobs(gone)
 
     def close(self) -> None:
         """Begin no more jobs; those that wait or run are taken up again after the next start."""
@@ -235,11 +279,13 @@ class Jobs:
     def _forget_old(self) -> None:
         with self._changed:
             ended = [job.id for job in self._jobs.values() if job.state in ENDED]
-            old = ended[: max(0, len(ended) - self._limits.kept_jobs)]
-            for identity in old:
-                del self._jobs[identity]
-        for identity in old:
-            self._journal.forget_job(identity)
+        old = ended[: max(0, len(ended) - self._limits.kept_jobs)]
+        with suppress(TwofoldError):  # they stay, and are tried again with the next job; this one is acknowledged
+            with self._recording:
+                self._journal.forget_jobs(old)
+            with self._changed:
+                for identity in old:
+                    self._jobs.pop(identity, None)
 
 
 def _now() -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from twofold.domain.errors import StoreError
-from twofold.stores.local.durable import make_folder
+from twofold.stores.local.durable import NO_ROOM, make_folder, no_room
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, record BLOB NOT NULL);
@@ -25,8 +25,8 @@ class Journal:
         path = folder / "server.sqlite3"
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         self._turn = threading.Lock()
-        with _failures():
-            self._connection = apsw.Connection(str(path))
+        with _failures(None):
+            self._connection = apsw.Connection(str(path.resolve()))
             self._connection.set_busy_timeout(5_000)
             self._connection.pragma("journal_mode", "wal")
             self._connection.pragma("synchronous", "full")
@@ -39,18 +39,19 @@ class Journal:
             (identity, record),
         )
 
-    def forget_job(self, identity: str) -> None:
-        """Delete a job's record."""
-        self._run("DELETE FROM jobs WHERE id = ?", (identity,))
+    def forget_jobs(self, identities: Sequence[str]) -> None:
+        """Delete the records of jobs, all of them or none."""
+        with self._turn, _failures(self._connection), self._connection:
+            self._connection.executemany("DELETE FROM jobs WHERE id = ?", [(one,) for one in identities])
 
     def jobs(self) -> Sequence[bytes]:
         """Give all records of jobs, in the order in which they were first kept."""
-        with self._turn, _failures():
+        with self._turn, _failures(self._connection):
             return [bytes(record) for (record,) in self._connection.execute("SELECT record FROM jobs ORDER BY number")]
 
     def add_feedback(self, collection: str, record: bytes) -> int:
         """Append one record, durable when it returns; give its number."""
-        with self._turn, _failures():
+        with self._turn, _failures(self._connection):
             rows = self._connection.execute(
                 "INSERT INTO feedback (collection, record) VALUES (?, ?) RETURNING number", (collection, record)
             )
@@ -58,7 +59,7 @@ class Journal:
 
     def feedback(self, collection: str) -> Sequence[bytes]:
         """Give what was said of a collection, in order."""
-        with self._turn, _failures():
+        with self._turn, _failures(self._connection):
             rows = self._connection.execute(
                 "SELECT record FROM feedback WHERE collection = ? ORDER BY number", (collection,)
             )
@@ -70,19 +71,28 @@ class Journal:
 
     def close(self) -> None:
         """Close the file. Calling it twice does nothing more."""
-        with self._turn, _failures():
+        with self._turn, _failures(self._connection):
             self._connection.close()
 
     def _run(self, statement: str, values: tuple[str | bytes, ...]) -> None:
-        with self._turn, _failures():
+        with self._turn, _failures(self._connection):
             self._connection.execute(statement, values)
 
 
 @contextmanager
-def _failures() -> Iterator[None]:
+def _failures(connection: apsw.Connection | None) -> Iterator[None]:
     try:
         yield
     except (apsw.Error, OSError) as error:
+        if _is_full(error, connection):
+            raise no_room("the server's own records") from error
         raise StoreError(
             f"The server's own records cannot be kept: {type(error).__name__}.", "Check the disk under TWOFOLD_HOME."
         ) from error
+
+
+def _is_full(error: apsw.Error | OSError, connection: apsw.Connection | None) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in NO_ROOM
+    told = connection is not None and isinstance(error, apsw.IOError) and connection.system_errno in NO_ROOM
+    return told or isinstance(error, apsw.FullError)

@@ -197,6 +197,7 @@ def _texts(data: bytes) -> TextsAsked:
 
 async def _submitted(service: Service, index: str, write: Callable[[Path], list[Part]]) -> Response:
     def submitted() -> Job:
+        _must_exist(service, index)  # nothing deletes it now: this thread does
         return _submit(service, index, JobKind.DOCUMENTS, lambda folder: Task(parts=tuple(write(folder))))
 
     return await service.write(submitted, 202)

@@ -27,6 +27,7 @@ async def create_index(asked: IndexAsked, service: Here, caller: Caller) -> Resp
 
     def made() -> IndexGiven:
         service.indexes.create(asked.name, settings_for(asked, service.indexes.settings))
+        service.forget_index(asked.name)  # what another index of that name left, if it went elsewhere than here
         with service.held(asked.name) as index:
             return index_given(index.info())
 
@@ -46,12 +47,11 @@ async def index_info(index: IndexName, service: Here) -> Response:
 
 @router.delete("/{index}", status_code=204, response_class=Response, openapi_extra=needs(Action.ADMIN))
 async def delete_index(index: IndexName, service: Here) -> Response:
-    """Delete an index for good, with what was kept of its uploads and said of its answers."""
+    """Delete an index for good, with its jobs, what was kept of its uploads and what was said of its answers."""
 
     def dropped() -> None:
         service.indexes.drop(index)
-        service.originals.forget_index(index)
-        service.journal.forget_feedback(index)
+        service.forget_index(index)
 
     await service.write(dropped)
     return Response(status_code=204)

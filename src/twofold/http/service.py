@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 
 from twofold.http.counting import RequestCounts
 from twofold.http.gate import GRANT
+from twofold.http.job_running import JobRunner
 from twofold.http.jobs import Jobs
 from twofold.http.journal import Journal
 from twofold.http.limits import ServerLimits
@@ -47,6 +48,7 @@ class Service:
     workers: Workers
     writers: Workers
     jobs: Jobs
+    runner: JobRunner
     journal: Journal
     originals: Originals
     limits: ServerLimits
@@ -54,6 +56,17 @@ class Service:
     roots: tuple[str, ...] = ()
     index: str = "default"
     standing: Standing = field(default_factory=Standing)
+
+    @property
+    def alive(self) -> bool:
+        """Whether every thread that the server needs is at work."""
+        return self.workers.alive and self.writers.alive and self.runner.alive
+
+    def forget_index(self, index: str) -> None:
+        """Delete all that is kept beside an index that is gone. Raises StorageFullError or StoreError."""
+        self.originals.forget_index(index)
+        self.jobs.forget_index(index)
+        self.journal.forget_feedback(index)
 
     def held(self, index: str) -> AbstractContextManager[Index]:
         """Hold an index open."""

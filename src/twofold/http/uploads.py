@@ -1,8 +1,6 @@
 """Taking in documents: what is sent is in a job's folder, under numbers and flushed, before it is acknowledged."""
 
 import json
-import os
-import shutil
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ from twofold.http.jobs import Part
 from twofold.http.limits import ServerLimits
 from twofold.http.problems import ProblemError, refused
 from twofold.ingest.reading import one_line
-from twofold.stores.local.durable import flush_folder, write_durably
+from twofold.stores.local.durable import write_durably
 
 _PIECE = 1 << 20
 _METADATA = TypeAdapter[dict[str, Any]](MetadataFields)
@@ -57,18 +55,13 @@ def files_of(form: FormData) -> tuple[Sequence[SentFile], dict[str, Any]]:
 
 
 def write_files(folder: Path, files: Sequence[SentFile], metadata: dict[str, Any]) -> list[Part]:
-    """Write files to a job's folder; durable when it returns."""
+    """Write files to a job's folder; durable when it returns. Raises StorageFullError or StoreError."""
     parts: list[Part] = []
     for number, file in enumerate(files):
         own = f"{number}.data"
-        handle = os.open(folder / own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as out:
-            file.data.seek(0)
-            shutil.copyfileobj(file.data, out, _PIECE)
-            out.flush()
-            os.fsync(out.fileno())
+        file.data.seek(0)
+        write_durably(folder / own, iter(lambda: file.data.read(_PIECE), b""))  # noqa: B023  # read before the next
         parts.append(Part(file.name, own, metadata=_tuples(metadata)))
-    flush_folder(folder)
     return parts
 
 

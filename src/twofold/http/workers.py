@@ -40,6 +40,11 @@ class Workers:
         with self._turn:
             return self._busy
 
+    @property
+    def alive(self) -> bool:
+        """Whether all threads are at work."""
+        return all(one.is_alive() for one in self._threads)
+
     def submit(self, call: Callable[[], Answer]) -> "Future[Answer]":
         """Give a call to the next free thread. Raises ProblemError when too many wait."""
         with self._turn:

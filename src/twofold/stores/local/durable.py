@@ -58,5 +58,10 @@ def flush_folder(folder: Path) -> None:
 def refusal(error: OSError, name: str) -> StorageFullError | StoreError:
     """Turn the system's refusal into ours."""
     if error.errno in NO_ROOM:
-        return StorageFullError(f"There is no room to write {name}.", "Free some space and run the command again.")
+        return no_room(name)
     return StoreError(f"Cannot write {name}: {error.strerror}.", "Check the folder's permissions and the disk.")
+
+
+def no_room(name: str) -> StorageFullError:
+    """Say that the disk, a quota or a limit on files leaves no room for something."""
+    return StorageFullError(f"There is no room to write {name}.", "Free some space and run the command again.")
