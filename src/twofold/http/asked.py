@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.http.limits import DEFAULT_LIMITS
+from twofold.http.tokens import Grant
 from twofold.query.filter_json import filter_from_json
 from twofold.query.filters import parse_filter
 from twofold.query.history import Turn
@@ -68,8 +69,8 @@ class Options(Strict):
     history: Annotated[list[TurnAsked], Field(max_length=MOST_TURNS)] = Field(default_factory=list)
     session: Annotated[str, Field(max_length=100)] = ""
 
-    def asking(self, scope: str = "") -> Asking:
-        """Say it to the engine; `scope` keeps sessions of different callers apart. Raises InvalidInputError."""
+    def asking(self, caller: Grant) -> Asking:
+        """Say it to the engine, the sessions of different callers kept apart. Raises InvalidInputError."""
         budget = {} if self.budget_ms is None else {"search.budget_ms": self.budget_ms}
         return Asking(
             k=self.k,
@@ -79,7 +80,7 @@ class Options(Strict):
             profile=self.profile,
             settings={**allowed(self.settings), **budget},
             history=tuple(Turn(turn.role, turn.text) for turn in self.history),
-            session=f"{scope}/{self.session}",
+            session=caller.conversation(self.session),
         )
 
 

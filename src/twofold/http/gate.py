@@ -26,6 +26,7 @@ GRANT = "twofold.grant"
 PUBLIC = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz"})
 PUBLIC_FOLDER = "/page/"
 NOT_ANSWERED = 499
+FORM = b"multipart/form-data"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -147,8 +148,11 @@ class Gate:
         return grant
 
     def _most(self, scope: Scope) -> int:
-        upload = scope["method"] == "POST" and scope["path"].endswith("/documents")
-        return self._limits.upload_bytes if upload else self._limits.body_bytes
+        if scope["method"] != "POST" or not scope["path"].endswith("/documents"):
+            return self._limits.body_bytes
+        said: bytes = dict(scope["headers"]).get(b"content-type", b"")
+        form = said.partition(b";")[0].strip().lower() == FORM
+        return self._limits.upload_bytes if form else self._limits.texts_bytes
 
     def _allowed_origin(self, scope: Scope) -> bytes:
         origin: bytes = dict(scope["headers"]).get(b"origin", b"")
@@ -216,7 +220,7 @@ def too_large(most: int) -> ProblemError:
     return refused(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         f"The request has more than the {most:,} bytes that are read.",
-        "Send less at once.",
+        "Send less at once; documents may be larger as files, in multipart/form-data.",
         kind="too-large",
     )
 

@@ -13,7 +13,13 @@ from twofold.stores.local.durable import NO_ROOM, make_folder, no_room
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, record BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS feedback (number INTEGER PRIMARY KEY, collection TEXT NOT NULL, record BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS feedback (
+    number INTEGER PRIMARY KEY, collection TEXT NOT NULL, token TEXT NOT NULL, record BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS feedback_by_token ON feedback (collection, token);
+CREATE TABLE IF NOT EXISTS conversations (
+    collection TEXT NOT NULL, token TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (collection, token, name)
+) WITHOUT ROWID;
 """
 
 
@@ -49,25 +55,42 @@ class Journal:
         with self._turn, _failures(self._connection):
             return [bytes(record) for (record,) in self._connection.execute("SELECT record FROM jobs ORDER BY number")]
 
-    def add_feedback(self, collection: str, record: bytes) -> int:
-        """Append one record, durable when it returns; give its number."""
+    def add_feedback(self, collection: str, token: str, record: bytes, most: int) -> int | None:
+        """Append one record, durable when it returns; give its number, None where a token has given `most` already."""
+        given = "SELECT count(*) FROM feedback WHERE collection = ?1 AND token = ?2"
         with self._turn, _failures(self._connection):
             rows = self._connection.execute(
-                "INSERT INTO feedback (collection, record) VALUES (?, ?) RETURNING number", (collection, record)
+                f"INSERT INTO feedback (collection, token, record) SELECT ?1, ?2, ?3 WHERE ({given}) < ?4"
+                " RETURNING number",
+                (collection, token, record, most),
             )
-            return int(next(iter(rows))[0])
+            return next((int(number) for (number,) in rows), None)
 
-    def feedback(self, collection: str) -> Sequence[bytes]:
-        """Give what was said of a collection, in order."""
+    def begin_conversation(self, collection: str, token: str, name: str, most: int) -> bool:
+        """Note that a token converses by this name; give False where it has `most` others already."""
+        key = (collection, token, name)
+        held = "SELECT count(*) FROM conversations WHERE collection = ?1 AND token = ?2"
         with self._turn, _failures(self._connection):
-            rows = self._connection.execute(
-                "SELECT record FROM feedback WHERE collection = ? ORDER BY number", (collection,)
-            )
-            return [bytes(record) for (record,) in rows]
+            known = self._connection.execute(
+                "SELECT 1 FROM conversations WHERE collection = ? AND token = ? AND name = ?", key
+            ).fetchone()
+            if known is None:
+                self._connection.execute(
+                    f"INSERT INTO conversations SELECT ?1, ?2, ?3 WHERE ({held}) < ?4",
+                    (*key, most),
+                )
+            return known is not None or self._connection.changes() > 0
 
-    def forget_feedback(self, collection: str) -> None:
-        """Delete what was said of a collection that is gone."""
+    def end_conversation(self, collection: str, token: str, name: str) -> None:
+        """Note that a conversation was deleted."""
+        self._run(
+            "DELETE FROM conversations WHERE collection = ? AND token = ? AND name = ?", (collection, token, name)
+        )
+
+    def forget_index(self, collection: str) -> None:
+        """Delete what was said of a collection that is gone, and who conversed with it."""
         self._run("DELETE FROM feedback WHERE collection = ?", (collection,))
+        self._run("DELETE FROM conversations WHERE collection = ?", (collection,))
 
     def close(self) -> None:
         """Close the file. Calling it twice does nothing more."""

@@ -10,9 +10,10 @@ MEBIBYTE = 1 << 20
 class ServerLimits:
     """Sizes in bytes, times in seconds. `workers` searches run at once and `waiting` more wait; then 503.
 
+    A token keeps at most `feedback_records` records of feedback and `conversations` conversations with each index.
     `streams` answers are written at once; beyond, 429. `queued_jobs` jobs wait to be done, `kept_jobs` finished ones
     are remembered. An upload holds at most `upload_files` files and `upload_bytes` in all, and
-    `uploads` are taken in at once.
+    `uploads` are taken in at once; one that comes as JSON, which is read into memory, holds at most `texts_bytes`.
     """
 
     workers: int = 4
@@ -21,6 +22,7 @@ class ServerLimits:
     connections: int = 1024
     body_bytes: int = MEBIBYTE
     upload_bytes: int = 256 * MEBIBYTE
+    texts_bytes: int = 8 * MEBIBYTE
     upload_files: int = 100
     uploads: int = 4
     query_characters: int = 32_000
@@ -32,6 +34,8 @@ class ServerLimits:
     header_seconds: float = 10.0
     queued_jobs: int = 64
     kept_jobs: int = 1_000
+    feedback_records: int = 1_000
+    conversations: int = 200
     shutdown_seconds: float = 8.0
 
 

@@ -4,19 +4,20 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
 from twofold.answer.events import DoneEvent, ErrorEvent, Event
 from twofold.answer.types import Answer
 from twofold.http.asked import Options, Query
-from twofold.http.problems import Problem, ProblemError
+from twofold.http.problems import Problem, ProblemError, refused
 from twofold.http.service import Caller, GuardedRoute, Here, IndexName, Service, encoded, json_response, needs
 from twofold.http.sse import EVENTS, TOO_LONG, event, event_stream
 from twofold.http.streams import Stream, check_room, in_thread
-from twofold.http.tokens import Action
+from twofold.http.tokens import Action, Grant
 from twofold.index import Index
 from twofold.searcher import Asking
 
@@ -39,14 +40,48 @@ class AskAsked(Options):
 )
 async def ask(index: IndexName, asked: AskAsked, service: Here, caller: Caller) -> Response:
     """Answer a question, in events `stage`, `sources`, `answer_chunk`, `citation`, `done`, `error`, or whole."""
-    asking = asked.asking(caller.name)
+    asking = asked.asking(caller)
     asking = replace(asking, session=asking.session if asked.session else "")
     check_room(service)
+    if asked.session:
+        await service.run(lambda: _begin(service, index, caller, asked.session))
     events = in_thread(service, lambda: answering(service, index, asked.query, asking, extracts=asked.extracts))
     begun = await anext(events)  # what cannot be asked is refused as a problem, before any event
     if asked.stream:
         return event_stream(service, _told(begun, events))
     return json_response(encoded(await whole_answer(service, begun, events)))
+
+
+@router.delete("/sessions/{session:path}", status_code=204, response_class=Response, openapi_extra=needs(Action.READ))
+async def delete_session(
+    index: IndexName,
+    session: Annotated[str, Path(min_length=1, max_length=100, description="The name of a conversation.")],
+    service: Here,
+    caller: Caller,
+) -> Response:
+    """Delete a conversation of the caller's own, if there is one."""
+
+    def deleted() -> None:
+        with service.held(index) as held:
+            held.forget_conversation(caller.conversation(session))
+        service.journal.end_conversation(index, caller.id, session)
+
+    await service.write(deleted)
+    return Response(status_code=204)
+
+
+def _begin(service: Service, index: str, caller: Grant, session: str) -> None:
+    """Note that a caller converses with an index. Raises NotFoundError, ProblemError (429) for one too many."""
+    most = service.limits.conversations
+    with service.held(index):
+        begun = service.journal.begin_conversation(index, caller.id, session, most)
+    if not begun:
+        raise refused(
+            HTTPStatus.TOO_MANY_REQUESTS,
+            f"This token has the {most:,} conversations with an index that are kept.",
+            "Go on in one of them, delete one, or ask without `session`.",
+            kind="conversation-limit",
+        )
 
 
 @contextmanager

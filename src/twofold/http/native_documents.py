@@ -25,7 +25,7 @@ from twofold.http.jobs import Job, JobKind, Part, Task
 from twofold.http.page_image import page_image
 from twofold.http.problems import refused
 from twofold.http.refusals import invalid
-from twofold.http.service import DocumentId, GuardedRoute, Here, IndexName, Service, needs, too_many
+from twofold.http.service import DocumentId, GuardedRoute, Here, IndexName, Service, UploadRoute, needs
 from twofold.http.tokens import Action
 from twofold.http.uploads import files_of, sent_form, write_files, write_texts
 from twofold.index import Index
@@ -33,6 +33,7 @@ from twofold.index import Index
 MOST_CHARACTERS = 1 << 31
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["documents"], route_class=GuardedRoute)
+uploads = APIRouter(route_class=UploadRoute)
 
 _UPLOAD: dict[str, Any] = {
     "requestBody": {
@@ -54,30 +55,27 @@ _UPLOAD: dict[str, Any] = {
 }
 
 
-@router.post("/documents", response_model=Job, status_code=202, openapi_extra={**needs(Action.WRITE), **_UPLOAD})
+@uploads.post("/documents", response_model=Job, status_code=202, openapi_extra={**needs(Action.WRITE), **_UPLOAD})
 async def add_documents(index: IndexName, request: Request, service: Here) -> Response:
     """Add documents, as files of any format (multipart) or as texts (JSON); gives the job that does it."""
-    if service.standing.uploads >= service.limits.uploads:
-        raise too_many("Too many uploads are under way.")
-    service.standing.uploads += 1
-    try:
-        await service.run(lambda: _must_exist(service, index))
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind == "multipart/form-data":
-            async with sent_form(request, service.limits) as form:
-                files, metadata = files_of(form)
-                return await _submitted(service, index, lambda folder: write_files(folder, files, metadata))
-        if kind != "application/json":
-            raise refused(
-                HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-                "Documents come as multipart/form-data or as JSON.",
-                "See the examples in docs/server.md.",
-            )
-        data = await request.body()
-        asked = await service.run(lambda: _texts(data))
-        return await _submitted(service, index, lambda folder: write_texts(folder, asked))
-    finally:
-        service.standing.uploads -= 1
+    await service.run(lambda: _must_exist(service, index))
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        async with sent_form(request, service.limits) as form:
+            files, metadata = files_of(form)
+            return await _submitted(service, index, lambda folder: write_files(folder, files, metadata))
+    if kind != "application/json":
+        raise refused(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            "Documents come as multipart/form-data or as JSON.",
+            "See the examples in docs/server.md.",
+        )
+    data = await request.body()
+    asked = await service.run(lambda: _texts(data))
+    return await _submitted(service, index, lambda folder: write_texts(folder, asked))
+
+
+router.include_router(uploads)
 
 
 @router.get("/documents", response_model=DocumentList, openapi_extra=needs(Action.READ))

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
 from twofold.http.asked import BatchAsked, FeedbackAsked, SearchAsked, WhyNotAsked
 from twofold.http.given import BatchGiven, FeedbackGiven, SearchGiven, batch_given, search_given
+from twofold.http.problems import refused
 from twofold.http.service import Caller, GuardedRoute, Here, IndexName, encoded, needs
 from twofold.http.tokens import Action
 from twofold.index import Index
@@ -37,7 +39,7 @@ async def search(index: IndexName, asked: SearchAsked, service: Here, caller: Ca
     """Find the passages that answer a question best."""
 
     def found() -> SearchGiven:
-        asking = asked.asking(caller.name)
+        asking = asked.asking(caller)
         with service.held(index) as held:
             return search_given(searched(held, asked.query, asking))
 
@@ -49,7 +51,7 @@ async def search_batch(index: IndexName, asked: BatchAsked, service: Here, calle
     """Search for many questions at once; each is ranked for itself."""
 
     def found() -> BatchGiven:
-        asking = asked.asking(caller.name)
+        asking = asked.asking(caller)
         with service.held(index) as held:
             return batch_given(held.search_many(asked.queries, asking))
 
@@ -61,7 +63,7 @@ async def explain(index: IndexName, asked: SearchAsked, service: Here, caller: C
     """Search, and give with each passage the whole trace from which its score can be recomputed."""
 
     def found() -> SearchResult:
-        asking = asked.asking(caller.name)
+        asking = asked.asking(caller)
         with service.held(index) as held:
             return searched(held, asked.query, asking)
 
@@ -73,7 +75,7 @@ async def why_not(index: IndexName, asked: WhyNotAsked, service: Here, caller: C
     """Say which stage of a search lost a document, and the smallest change that brings it back."""
 
     def told() -> WhyNot:
-        asking = asked.asking(caller.name)
+        asking = asked.asking(caller)
         with service.held(index) as held:
             return held.why_not(asked.query, asked.document, asking)
 
@@ -84,6 +86,7 @@ async def why_not(index: IndexName, asked: WhyNotAsked, service: Here, caller: C
 class _Kept:
     at: str
     by: str
+    token: str
     said: dict[str, object]
 
 
@@ -92,8 +95,18 @@ async def feedback(index: IndexName, asked: FeedbackAsked, service: Here, caller
     """Keep what somebody thinks of an answer. It is only ever added to, and goes with the index."""
 
     def kept() -> FeedbackGiven:
-        record = _Kept(datetime.now(UTC).isoformat(timespec="seconds"), caller.name, asked.model_dump())
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        record = _Kept(now, caller.name, caller.id, asked.model_dump())
+        most = service.limits.feedback_records
         with service.held(index):
-            return FeedbackGiven(service.journal.add_feedback(index, encoded(record)))
+            number = service.journal.add_feedback(index, caller.id, encoded(record), most)
+        if number is None:
+            raise refused(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                f"This token has given the {most:,} records of feedback on an index that are kept.",
+                "Ask whoever runs the server for another token.",
+                kind="feedback-limit",
+            )
+        return FeedbackGiven(number)
 
     return await service.write(kept, 201)

@@ -1,7 +1,7 @@
 """What the routes work with, and how each of them says what a caller must be allowed to do."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
@@ -66,7 +66,7 @@ class Service:
         """Delete all that is kept beside an index that is gone. Raises StorageFullError or StoreError."""
         self.originals.forget_index(index)
         self.jobs.forget_index(index)
-        self.journal.forget_feedback(index)
+        self.journal.forget_index(index)
 
     def held(self, index: str) -> AbstractContextManager[Index]:
         """Hold an index open."""
@@ -154,11 +154,32 @@ class GuardedRoute(APIRoute):
         async def guarded(request: Request) -> Response:
             if said not in (PUBLIC_SCOPE, ANY_GRANT):
                 require(request.scope[GRANT], Action(said), request.path_params.get("index", ALL))
-            if request.headers.get("content-type", "").startswith("application/json"):
-                await request.body()  # here its size and its time are held to the limits as they are
-            return await inner(request)
+            with self.taking(request):
+                if request.headers.get("content-type", "").startswith("application/json"):
+                    await request.body()  # here its size and its time are held to the limits as they are
+                return await inner(request)
 
         return guarded
+
+    def taking(self, _: Request) -> AbstractContextManager[object]:
+        """Hold what a request takes up, from before its body is read. Raises ProblemError where there is no room."""
+        return nullcontext()
+
+
+class UploadRoute(GuardedRoute):
+    """A route that takes in documents, a few at once."""
+
+    @contextmanager
+    def taking(self, request: Request) -> Iterator[None]:
+        """Count an upload. Raises ProblemError (429) for one too many."""
+        service: Service = request.app.state.service
+        if service.standing.uploads >= service.limits.uploads:
+            raise too_many("Too many uploads are under way.")
+        service.standing.uploads += 1
+        try:
+            yield
+        finally:
+            service.standing.uploads -= 1
 
 
 def too_many(detail: str) -> ProblemError:

@@ -55,10 +55,19 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What somebody may do."""
+    """What somebody may do. `id` is the token's; whoever comes without one has none."""
 
     name: str
     scopes: tuple[Scope, ...]
+    id: str = ""
+
+    def conversation(self, session: str) -> str:
+        """Give the name by which a conversation is kept: no other token's, whatever either is called.
+
+        >>> Grant("laptop", (), id="613d1c6fcc24").conversation("x/s2")
+        '613d1c6fcc24/x/s2'
+        """
+        return f"{self.id}/{session}"  # an id is hexadecimal digits alone, so the first slash ends it
 
     def allows(self, action: Action, index: str = ALL) -> bool:
         """Say whether an action on an index is allowed; on `*` where it concerns all of them or the server."""
@@ -138,7 +147,7 @@ class TokenBook:
         same = hmac.compare_digest(record.hashed if record else _NOBODY, _hashed(secret))
         if record is None or not same or record.revoked:
             return None
-        return Grant(record.name, record.scopes)
+        return Grant(record.name, record.scopes, record.id)
 
     def _changing(self) -> "_Changing":
         return _Changing(self, self._path, self._wait_seconds)
