@@ -64,6 +64,8 @@ def test_a_token_keeps_so_many_conversations_and_may_delete_its_own(visit: Visit
     first, second = bearer(visit, "a"), bearer(visit, "b")
 
     begun = [ask(visit, first, session) for session in ("one", "two/2", "one", "three")]
+    body = {"query": "When was the Eiffel tower finished?", "session": "one", "stream": False}
+    named = visit.client.post(ASK, json=body, headers=first).json()["session"]
     others = ask(visit, second, "three")
     of_another = visit.client.delete("/v1/indexes/notes/sessions/two/2", headers=second).status_code
     still_full = ask(visit, first, "three")
@@ -73,7 +75,8 @@ def test_a_token_keeps_so_many_conversations_and_may_delete_its_own(visit: Visit
     assert begun == [200, 200, 200, 429]
     assert (others, of_another, still_full, of_its_own) == (200, 204, 429, 204)
     assert after == (200, 429)
-    assert len(prompts) == 5
+    assert len(prompts) == 6
+    assert named == "one"
 
 
 def test_a_token_gives_so_much_feedback_on_an_index(visit: Visit) -> None:

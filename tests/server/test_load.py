@@ -4,13 +4,15 @@ import asyncio
 import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
@@ -18,6 +20,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from chatting import NEVER, Heard, Send, chatting, piece
 from twofold.http.limits import DEFAULT_LIMITS
 from twofold.http.problems import ProblemError
 from twofold.http.workers import Workers
@@ -119,19 +122,86 @@ def test_a_call_that_takes_too_long_is_given_up_and_still_counts() -> None:
     workers.close()
 
 
-def test_sigterm_ends_the_process_within_ten_seconds(tmp_path: Path) -> None:
+@contextmanager
+def unread(visit: Visit) -> Iterator[socket.socket]:
+    """Ask for far more than a connection holds, and read the first letter alone."""
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        connection.connect(("127.0.0.1", int(visit.address.rpartition(":")[2])))
+        connection.settimeout(30.0)
+        connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 200)
+        assert connection.recv(1) == b"H"
+        yield connection
+
+
+def rest(connection: socket.socket) -> int:
+    """Read what a connection still gives until it is closed; say how many bytes."""
+    received = 0
+    with suppress(ConnectionResetError):
+        while more := connection.recv(1 << 20):
+            received += len(more)
+    return received
+
+
+def test_who_never_reads_is_hung_up_on_and_nobody_else_waits(tmp_path: Path) -> None:
     fill(tmp_path)
-    surroundings = {**os.environ, "TWOFOLD_HOME": str(tmp_path), "TWOFOLD_EMBEDDER": "hashing"}
+    limits = replace(DEFAULT_LIMITS, write_seconds=0.5, connections=5)
+    with visiting(tmp_path, limits) as visit, ExitStack() as stack:
+        whole = len(visit.client.get("/openapi.json").content)
+        silent = [stack.enter_context(unread(visit)) for _ in range(3)]
+        end = time.monotonic() + 20.0
+        with httpx2.Client(base_url=visit.address, timeout=30.0, trust_env=False) as another:
+            while (served := another.post(SEARCH, json=BODY).status_code) != 200 and time.monotonic() < end:
+                pass  # there is no room for one more connection until one of the silent is gone
+        received = [rest(connection) for connection in silent]
+
+    assert served == 200
+    assert all(one < 200 * whole for one in received)
+
+
+def test_a_slow_reader_gets_all_of_it(tmp_path: Path) -> None:
+    fill(tmp_path)
+    with visiting(tmp_path, replace(DEFAULT_LIMITS, write_seconds=5.0)) as visit, unread(visit) as connection:
+        whole = visit.client.get("/openapi.json").content
+        received = 0
+        while received < 200 * len(whole):
+            received += len(connection.recv(1 << 20))
+
+    assert received > 200 * len(whole)
+
+
+def stuck(_: Heard, send: Send) -> None:
+    """Be a model that says a word and then nothing."""
+    send(piece("word "))
+    NEVER.wait(20.0)
+
+
+def test_sigterm_ends_the_process_within_ten_seconds_and_well(tmp_path: Path) -> None:
+    fill(tmp_path)
+    with chatting(stuck) as model:
+        writes = {"TWOFOLD_GENERATOR": f"{model}#test", "TWOFOLD_ANSWER__THRESHOLD": "0", "TWOFOLD_OFFLINE": "0"}
+        ended(tmp_path, writes)
+
+
+def ended(home: Path, more: Mapping[str, str]) -> None:
+    """Serve, ask for an answer that does not come to an end, and end the server meanwhile."""
+    surroundings = {**os.environ, "TWOFOLD_HOME": str(home), "TWOFOLD_EMBEDDER": "hashing", **more}
     command = [sys.executable, "-m", "twofold", "serve", "--port", "0"]
     with subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().rpartition(" ")[2].strip()
         with httpx2.Client(base_url=address, timeout=30.0, trust_env=False) as client:
             status = client.post(SEARCH, json=BODY).status_code
-            asked = time.monotonic()
-            process.send_signal(signal.SIGTERM)
-            process.wait(15.0)
+            with client.stream("POST", "/v1/indexes/notes/ask", json=BODY) as events:
+                lines = events.iter_lines()
+                next(lines)
+                asked = time.monotonic()
+                process.send_signal(signal.SIGTERM)
+                rest = list(lines)
+            code = process.wait(15.0)
             taken = time.monotonic() - asked
 
     assert status == 200
+    assert any("closing" in line for line in rest)
     assert taken < 10.0
+    assert code == 0

@@ -3,12 +3,17 @@
 import struct
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 
+import httpx2
 import numpy as np
 import pytest
 
-from made_documents import Words, pdf_of
+from made_documents import Words, assembled, pdf_of
 from twofold.domain.errors import ReadError
+from twofold.http.limits import DEFAULT_LIMITS
 from twofold.http.page_image import page_image
 from visiting import Visit, visiting
 
@@ -77,3 +82,39 @@ def test_a_hit_leads_to_its_page(visit: Visit) -> None:
     assert len(marked_rows(png.content))
     assert visit.client.get(f"{where}/3").status_code == 404
     assert visit.client.get(f"{where}/0").status_code == 422
+
+
+def pdf_with_image(width: int, height: int) -> bytes:
+    """Make a PDF with one page that shows an image which claims to be so large; it holds no pixel of it."""
+    draw, gray = "q 500 0 0 500 50 150 cm /X Do Q", "/ColorSpace/DeviceGray/BitsPerComponent 8"
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</XObject<</X 5 0 R>>>>>>",
+        f"<</Length {len(draw)}>>stream\n{draw}\nendstream",
+        f"<</Subtype/Image/Width {width}/Height {height}{gray}/Length 1>>stream\n0\nendstream",
+    ]
+    return assembled([one.encode() for one in objects])
+
+
+def test_an_image_that_is_too_large_is_not_drawn() -> None:
+    with pytest.raises(ReadError, match="too large"):
+        page_image(pdf_with_image(30_000, 30_000), 1, "")
+
+    assert page_image(pdf_with_image(300, 300), 1, "").startswith(b"\x89PNG")
+
+
+def test_searches_do_not_wait_for_pages(tmp_path: Path) -> None:
+    slow = pdf_of([[Words(72, 700 - 0.01 * line, "same " * 100) for line in range(300)]])
+    with visiting(tmp_path, replace(DEFAULT_LIMITS, workers=1, waiting=0)) as visit, ThreadPoolExecutor(2) as threads:
+        visit.client.post("/v1/indexes", json={"name": "notes"})
+        files = [("file", ("slow.pdf", slow))]
+        job = visit.finished(visit.client.post("/v1/indexes/notes/documents", files=files).json()["id"])
+        where = f"{visit.address}/v1/indexes/notes/documents/{job['files'][0]['document']}/pages/1?end=5000"
+        pages = [threads.submit(httpx2.get, where, timeout=60.0, trust_env=False) for _ in range(2)]
+        statuses = set()
+        while not all(page.done() for page in pages):
+            statuses.add(visit.client.post("/v1/indexes/notes/search", json={"query": "same"}).status_code)
+
+    assert {page.result().status_code for page in pages} <= {200, 422}
+    assert statuses == {200}

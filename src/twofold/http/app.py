@@ -55,6 +55,7 @@ ROUTERS = (
     compat_rerank,
 )
 JOB_SECONDS = 3.0
+PAGES_WAITING = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,7 @@ def _open(plan: Plan, standing: Standing, counts: RequestCounts) -> Service:
         indexes=indexes,
         workers=Workers("worker", plan.limits.workers, plan.limits.waiting, HTTPStatus.SERVICE_UNAVAILABLE),
         writers=Workers("writer", 1, plan.limits.waiting, HTTPStatus.SERVICE_UNAVAILABLE),
+        pages=Workers("pages", plan.limits.pages, PAGES_WAITING, HTTPStatus.SERVICE_UNAVAILABLE),
         jobs=jobs,
         runner=JobRunner(jobs, indexes, originals),
         journal=journal,
@@ -133,6 +135,7 @@ def _close(service: Service) -> None:
     service.runner.close(JOB_SECONDS)
     service.workers.close()
     service.writers.close()
+    service.pages.close()
     service.indexes.close()
     service.journal.close()
 

@@ -10,7 +10,7 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import EVERYTHING, And, Filter, Not, Op, Or, Test
 from twofold.domain.types import Metadata
 from twofold.http.asked import Query, filter_of
-from twofold.http.given import SearchGiven, search_given
+from twofold.http.given import SearchGiven, search_given, shown
 from twofold.http.lenient import Lenient, ModelName, above
 from twofold.http.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, needs, require
 from twofold.http.tokens import Action
@@ -103,7 +103,7 @@ async def vector_store_search(index: IndexPath, asked: VectorStoreAsked, service
         with service.held(index) as held:
             result = held.search(" ".join(queries), k=asked.max_num_results, filter=chosen)
         hits = tuple(
-            VectorStoreHit(hit.document, hit.source, score, hit.metadata, (TextContent(hit.text),))
+            VectorStoreHit(hit.document, hit.source, score, shown(hit.metadata), (TextContent(hit.text),))
             for hit, score in above(result, threshold)
         )
         return VectorStorePage(queries, hits)
@@ -171,7 +171,7 @@ async def dify_retrieval(asked: DifyAsked, service: Here, caller: Caller) -> Res
         good = above(result, asked.retrieval_setting.score_threshold)
         return DifyRecords(
             tuple(
-                DifyRecord(hit.text, score, hit.title or hit.source, {**hit.metadata, "path": hit.source})
+                DifyRecord(hit.text, score, hit.title or hit.source, {**shown(hit.metadata), "path": hit.source})
                 for hit, score in good
             )
         )

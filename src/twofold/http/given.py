@@ -177,7 +177,7 @@ def document_given(info: DocumentInfo) -> DocumentGiven:
         info.source,
         info.title,
         info.media_type,
-        _shown(info.metadata),
+        shown(info.metadata),
         info.content_hash,
         info.chunks,
         info.characters,
@@ -191,7 +191,7 @@ def whole_document_given(document: Document, chunks: int) -> DocumentGiven:
         document.source,
         document.title,
         document.media_type,
-        _shown(document.metadata),
+        shown(document.metadata),
         document.content_hash,
         chunks,
         len(document.text),
@@ -222,7 +222,7 @@ def _passage(hit: FoundPassage) -> PassageGiven:
         start=hit.start,
         end=hit.end,
         text=hit.text,
-        metadata=_shown(hit.metadata),
+        metadata=shown(hit.metadata),
         arms=tuple(map(_arm, hit.trace.arms)),
         relevance=relevance_of(hit.trace),
         expanded=None if hit.joined is None else hit.joined.text,
@@ -243,10 +243,10 @@ def _chunk(chunk: Chunk) -> ChunkGiven:
         chunk.heading,
         chunk.page,
         chunk.place,
-        chunk.metadata,
+        shown(chunk.metadata),
     )
 
 
-def _shown(metadata: Metadata) -> Metadata:
+def shown(metadata: Metadata) -> Metadata:
     """Leave out what a sync notes for itself, such as folders of the server."""
     return {name: value for name, value in metadata.items() if name not in OF_SYNC}

@@ -1,7 +1,7 @@
 """The route that answers: a question, and an answer whose citations can be checked, as events or whole."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
@@ -10,9 +10,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
-from twofold.answer.events import DoneEvent, ErrorEvent, Event
-from twofold.answer.types import Answer
+from twofold.answer.events import DoneEvent, ErrorEvent, Event, SourcesEvent
+from twofold.answer.types import Answer, Source
 from twofold.http.asked import Options, Query
+from twofold.http.given import shown
 from twofold.http.problems import Problem, ProblemError, refused
 from twofold.http.service import Caller, GuardedRoute, Here, IndexName, Service, encoded, json_response, needs
 from twofold.http.sse import EVENTS, TOO_LONG, event, event_stream
@@ -90,7 +91,35 @@ def answering(
 ) -> Iterator[Stream[Event]]:
     """Hold an index while it answers."""
     with service.held(index) as held:
-        yield opened(held, question, asking, extracts=extracts)
+        yield Shown(opened(held, question, asking, extracts=extracts))
+
+
+class Shown:
+    """The events of an answer without what is not for clients: what a sync notes for itself, the token's id."""
+
+    def __init__(self, stream: Stream[Event]) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> "Shown":
+        return self
+
+    def __next__(self) -> Event:
+        """Wait for the next event."""
+        one = next(self._stream)
+        if isinstance(one, SourcesEvent):
+            return replace(one, sources=_shown(one.sources))
+        if isinstance(one, DoneEvent):
+            answer, (_, _, session) = one.answer, one.answer.session.partition("/")
+            return replace(one, answer=replace(answer, sources=_shown(answer.sources), session=session))
+        return one
+
+    def close(self) -> None:
+        """Stop."""
+        self._stream.close()
+
+
+def _shown(sources: Sequence[Source]) -> tuple[Source, ...]:
+    return tuple(replace(one, metadata=shown(one.metadata)) for one in sources)
 
 
 def opened(index: Index, question: str, asking: Asking, *, extracts: bool) -> Stream[Event]:

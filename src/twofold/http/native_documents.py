@@ -171,7 +171,7 @@ async def document_page(  # what an address holds
             raise NotFoundError("There is no page to be shown.", "PDF files have pages, as long as they are there.")
         return page_image(data, page, found.text[start:end])
 
-    return Response(await service.run(image), media_type="image/png")
+    return Response(await service.draw(image), media_type="image/png")
 
 
 @router.post("/sync", response_model=Job, status_code=202, openapi_extra=needs(Action.ADMIN))

@@ -1,13 +1,13 @@
 """The routes that search: one question, many, with the whole explanation, why not, and what people thought of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
 from twofold.http.asked import BatchAsked, FeedbackAsked, SearchAsked, WhyNotAsked
-from twofold.http.given import BatchGiven, FeedbackGiven, SearchGiven, batch_given, search_given
+from twofold.http.given import BatchGiven, FeedbackGiven, SearchGiven, batch_given, search_given, shown
 from twofold.http.problems import refused
 from twofold.http.service import Caller, GuardedRoute, Here, IndexName, encoded, needs
 from twofold.http.tokens import Action
@@ -62,12 +62,13 @@ async def search_batch(index: IndexName, asked: BatchAsked, service: Here, calle
 async def explain(index: IndexName, asked: SearchAsked, service: Here, caller: Caller) -> Response:
     """Search, and give with each passage the whole trace from which its score can be recomputed."""
 
-    def found() -> SearchResult:
+    def explained() -> SearchResult:
         asking = asked.asking(caller)
         with service.held(index) as held:
-            return searched(held, asked.query, asking)
+            found = searched(held, asked.query, asking)
+        return replace(found, hits=tuple(replace(hit, metadata=shown(hit.metadata)) for hit in found.hits))
 
-    return await service.answer(found)
+    return await service.answer(explained)
 
 
 @router.post("/why-not", response_model=WhyNot, openapi_extra=needs(Action.READ))

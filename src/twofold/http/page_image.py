@@ -7,10 +7,10 @@ from os import defpath
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 
 from twofold.domain.errors import ReadError
-from twofold.http.page_child import NO_SUCH_PAGE
+from twofold.http.page_child import NO_SUCH_PAGE, TOO_MANY_PIXELS
 from twofold.http.problems import refused
 
-SECONDS = 15.0
+SECONDS = 10.0
 LONGEST_QUOTE = 5_000
 _BOOT = "import json, sys; sys.path.extend(json.loads(sys.argv[1])); from twofold.http.page_child import main; main()"
 _ENVIRONMENT = {"PATH": defpath, "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
@@ -29,6 +29,8 @@ def page_image(data: bytes, page: int, quote: str) -> bytes:
             drawn, _ = process.communicate()
     if process.returncode == NO_SUCH_PAGE:
         raise refused(HTTPStatus.NOT_FOUND, f"The document has no page {page}.", "Pages are counted from 1.")
+    if process.returncode == TOO_MANY_PIXELS:
+        raise ReadError("The page's images are too large to be drawn.", "Read the document's text instead.", "limit")
     if process.returncode or not drawn:
         raise ReadError("The page cannot be drawn.", "Read the document's text instead.")
     return drawn

@@ -1,5 +1,6 @@
 """What the routes work with, and how each of them says what a caller must be allowed to do."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -9,12 +10,14 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from fastapi import Depends, Path, Request, Response
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 
 from twofold.http.counting import RequestCounts
 from twofold.http.gate import GRANT
 from twofold.http.job_running import JobRunner
 from twofold.http.jobs import Jobs
 from twofold.http.journal import Journal
+from twofold.http.json_keys import check_keys
 from twofold.http.limits import ServerLimits
 from twofold.http.originals import Originals
 from twofold.http.problems import ProblemError, refused
@@ -26,6 +29,9 @@ from twofold.index import Index
 Answer = TypeVar("Answer")
 SCOPE = "x-twofold-scope"
 PUBLIC_SCOPE = "public"
+AT_ONCE = 1 << 16
+"""Bytes of JSON that may be looked through while everybody else waits; it takes a millisecond."""
+_JSON = re.compile(r"application/([\w.-]+\+)?json", re.IGNORECASE)
 ANY_GRANT = "any"
 
 
@@ -47,6 +53,7 @@ class Service:
     indexes: Indexes
     workers: Workers
     writers: Workers
+    pages: Workers
     jobs: Jobs
     runner: JobRunner
     journal: Journal
@@ -60,7 +67,7 @@ class Service:
     @property
     def alive(self) -> bool:
         """Whether every thread that the server needs is at work."""
-        return self.workers.alive and self.writers.alive and self.runner.alive
+        return self.workers.alive and self.writers.alive and self.pages.alive and self.runner.alive
 
     def forget_index(self, index: str) -> None:
         """Delete all that is kept beside an index that is gone. Raises StorageFullError or StoreError."""
@@ -75,6 +82,10 @@ class Service:
     async def run(self, call: Callable[[], Answer]) -> Answer:
         """Run a call of the engine in a worker thread; errors as for `Workers.run`."""
         return await self.workers.run(call, self.limits.request_seconds)
+
+    async def draw(self, call: Callable[[], bytes]) -> bytes:
+        """Run a call that draws a page in a thread for such, so that no search waits for it."""
+        return await self.pages.run(call, self.limits.request_seconds)
 
     async def write(self, call: Callable[[], object], status: int = 200) -> Response:
         """Run a call that changes something in the one thread for such, and send what it gives as JSON."""
@@ -155,8 +166,9 @@ class GuardedRoute(APIRoute):
             if said not in (PUBLIC_SCOPE, ANY_GRANT):
                 require(request.scope[GRANT], Action(said), request.path_params.get("index", ALL))
             with self.taking(request):
-                if request.headers.get("content-type", "").startswith("application/json"):
-                    await request.body()  # here its size and its time are held to the limits as they are
+                if _JSON.fullmatch(request.headers.get("content-type", "").partition(";")[0].strip()):
+                    body = await request.body()  # here its size and its time are held to the limits as they are
+                    await run_in_threadpool(check_keys, body) if len(body) > AT_ONCE else check_keys(body)
                 return await inner(request)
 
         return guarded

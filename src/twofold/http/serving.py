@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
+import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -126,7 +128,7 @@ class ServerConfig(uvicorn.Config):
     def __init__(self, server: Server, limits: ServerLimits) -> None:
         super().__init__(
             server.app,
-            http=_protocol(limits.header_seconds),
+            http=_protocol(limits),
             ws="none",
             lifespan="on",
             log_config=None,
@@ -146,6 +148,12 @@ class LocalServer(uvicorn.Server):
 
     config: ServerConfig
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End in good order, and with status 0 when told to by SIGTERM: whoever stops a service sends it."""
+        super().handle_exit(sig, frame)
+        if sig == signal.SIGTERM:
+            self._captured_signals.remove(sig)  # uvicorn would raise it again, against the process, at its end
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Say that the end has come, then wait for what is left."""
         self.config.standing.closing = True
@@ -159,15 +167,21 @@ def _without_traceback(record: logging.LogRecord) -> bool:
     return True
 
 
-def _protocol(seconds: float) -> type[H11Protocol]:
-    return type("Impatient", (_Impatient,), {"seconds": seconds})
+def _protocol(limits: ServerLimits) -> type[H11Protocol]:
+    return type("Impatient", (_Impatient,), {"seconds": limits.header_seconds, "write_seconds": limits.write_seconds})
 
 
 class _Impatient(H11Protocol):
-    """HTTP/1.1 that hangs up on who does not send the whole head of a request within so many seconds."""
+    """HTTP/1.1 that hangs up on who does not send a request's whole head, or read what is sent, within so many seconds.
+
+    What was sent and not read is at most some tens of kilobytes here, beside what the system holds; then the writer
+    waits, and `write_seconds` begin.
+    """
 
     seconds = DEFAULT_LIMITS.header_seconds
+    write_seconds = DEFAULT_LIMITS.write_seconds
     _waited: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first head."""
@@ -186,6 +200,37 @@ class _Impatient(H11Protocol):
         """Wait no more."""
         super().connection_lost(exc)
         self._wait_no_more()
+        self._watch_no_more()
+
+    def pause_writing(self) -> None:
+        """Wait for the reader."""
+        super().pause_writing()
+        self._watch()
+
+    def resume_writing(self) -> None:
+        """Wait no more: the reader has taken what there was."""
+        super().resume_writing()
+        self._watch_no_more()
+
+    def on_response_complete(self) -> None:
+        """Wait for the reader to take the end of an answer, for closing waits for that too."""
+        super().on_response_complete()
+        if self._unread is None and self.transport.get_write_buffer_size():
+            self._watch()
+
+    def _watch(self) -> None:
+        self._watch_no_more()
+        self._unread = self.loop.call_later(self.write_seconds, self._give_up)
+
+    def _watch_no_more(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def _give_up(self) -> None:
+        self._unread = None
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
 
     def _between_requests(self) -> bool:
         cycle: object = self.cycle

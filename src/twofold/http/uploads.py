@@ -14,6 +14,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from twofold.http.asked import LONGEST_NAME, MetadataFields, TextsAsked
 from twofold.http.jobs import Part
+from twofold.http.json_keys import unique
 from twofold.http.limits import ServerLimits
 from twofold.http.problems import ProblemError, refused
 from twofold.ingest.reading import one_line
@@ -83,7 +84,7 @@ def _name(said: str) -> str:
 
 def _metadata(text: str) -> dict[str, Any]:
     try:
-        return _METADATA.validate_python(json.loads(text), strict=True)
+        return _METADATA.validate_python(json.loads(text, object_pairs_hook=unique), strict=True)
     except (ValueError, RecursionError, ValidationError) as error:
         raise _wrong("The form's metadata is no JSON object of fields.") from error
 
