@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from terminals import on_a_terminal
 
 HARMFUL = {
     "control sequence": "\x9b31m",
@@ -76,28 +77,6 @@ def _in_a_pipe(folder: Path, *words: str) -> str:
     return (done.stdout + done.stderr).decode("utf-8")
 
 
-def _on_a_terminal(folder: Path, *words: str) -> str:
-    """Run a command with all three streams on one terminal, and give what that was sent."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        _command(*words), cwd=folder, env=_surroundings(folder), stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        seen = b""
-        while piece := _piece(ours):
-            seen += piece
-        os.close(ours)
-    assert process.returncode == 0, seen
-    return seen.decode("utf-8").replace("\r\n", "\n")
-
-
-def _piece(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 65_536)
-    except OSError:  # nobody writes to it any more
-        return b""
-
-
 def _harmful(shown: str) -> set[str]:
     """Give the names of the characters in a text that act on a terminal or cannot be seen."""
     plain = PAINT.sub("", shown).replace("\n", "").replace("\t", "")
@@ -112,7 +91,7 @@ def _harmful(shown: str) -> set[str]:
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_nothing_harmful_reaches_a_terminal_or_a_pipe(birds: Path, words: tuple[str, ...]) -> None:
     piped = _in_a_pipe(birds, *words)
-    drawn = _on_a_terminal(birds, *words)
+    drawn = on_a_terminal(birds, _surroundings(birds), *words)
 
     assert "\\u202e" in drawn or words[0] in WITHOUT_NAMES
     assert _harmful(piped) == set()
@@ -122,7 +101,7 @@ def test_nothing_harmful_reaches_a_terminal_or_a_pipe(birds: Path, words: tuple[
 @pytest.mark.parametrize("words", [one for one in COMMANDS if "--explain" not in one], ids=" ".join)
 def test_json_holds_every_character_as_an_escape(birds: Path, words: tuple[str, ...]) -> None:
     piped = _in_a_pipe(birds, *words, "--json")
-    drawn = _on_a_terminal(birds, *words, "--json")
+    drawn = on_a_terminal(birds, _surroundings(birds), *words, "--json")
 
     assert _harmful(piped) == set()
     assert _harmful(drawn) == set()

@@ -1,11 +1,14 @@
 """`search`: the JSON that programs read, the lines that people read, and numbers that add up in both."""
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from terminals import on_a_terminal
 
 Run = Callable[..., Any]
 
@@ -139,7 +142,7 @@ def test_a_pipe_gets_no_colours_and_people_get_place_and_words(run: Run) -> None
     assert "\x1b" not in shown
     assert "git.md › Undoing things" in shown
     assert "To undo the last commit" in shown
-    assert re.search(r"1 passage \(hybrid\) in [\d.]+ ms", shown)
+    assert re.search(r"^1 passage\. Likely answered here\.$", shown, re.MULTILINE)
 
 
 def test_a_missing_model_degrades_in_the_open(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,14 +232,44 @@ def test_neighbours_stand_around_the_passage(run: Run, tmp_path: Path) -> None:
     assert 1 <= len(data["hits"][0]["context"]) <= 2
 
 
-def test_how_likely_an_answer_is_stands_below_with_what_it_rests_on(run: Run) -> None:
+def test_one_plain_line_stands_below_and_statistics_only_where_they_are_asked_for(run: Run) -> None:
     found = run("search", "undo the last commit", "-i", "notes").out
     absent = run("search", "quantum chromodynamics lectures", "-i", "notes").out
+    explained = run("search", "quantum chromodynamics lectures", "-i", "notes", "--explain").out
     chance = run("search", "quantum chromodynamics lectures", "-i", "notes", "--json").data["p_answerable"]
 
-    assert re.search(r"^Likely answered here: 0\.\d\d, fitted on other collections", found, re.MULTILINE)
-    assert f"Probably not in your documents: {chance:.2f}, fitted on other collections" in absent
+    assert found.splitlines()[-2:] == ["", "3 passages. Likely answered here."]
+    assert absent.splitlines()[-2:] == ["", "3 passages. Probably not in your documents."]
+    assert not re.search(r" ms\b|0\.\d\d,|fitted on", found + absent)
+    assert re.search(r"^hybrid in [\d.]+ ms$", explained, re.MULTILINE)
+    assert f"Chance of an answer {chance:.2f}, fitted on other collections" in explained
+    assert explained.splitlines()[-1] == "3 passages. Probably not in your documents."
     assert chance < 0.4
+
+
+def test_words_of_the_question_are_marked_and_no_others(start: Run, tmp_path: Path) -> None:
+    """Feedback adds thirteen terms to this question, `changes` and `stash` among them."""
+    shown = on_a_terminal(
+        tmp_path, {**os.environ, "TERM": "xterm-256color"}, "search", "undo the last commit", "-i", "notes"
+    )
+    added = start("search", "undo the last commit", "-i", "notes", "--json").data["hits"][0]["trace"]["terms"]
+
+    assert set(re.findall(r"\x1b\[1;33m(.*?)\x1b\[0m", shown)) == {"Undoing", "undo", "last", "commit"}
+    assert {"chang", "stash"} <= {term["term"] for term in added}
+    assert "changes" in shown
+
+
+def test_an_explanation_shows_whole_words_and_those_of_feedback_apart(run: Run) -> None:
+    shown = run("search", "undo the last commit", "-i", "notes", "-k", "1", "--explain").out
+    table = shown.split("BM25\n", 1)[1].split("      BM25 ", 1)[0]
+    asked, added = table.split("by feedback")
+
+    def words(rows: str) -> list[str]:
+        return re.findall(r"^ +(\S+) +\d+ +[\d.]+ ", rows, re.MULTILINE)
+
+    assert words(asked) == ["undo", "last", "commit"]
+    assert {"changes", "stashing", "things", "brings", "aside"} <= set(words(added))
+    assert not {"chang", "thing", "asid", "bring"} & {*words(asked), *words(added)}
 
 
 def test_a_profile_may_be_named_before_the_command_or_after_it(run: Run) -> None:
@@ -245,7 +278,7 @@ def test_a_profile_may_be_named_before_the_command_or_after_it(run: Run) -> None
 
     assert before["profile"] == after["profile"] == "fast"
     assert before["hits"] == after["hits"]
-    assert "semantic, fast" in run("search", "undo", "-i", "notes", "--profile", "fast").out
+    assert "semantic, fast" in run("search", "undo", "-i", "notes", "--profile", "fast", "--explain").out
 
 
 def test_several_indexes_are_searched_as_one_and_a_broken_one_is_told_of(run: Run, notes: Path) -> None:

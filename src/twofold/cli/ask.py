@@ -179,9 +179,7 @@ def _summary(answer: Answer) -> str:
     if answer.mode == "generated" and answer.sentences:
         checked = [one for one in answer.sentences if one.supported is not None]
         said.append(f"{sum(bool(one.supported) for one in checked)} of {len(checked)} sentences borne out")
-    if answer.p_answerable is not None:
-        said.append(f"chance of an answer {answer.p_answerable:.2f}")
-    return f"{'; '.join(said)}; {answer.timings_ms.get('total', 0.0):,.0f} ms"
+    return f"{'; '.join(said)}."
 
 
 def _drawn(screen: Screen, citation: Citation, *, known: bool) -> str:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
+from typing import NamedTuple
 
-from twofold.cli.explain import draw_explanation, draw_stages
+from twofold.cli.explain import draw_explanation, draw_stages, words_of
 from twofold.cli.screen import Screen, bar, counted, from_here, one_line, shortened_path, width_of
 from twofold.cli.snippet import snippet
 from twofold.lexical.analyze import Analyser, analyser_for
@@ -20,62 +21,68 @@ _LIKELY = 0.6
 _DEFAULT_PROFILE = "balanced"
 
 
+class Marking(NamedTuple):
+    """What marks words in a text: the terms of the question itself, whatever a search added to it."""
+
+    analyser: Analyser
+    terms: frozenset[str]
+
+
 def draw_found(screen: Screen, result: SearchResult, settings: Settings, *, explain: bool) -> None:
-    """Draw a search's answer, and with `explain` how it came about."""
-    asked = analyser_for(settings.analyser)
+    """Draw what was found and one line about it all; with `explain` also how it came about, and statistics."""
+    analyser = analyser_for(settings.analyser)
+    asked = frozenset(analyser.query(result.query))
     best = max((hit.score for hit in result.hits), default=0.0)
     for hit in result.hits:
-        _draw_hit(screen, hit, best, asked)
+        _draw_hit(screen, hit, best, Marking(analyser, asked))
         if explain:
-            draw_explanation(screen, hit, result.wordings)
+            queries = (result.query, *result.wordings)
+            draw_explanation(screen, hit, words_of(hit, queries, analyser), result.wordings)
         screen.line()
     for note in result.degraded:
         screen.line(screen.paint(f"Degraded: {one_line(note)}", "yellow"))
     if explain:
         draw_stages(screen, result)
-    for line in _footer(result):
-        screen.line(screen.paint(line, "dim"))
-    _draw_chance(screen, result, settings)
+        for line in _statistics(screen, result, settings):
+            screen.line(screen.paint(line, "dim"))
+    chance = result.p_answerable
+    unlikely = chance is not None and chance < UNLIKELY
+    screen.line(screen.paint(_summary(result), "yellow" if unlikely else "dim"))
 
 
-def _footer(result: SearchResult) -> Iterator[str]:
+def _summary(result: SearchResult) -> str:
+    """Say in one line how many passages there are, and whether they are likely to hold an answer."""
+    found = counted(len(result.hits), "passage") if result.hits else "Nothing found"
+    told = f"{found}, kept from an earlier question." if result.cached else f"{found}."
+    chance = result.p_answerable
+    return told if chance is None else f"{told} {_said(chance)}."
+
+
+def _said(chance: float) -> str:
+    if chance < UNLIKELY:
+        return "Probably not in your documents"
+    return "Perhaps answered here" if chance < _LIKELY else "Likely answered here"
+
+
+def _statistics(screen: Screen, result: SearchResult, settings: Settings) -> Iterator[str]:
+    """Write what else was asked, the time, and the figures for how sure the search is with what they rest on."""
     for wording in result.wordings[1:]:
         yield f"Also asked: {one_line(wording)}"
-    found = counted(len(result.hits), "passage") if result.hits else "Nothing found"
     how = result.mode if result.profile in ("", _DEFAULT_PROFILE) else f"{result.mode}, {result.profile}"
-    yield f"{found} ({how}) in {result.timings_ms['total']:.1f} ms"
+    yield f"{how} in {result.timings_ms['total']:.1f} ms"
     if result.cached:
-        yield f"An answer that was kept: {one_line(result.cached)}"
+        yield f"Kept: {one_line(result.cached)}"
     if result.confidence is not None:
         yield f"Confidence {result.confidence:.2f}, from 0.50 (the reranker finds nothing relevant) to 1.00"
+    if result.p_answerable is not None:
+        reranker = result.rerank.model if result.rerank is not None and result.rerank.read else ""
+        rests = calibration_for(load_calibrations(), result.mode, settings.embedder, reranker)
+        claim = "" if rests is None else f", {claim_of(rests)}"
+        told = f"Chance of an answer {result.p_answerable:.2f}{claim}"
+        yield from wrap(told, max(40, screen.width), subsequent_indent="  ")
 
 
-def _draw_chance(screen: Screen, result: SearchResult, settings: Settings) -> None:
-    """Say how likely the best five hold an answer, and what that rests on."""
-    chance = result.p_answerable
-    if chance is None:
-        return
-    said = (
-        "Probably not in your documents"
-        if chance < UNLIKELY
-        else "Perhaps answered here"
-        if chance < _LIKELY
-        else "Likely answered here"
-    )
-    reranker = result.rerank.model if result.rerank is not None and result.rerank.read else ""
-    rests = calibration_for(load_calibrations(), result.mode, settings.embedder, reranker)
-    claim = "" if rests is None else f", {claim_of(rests)}"
-    lines = _lines(screen, f"{said}: {chance:.2f}{claim}")
-    screen.line(screen.paint(lines[0], "yellow" if chance < UNLIKELY else "dim"))
-    for line in lines[1:]:
-        screen.line(screen.paint(line, "dim"))
-
-
-def _lines(screen: Screen, text: str) -> Sequence[str]:
-    return wrap(text, max(40, screen.width), subsequent_indent="  ")
-
-
-def _draw_hit(screen: Screen, hit: FoundPassage, best: float, asked: Analyser) -> None:
+def _draw_hit(screen: Screen, hit: FoundPassage, best: float, marking: Marking) -> None:
     share = hit.score / best if best > 0 else 0.0
     front = f"{hit.rank:>3} {screen.paint(bar(share, 8), 'cyan')} {hit.score:.4f}  "
     front += f"{screen.paint(one_line(hit.collection), 'cyan')}: " if hit.collection else ""
@@ -84,17 +91,16 @@ def _draw_hit(screen: Screen, hit: FoundPassage, best: float, asked: Analyser) -
     source = shortened_path(from_here(hit.source), room)
     rest = _under(hit.heading, room - width_of(source))
     screen.line(front + screen.paint(source, "bold") + rest + page)
-    _draw_beside(screen, [one for one in hit.context if one.start < hit.start], asked)
-    terms = frozenset(one.term for one in hit.trace.terms)
-    for line in snippet(hit.text, asked, terms, _width(screen), _SNIPPET_LINES):
+    _draw_beside(screen, [one for one in hit.context if one.start < hit.start], marking)
+    for line in snippet(hit.text, marking.analyser, marking.terms, _width(screen), _SNIPPET_LINES):
         screen.line(_INDENT + "".join(screen.paint(part.text, "mark") if part.marked else part.text for part in line))
-    _draw_beside(screen, [one for one in hit.context if one.start >= hit.start], asked)
+    _draw_beside(screen, [one for one in hit.context if one.start >= hit.start], marking)
 
 
-def _draw_beside(screen: Screen, neighbours: Sequence[Neighbour], asked: Analyser) -> None:
+def _draw_beside(screen: Screen, neighbours: Sequence[Neighbour], marking: Marking) -> None:
     """Draw the beginnings of neighbouring passages, quieter than the one that was found."""
     for one in neighbours:
-        for line in snippet(one.text, asked, frozenset(), _width(screen), _BESIDE_LINES):
+        for line in snippet(one.text, marking.analyser, frozenset(), _width(screen), _BESIDE_LINES):
             screen.line(screen.paint(_BESIDE + "".join(part.text for part in line), "dim"))
 
 
