@@ -32,8 +32,13 @@ _LEGACY = (
 _SAMPLE_BYTES = 65_536
 _FEW_HIGH_BYTES = 16
 _CONTROLS = bytes(code for code in range(32) if code not in b"\a\b\t\n\v\f\r\x1b")
+_TERMINAL_CONTROLS = b"\a\b\v\x1b"  # logs and manual pages hold them, but not for the most part
 _MAX_CONTROL_SHARE = 0.02
+_MAX_TERMINAL_SHARE = 0.2
+_MAX_UNDETECTED_SHARE = 0.3
+_MAX_GARBLED_SHARE = 0.05
 _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
+_GARBLED = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd-\uffff\ue000-\uf8ff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +62,12 @@ def decode(data: bytes, declared: str = "") -> Decoded:
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return Decoded(data[len(mark) :].decode(encoding, "replace"), encoding)
+            return _legible(Decoded(data[len(mark) :].decode(encoding, "replace"), encoding))
     wide = _wide_encoding(data[:_SAMPLE_BYTES])
     if wide:
-        return Decoded(data.decode(wide, "replace"), wide)
-    if looks_binary(data[:_SAMPLE_BYTES]):
-        raise ReadError("the file is not text", "Convert it to one of the supported formats.", "unsupported")
+        return _legible(Decoded(data.decode(wide, "replace"), wide))
+    if looks_binary(data):
+        raise _not_text()
     try:
         return Decoded(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError:
@@ -70,9 +75,28 @@ def decode(data: bytes, declared: str = "") -> Decoded:
 
 
 def looks_binary(sample: bytes) -> bool:
-    """Say whether more than one byte in fifty is a control code that no text file holds; one alone is forgiven."""
+    """Say whether too many bytes are control codes.
+
+    Too many are more than one in fifty of those that no text file holds, of which one alone is forgiven, or more than
+    one in five of those that steer terminals.
+    """
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
-    return controls > max(1.0, len(sample) * _MAX_CONTROL_SHARE)
+    steering = len(sample) - len(sample.translate(None, _TERMINAL_CONTROLS))
+    return controls > max(1.0, len(sample) * _MAX_CONTROL_SHARE) or steering > max(
+        1.0, len(sample) * _MAX_TERMINAL_SHARE
+    )
+
+
+def _legible(decoded: Decoded) -> Decoded:
+    """Return what was decoded. Raise ReadError when more than one character in twenty is one that no text holds."""
+    sample = decoded.text[:_SAMPLE_BYTES]
+    if len(_GARBLED.findall(sample)) > max(1.0, len(sample) * _MAX_GARBLED_SHARE):
+        raise _not_text()
+    return decoded
+
+
+def _not_text() -> ReadError:
+    return ReadError("the file is not text", "Convert it to one of the supported formats.", "unsupported")
 
 
 def _wide_encoding(sample: bytes) -> str:
@@ -91,10 +115,16 @@ def _wide_encoding(sample: bytes) -> str:
 def _decode_legacy(data: bytes, declared: str) -> Decoded:
     if _is_damaged_utf8(data):
         return Decoded(data.decode("utf-8", "replace"), "utf-8 with damaged bytes")
-    for encoding in (_known(declared), _detect(data)):
-        if encoding:
-            return Decoded(data.decode(encoding, "replace"), encoding)
-    return Decoded(data.decode("cp1252", "replace"), "cp1252")
+    encoding = _known(declared) or _detect(data)
+    if not encoding and _is_mostly_high(data[:_SAMPLE_BYTES]):
+        raise ReadError("the file is not text in any known encoding", "Save it as UTF-8.", "unsupported")
+    return _legible(Decoded(data.decode(encoding or "cp1252", "replace"), encoding or "cp1252"))
+
+
+def _is_mostly_high(sample: bytes) -> bool:
+    """Say whether so many bytes are beyond ASCII that a text's encoding would have been detected."""
+    high = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
+    return high > max(_FEW_HIGH_BYTES, len(sample) * _MAX_UNDETECTED_SHARE)
 
 
 def _is_damaged_utf8(data: bytes) -> bool:

@@ -166,6 +166,26 @@ SHEBANGS = (
     ("Rscript", "text/x-r"),
 )
 
+CLAIMS = MappingProxyType(
+    {
+        ".pdf": "a PDF document",
+        ".rtf": "an RTF document",
+        **dict.fromkeys((".doc", ".docx", ".docm", ".dotx"), "a Word document"),
+        **dict.fromkeys((".xlsx", ".xlsm", ".xlsb"), "an Excel workbook"),
+        **dict.fromkeys((".ppt", ".pptx", ".pptm", ".ppsx"), "a PowerPoint presentation"),
+        **dict.fromkeys((".odt", ".ods", ".odp", ".ott"), "an OpenDocument file"),
+        ".epub": "an EPUB book",
+        ".msg": "an Outlook message",
+        **dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".bmp", ".webp", ".heic"), "an image"),
+        **dict.fromkeys((".mp3", ".wav", ".ogg", ".flac", ".m4a"), "a recording"),
+        **dict.fromkeys((".mp4", ".mkv", ".mov", ".avi", ".webm"), "a film"),
+        **dict.fromkeys((".zip", ".gz", ".tgz", ".7z", ".rar", ".xz", ".zst", ".bz2"), "an archive"),
+        **dict.fromkeys((".exe", ".dll", ".so", ".dylib", ".wasm", ".class", ".pyc"), "a program"),
+        **dict.fromkeys((".sqlite", ".sqlite3"), "an SQLite database"),
+    }
+)
+"""Suffixes of formats that no text editor writes, and what a file with such a name claims to be."""
+
 BINARY_MAGIC = (
     (b"\x89PNG\r\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),

@@ -1,4 +1,8 @@
-"""What a file is: by its content first, by its suffix second. A suffix that lies is not believed."""
+"""What a file is: by its content first, by its suffix second.
+
+A suffix that lies is not believed. Where it claims a format that no text editor writes and the content is not that
+format, the file is damaged or mislabeled, and is refused rather than read as text.
+"""
 
 import re
 from io import BytesIO
@@ -10,6 +14,7 @@ from twofold.domain.errors import ReadError
 from twofold.ingest.decode import decode
 from twofold.ingest.media_types import (
     BINARY_MAGIC,
+    CLAIMS,
     CSV,
     DOCX,
     EML,
@@ -71,15 +76,37 @@ _WEAK = frozenset({"", ".txt", ".text", ".dat", ".data", ".log", ".out", ".bak",
 def sniff(name: str, data: bytes) -> str:
     """Name the media type of a file. `name` may be any text; only its suffix is looked at.
 
-    Raises ReadError of kind `unsupported` for content that no reader takes, `encrypted` for locked Office files.
+    Raises ReadError of kind `unsupported` for content that no reader takes, `encrypted` for locked Office files,
+    `malformed` for content that is not what the suffix claims, such as words in a `.pdf`.
     """
     binary = _sniff_binary(name, data)
     if binary:
         return binary
-    head = decode(data[:_HEAD_BYTES]).text
     suffix = suffix_of(name)
+    head = _head_of(data, suffix)
     by_suffix = SUFFIXES.get(suffix, "")
-    return _sniff_marked_text(head, by_suffix) or _sniff_json(data, head, suffix) or _by_suffix_or_shape(head, suffix)
+    marked = _sniff_marked_text(head, by_suffix)
+    if not marked and suffix in CLAIMS:
+        raise _false_claim(suffix)
+    return marked or _sniff_json(data, head, suffix) or _by_suffix_or_shape(head, suffix)
+
+
+def _head_of(data: bytes, suffix: str) -> str:
+    """Return the beginning as text. Raise ReadError, which names what the suffix claims, if it is not text."""
+    try:
+        return decode(data[:_HEAD_BYTES]).text
+    except ReadError as error:
+        if suffix in CLAIMS:
+            raise _false_claim(suffix) from error
+        raise
+
+
+def _false_claim(suffix: str) -> ReadError:
+    return ReadError(
+        f"its name says {CLAIMS[suffix]} ({suffix}), but its content is not one",
+        "Restore it from a good copy, or give it the suffix of what it holds.",
+        "malformed",
+    )
 
 
 def suffix_of(name: str) -> str:
@@ -212,8 +239,10 @@ def _by_suffix_or_shape(head: str, suffix: str) -> str:
     by_suffix = SUFFIXES.get(suffix, "")
     if by_suffix == HTML:
         return HTML if "<" in head else PLAIN
-    if by_suffix in (PDF, RTF, JSON, JSON_LINES, NOTEBOOK, VTT, SRT, EML, MBOX, XML):
-        return PLAIN  # the name promises a mark that the content does not carry
+    if by_suffix in (JSON, JSON_LINES, NOTEBOOK) and not head.lstrip().startswith(("//", "/*", "#")):
+        return by_suffix  # its reader says what is wrong; configuration files open with comments now and then
+    if by_suffix in (JSON, JSON_LINES, NOTEBOOK, VTT, SRT, EML, MBOX, XML):
+        return PLAIN  # the name promises a mark that the content does not carry, but it is legible as it stands
     if by_suffix and suffix not in _WEAK:
         return by_suffix
     if by_suffix == MARKDOWN:

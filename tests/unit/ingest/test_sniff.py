@@ -64,8 +64,9 @@ CASES = (
     ("a.py", b"x = 1", kinds.PYTHON),
     ("run", b"#!/usr/bin/env python3\nx = 1", kinds.PYTHON),
     ("A.GO", b"package main", "text/x-go"),
-    ("a.pdf", b"not a pdf at all", kinds.PLAIN),
-    ("a.json", b"no json at all: plain words?", kinds.PLAIN),
+    ("a.doc", b"<!doctype html><html>A page that a word processor saved.", kinds.HTML),
+    ("a.json", b"no json at all: plain words?", kinds.JSON),
+    ("a.json", b"// settings\n{}", kinds.PLAIN),
     ("a.unknown", "Grüße".encode(), kinds.PLAIN),
 )
 
@@ -86,7 +87,8 @@ def test_the_media_type_follows_the_content_then_the_suffix(name: str, data: byt
         (b"PK\x03\x04 damaged", "malformed"),
         (b"\x89PNG\r\n\x1a\n", "unsupported"),
         (b"\x7fELF" + bytes(50), "unsupported"),
-        (bytes(range(32)) * 9, "unsupported"),
+        (bytes(range(32)) * 9, "malformed"),
+        (b"words in place of a Word file", "malformed"),
     ],
 )
 def test_what_no_reader_takes_is_refused_with_a_remedy(data: bytes, kind: str) -> None:
