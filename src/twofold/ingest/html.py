@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from twofold.domain.errors import ReadError
 from twofold.domain.types import Metadata, MetadataValue
 from twofold.ingest.decode import decode
 from twofold.ingest.html_boilerplate import is_boilerplate, is_never_content
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
 
 _CHARSET = re.compile(
     rb"""<(?:meta|\?xml)[^>]{0,500}?(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE
+)
+_MAX_DEPTH = 10_000
+# Elements that stay open until they are closed; others (`p`, `li`, `td`, `br`, …) end when the next one begins.
+_NESTING = re.compile(
+    r"<(/?)(?:a|abbr|address|article|aside|b|big|blockquote|button|center|cite|code|del|details|dfn|dialog|dir|div|dl"
+    r"|em|fieldset|figcaption|figure|font|footer|form|g|header|hgroup|i|ins|kbd|label|main|mark|math|menu|nav|nobr"
+    r"|object|ol|pre|q|s|samp|section|select|small|span|strike|strong|sub|summary|sup|svg|table|template|tt|u|ul|var"
+    r"|[a-z]+-[a-z-]+)(?=[\s/>])",
+    re.IGNORECASE,
 )
 _META_NAMES: Mapping[str, str] = {
     "description": "description",
@@ -44,9 +54,11 @@ def extract_html(markup: str, metadata: Metadata | None = None) -> Extract:
     """Read HTML that is text already, such as a mail's body or a book's chapter.
 
     A page on which everything looks like menus and forms is read whole rather than as nothing.
+    Raises ReadError of kind `limit` for elements nested deeper than 10,000.
     """
     from selectolax.lexbor import LexborHTMLParser
 
+    _check_depth(markup)
     tree = LexborHTMLParser(clean(markup))
     root = tree.body or tree.root
     if root is None:
@@ -56,6 +68,15 @@ def extract_html(markup: str, metadata: Metadata | None = None) -> Extract:
     if builder.length == 0:
         builder = _flow(root, is_never_content)
     return builder.extract(_title(tree), found)
+
+
+def _check_depth(markup: str) -> None:
+    """Refuse deep nesting before parsing: a parser's time grows with the square of it (a million: half an hour)."""
+    depth = 0
+    for tag in _NESTING.finditer(markup):
+        depth = max(0, depth - 1) if tag[1] else depth + 1
+        if depth > _MAX_DEPTH:
+            raise ReadError(f"its elements are nested deeper than {_MAX_DEPTH:,}", "Simplify the page.", "limit")
 
 
 def _flow(root: "LexborNode", skip: Predicate) -> TextBuilder:

@@ -25,6 +25,7 @@ without a space would be one passage.
 _BATCH = 8192
 _INDENTATION = re.compile(r"[ \t]*+")
 _WORD = re.compile(r"\S+")
+_SPACE = re.compile(r"\s")
 _LINES = frozenset({BlockKind.LIST, BlockKind.TABLE, BlockKind.CODE})
 _PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST})
 _JOINING = frozenset("\u200c\u200d\ufe0e\ufe0f")
@@ -143,14 +144,30 @@ def _smaller(text: str, part: Span, weight: int, room: int, grain: int) -> list[
 def _group_words(text: str, start: int, end: int, length: int) -> list[Span]:
     """Group words so that a group spans no more than `length` characters, except a single longer word."""
     groups: list[Span] = []
-    first, last = start, start
-    for word in _WORD.finditer(text, start, end):
-        if last > first and word.end() - first > length:
-            groups.append((first, last))
-            first = word.start()
-        last = word.end()
-    groups.append((first, last))
+    first = start
+    while first + length < end:
+        window = text[first : first + length + 1]
+        held = window.rstrip() if window[-1].isspace() else _without_last_word(window)
+        last = first + len(held) if held else _end_of_word(text, first + length, end)
+        groups.append((first, last))
+        following = _WORD.search(text, last, end)
+        if following is None:
+            return groups
+        first = following.start()
+    if first < end:
+        groups.append((first, first + len(text[first:end].rstrip())))
     return groups
+
+
+def _without_last_word(window: str) -> str:
+    """Return what stands before the last word, without the white space between; empty for a single word."""
+    parts = window.rsplit(None, 1)
+    return parts[0] if len(parts) > 1 else ""
+
+
+def _end_of_word(text: str, inside: int, end: int) -> int:
+    found = _SPACE.search(text, inside, end)
+    return found.start() if found else end
 
 
 def _cut_characters(text: str, start: int, end: int, length: int) -> Iterator[Span]:

@@ -11,7 +11,7 @@ DEFINED_WITHIN = 200  # characters
 
 _TABLE_LINE = re.compile(r"^[^|\t\n]*[|\t][^|\t\n]*[|\t]", re.MULTILINE)
 _CODE_LINE = re.compile(
-    r"^[ \t]*(?:(?:def|class|import|from|return|func|fn|public|private|static|const|let|var|#include|package|SELECT|"
+    r"^[ \t]*+(?:(?:def|class|import|from|return|func|fn|public|private|static|const|let|var|#include|package|SELECT|"
     r"INSERT|CREATE|UPDATE|WITH)\b[^.\n]*$|[^\n]*[;{}]|@\w+.*|\$ .*|//.*|/\*.*|</?\w[^\n]*>)[ \t]*$",
     re.MULTILINE,
 )
