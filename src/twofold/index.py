@@ -16,6 +16,7 @@ from twofold.extensions import NONE_OWN, Extensions
 from twofold.filling import filled, limits_of
 from twofold.ingest.documents import document_of_text
 from twofold.ingest.pool import Failed, ReaderPool
+from twofold.ingest.source_types import LOCAL_FILE, from_origin
 from twofold.ingest.walk import Skipped, load, walk
 from twofold.models.progress import Progress, ignore
 from twofold.pipeline.prepare import prepare
@@ -81,36 +82,53 @@ class Index(Collection, Answering):
         self._sessions = Sessions(None if folder is None else sessions_folder(self._asked.home, folder))
 
     @overload
-    def sync(self, *paths: str | os.PathLike[str], plan: Literal[True]) -> SyncPlan: ...
+    def sync(
+        self, *paths: str | os.PathLike[str], plan: Literal[True], metadata: Metadata = NO_METADATA
+    ) -> SyncPlan: ...
 
     @overload
     def sync(
-        self, *paths: str | os.PathLike[str], plan: Literal[False] = False, progress: OnProgress = say_nothing
+        self,
+        *paths: str | os.PathLike[str],
+        plan: Literal[False] = False,
+        progress: OnProgress = say_nothing,
+        metadata: Metadata = NO_METADATA,
     ) -> SyncReport: ...
 
     def sync(
-        self, *paths: str | os.PathLike[str], plan: bool = False, progress: OnProgress = say_nothing
+        self,
+        *paths: str | os.PathLike[str],
+        plan: bool = False,
+        progress: OnProgress = say_nothing,
+        metadata: Metadata = NO_METADATA,
     ) -> SyncPlan | SyncReport:
         """Add, update and delete documents until the index says what these files and folders say.
 
         With `plan` it only says what it would do. Documents are committed a few at a time, each whole: it may be
         stopped at any moment and run again. Files that cannot be read are in the report's `failed`; nothing else is
-        lost. Raises NotFoundError for a path that is not there, MismatchError (also where the index was made with a
-        model or an extension that you did not name), WriterBusyError, StorageFullError and
-        ModelError.
+        lost. Every document below the paths has the fields of `metadata`, over those that its file states; documents
+        keep such fields in later syncs, files that are new then do not have them, and an empty text takes one away.
+        Raises InvalidInputError for a field that the sync keeps itself, NotFoundError for a path that is not there,
+        MismatchError (also where the index was made with a model or an extension that you did not name),
+        WriterBusyError, StorageFullError and ModelError.
         """
         if not paths:
             raise InvalidInputError("There is nothing to sync.", "Name a file or a folder.")
         self._held.check_fillable()
         limits = limits_of(self._settings)
         if plan:
-            return plan_sync(self._parts, paths, limits)
-        return sync(self._parts, paths, limits, progress)
+            return plan_sync(self._parts, paths, limits, metadata)
+        return sync(self._parts, paths, limits, progress, metadata)
 
-    def watch(self, *paths: str | os.PathLike[str], progress: OnProgress = say_nothing) -> Iterator[SyncReport]:
+    def watch(
+        self,
+        *paths: str | os.PathLike[str],
+        progress: OnProgress = say_nothing,
+        metadata: Metadata = NO_METADATA,
+    ) -> Iterator[SyncReport]:
         """Sync now, and again whenever something below the paths changes; give a report each time. It never ends."""
         for number, _ in enumerate(changes(paths)):
-            report = self.sync(*paths, progress=progress)
+            report = self.sync(*paths, progress=progress, metadata=metadata)
             if not number or report.added or report.updated or report.renamed or report.deleted or report.failed:
                 yield report
 
@@ -144,7 +162,8 @@ class Index(Collection, Answering):
         if isinstance(outcome, Failed):
             error = outcome.error
             raise ReadError(f"{outcome.source}: {error.message}", error.remedy, error.kind)
-        return self.add_all([replace(outcome, metadata={**outcome.metadata, **metadata})])[0]
+        read = from_origin(outcome, LOCAL_FILE)
+        return self.add_all([replace(read, metadata={**read.metadata, **metadata})])[0]
 
     def add_all(self, documents: Sequence[Document]) -> Sequence[DocumentInfo]:
         """Add or replace documents of your own making, all of them or none; durable when it returns."""

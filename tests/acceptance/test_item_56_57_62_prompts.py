@@ -35,7 +35,7 @@ SETTINGS: dict[str, object] = {
 }
 BLOCKS = {
     "voicevault": f"[Source: kiln.pdf, p.1]\n{FACT}",
-    "orchestrator": f"Document 1: kiln.pdf\nSource: KIND\n\n{FACT}\n\n---",
+    "orchestrator": f"Document 1: kiln.pdf\nSource: local_file\n\n{FACT}\n\n---",
     "aanae": FACT,
     "localgpt": f'<passage id="1" file="kiln.pdf" page="1">\n1| {FACT}\n</passage>',
     "modes": f'<passage id="1" file="kiln.pdf" page="1">\n1| {FACT}\n</passage>',
@@ -115,13 +115,11 @@ def by_http(home: Path, model: str, profile: str) -> None:
 def test_what_a_model_is_sent(
     home: Path, model: str, heard: list[Heard], profile: str, door: Callable[[Path, str, str], None]
 ) -> None:
-    with Index("notes", create=False) as index:
-        (hit,) = index.search(QUESTION).hits
     door(home, model, profile)
 
     said = REFUSAL if door is by_command else HISTORY[1].text
     cut = "" if profile == "voicevault" else "..."
-    block = BLOCKS[profile].replace("KIND", str(hit.metadata.get("source_type", "local_file")))
+    block = BLOCKS[profile]
     assert heard[-1].prompt == (
         f"<conversation>\nUser: {HISTORY[0].text}\nAssistant: {said}{cut}\n</conversation>\n\n"
         f"<passages>\n{block}\n</passages>\n\n<question>\n{QUESTION}\n</question>"

@@ -27,7 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def mail(number: int) -> str:
     return (
         f"From ann Mon Jan  1 00:00:00 2024\nFrom: Ann Lee <ann{number}@x.example>\nTo: bob@x.example\n"
-        f"Date: Mon, 1 Jan 2024 00:00:00 +0000\nSubject: Note {number}\nMessage-ID: <{number}@x.example>\n\nTide {number}\n\n"
+        f"Date: Mon, 1 Jan 2024 00:00:00 +0000\nSubject: Note {number}\n"
+        f"Message-ID: <{number}@x.example>\n\nTide {number}\n\n"
     )
 
 

@@ -30,8 +30,8 @@ class Part:
 class Source:
     """A passage that an answer may rest on, with its neighbours where some were joined to it.
 
-    `number` counts from 1 and is what a marker such as `[1]` means. `kind` says where the document came from: its field
-    `source_type`, else `local_file`. `given` is false for one that the budget left no room for.
+    `number` counts from 1 and is what a marker such as `[1]` means. `kind` says where the document came from: the
+    last value of its field `source_type`, else `local_file`. `given` is false for one that the budget left no room for.
     """
 
     number: int

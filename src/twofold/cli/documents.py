@@ -9,7 +9,7 @@ import typer
 
 from twofold.cli.data import write_json
 from twofold.cli.launch import open_collection, open_index
-from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
+from twofold.cli.options import EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
 from twofold.cli.screen import columns, counted, from_here, one_line, printable, screen_on
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.types import Chunk, Document, MetadataValue
@@ -27,9 +27,7 @@ def add(
     *,
     source: Annotated[str, typer.Option("--source", help="The name to keep standard input under.")] = "",
     title: Annotated[str, typer.Option("--title", help="Its title.")] = "",
-    metadata: Annotated[
-        list[str] | None, typer.Option("--meta", metavar="KEY=VALUE", help="A field to filter by; repeat for more.")
-    ] = None,
+    metadata: MetaOption = None,
     index: IndexOption = None,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
@@ -40,7 +38,7 @@ def add(
     """
     if paths != ["-"] and (source or title):
         raise InvalidInputError("--source and --title name what comes from standard input.", "A file has its own.")
-    fields = _fields(metadata or [])
+    fields = fields_from(metadata or [])
     screen = screen_on()
     with open_index(context, index, create=True, embedder=embedder) as opened:
         for path in paths:
@@ -140,15 +138,3 @@ def _existing(name: str) -> Path:
     if not path.exists():
         raise NotFoundError(f"There is no file {name}.", "To add text itself, pipe it in: `echo TEXT | twofold add -`.")
     return path
-
-
-def _fields(assignments: list[str]) -> dict[str, MetadataValue]:
-    fields: dict[str, MetadataValue] = {}
-    for one in assignments:
-        key, sign, value = one.partition("=")
-        if not (key.strip() and sign):
-            raise InvalidInputError(
-                f"--meta {one} gives no value.", "Write --meta KEY=VALUE, such as --meta author=Ada."
-            )
-        fields[key.strip()] = value
-    return fields

@@ -4,6 +4,9 @@ from typing import Annotated
 
 import typer
 
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.types import MetadataValue
+
 IndexOption = Annotated[
     str | None,
     typer.Option(
@@ -36,6 +39,9 @@ RerankOption = Annotated[
     str | None,
     typer.Option("--rerank", metavar="MODEL", help="Read the best again with this model, or none.", show_default=False),
 ]
+MetaOption = Annotated[
+    list[str] | None, typer.Option("--meta", metavar="KEY=VALUE", help="A field to filter by; repeat for more.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, one object a line.")]
 EmbedderOption = Annotated[
     str | None,
@@ -52,3 +58,16 @@ FilterOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def fields_from(assignments: list[str]) -> dict[str, MetadataValue]:
+    """Return the fields that `KEY=VALUE` texts name. Raise InvalidInputError for a text without a key or a sign."""
+    fields: dict[str, MetadataValue] = {}
+    for one in assignments:
+        key, sign, value = one.partition("=")
+        if not (key.strip() and sign):
+            raise InvalidInputError(
+                f"--meta {one} gives no value.", "Write --meta KEY=VALUE, such as --meta author=Ada."
+            )
+        fields[key.strip()] = value
+    return fields

@@ -11,11 +11,12 @@ import typer
 from twofold.cli.data import write_json
 from twofold.cli.launch import open_index
 from twofold.cli.models import ensure_present
-from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
+from twofold.cli.options import EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
 from twofold.cli.progress import progress_on
 from twofold.cli.screen import Screen, counted, from_here, lasting, one_line, screen_on
 from twofold.compose import MEMORY
 from twofold.domain.errors import NotFoundError, ReadError
+from twofold.domain.types import Metadata
 from twofold.index import Index
 from twofold.pipeline.types import SyncPlan, SyncReport
 
@@ -28,6 +29,7 @@ def sync(
     *,
     watch: Annotated[bool, typer.Option("--watch", help="Stay, and sync again whenever something changes.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Only say what would be done; read and write nothing.")] = False,
+    metadata: MetaOption = None,
     index: IndexOption = None,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
@@ -35,21 +37,24 @@ def sync(
     """Add, update and delete documents until the index says what these files and folders say.
 
     What did not change is not read again. Files that were deleted under a folder named here are deleted from the index.
-    It may be stopped at any moment, and run again. With files that could not be read the exit code is 9.
+    It may be stopped at any moment, and run again. Fields given by --meta stay with their documents in later syncs;
+    files that are new then do not have them, and --meta KEY= takes one away. With files that could not be read the
+    exit code is 9.
     """
     show: Callable[[SyncPlan | SyncReport], None] = write_json if as_json else _draw
+    fields = fields_from(metadata or [])
     if plan:
         with _to_plan_with(context, index, embedder) as opened:
-            show(opened.sync(*paths, plan=True))
+            show(opened.sync(*paths, plan=True, metadata=fields))
         return
     with open_index(context, index, create=True, embedder=embedder) as opened:
         if watch:
             ensure_present(opened.settings)
-            for report in opened.watch(*paths):
+            for report in opened.watch(*paths, metadata=fields):
                 show(report)
                 sys.stdout.flush()
         else:
-            report = _synced(opened, paths)
+            report = _synced(opened, paths, fields)
             show(report)
             _refuse_silence(report)
 
@@ -62,10 +67,10 @@ def _to_plan_with(context: typer.Context, index: str | None, embedder: str | Non
         return open_index(context, MEMORY, create=True, embedder=embedder)
 
 
-def _synced(opened: Index, paths: list[Path]) -> SyncReport:
+def _synced(opened: Index, paths: list[Path], fields: Metadata) -> SyncReport:
     ensure_present(opened.settings)
     with progress_on() as progress:
-        return opened.sync(*paths, progress=progress)
+        return opened.sync(*paths, progress=progress, metadata=fields)
 
 
 def _refuse_silence(report: SyncReport) -> None:

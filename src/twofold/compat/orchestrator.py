@@ -12,6 +12,7 @@ from twofold.compat.shapes import Shape, normalised_of, plain
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import EVERYTHING
 from twofold.index import Index
+from twofold.ingest.source_types import LOCAL_FILE, origin_of
 from twofold.pipeline.results import FoundPassage, SearchResult
 from twofold.query.filter_json import filter_from_json
 
@@ -113,7 +114,7 @@ def _shaped(one: FoundDocument) -> Shape:
 
 
 def _kind(hit: FoundPassage) -> str:
-    return str(hit.metadata.get("source_type") or "local_file")
+    return origin_of(hit.metadata) or LOCAL_FILE
 
 
 def _filename(source: str) -> str:

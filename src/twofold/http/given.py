@@ -8,7 +8,7 @@ from twofold.pipeline.results import FoundPassage, HitTrace, SearchResult
 from twofold.pipeline.types import IndexInfo
 from twofold.ranking.fusion import ArmTrace
 
-OF_SYNC = frozenset({"root", "size", "modified_ns"})
+OF_SYNC = frozenset({"root", "size", "modified_ns", "given"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from twofold.index import Index
 from twofold.ingest.documents import document_of_text
 from twofold.ingest.pool import Failed, Outcome, ReaderPool
 from twofold.ingest.reading import Source
+from twofold.ingest.source_types import UPLOAD, from_origin
 from twofold.pipeline.types import SyncProgress, SyncReport
 
 CHARACTERS_AT_ONCE = 100_000
@@ -198,11 +199,12 @@ def _named(outcome: Outcome, part: Part) -> Outcome:
     """Put what the sender said of a file over what was found in it."""
     if isinstance(outcome, Failed):
         return outcome
+    sent = from_origin(outcome, UPLOAD)
     return replace(
-        outcome,
-        id=part.id or outcome.id,
-        title=part.title or outcome.title,
-        metadata={**outcome.metadata, **part.metadata},
+        sent,
+        id=part.id or sent.id,
+        title=part.title or sent.title,
+        metadata={**sent.metadata, **part.metadata},
     )
 
 

@@ -4,6 +4,7 @@ from hashlib import blake2b
 
 from twofold.domain.types import Document, Metadata, document_id
 from twofold.ingest.reading import Extract, clean
+from twofold.ingest.source_types import SOURCE_TYPE, source_type_of
 
 
 def content_hash(data: bytes) -> str:
@@ -20,7 +21,7 @@ def document_from(source_name: str, extract: Extract, media_type: str, hashed: s
         title=extract.title,
         media_type=media_type,
         blocks=extract.blocks,
-        metadata=extract.metadata,
+        metadata={SOURCE_TYPE: source_type_of(media_type), **extract.metadata},
         content_hash=hashed,
     )
 

@@ -6,11 +6,10 @@ from itertools import pairwise
 
 from twofold.answer.types import Part, Source
 from twofold.domain.types import Chunk
+from twofold.ingest.source_types import LOCAL_FILE, origin_of
 from twofold.pipeline.results import FoundPassage
 from twofold.ranking.neighbours import joined
 
-LOCAL = "local_file"
-"""Where a document came from that says nothing else in its `source_type`."""
 FEW = 3
 """Passages found in a row that become one source. Longer ones would not fit into a budget that takes them whole."""
 
@@ -79,7 +78,7 @@ def _source(run: Sequence[Chunk], hits: Sequence[FoundPassage]) -> tuple[int, So
         if start < chunk.end:
             at = piece.at + start - piece.start
             parts.append(Part(start, chunk.end, at, chunk.id, chunk.page, chunk.place, chunk.heading))
-    kind = best.metadata.get("source_type") or LOCAL
+    kind = origin_of(best.metadata) or LOCAL_FILE
     source = Source(
         number=0,
         text=whole.text,

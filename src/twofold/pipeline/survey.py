@@ -7,29 +7,35 @@ folder or a file too large to read costs nothing.
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
-from twofold.domain.errors import ReadError
+from twofold.domain.errors import InvalidInputError, ReadError
+from twofold.domain.filters import values_of
 from twofold.domain.ports import View
-from twofold.domain.types import DocumentInfo
+from twofold.domain.types import DocumentInfo, Metadata, MetadataValue
 from twofold.ingest.documents import content_hash
-from twofold.ingest.reading import Limits
+from twofold.ingest.reading import Limits, clean_metadata
 from twofold.ingest.walk import Found, Skipped, load, source_name, walk
 from twofold.pipeline.types import LeftOut, Rename, SyncPlan
 
 ROOT = "root"
 SIZE = "size"
 MODIFIED_NS = "modified_ns"
+GIVEN = "given"  # the names of the fields that a sync was given for a document
+NONE_GIVEN: Metadata = MappingProxyType({})
+_OWN = frozenset({ROOT, SIZE, MODIFIED_NS, GIVEN})
 EMPTY_ROOT = "the folder is empty although the index has documents of it; they are kept, remove them with `twofold rm`"
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file to read, and the root it was found under."""
+    """A file to read, the root it was found under, and the fields that its document is given."""
 
     found: Found
     root: str
+    given: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +47,14 @@ class Survey:
     plan: SyncPlan
 
 
-def survey(view: View, roots: Sequence[str | os.PathLike[str]], limits: Limits) -> Survey:
+def survey(view: View, roots: Sequence[str | os.PathLike[str]], limits: Limits, given: Metadata = NONE_GIVEN) -> Survey:
     """Compare folders with the index. Files of the same size and time as before are taken as unchanged.
 
-    Raises NotFoundError for a root that is not there, ReadError for one that cannot be listed.
+    `given` are fields for every document below the roots; one that has others is updated.
+    Raises InvalidInputError for a field that the sync keeps itself, NotFoundError for a root that is not there,
+    ReadError for one that cannot be listed.
     """
+    _check_given(given)
     known = {info.source: info for info in view.documents() if ROOT in info.metadata}
     wanted: dict[str, Wanted] = {}
     skipped: list[LeftOut] = []
@@ -67,7 +76,25 @@ def survey(view: View, roots: Sequence[str | os.PathLike[str]], limits: Limits) 
             for source, info in below.items()
             if source not in files and not any(_is_below(source, place) for place in unseen)
         }
+    wanted = {source: replace(one, given=_given(known.get(source), given)) for source, one in wanted.items()}
     return _decided(known, wanted, {source: gone[source] for source in gone if source not in wanted}, skipped, limits)
+
+
+def _check_given(given: Metadata) -> None:
+    for name in given:
+        if name in _OWN:
+            raise InvalidInputError(f"A sync keeps the field {name!r} itself.", "Choose another name.")
+
+
+def _given(info: DocumentInfo | None, given: Metadata) -> Metadata:
+    """Return the fields that a document has from its caller: those it was given before, and over them those of now."""
+    return clean_metadata({**_given_before(info), **given})
+
+
+def _given_before(info: DocumentInfo | None) -> dict[str, MetadataValue]:
+    if info is None:
+        return {}
+    return {str(name): info.metadata[str(name)] for name in values_of(info.metadata.get(GIVEN, ()))}
 
 
 def _decided(
@@ -78,10 +105,10 @@ def _decided(
     limits: Limits,
 ) -> Survey:
     added = [source for source in wanted if source not in known]
-    updated = [
-        source for source, one in wanted.items() if source in known and _changed(known[source], one.found, limits)
-    ]
-    renamed = _renamed(added, wanted, gone, limits) if gone else ()
+    updated = [source for source, one in wanted.items() if source in known and _changed(known[source], one, limits)]
+    renamed = _renamed(added, wanted, gone, limits) if gone else []
+    moved = {one.new: {**_given_before(gone[one.old]), **wanted[one.new].given} for one in renamed}
+    wanted = {source: replace(one, given=moved.get(source, one.given)) for source, one in wanted.items()}
     moved_from, moved_to = {one.old for one in renamed}, {one.new for one in renamed}
     return Survey(
         tuple(wanted[source] for source in (*added, *updated)),
@@ -101,7 +128,10 @@ def _is_below(source: str, place: str) -> bool:
     return source == place or source.startswith(place.rstrip("/") + "/")
 
 
-def _changed(info: DocumentInfo, found: Found, limits: Limits) -> bool:
+def _changed(info: DocumentInfo, wanted: Wanted, limits: Limits) -> bool:
+    found = wanted.found
+    if _given_before(info) != wanted.given:
+        return True
     if (info.metadata.get(SIZE), info.metadata.get(MODIFIED_NS)) == (found.size, found.mtime_ns):
         return False
     return _hash_of(found, limits) != info.content_hash

@@ -10,10 +10,11 @@ from twofold.domain.errors import ReadError
 from twofold.domain.types import Document, Metadata
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.reading import Limits, Source
+from twofold.ingest.source_types import LOCAL_FILE, from_origin
 from twofold.ingest.walk import load
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.prepare import prepare
-from twofold.pipeline.survey import MODIFIED_NS, ROOT, SIZE, Survey, Wanted, survey
+from twofold.pipeline.survey import GIVEN, MODIFIED_NS, NONE_GIVEN, ROOT, SIZE, Survey, Wanted, survey
 from twofold.pipeline.types import Failure, Phase, SyncPlan, SyncProgress, SyncReport
 
 CHARACTERS_AT_ONCE = 200_000  # of text between two commits: a second or two of embedding
@@ -22,13 +23,21 @@ DOCUMENTS_AT_ONCE = 64
 OnProgress = Callable[[SyncProgress], None]
 
 
-def plan_sync(parts: Parts, roots: Sequence[str | os.PathLike[str]], limits: Limits) -> SyncPlan:
+def plan_sync(
+    parts: Parts, roots: Sequence[str | os.PathLike[str]], limits: Limits, metadata: Metadata = NONE_GIVEN
+) -> SyncPlan:
     """Say what a sync would do."""
     with parts.store.view() as view:
-        return survey(view, roots, limits).plan
+        return survey(view, roots, limits, metadata).plan
 
 
-def sync(parts: Parts, roots: Sequence[str | os.PathLike[str]], limits: Limits, on_progress: OnProgress) -> SyncReport:
+def sync(
+    parts: Parts,
+    roots: Sequence[str | os.PathLike[str]],
+    limits: Limits,
+    on_progress: OnProgress,
+    metadata: Metadata = NONE_GIVEN,
+) -> SyncReport:
     """Add, update and delete documents until the index says what the roots say.
 
     Documents are committed a few at a time, each whole; deletions come last. A file that cannot be read becomes one
@@ -39,7 +48,7 @@ def sync(parts: Parts, roots: Sequence[str | os.PathLike[str]], limits: Limits, 
     on_progress(SyncProgress(Phase.WALK, 0, 0))
     parts.store.adopt(parts.recipe)
     with parts.store.view() as view:
-        found = survey(view, roots, limits)
+        found = survey(view, roots, limits, metadata)
     run = _Run(parts, found, on_progress)
     with ReaderPool(own=parts.readers) as pool:
         for batch in run.batches(pool, limits):
@@ -124,8 +133,13 @@ class _Run:
 
 
 def placed(document: Document, wanted: Wanted) -> Document:
-    """Note where a document came from, so that the next sync knows whether it changed, and filters can ask."""
+    """Note where a document came from, so that the next sync knows whether it changed, and filters can ask.
+
+    Fields that the caller of the sync gave win over what the file states.
+    """
     found = wanted.found
     modified = datetime.fromtimestamp(found.mtime_ns / 1e9, tz=UTC).isoformat(timespec="seconds")
     own: Metadata = {ROOT: wanted.root, SIZE: found.size, MODIFIED_NS: found.mtime_ns, "modified": modified}
-    return replace(document, metadata={**document.metadata, **own})
+    local = from_origin(document, LOCAL_FILE)
+    names: Metadata = {GIVEN: tuple(wanted.given)} if wanted.given else {}
+    return replace(local, metadata={**local.metadata, **own, **wanted.given, **names})

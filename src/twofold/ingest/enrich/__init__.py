@@ -3,10 +3,11 @@
 from twofold.domain.types import Chunk, Metadata
 from twofold.ingest.enrich.entities import entity_density, focused_keywords, mentions_of
 from twofold.ingest.enrich.judging import is_left_out, quality_of
-from twofold.ingest.enrich.kinds import kind_of_passage
+from twofold.ingest.enrich.kinds import Kind, kind_of_passage
 from twofold.ingest.enrich.shape import shape_of
+from twofold.ingest.enrich.subjects import subject_of
 
-RULES = "rules-1"
+RULES = "rules-2"
 """The name of these rules, for a collection's recipe; other rules get another name."""
 
 
@@ -17,7 +18,8 @@ def enrich(chunk: Chunk) -> Metadata:
     - `entity_density`: mentions of entities per word, in [0, 1], to four digits; see `entity_density`.
     - `keywords`: at most five: article and section numbers, codes, abbreviations, years; see `focused_keywords`.
     - `semantic_type_primary`: code, table, reference, procedure, list, definition, example or narrative; see
-      `kind_of_passage`.
+      `kind_of_passage`. Where the words show a subject, it is a second value: biodiversity_conservation or
+      water_bodies; see `subject_of`.
     - `omit_flag`: whether nobody would want to find it: contents, navigation, page numbers; see `is_left_out`.
     - `chunk_quality`: poor, ok or high; see `quality_of`.
 
@@ -28,11 +30,17 @@ def enrich(chunk: Chunk) -> Metadata:
     mentions = mentions_of(shape)
     kind = kind_of_passage(chunk, shape)
     left_out = is_left_out(chunk, shape)
+    subject = subject_of([*_words_in_front(chunk), *shape.words], is_table=kind is Kind.TABLE)
     return {
         "word_count": len(shape.words),
         "entity_density": entity_density(mentions, shape),
         "keywords": focused_keywords(mentions),
-        "semantic_type_primary": kind.value,
+        "semantic_type_primary": (kind.value, subject) if subject else kind.value,
         "omit_flag": left_out,
         "chunk_quality": quality_of(shape, kind, left_out=left_out).value,
     }
+
+
+def _words_in_front(chunk: Chunk) -> list[str]:
+    """Return the words of the nearest heading and of a table's header row, which say what the cells are about."""
+    return shape_of(" ".join((*chunk.heading[-1:], chunk.header))).words

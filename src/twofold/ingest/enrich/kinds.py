@@ -9,7 +9,7 @@ from twofold.ingest.enrich.shape import Shape
 LEAST_LINES = 2
 DEFINED_WITHIN = 200  # characters
 
-_TABLE_LINE = re.compile(r"^[^|\t\n]*[|\t][^|\t\n]*[|\t]", re.MULTILINE)
+_TABLE_LINE = re.compile(r"^[^|\t\n]*(?:[|\t][^|\t\n]*[|\t]| \| )", re.MULTILINE)
 _CODE_LINE = re.compile(
     r"^[ \t]*+(?:(?:def|class|import|from|return|func|fn|public|private|static|const|let|var|#include|package|SELECT|"
     r"INSERT|CREATE|UPDATE|WITH)\b[^.\n]*$|[^\n]*[;{}]|@\w+.*|\$ .*|//.*|/\*.*|</?\w[^\n]*>)[ \t]*$",
@@ -57,8 +57,9 @@ class Kind(StrEnum):
 def kind_of_passage(chunk: Chunk, shape: Shape) -> Kind:
     """Say what a passage is; the first rule that fits decides.
 
-    1. table: it continues one, or half of its lines (two at least) have two bars or tabs.
-    2. code: it stands in fences, or half of its lines (two at least) begin or end as statements do.
+    1. code: it stands in fences. Table: it continues one, or half of its lines (two at least) have two bars or tabs,
+       or one bar between blanks.
+    2. code: half of its lines (two at least) begin or end as statements do.
     3. reference, procedure, definition, example: its last heading says so ("References", "How to ...", "Glossary").
     4. reference: half of its lines (two at least) name a DOI, an address, pages or "et al".
     5. procedure: two of its lines are numbered steps; list: half of its lines (two at least) have bullets.
@@ -73,11 +74,11 @@ def kind_of_passage(chunk: Chunk, shape: Shape) -> Kind:
 
 
 def _by_lines(chunk: Chunk, text: str, lines: int) -> Kind | None:
+    if text.lstrip().startswith(("```", "~~~")):
+        return Kind.CODE
     if chunk.header or _half(_TABLE_LINE, text, lines):
         return Kind.TABLE
-    if text.lstrip().startswith(("```", "~~~")) or _half(_CODE_LINE, text, lines):
-        return Kind.CODE
-    return None
+    return Kind.CODE if _half(_CODE_LINE, text, lines) else None
 
 
 def _by_heading(chunk: Chunk) -> Kind | None:
