@@ -17,6 +17,7 @@ from twofold.lexical.analyze import analyser_for
 from twofold.models.deferred import DeferredEmbedder
 from twofold.models.embedding_memory import RememberingEmbedder
 from twofold.models.identities import identity_of, remembered_identity
+from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
 from twofold.models.open_models import OpenModels, OpenRerankers
 from twofold.models.progress import Progress, ignore
 from twofold.models.recovering import RecoveringEmbedder
@@ -261,6 +262,8 @@ def _embedder(store: Store, settings: Settings, own: OpenExtensions, progress: C
         identity = remembered_identity(spec, held.embedder)
     how = {"cache": settings.models, "offline": settings.offline, "progress": progress}
     opener = partial(_opened, EMBEDDERS, spec, **how, dimensions=0 if identity is None else identity.dimensions)
+    if spec == NO_EMBEDDER:
+        return NoEmbedder()
     recovering = RecoveringEmbedder(DeferredEmbedder(identity, opener), opener)
     return RememberingEmbedder(recovering, size) if size else recovering
 

@@ -11,6 +11,7 @@ from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.ports import Reranker
 from twofold.late import late
 from twofold.models.deferred import is_loaded
+from twofold.models.no_embedder import NO_EMBEDDER
 from twofold.pipeline.metrics import DocumentCounts, Meter, Metrics
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import SearchResult
@@ -155,6 +156,8 @@ class Searcher:
             base = noting(base, notes)
         plan = plan_of(settings) if overrides else self._plan
         k, mode = plan.k if asking.k is None else asking.k, asking.mode or plan.mode
+        if mode == "hybrid" and settings.embedder == NO_EMBEDDER:
+            mode = "bm25"  # what was indexed by words alone is searched by words alone
         plan = replace(plan, k=k, mode=mode, filter=asking.filter)
         own = None if asking.rerank is None or isinstance(asking.rerank, str) else asking.rerank
         return replace(base, aids=aids_for(base.aids, settings, self._openers, own)), plan, settings

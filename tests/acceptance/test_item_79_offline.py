@@ -1,10 +1,15 @@
 """Checklist 79: without a network everything but fetching works, by the same formula; what is missing is named."""
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from indexed import GIT, indexed, sources
 from twofold import Index
-from twofold.domain.errors import ModelError
+from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.settings import load_settings
 
 
@@ -38,3 +43,46 @@ def test_a_distant_server_is_refused_and_one_on_this_machine_is_not() -> None:
     result = indexed(GIT).search("merge", rerank="http://127.0.0.1:9/v1#m", settings={"patience.retries": 0})
     assert sources(result)[0] == "merge.md"
     assert result.degraded[0].startswith("rerank unavailable: ")
+
+
+def test_documents_are_indexed_and_found_by_words_where_no_model_can_be_had(tmp_path: Path) -> None:
+    (tmp_path / "reset.md").write_text("Undo the last commit with git reset.\n")
+    (tmp_path / "pie.md").write_text("A recipe for apple pie.\n")
+    refused = twofold("sync", tmp_path, "-i", "words")
+    synced = twofold("sync", tmp_path, "-i", "words", "--embedder", "none")
+    found = twofold("search", "undo a commit", "-i", "words", "--json")
+    result = json.loads(found.stdout)
+
+    assert refused.returncode == 8
+    assert "--embedder none" in refused.stderr
+    assert synced.returncode == found.returncode == 0, synced.stderr + found.stderr
+    assert [Path(hit["source"]).name for hit in result["hits"]] == ["reset.md"]
+    assert result["mode"] == "bm25"
+
+
+def test_an_index_of_words_is_reranked_and_answers_and_says_why_it_has_no_meaning() -> None:
+    with Index(":memory:", overrides={"embedder": "none", "rerank.model": "word-overlap"}) as index:
+        for source, text in GIT.items():
+            index.add(text, source=source)
+        result = index.search("how many parents has a merge commit")
+        answer = index.ask("How many parents has a merge commit?")
+        with pytest.raises(InvalidInputError, match="There is no embedder") as refused:
+            index.search("merge", mode="semantic")
+
+    assert (result.mode, result.degraded, result.hits[0].source) == ("bm25", (), "merge.md")
+    assert result.rerank is not None
+    assert "two parents" in answer.text
+    assert "reindex --embedder" in refused.value.remedy
+
+
+def test_an_index_of_words_gets_vectors_when_a_model_is_there(tmp_path: Path) -> None:
+    with Index(tmp_path / "n", overrides={"embedder": "none"}) as index:
+        index.add("Undo the last commit with git reset.", source="a.md")
+    with Index(tmp_path / "n", overrides={"embedder": "hashing"}) as index:
+        index.reindex()
+        assert index.search("undo").mode == "hybrid"
+
+
+def twofold(*words: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "twofold", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)

