@@ -25,6 +25,7 @@ from twofold.models.unasked import UnaskedEmbedder
 from twofold.pipeline.boosting import BoostPlan
 from twofold.pipeline.guarding import GuardedEmbedder, GuardedReranker
 from twofold.pipeline.limits import StageLimits
+from twofold.pipeline.memory_watch import MemoryWatch
 from twofold.pipeline.patience import Patience
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.rerank import RerankPlan
@@ -175,6 +176,7 @@ def plan_of(settings: Settings) -> SearchPlan:
             weight=settings.rerank.weight,
             threshold=settings.rerank.threshold,
             budget_ms=chosen.budget_ms,
+            batch=settings.batch.rerank,
         ),
         metadata=MetadataWeights(weighed.relevance, weighed.features, weighed.kind, weighed.cap),
         diversity=Limits(varied.per_page, varied.per_source, varied.duplicates),
@@ -236,7 +238,7 @@ def searching_parts(
         store=store,
         embedder=used,
         analyser=analyser_for(settings.analyser),
-        aids=Aids(calibrations=load_calibrations()),
+        aids=Aids(calibrations=load_calibrations(), memory=MemoryWatch(settings.memory_limit_mb)),
     )
 
 

@@ -62,6 +62,7 @@ def filled(searching: SearchParts, settings: Settings, embedder: str, own: OpenE
         ),
         readers=own.readers(settings.sync.extensions),
         retry=retry,
+        batch=settings.batch.embed,
     )
 
 

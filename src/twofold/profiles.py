@@ -163,6 +163,9 @@ _LOCALGPT_SHARED: _Stated = {
     "cache.similarity": (0.98, "68"),
     "cache.scope": ("shared", "68"),
     "cache.embeddings": (500, "68"),
+    "batch.embed": (32, "71"),
+    "batch.rerank": (16, "71"),
+    "search.max_results": (100, "71"),
     "patience.embed_seconds": (30.0, "71"),
     "patience.retrieve_seconds": (60.0, "71"),
     "patience.rerank_seconds": (30.0, "71"),
@@ -174,8 +177,7 @@ _LOCALGPT_LACKS = (
     "answerai-colbert-small-v1 (49) and bge-reranker-base (48): one cross-encoder stands for both.",
     "qwen3:8b and qwen3:0.6b (65): no server is asked unless you name one in `generator`, as `ollama/qwen3:8b`.",
     "A bare model's answer where search fails (75, C17) is given where `answer.on_failure` is `llm`, never unasked.",
-    "Batches of 32, 16 and 1 (71): the models choose their own.",
-    "100 results a query (71) and passages of at most 2,048 (6): see `search.k` and `chunk.size`.",
+    "Passages of at most 2,048 (6): see `chunk.size`.",
 )
 
 _LOCALGPT = _profile(

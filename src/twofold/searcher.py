@@ -140,7 +140,7 @@ class Searcher:
         """Say how searching went since this was opened, and which models are in memory."""
         embedder = self._parts.embedder
         loaded = (embedder.identity.name,) if is_loaded(embedder) else ()
-        return self._meter.snapshot((*loaded, *self._openers.loaded()))
+        return self._meter.snapshot((*loaded, *self._openers.loaded()), self._parts.aids.memory.use())
 
     def parts_for(self, asking: Asking) -> tuple[SearchParts, SearchPlan]:
         """Give the parts and the plan that a search uses."""
@@ -158,7 +158,8 @@ class Searcher:
         k, mode = plan.k if asking.k is None else asking.k, asking.mode or plan.mode
         if mode == "hybrid" and settings.embedder == NO_EMBEDDER:
             mode = "bm25"  # what was indexed by words alone is searched by words alone
-        plan = replace(plan, k=k, mode=mode, filter=asking.filter)
+        most = settings.search.max_results
+        plan = replace(plan, k=min(k, most), wanted=k, mode=mode, filter=asking.filter)
         own = None if asking.rerank is None or isinstance(asking.rerank, str) else asking.rerank
         return replace(base, aids=aids_for(base.aids, settings, self._openers, own)), plan, settings
 
@@ -183,6 +184,7 @@ class Searcher:
                 self._query_log.append(late("twofold.evaluate.logged:logged_error")(query, error))
 
     def _record(self, found: SearchResult) -> None:
+        self._parts.aids.memory.look()
         counts = found.counts
         self._meter.record(
             found.timings_ms,

@@ -41,7 +41,6 @@ _MODELS: Mapping[str, str] = MappingProxyType(
         "sentence-transformers/all-MiniLM-L6-v2": _EMBEDDER,
     }
 )
-_MODELS_OWN = "models choose their own batches"
 
 
 class Toggle(NamedTuple):
@@ -90,6 +89,9 @@ RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "PERFORMANCE_CONFIG.timeouts.retrieval": ("patience.retrieve_seconds",),
         "PERFORMANCE_CONFIG.timeouts.reranking": ("patience.rerank_seconds",),
         "PERFORMANCE_CONFIG.timeouts.synthesis": ("patience.generate_seconds",),
+        "PERFORMANCE_CONFIG.batch_sizes.embedding": ("batch.embed",),
+        "PERFORMANCE_CONFIG.batch_sizes.reranking": ("batch.rerank",),
+        "PERFORMANCE_CONFIG.memory_limits.max_results_per_query": ("search.max_results",),
         "PERFORMANCE_CONFIG.memory_limits.max_cache_size": ("cache.size",),
         "retrieval_mode": ("search.mode",),
         "embedding_model": ("embedder",),
@@ -120,10 +122,7 @@ UNUSED: Mapping[str, str] = MappingProxyType(
         "MODEL_CONFIG.generation_model": "no server is asked unless you name it in `generator`",
         "MODEL_CONFIG.enrichment_model": "rules enrich here; name a server of yours in `generator` for rewriting",
         "RETRIEVAL_CONFIG.retriever": "there is one retriever; `search.mode` chooses its arms",
-        "PERFORMANCE_CONFIG.batch_sizes.embedding": _MODELS_OWN,
-        "PERFORMANCE_CONFIG.batch_sizes.reranking": _MODELS_OWN,
-        "PERFORMANCE_CONFIG.batch_sizes.synthesis": _MODELS_OWN,
-        "PERFORMANCE_CONFIG.memory_limits.max_results_per_query": "`search.k` says how many",
+        "PERFORMANCE_CONFIG.batch_sizes.synthesis": "one answer is written at a time",
         "PERFORMANCE_CONFIG.memory_limits.chunk_size_limit": "`chunk.size` is the limit, in tokens",
         "device": "the runtime chooses",
     }

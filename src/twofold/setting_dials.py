@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from twofold.answer_settings import AnswerSettings
 from twofold.setting_groups import (
+    BatchSettings,
     BoostSettings,
     CacheSettings,
     ChunkSettings,
@@ -87,6 +88,10 @@ class Settings:
     writer_wait_seconds: Annotated[
         float, Meta(ge=0, le=3600, description="How long to wait for another process that is writing.")
     ] = 5.0
+    memory_limit_mb: Annotated[
+        float,
+        Meta(ge=0, le=1_000_000_000, description="Warn and collect garbage above this much memory; 0 for never."),
+    ] = 8_192.0
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     fusion: FusionSettings = field(default_factory=FusionSettings)
@@ -98,6 +103,7 @@ class Settings:
     rewrite: RewriteSettings = field(default_factory=RewriteSettings)
     cache: CacheSettings = field(default_factory=CacheSettings)
     patience: PatienceSettings = field(default_factory=PatienceSettings)
+    batch: BatchSettings = field(default_factory=BatchSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     log: LogSettings = field(default_factory=LogSettings)

@@ -33,6 +33,9 @@ class SearchSettings:
     """What a search does unless the caller says otherwise."""
 
     k: Annotated[int, Meta(ge=1, le=1000, description="How many passages a search gives.")] = 10
+    max_results: Annotated[
+        int, Meta(ge=1, le=1000, description="The most passages that a search gives, whatever it is asked for.")
+    ] = 1000
     mode: Annotated[Mode, Meta(description="Which arms look: words and meaning, words alone, or meaning alone.")] = (
         "hybrid"
     )
@@ -228,6 +231,18 @@ class PatienceSettings:
     backoff_seconds: Annotated[
         float, Meta(ge=0, le=60, description="The wait before the first retry; doubled each time.")
     ] = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSettings:
+    """How much a model is handed at once."""
+
+    embed: Annotated[
+        int, Meta(ge=1, le=4096, description="Passages that the embedder gets at once while documents are added.")
+    ] = 128
+    rerank: Annotated[
+        int, Meta(ge=0, le=1000, description="Passages that the reranker gets at once; 0 for all candidates.")
+    ] = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,18 @@
 import threading
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
+import msgspec
 import pytest
 
+from serving import Answered, Asked, embeddings, reranking, serving
+from twofold import Index
 from twofold.domain.errors import InvalidInputError, ModelError, StageTimeoutError
-from twofold.models.endpoint import BATCH
-from twofold.pipeline.limits import (
-    MOST_ABANDONED,
-    RESULTS_PER_QUERY,
-    BatchSizes,
-    Deadline,
-    StageLimits,
-    TimedCalls,
-    batches,
-)
+from twofold.pipeline.limits import MOST_ABANDONED, Deadline, StageLimits, TimedCalls
+from twofold.searcher import Asking
+from twofold.several import search_several
+from visiting import visiting
 
 MOMENT = 0.01
 
@@ -36,17 +34,103 @@ def await_helpers() -> None:
             thread.join(10.0)
 
 
-def test_the_defaults_are_those_of_the_checklist() -> None:
-    assert StageLimits() == StageLimits(embed=30.0, retrieve=60.0, rerank=30.0, synthesise=120.0)
-    assert BatchSizes() == BatchSizes(embed=32, rerank=16, synthesise=1)
-    assert RESULTS_PER_QUERY == 100
-    assert BatchSizes().embed == BATCH
+def cats(count: int) -> str:
+    """Write so many paragraphs of 14 words, each a passage of its own where a passage has 16 tokens."""
+    return "\n\n".join(f"Cat number {n} sat on the mat and slept there all day long." for n in range(count))
 
 
-def test_seventy_texts_are_three_batches_of_32() -> None:
-    assert [len(batch) for batch in batches(range(70), BatchSizes().embed)] == [32, 32, 6]
-    assert [one for batch in batches(range(70), 16) for one in batch] == list(range(70))
-    assert list(batches([], 16)) == []
+class Noting:
+    """A server of embeddings and reranking that keeps how many texts it was sent, request by request."""
+
+    def __init__(self) -> None:
+        self.embedded: list[int] = []
+        self.reranked: list[int] = []
+
+    def __call__(self, asked: Asked) -> Answered:
+        body = msgspec.json.decode(asked.body)
+        if asked.path == "/v1/embeddings":
+            self.embedded.append(len(body["input"]))
+            return embeddings(asked)
+        self.reranked.append(len(body["documents"]))
+        return reranking(asked)
+
+
+@pytest.mark.parametrize("profile", ["localgpt", "localgpt-ui"])
+def test_the_stages_have_the_times_that_the_system_gives_them(profile: str) -> None:
+    with Index(":memory:", overrides={"profile": profile, "embedder": "hashing"}) as index:
+        plan = index.searcher.parts_for(Asking())[1]
+
+    assert plan.patience.limits == StageLimits(embed=30.0, retrieve=60.0, rerank=30.0, synthesise=120.0)
+
+
+def test_seventy_passages_are_embedded_in_batches_of_32_32_and_6() -> None:
+    noting = Noting()
+    with serving(noting) as address:
+        settings = {"profile": "localgpt", "embedder": f"{address}/v1#m&dimensions=64", "chunk.size": 16}
+        with Index(":memory:", overrides=settings) as index:
+            index.add(cats(70), source="a.md")
+            assert index.info().chunks == 70
+
+    assert noting.embedded == [32, 32, 6]
+
+
+def test_twenty_candidates_are_reranked_in_batches_of_16_and_4() -> None:
+    noting = Noting()
+    with serving(noting) as address:
+        settings = {"profile": "localgpt", "embedder": "hashing", "rerank.model": f"{address}/v1#m"}
+        with Index(":memory:", overrides=settings) as index:
+            for number in range(25):
+                index.add(f"A sentence about cats, number {number}.", source=f"{number}.md")
+            result = index.search("cats")
+            at_once = index.search("cats", settings={"batch.rerank": 0})
+
+    assert noting.reranked == [16, 4, 20]
+    assert result.rerank is not None
+    assert result.rerank.read == 20
+    assert [hit.source for hit in result.hits] == [hit.source for hit in at_once.hits]
+
+
+@pytest.fixture(scope="module")
+def many() -> Iterator[Index]:
+    """An index of 150 passages that all match."""
+    with Index(":memory:", overrides={"embedder": "hashing", "chunk.size": 16}) as index:
+        index.add(cats(150), source="a.md")
+        yield index
+
+
+def test_the_system_gives_at_most_100_results_and_says_so(many: Index) -> None:
+    result = many.search("cat", k=150, profile="localgpt", settings={"rerank.model": "none", "rerank.keep": 0})
+
+    assert len(result.hits) == 100
+    assert "k: 150 passages were asked for, and `search.max_results` allows 100." in result.degraded
+
+
+def test_other_profiles_give_as_many_as_are_asked_for(many: Index) -> None:
+    result = many.search("cat", k=150)
+
+    assert (len(result.hits), result.degraded) == (150, ())
+
+
+def test_more_than_a_thousand_are_refused_also_where_fewer_would_be_given(many: Index) -> None:
+    with pytest.raises(InvalidInputError, match="from 1 to 1000, not 1001"):
+        many.search("cat", k=1001, profile="localgpt")
+
+
+def test_the_server_and_several_indexes_keep_to_it_too(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        with Index(tmp_path / "indexes" / name, overrides={"embedder": "hashing", "chunk.size": 16}) as index:
+            index.add(cats(80), source="a.md")
+    said = {"search.max_results": 100}
+    with visiting(tmp_path, said=said) as visit:
+        asked = {"query": "cat", "k": 150}
+        one = visit.client.post("/v1/indexes/one/search", json=asked).json()
+    folders = [tmp_path / "indexes" / name for name in ("one", "two")]
+    both = search_several(folders, "cat", Asking(k=150, settings=said))
+
+    assert len(one["hits"]) == 80
+    assert "allows 100" in one["degraded"][0]
+    assert len(both.hits) == 100
+    assert "allows 100" in both.degraded[0]
 
 
 def test_a_call_that_takes_too_long_is_given_up_and_ends_by_itself(stuck: threading.Event) -> None:
@@ -123,5 +207,3 @@ def test_a_deadline_is_passed_after_its_seconds_and_never_without() -> None:
 def test_limits_that_make_no_sense_are_refused(seconds: float) -> None:
     with pytest.raises(InvalidInputError):
         StageLimits(rerank=seconds)
-    with pytest.raises(InvalidInputError):
-        BatchSizes(rerank=0)

@@ -2,14 +2,16 @@
 
 import gc
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from twofold import Index
 from twofold.pipeline import memory_watch
-from twofold.pipeline.memory_watch import MEGABYTE, MemoryUse, memory_use, relieve, resident_bytes
-from twofold.pipeline.metrics import Meter
+from twofold.pipeline.memory_watch import MEGABYTE, MemoryUse, MemoryWatch, resident_bytes
+from visiting import fill, visiting
 
 
 def test_more_than_8_gb_is_a_warning_and_8_gb_are_none() -> None:
@@ -19,12 +21,14 @@ def test_more_than_8_gb_is_a_warning_and_8_gb_are_none() -> None:
 
 
 def test_the_report_names_resident_memory_and_loaded_models() -> None:
-    metrics = Meter().snapshot(loaded=("bge-small-en-v1.5",))
+    with Index(":memory:", overrides={"embedder": "hashing"}) as index:
+        index.add("The cat sat on the mat.", source="a.txt")
+        index.search("cat")
+        metrics = index.metrics()
 
     assert 5.0 < metrics.memory.resident_mb < 8_192.0
-    assert metrics.memory.warning == ""
-    assert metrics.loaded == ("bge-small-en-v1.5",)
-    assert Meter().snapshot(limit_mb=1.0).memory.warning
+    assert (metrics.memory.limit_mb, metrics.memory.warning, metrics.memory.collections) == (8_192.0, "", 0)
+    assert metrics.loaded == ("hashing",)
 
 
 def test_resident_memory_grows_with_what_is_held() -> None:
@@ -47,13 +51,55 @@ class Knot:
         self.itself = self
 
 
-def test_garbage_is_collected_where_there_is_a_warning_and_not_otherwise() -> None:
+@pytest.fixture
+def uncollected() -> Iterator[None]:
     gc.disable()
-    try:
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize(("limit", "collected"), [(1.0, True), (8_192.0, False), (0.0, False)])
+def test_a_search_above_the_limit_warns_and_collects(
+    limit: float, caplog: pytest.LogCaptureFixture, *, collected: bool
+) -> None:
+    with Index(":memory:", overrides={"embedder": "hashing", "memory_limit_mb": limit}) as index:
         gone = weakref.ref(Knot())
-        assert not relieve(MemoryUse(100.0))
-        assert gone() is not None
-        assert relieve(memory_use(limit_mb=1.0))
+        index.search("cat")
+        index.search("cat again")
+        metrics = index.metrics()
+
+    assert (gone() is None) is collected
+    assert metrics.memory.collections == int(collected)
+    assert bool(metrics.memory.warning) is collected
+    said = [record.getMessage() for record in caplog.records if "memory are in use" in record.getMessage()]
+    assert len(said) == int(collected)
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_documents_that_are_added_are_watched_too() -> None:
+    with Index(":memory:", overrides={"embedder": "hashing", "memory_limit_mb": 1.0}) as index:
+        gone = weakref.ref(Knot())
+        index.add("The cat sat on the mat.", source="a.txt")
+
         assert gone() is None
-    finally:
-        gc.enable()
+        assert index.metrics().memory.collections == 1
+
+
+def test_the_server_reports_it(tmp_path: Path) -> None:
+    fill(tmp_path)
+    with visiting(tmp_path, said={"memory_limit_mb": 1.0}) as visit:
+        visit.client.post("/v1/indexes/notes/search", json={"query": "cat"})
+        lines = visit.client.get("/metrics").text.splitlines()
+
+    assert 'twofold_search_collections_total{index="notes"} 1' in lines
+    assert any(line.startswith("twofold_resident_megabytes ") for line in lines)
+
+
+def test_after_a_minute_it_collects_again() -> None:
+    now = [0.0]
+    watch = MemoryWatch(1.0, lambda: now[0])
+    for now[0] in (0.0, 59.0, 60.0, 61.0):
+        watch.look()
+
+    assert watch.use().collections == 2

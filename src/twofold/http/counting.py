@@ -75,6 +75,7 @@ def index_lines(found: Iterable[tuple[str, Metrics]]) -> Iterator[str]:
         "queries": ("Questions asked, answered or not.", lambda one: one.queries),
         "cached": ("Answers given from memory.", lambda one: one.cached),
         "degraded": ("Answers that had to do without a part.", lambda one: one.degraded),
+        "collections": ("Times that garbage was collected for want of memory.", lambda one: one.memory.collections),
         "errors": ("Questions that ended in an error.", lambda one: sum(one.errors.values())),
     }
     for word, (text, read) in counters.items():

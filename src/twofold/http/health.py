@@ -10,7 +10,7 @@ from twofold.http.page_files import PageFile, PageFiles
 from twofold.http.problems import refused
 from twofold.http.service import PUBLIC_SCOPE, SCOPE, GuardedRoute, Here, Service, encoded, json_response, needs
 from twofold.http.tokens import Action
-from twofold.pipeline.memory_watch import memory_use
+from twofold.pipeline.memory_watch import MEGABYTE, resident_bytes
 
 router = APIRouter(tags=["server"], route_class=GuardedRoute)
 _PUBLIC = {SCOPE: PUBLIC_SCOPE}
@@ -95,7 +95,7 @@ def _file(request: Request, name: str) -> Response:
 def _lines(service: Service) -> list[str]:
     return [
         *gauge("twofold_ready", "Whether the server takes requests.", {"": float(service.standing.ready)}),
-        *gauge("twofold_resident_megabytes", "Memory in use.", {"": memory_use().resident_mb}),
+        *gauge("twofold_resident_megabytes", "Memory in use.", {"": resident_bytes() / MEGABYTE}),
         *gauge("twofold_busy_workers", "Calls that run or wait.", {"": float(service.workers.busy)}),
         *gauge("twofold_streams", "Answers being written.", {"": float(service.standing.streams)}),
         *gauge("twofold_waiting_jobs", "Jobs that wait.", {"": float(service.jobs.waiting)}),

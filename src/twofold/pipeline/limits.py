@@ -1,4 +1,4 @@
-"""Limits of time and size: how long each stage of a search may take, how much is done at once (checklist 71).
+"""Limits of time: how long each stage of a search may take.
 
 A call to a model cannot be stopped from outside. It is made in a thread of its own, and where it takes too long it is
 left alone to end by itself; when too many have been left so, further calls are refused at once until one has ended.
@@ -8,7 +8,7 @@ What reads a store is never left alone, since it works on a view that is about t
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TypeVar
@@ -16,14 +16,12 @@ from typing import TypeVar
 from twofold.domain.errors import InvalidInputError, StageTimeoutError
 
 Answer = TypeVar("Answer")
-Item = TypeVar("Item")
 MOST_ABANDONED = 8
-RESULTS_PER_QUERY = 100
 
 
 @dataclass(frozen=True, slots=True)
 class StageLimits:
-    """How many seconds each stage may take, 0 for no limit. The defaults are those of checklist 71."""
+    """How many seconds each stage may take, 0 for no limit."""
 
     embed: float = 30.0
     retrieve: float = 60.0
@@ -35,28 +33,6 @@ class StageLimits:
         for seconds in (self.embed, self.retrieve, self.rerank, self.synthesise):
             if not 0.0 <= seconds <= threading.TIMEOUT_MAX:
                 raise InvalidInputError(f"A stage cannot be given {seconds} s.", "Use 0 for no limit.")
-
-
-@dataclass(frozen=True, slots=True)
-class BatchSizes:
-    """How many texts, pairs and answers are handed to a model at once, where the caller decides (checklist 71).
-
-    Models of the catalogue group what they are handed anew, by length and by what was measured to be fast.
-    """
-
-    embed: int = 32
-    rerank: int = 16
-    synthesise: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
-        if min(self.embed, self.rerank, self.synthesise) < 1:
-            raise InvalidInputError("A batch holds at least 1.", "Use 1 to hand over one at a time.")
-
-
-def batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """Cut a sequence into runs of at most `size`, in order. Worked: 70 texts in batches of 32 are 32, 32 and 6."""
-    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 class Deadline:

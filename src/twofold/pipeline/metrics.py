@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from twofold.pipeline.memory_watch import LIMIT_MB, MemoryUse, memory_use
+from twofold.pipeline.memory_watch import MemoryUse
 
 LAST = 1_000
 MOST_NAMES = 64
@@ -150,9 +150,8 @@ class Meter:
             name = _bounded(kind, self._errors)
             self._errors[name] = self._errors.get(name, 0) + 1
 
-    def snapshot(self, loaded: Sequence[str] = (), limit_mb: float = LIMIT_MB) -> Metrics:
-        """Give the metrics as they are now, with a look at this process's memory."""
-        use = memory_use(limit_mb)
+    def snapshot(self, loaded: Sequence[str] = (), memory: MemoryUse = MemoryUse(0.0)) -> Metrics:
+        """Give the metrics as they are now, beside the memory in use and the models in it."""
         with self._turn:
             answered = self._response.count
             return Metrics(
@@ -164,7 +163,7 @@ class Meter:
                 response=self._response.times(),
                 stages={name: series.times() for name, series in self._stages.items()},
                 documents=self._documents,
-                memory=use,
+                memory=memory,
                 loaded=tuple(loaded),
             )
 

@@ -31,7 +31,8 @@ class Parts(SearchParts):
     """A collection's store, what searches it, and what makes its passages.
 
     `chunking` describes the chunker; `settings` are those that the parts were made with, by name. `readers` are the
-    user's own. `retry` says how often an embedder that is out of reach is asked again.
+    user's own. `retry` says how often an embedder that is out of reach is asked again, `batch` how
+    many passages it gets at once.
     """
 
     chunker: Chunker
@@ -40,6 +41,7 @@ class Parts(SearchParts):
     enriching: Enriching = NO_ENRICHING
     readers: tuple[OwnReader, ...] = ()
     retry: RetryPlan = ONCE
+    batch: int = 128
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages, asking again as `retry` says. Raises ModelError."""

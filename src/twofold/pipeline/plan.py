@@ -32,7 +32,7 @@ class SearchPlan:
     `pre`, before the arms choose, or `post`, after fusion, which can leave fewer than `k`. `window` is how many
     neighbours on either side come with each passage. `feedback` is how many terms are taken from what meaning found
     first, `by_intent` narrows a question to the passages of the kind that it asks for, if there are any. `profile` is
-    a name for the trace.
+    a name for the trace. `wanted` is how many passages were asked for, which may be more than `k`.
     """
 
     k: int = 10
@@ -48,6 +48,7 @@ class SearchPlan:
     by_intent: bool = False
     on_failure: str = "degrade"
     profile: str = ""
+    wanted: int = 0
     fusion: FusionPlan = field(default_factory=FusionPlan)
     likeness: Likeness = field(default_factory=Likeness)
     rewrite: RewritePlan = field(default_factory=RewritePlan)
@@ -56,6 +57,13 @@ class SearchPlan:
     metadata: MetadataWeights = field(default_factory=MetadataWeights)
     diversity: Limits = field(default_factory=Limits)
     patience: Patience = field(default_factory=Patience)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is done otherwise than was asked, for `degraded`."""
+        if self.wanted <= self.k:
+            return ()
+        return (f"k: {self.wanted} passages were asked for, and `search.max_results` allows {self.k}.",)
 
     @property
     def reach(self) -> int:
@@ -72,8 +80,9 @@ def check(plan: SearchPlan) -> None:
     ):
         if value not in known:
             raise InvalidInputError(f"There is no {what} {value!r}.", f"Use one of {', '.join(known)}.")
-    if not 1 <= plan.k <= LARGEST_K:
-        raise InvalidInputError(f"k must be from 1 to {LARGEST_K}, not {plan.k}.", "Ask for fewer passages.")
+    if not (plan.k >= 1 and max(plan.k, plan.wanted) <= LARGEST_K):
+        wrong = max(plan.k, plan.wanted)
+        raise InvalidInputError(f"k must be from 1 to {LARGEST_K}, not {wrong}.", "Ask for fewer passages.")
     if not 0 <= plan.window <= LARGEST_WINDOW:
         raise InvalidInputError(f"The window must be from 0 to {LARGEST_WINDOW}, not {plan.window}.", "Try 2.")
     if not 1 <= plan.reach <= LARGEST_DEPTH:

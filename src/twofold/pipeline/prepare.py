@@ -9,8 +9,6 @@ from twofold.domain.ports import Embedder, View
 from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, Vector
 from twofold.pipeline.parts import Parts
 
-# Enough for the embedder to put texts of like length together, few enough for a moving progress bar.
-TEXTS_AT_ONCE = 128
 SPECIAL_TOKENS = 2  # the first and the last token of BERT-like models
 
 OnEmbedded = Callable[[int], None]
@@ -35,11 +33,12 @@ def prepare(documents: Sequence[Document], parts: Parts, view: View | None, on_e
     texts = list(dict.fromkeys(chunk.indexed_text for chunks in cut for chunk in chunks))
     vectors: dict[str, Vector] = dict(view.vectors_for(texts)) if view is not None else {}
     fresh = [text for text in texts if text not in vectors]
-    for first in range(0, len(fresh), TEXTS_AT_ONCE):
-        some = fresh[first : first + TEXTS_AT_ONCE]
+    for first in range(0, len(fresh), parts.batch):
+        some = fresh[first : first + parts.batch]
         for text, vector in zip(some, parts.embed_passages(some), strict=True):
             vectors[text] = np.asarray(vector)
         on_embedded(len(some))
+        parts.aids.memory.look()
     entries = tuple(
         Entry(document, tuple(_indexed(document, chunk, parts, vectors) for chunk in chunks))
         for document, chunks in zip(documents, cut, strict=True)

@@ -25,7 +25,7 @@ class RerankPlan:
     """How candidates are reranked: how many, with what weight in [0, 1], and from what relevance in [0, 1] they stay.
 
     `keep` is how many are left after it, 0 for all. `budget_ms` is the time that the whole search may take, 0 for no
-    limit.
+    limit. `batch` is how many passages the model gets at once, 0 for all.
     """
 
     candidates: int = 20
@@ -33,6 +33,7 @@ class RerankPlan:
     weight: float = 0.2
     threshold: float = 0.0
     budget_ms: float = 0.0
+    batch: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +68,7 @@ def rerank(
     wanted = fused.keys[: plan.candidates].tolist()
     if not wanted:
         return Reranked(fused)
-    raw = _read(reranker, reading, wanted, plan.budget_ms, elapsed_ms)
+    raw = _read(reranker, reading, wanted, plan, elapsed_ms)
     relevance = _relevance(reranker, raw)
     if not len(raw):
         note = f"rerank skipped: the budget of {plan.budget_ms:g} ms was spent"
@@ -89,11 +90,12 @@ def check(plan: RerankPlan) -> None:
 
 
 def _read(
-    reranker: Reranker, reading: Reading, keys: Sequence[int], budget_ms: float, elapsed_ms: Callable[[], float]
+    reranker: Reranker, reading: Reading, keys: Sequence[int], plan: RerankPlan, elapsed_ms: Callable[[], float]
 ) -> Scores:
     """Score the texts of some keys, or of so many of them as the budget allows."""
     question = reading.question[:QUERY_CHARACTERS]
-    size = AT_ONCE if budget_ms else len(keys)
+    budget_ms = plan.budget_ms
+    size = min(plan.batch or len(keys), AT_ONCE if budget_ms else len(keys))
     scores: list[Scores] = []
     slowest = 0.0
     for start in range(0, len(keys), size):

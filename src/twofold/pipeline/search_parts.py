@@ -8,6 +8,7 @@ from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, QueryTransformer, Reranker, Retriever, Store
 from twofold.domain.types import TermCounts
 from twofold.pipeline.limits import TimedCalls
+from twofold.pipeline.memory_watch import MemoryWatch
 from twofold.ranking.answerable import Calibration
 
 
@@ -36,8 +37,8 @@ class Aids:
 
     `rerankers` are tried in order, `generator` writes answers, `rewriter` and `transformers` reword questions,
     `retrievers` find passages by ways of their own, by name. `calls` makes the calls that may be given up,
-    `calibrations` say what searches were measured. `own` names the parts of the user's own that an answer depends on,
-    `notes` say what no search can have that was asked for.
+    `calibrations` say what searches were measured, `memory` watches how much of it is in use. `own` names the parts of
+    the user's own that an answer depends on, `notes` say what no search can have that was asked for.
     """
 
     rerankers: tuple[Reranker, ...] = ()
@@ -49,6 +50,7 @@ class Aids:
     calibrations: tuple[Calibration, ...] = ()
     own: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    memory: MemoryWatch = field(default_factory=MemoryWatch)
 
 
 @dataclass(frozen=True, slots=True)

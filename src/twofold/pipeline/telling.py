@@ -49,7 +49,7 @@ def told(parts: SearchParts, view: View, run: Run, watch: Stopwatch) -> SearchRe
         hits=hits,
         constants=standing.constants,
         timings_ms=watch.total(),
-        degraded=standing.degraded,
+        degraded=(*plan.notes, *standing.degraded),
         rerank=standing.rerank,
         filtered=standing.filtered,
         stages=_timed((*standing.stages, StageTrace("fetch", len(standing.ranking), len(hits))), watch.steps),
