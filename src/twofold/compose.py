@@ -43,6 +43,7 @@ from twofold.ranking.metadata import MetadataWeights
 from twofold.setting_groups import BoostSettings
 from twofold.setting_trust import Ignored, ignored, is_known_embedder
 from twofold.settings import Settings, as_text, is_said, value_from_text, with_values
+from twofold.stores.local.place import real_folder
 from twofold.stores.local.removal import remove
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
@@ -61,10 +62,16 @@ LONGEST_NAME = 64
 
 
 def folder_of(where: str | Path, home: Path) -> Path:
-    """Give the folder of an index: a path is taken as it is, a name lives under `home`.
+    """Return the folder of an index with all links resolved, so that all spellings of it name one index.
 
-    Raises InvalidInputError for a name that could be mistaken for anything else than a name.
+    A path is taken as it is, a name lives under `home`. Raises InvalidInputError for a name that could be mistaken for
+    anything else than a name, NotFoundError for a link that leads nowhere.
     """
+    return real_folder(spelled_folder(where, home))
+
+
+def spelled_folder(where: str | Path, home: Path) -> Path:
+    """Return the folder of an index as it is spelled; errors as for `folder_of`, but links are left alone."""
     if isinstance(where, Path) or where.startswith((".", "~")) or "/" in where:
         return Path(where).expanduser().absolute()
     if not where or len(where) > LONGEST_NAME or not NAME_CHARACTERS.issuperset(where):
@@ -91,7 +98,7 @@ def open_store(where: str | Path, settings: Settings, *, create: bool) -> Store:
 
 def remove_index(where: str | Path, settings: Settings) -> None:
     """Delete an index that is closed, for good."""
-    remove(folder_of(where, settings.home), settings.writer_wait_seconds)
+    remove(spelled_folder(where, settings.home), settings.writer_wait_seconds)
 
 
 def query_log_of(where: str | Path, settings: Settings) -> QueryLog | None:

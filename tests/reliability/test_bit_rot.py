@@ -14,9 +14,8 @@ from reliability.workload import BUSY, MOST, WORDS, Model, difference, entry_of,
 from twofold.domain.errors import CorruptError
 from twofold.domain.filters import Op, Test
 from twofold.domain.ports import Scope
-from twofold.stores.local.acknowledged import NOTE_NAME
-from twofold.stores.local.catalog import CATALOG_NAME
 from twofold.stores.local.layout import Upkeep
+from twofold.stores.local.place import CATALOG_NAME, NOTE_NAME
 from twofold.stores.local.store import LocalStore
 
 LAZY = Upkeep(flush_from=12, flush_at_close_from=4, segment_chunks=20)

@@ -12,8 +12,9 @@ from making import DIMENSIONS, entry, query, recipe, terms, vector
 from twofold.domain.errors import CorruptError, InvalidInputError, MismatchError, TwofoldError
 from twofold.domain.ports import Store
 from twofold.domain.types import Entry, TermCounts
-from twofold.stores.local.catalog import CATALOG_NAME, FORMAT_VERSION
+from twofold.stores.local.catalog import FORMAT_VERSION
 from twofold.stores.local.connections import Connections
+from twofold.stores.local.place import CATALOG_NAME
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 

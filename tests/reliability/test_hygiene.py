@@ -14,8 +14,8 @@ from reliability.workload import open_busy
 from twofold import Index
 from twofold.domain.errors import CorruptError, NotFoundError, StoreError
 from twofold.stores.local import checksums
-from twofold.stores.local.acknowledged import NOTE_NAME
 from twofold.stores.local.checksums import PAGE_BYTES, ChecksumVFS, seal
+from twofold.stores.local.place import NOTE_NAME
 from twofold.stores.local.store import LocalStore
 
 

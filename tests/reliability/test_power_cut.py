@@ -11,7 +11,7 @@ import pytest
 from making import recipe
 from reliability.disk import Event, RecordingVFS, after_a_power_cut
 from reliability.workload import Model, after, difference, do, entry_of, open_busy, steps
-from twofold.stores.local.acknowledged import NOTE_NAME
+from twofold.stores.local.place import NOTE_NAME
 
 STEPS = 40
 CUTS_A_LIFE = 50

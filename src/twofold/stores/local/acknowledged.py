@@ -13,7 +13,8 @@ from pathlib import Path
 
 import xxhash
 
-NOTE_NAME = "catalog.acknowledged"
+from twofold.stores.local.place import NOTE_NAME
+
 NUMBER_BYTES = 8
 CHECKSUM_BYTES = 8
 
@@ -24,7 +25,7 @@ def note(folder: Path, commits: int) -> None:
     """Note that this many commits were acknowledged. A disk that refuses costs the warning and nothing else."""
     number = commits.to_bytes(NUMBER_BYTES, "little")
     try:
-        handle = os.open(folder / NOTE_NAME, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(folder / NOTE_NAME, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             os.pwrite(handle, number + xxhash.xxh3_64_digest(number), 0)
         finally:

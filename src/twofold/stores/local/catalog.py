@@ -20,8 +20,8 @@ from twofold.domain.errors import (
 )
 from twofold.stores.local.checksums import PAGE_BYTES, SEAL_BYTES, PageDamagedError
 from twofold.stores.local.durable import NO_ROOM, flush_folder, refusal
+from twofold.stores.local.place import CATALOG_NAME
 
-CATALOG_NAME = "catalog.sqlite3"
 APPLICATION_ID = 0x32464F4C
 FORMAT_VERSION = 2
 BUSY_MILLISECONDS = 10_000

@@ -18,7 +18,7 @@ def write_durably(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """
     beside = path.with_name(path.name + ".new")
     try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:
             for part in parts:
                 file.write(part)
             file.flush()

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import apsw
 
 from twofold.stores.local import acknowledged
-from twofold.stores.local.catalog import BUSY_MILLISECONDS, CATALOG_NAME
+from twofold.stores.local.catalog import BUSY_MILLISECONDS
 from twofold.stores.local.durable import write_durably
+from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER, is_segment_file
 from twofold.stores.local.segment import Segment, build_segment, checksum, encode, merge_segments
-from twofold.stores.local.snapshot import SEGMENT_FOLDER, Part, Snapshot, read_rows, read_state
+from twofold.stores.local.snapshot import Part, Snapshot, read_rows, read_state
 
 TIER_FACTOR = 4
 DEAD_SHARE_TO_REWRITE = 0.25
@@ -163,10 +164,13 @@ def _replace(
 
 
 def remove_unlisted(connection: apsw.Connection, folder: Path) -> None:
-    """Remove segment files that the catalogue does not list. A reader that still maps one keeps what it maps."""
+    """Remove segment files that the catalogue does not list. A reader that still maps one keeps what it maps.
+
+    What is not named as segments are is not ours to remove.
+    """
     names = {segment.name for segment in listed(connection)}
     for path in (folder / SEGMENT_FOLDER).iterdir():
-        if path.name not in names:
+        if path.name not in names and is_segment_file(path.name):
             with suppress(OSError):
                 path.unlink()
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from twofold.domain.errors import WriterBusyError
 from twofold.stores.local.durable import refusal
 
-LOCK_NAME = "writer.lock"
 POLL_SECONDS = 0.01
 
 
@@ -49,7 +48,7 @@ class WriterLock:
 
     def _take(self) -> int:
         try:
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise refusal(error, self._path.name) from error
         try:

@@ -1,25 +1,37 @@
-"""Deleting an index for good, and nothing else that lies in its folder."""
+"""Deleting an index for good, and nothing else that lies in its folder or that a link in it leads to."""
 
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
 from twofold.domain.errors import InvalidInputError
-from twofold.stores.local.acknowledged import NOTE_NAME
-from twofold.stores.local.catalog import CATALOG_NAME
 from twofold.stores.local.durable import refusal
-from twofold.stores.local.lock import LOCK_NAME, WriterLock
-from twofold.stores.local.snapshot import SEGMENT_FOLDER
+from twofold.stores.local.lock import WriterLock
+from twofold.stores.local.place import (
+    CATALOG_NAME,
+    LOCK_NAME,
+    NOTE_NAME,
+    SEGMENT_FOLDER,
+    is_segment_file,
+    real_folder,
+)
 
 
-def remove(folder: Path, wait_seconds: float) -> None:
+def remove(spelled: Path, wait_seconds: float) -> None:
     """Delete an index and its folder; the catalogue goes last, so that what is interrupted can be run again.
 
-    Raises InvalidInputError, deleting nothing, when the folder holds more than an index, WriterBusyError when another
-    process is writing to it.
+    Where the folder is a link, the folder it leads to goes, and then the link; links inside the folder are deleted and
+    not followed. Raises InvalidInputError, deleting nothing, when the folder holds more than an index or only a link
+    to a catalog, WriterBusyError when another process is writing to it.
     """
+    folder = real_folder(spelled)
+    if (spelled / CATALOG_NAME).is_symlink():
+        raise InvalidInputError(
+            f"{spelled} holds only a link to the index in {folder}.",
+            f"Delete the link yourself, or drop the index where it is: `twofold index drop {folder}`.",
+        )
     names = sorted(path.name for path in folder.iterdir())
-    strangers = [name for name in names if not _is_ours(name)]
+    strangers = [name for name in names if not _is_ours(name)] or _strange_segments(folder / SEGMENT_FOLDER)
     if strangers:
         raise InvalidInputError(
             f"{folder} holds more than an index: {', '.join(strangers[:3])}.",
@@ -27,14 +39,28 @@ def remove(folder: Path, wait_seconds: float) -> None:
         )
     try:
         with WriterLock(folder / LOCK_NAME, wait_seconds).held():
-            shutil.rmtree(folder / SEGMENT_FOLDER, ignore_errors=True)
             for name in sorted(names, key=CATALOG_NAME.__eq__):
-                if name != SEGMENT_FOLDER:
-                    (folder / name).unlink(missing_ok=True)
+                _remove_one(folder / name)
         with suppress(FileNotFoundError):
             folder.rmdir()
+        if spelled.is_symlink():
+            spelled.unlink()
     except OSError as error:
         raise refusal(error, str(folder)) from error
+
+
+def _remove_one(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _strange_segments(folder: Path) -> list[str]:
+    """Name what lies among the segments and is none; of a folder that is a link nothing, since it is not followed."""
+    if folder.is_symlink() or not folder.is_dir():
+        return []
+    return sorted(f"{folder.name}/{one.name}" for one in folder.iterdir() if not is_segment_file(one.name))
 
 
 def _is_ours(name: str) -> bool:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from twofold.domain.errors import CorruptError
 from twofold.domain.ports import Recipe
 from twofold.stores.local.catalog import select
+from twofold.stores.local.place import SEGMENT_FOLDER
 from twofold.stores.local.rows import FIELD_COLUMNS, FieldsRow, read_recipe
 from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments, open_segment
 
-SEGMENT_FOLDER = "segments"
 LARGEST_ROW = 2**63 - 1
 
 logger = logging.getLogger(__name__)

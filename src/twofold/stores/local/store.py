@@ -22,14 +22,21 @@ from twofold.domain.errors import (
 from twofold.domain.ports import Finding, Recipe, Remake, StoreInfo
 from twofold.domain.types import Entry
 from twofold.stores.local import acknowledged, layout, writing
-from twofold.stores.local.catalog import CATALOG_NAME, create_catalog, is_catalog, select
+from twofold.stores.local.catalog import create_catalog, is_catalog, select
 from twofold.stores.local.connections import Connections
 from twofold.stores.local.durable import make_folder
 from twofold.stores.local.editions import rebuild
 from twofold.stores.local.known_terms import KnownTerms
-from twofold.stores.local.lock import LOCK_NAME, WriterLock
-from twofold.stores.local.snapshot import (
+from twofold.stores.local.lock import WriterLock
+from twofold.stores.local.place import (
+    CATALOG_NAME,
+    LOCK_NAME,
+    NOTE_NAME,
     SEGMENT_FOLDER,
+    check_links,
+    real_folder,
+)
+from twofold.stores.local.snapshot import (
     SegmentMissingError,
     Snapshot,
     current_recipe,
@@ -62,11 +69,12 @@ class LocalStore:
         base_vfs: str = "",
         upkeep: layout.Upkeep = layout.Upkeep(),
     ) -> None:
-        self._folder = folder
+        self._folder = folder = real_folder(folder)
         self._upkeep = upkeep
         if not create and not is_catalog(folder):
             raise NotFoundError(f"There is no index in {folder}.", "Create one with `twofold sync PATH --index NAME`.")
         make_folder(folder)
+        check_links(folder)
         make_folder(folder / SEGMENT_FOLDER)
         self._lock = WriterLock(folder / LOCK_NAME, wait_seconds)
         self._connections = Connections(folder, base_vfs)
@@ -218,7 +226,7 @@ class LocalStore:
         if promised is not None and held < promised:
             raise CorruptError(
                 f"The index has lost the last {promised - held} of {promised} changes: its log is damaged.",
-                f"Restore a copy or sync into a new index; delete {acknowledged.NOTE_NAME} to go on without them.",
+                f"Restore a copy or sync into a new index; delete {NOTE_NAME} to go on without them.",
             )
 
     @contextmanager

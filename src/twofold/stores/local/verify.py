@@ -9,11 +9,12 @@ import numpy as np
 from twofold.domain.errors import CorruptError
 from twofold.domain.ports import Finding
 from twofold.stores.local import acknowledged, rows
-from twofold.stores.local.catalog import CATALOG_NAME, select
+from twofold.stores.local.catalog import select
 from twofold.stores.local.checksums import ChecksumVFS
 from twofold.stores.local.layout import empty_log
+from twofold.stores.local.place import CATALOG_NAME, NOTE_NAME, SEGMENT_FOLDER
 from twofold.stores.local.segment import ARRAYS, build_segment, merge_segments, open_segment
-from twofold.stores.local.snapshot import SEGMENT_FOLDER, State, read_rows, read_state
+from twofold.stores.local.snapshot import State, read_rows, read_state
 
 
 def verify(connection: apsw.Connection, vfs: ChecksumVFS, folder: Path) -> list[Finding]:
@@ -27,7 +28,7 @@ def verify(connection: apsw.Connection, vfs: ChecksumVFS, folder: Path) -> list[
     if findings:
         return findings  # whatever is read from damaged pages would only repeat it
     if note_is_damaged:
-        findings.append(Finding(acknowledged.NOTE_NAME, "the note fails its checksum", mendable=True))
+        findings.append(Finding(NOTE_NAME, "the note fails its checksum", mendable=True))
     findings += _structure(connection)
     findings += _passages(connection)
     state = read_state(connection)
