@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib.resources import files
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from twofold.domain.errors import (
 )
 from twofold.stores.local.checksums import PAGE_BYTES, SEAL_BYTES, PageDamagedError
 from twofold.stores.local.durable import NO_ROOM, flush_folder, refusal
+from twofold.stores.local.foreign import StepLimit, check_numbers, check_schema, harden, schema_text
 from twofold.stores.local.place import CATALOG_NAME
 
 APPLICATION_ID = 0x32464F4C
@@ -27,6 +27,16 @@ FORMAT_VERSION = 2
 BUSY_MILLISECONDS = 10_000
 CACHE_KIBIBYTES = (
     16_384  # the upper pages of the indexes of a million passages, so that a look-up reads one page or two
+)
+REMEDY = "Run `twofold index verify`; restore a copy or sync into a new index."
+_DAMAGE = (  # the statements and the schema are ours: one that fails met rows that are not
+    PageDamagedError,
+    apsw.CorruptError,
+    apsw.NotADBError,
+    apsw.SchemaChangeError,
+    apsw.ConstraintError,
+    apsw.SQLError,
+    apsw.InterruptError,  # by the limit of steps
 )
 SQLiteValue = None | int | float | str | bytes
 
@@ -49,7 +59,6 @@ def create_catalog(folder: Path, vfs: str) -> None:
 
 
 def _fill_catalog(path: Path, vfs: str) -> None:
-    schema = files("twofold.stores.local").joinpath("schema.sql").read_text(encoding="utf-8")
     with failures():
         connection = apsw.Connection(str(path), vfs=vfs)
     try:
@@ -58,7 +67,7 @@ def _fill_catalog(path: Path, vfs: str) -> None:
             connection.reserve_bytes(reserve=SEAL_BYTES)
             connection.pragma("synchronous", "extra")  # without a log yet, `full` may leave the last step unflushed
             connection.execute("BEGIN")
-            connection.execute(schema)
+            connection.execute(schema_text())
             connection.execute("INSERT INTO state VALUES (1, 0, 0, 0, 0)")
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", FORMAT_VERSION)
@@ -86,18 +95,32 @@ def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
     try:
         with failures(connection):
             connection.set_busy_timeout(BUSY_MILLISECONDS)
+            harden(connection)
+            StepLimit(connection, lambda: _bytes_of(path))
             connection.wal_autocheckpoint(0)
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             connection.pragma("synchronous", "full")
             connection.pragma("foreign_keys", True)
             connection.pragma("journal_size_limit", 0)  # a log that was folded starts small again
             connection.pragma("cache_size", -CACHE_KIBIBYTES)
+            connection.pragma("cell_size_check", True)
             connection.pragma("query_only", not writing)
             _check_format(connection, path)
+            check_schema(connection)
+            check_numbers(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _bytes_of(path: Path) -> int:
+    """Return the size of the catalog with its log."""
+    total = 0
+    for one in (path, path.with_name(f"{path.name}-wal")):
+        with suppress(OSError):
+            total += one.stat().st_size
+    return total
 
 
 def _check_format(connection: apsw.Connection, path: Path) -> None:
@@ -121,22 +144,24 @@ def failures(connection: apsw.Connection | None = None) -> Iterator[None]:
     """Turn SQLite's failures into ours, with a remedy each. The connection, where there is one, knows the system's."""
     try:
         yield
-    except TwofoldError:
-        raise
-    except (PageDamagedError, apsw.CorruptError, apsw.NotADBError, apsw.SchemaChangeError) as error:
-        raise CorruptError(
-            f"The index is damaged: {error}.", "Run `twofold index verify`; restore a copy or sync into a new index."
-        ) from error
-    except apsw.FullError as error:
-        raise _no_room() from error
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise WriterBusyError("The index is locked by another process.", "Wait until it has finished.") from error
-    except apsw.IOError as error:
-        if connection is not None and connection.system_errno in NO_ROOM:
-            raise _no_room() from error
-        raise StoreError(f"The disk failed: {error}.", "Check the disk; nothing acknowledged is lost.") from error
+    except UnicodeDecodeError as error:
+        raise CorruptError("The index is damaged: a text of its catalog is not UTF-8.", REMEDY) from error
     except apsw.Error as error:
-        raise StoreError(f"SQLite failed: {error}.", "Run `twofold index verify`.") from error
+        raise _ours(error, connection) from error
+
+
+def _ours(error: apsw.Error, connection: apsw.Connection | None) -> TwofoldError:
+    if isinstance(error, _DAMAGE):
+        said = "reading its catalog does not come to an end" if isinstance(error, apsw.InterruptError) else error
+        return CorruptError(f"The index is damaged: {said}.", REMEDY)
+    no_room = connection is not None and connection.system_errno in NO_ROOM
+    if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and no_room):
+        return _no_room()
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return WriterBusyError("The index is locked by another process.", "Wait until it has finished.")
+    if isinstance(error, apsw.IOError):
+        return StoreError(f"The disk failed: {error}.", "Check the disk; nothing acknowledged is lost.")
+    return StoreError(f"SQLite failed: {error}.", "Run `twofold index verify`.")
 
 
 def _no_room() -> StorageFullError:

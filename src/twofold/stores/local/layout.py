@@ -4,11 +4,11 @@ All of it is derived data: whatever is interrupted here leaves the catalogue and
 holds the writer's lock.
 """
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 
@@ -16,11 +16,14 @@ from twofold.stores.local import acknowledged
 from twofold.stores.local.catalog import BUSY_MILLISECONDS
 from twofold.stores.local.durable import write_durably
 from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER, is_segment_file
+from twofold.stores.local.rows import MALFORMED
 from twofold.stores.local.segment import Segment, build_segment, checksum, encode, merge_segments
-from twofold.stores.local.snapshot import Part, Snapshot, read_rows, read_state
+from twofold.stores.local.snapshot import Listed, Part, Snapshot, listed_segments, read_rows, read_state
 
 TIER_FACTOR = 4
 DEAD_SHARE_TO_REWRITE = 0.25
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +39,6 @@ class Upkeep:
     segment_chunks: int = 65_536
     log_bytes: int = 64 * 1024 * 1024
     documents_at_once: int = 32
-
-
-class Listed(NamedTuple):
-    """A segment as the catalogue lists it."""
-
-    name: str
-    first: int
-    last: int
-    chunks: int
 
 
 @contextmanager
@@ -93,11 +87,6 @@ def empty_log(connection: apsw.Connection, folder: Path) -> None:
     acknowledged.forget(folder)
 
 
-def listed(connection: apsw.Connection) -> list[Listed]:
-    """List the segments by rising rows."""
-    return [Listed(*row) for row in connection.execute("SELECT name, first, last, chunks FROM segment ORDER BY first")]
-
-
 def tail_rows(connection: apsw.Connection) -> int:
     """Give how many rows were numbered since the last segment: at least as many as the tail has passages."""
     (newest,) = connection.execute("SELECT ifnull(max(row), 0) FROM chunk").fetchone() or (0,)
@@ -140,8 +129,21 @@ def merge_listed(connection: apsw.Connection, folder: Path, snapshot: Snapshot, 
     """Merge neighbouring segments into one file, without their dead passages."""
     by_name = {part.name: part for part in snapshot.parts}
     parts = [by_name[segment.name] for segment in run]
-    merged = merge_segments([part.segment for part in parts], [part.live for part in parts])
-    _replace(connection, folder, run, merged, (run[0].first, run[-1].last))
+    covers = (run[0].first, run[-1].last)
+    try:
+        merged = merge_segments([part.segment for part in parts], [part.live for part in parts])
+    except MALFORMED:
+        logger.warning("A segment is malformed; it is made again from the catalog.")
+        state = read_state(connection)
+        merged = build_segment(read_rows(connection, state.edition, (covers[0] - 1, covers[1])), state.dimensions)
+    _replace(connection, folder, run, merged, covers)
+
+
+def make_again(connection: apsw.Connection, folder: Path, segment: Listed) -> None:
+    """Write a segment again from the catalog's rows."""
+    state = read_state(connection)
+    made = build_segment(read_rows(connection, state.edition, (segment.first - 1, segment.last)), state.dimensions)
+    _replace(connection, folder, [segment], made, (segment.first, segment.last))
 
 
 def _replace(
@@ -168,7 +170,7 @@ def remove_unlisted(connection: apsw.Connection, folder: Path) -> None:
 
     What is not named as segments are is not ours to remove.
     """
-    names = {segment.name for segment in listed(connection)}
+    names = {segment.name for segment in listed_segments(connection)}
     for path in (folder / SEGMENT_FOLDER).iterdir():
         if path.name not in names and is_segment_file(path.name):
             with suppress(OSError):

@@ -1,15 +1,16 @@
-"""How the nouns stand in the catalogue's rows."""
+"""How the nouns stand in the catalogue's rows. What cannot have been written so raises CorruptError when it is read."""
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.domain.errors import InvalidInputError
+from twofold.domain.errors import CorruptError, InvalidInputError
 from twofold.domain.filters import values_of
 from twofold.domain.ports import EmbedderIdentity, Recipe
 from twofold.domain.types import (
@@ -26,6 +27,13 @@ from twofold.domain.types import (
 TERM_RECORD = np.dtype([("term", "<u4"), ("count", "<u2")])
 LARGEST_COUNT = 65_535
 LARGEST_INTEGER = 2**63 - 1
+LARGEST_DIMENSIONS = 65_536
+
+MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What reading a value raises that no row or segment of ours holds."""
+
+_Arguments = ParamSpec("_Arguments")
+_Read = TypeVar("_Read")
 
 DOCUMENT_COLUMNS = "id, source, title, media_type, metadata, content_hash, blocks, text"
 INFO_COLUMNS = (
@@ -34,6 +42,32 @@ INFO_COLUMNS = (
 )
 CHUNK_COLUMNS = "document.id, ordinal, chunk.text, start, stop, heading, page, place, header, chunk.metadata"
 FIELD_COLUMNS = "chunk.document, source, title, media_type, document.metadata, page, chunk.metadata"
+
+
+def reading(what: str) -> Callable[[Callable[_Arguments, _Read]], Callable[_Arguments, _Read]]:
+    """Return a decorator for what reads stored values: those that are malformed raise CorruptError, naming `what`."""
+
+    def decorated(read: Callable[_Arguments, _Read]) -> Callable[_Arguments, _Read]:
+        @wraps(read)
+        def checked(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Read:
+            try:
+                return read(*arguments, **named)
+            except MALFORMED as error:
+                raise CorruptError(
+                    f"The index is damaged: {what} cannot be read.",
+                    "Run `twofold index verify`; restore a copy or sync into a new index.",
+                ) from error
+
+        return checked
+
+    return decorated
+
+
+def _refuse(message: str = "not a value that is written") -> NoReturn:
+    raise ValueError(message)
+
+
+_JSON = json.JSONDecoder(parse_constant=_refuse)
 
 
 def text_hash(indexed_text: str) -> bytes:
@@ -52,6 +86,7 @@ def pack_vector(vector: Vector) -> bytes:
     return np.asarray(vector, dtype="<f2").tobytes()
 
 
+@reading("a vector")
 def unpack_vector(data: bytes) -> Vector:
     """Read a vector back, widened to float32."""
     return np.frombuffer(data, dtype="<f2").astype(np.float32)
@@ -132,6 +167,7 @@ def chunk_row(indexed: IndexedChunk, terms: bytes) -> tuple[str | int | bytes | 
     )
 
 
+@reading("a document")
 def read_document(row: tuple[str, ...]) -> Document:
     """Make a document of `DOCUMENT_COLUMNS`."""
     identity, source, title, media_type, metadata, content_hash, blocks, text = row
@@ -142,14 +178,15 @@ def read_document(row: tuple[str, ...]) -> Document:
         title=title,
         media_type=media_type,
         blocks=tuple(
-            Block(BlockKind(kind), start, end, tuple(heading), page, place, header)
-            for kind, start, end, heading, page, place, header in json.loads(blocks)
+            Block(BlockKind(kind), *_span(start, end), _texts(heading), _page(page), *_texts([place, header]))
+            for kind, start, end, heading, page, place, header in _JSON.decode(blocks)
         ),
         metadata=read_metadata(metadata),
         content_hash=content_hash,
     )
 
 
+@reading("a document's line")
 def read_info(row: tuple[str | int, ...]) -> DocumentInfo:
     """Make a listing's line of `INFO_COLUMNS`."""
     identity, source, title, media_type, metadata, content_hash, chunks, characters = row
@@ -165,28 +202,74 @@ def read_info(row: tuple[str | int, ...]) -> DocumentInfo:
     )
 
 
+@reading("metadata")
 def read_metadata(text: str) -> Metadata:
     """Read metadata back; lists become tuples."""
     if text == "{}":
         return {}
-    return {name: tuple(held) if isinstance(held, list) else held for name, held in json.loads(text).items()}
+    held = {name: tuple(one) if isinstance(one, list) else one for name, one in _JSON.decode(text).items()}
+    for name, one in held.items():
+        values = one if isinstance(one, tuple) else (one,)
+        if not (all(map(_is_scalar, values)) and _is_unicode(name)):
+            _refuse()
+    return held
 
 
+def _is_scalar(value: object) -> bool:
+    if isinstance(value, str):
+        return _is_unicode(value)
+    if isinstance(value, int):
+        return abs(value) <= LARGEST_INTEGER
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _is_unicode(text: str) -> bool:
+    """Return whether a text can be written out: JSON can spell half a surrogate pair."""
+    if not text.isascii():
+        text.encode()  # the error is one of those that `reading` names
+    return True
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(one, str) and _is_unicode(one) for one in values):
+        _refuse()
+    return tuple(values)
+
+
+def _span(start: object, end: object) -> tuple[int, int]:
+    if not (isinstance(start, int) and isinstance(end, int) and 0 <= start <= end):
+        _refuse()
+    return start, end
+
+
+def _page(page: object) -> int | None:
+    if not (page is None or (isinstance(page, int) and page >= 0)):
+        _refuse()
+    return page
+
+
+@reading("a passage")
 def read_chunk(row: tuple[str | int | None, ...]) -> Chunk:
     """Make a passage of `CHUNK_COLUMNS`."""
     document, ordinal, text, start, stop, heading, page, place, header, metadata = row
     return Chunk(
         document=str(document),
-        ordinal=int(ordinal or 0),
+        ordinal=_span(0, ordinal)[1],
         text=str(text),
-        start=int(start or 0),
-        end=int(stop or 0),
-        heading=tuple(json.loads(str(heading))),
-        page=None if page is None else int(page),
+        start=_span(start, stop)[0],
+        end=_span(start, stop)[1],
+        heading=_texts(_JSON.decode(str(heading))),
+        page=_page(page),
         place=str(place),
         header=str(header),
         metadata=read_metadata(str(metadata)),
     )
+
+
+@reading("a passage")
+def read_indexed_text(heading: str, header: str, text: str) -> str:
+    """Return what both arms see of a passage, from its columns."""
+    return Chunk("", 0, text, 0, 0, heading=_texts(_JSON.decode(heading)), header=header).indexed_text
 
 
 def write_recipe(recipe: Recipe) -> str:
@@ -202,14 +285,21 @@ def write_recipe(recipe: Recipe) -> str:
     return json.dumps(parts, ensure_ascii=False, sort_keys=True)
 
 
+@reading("the recipe")
 def read_recipe(text: str) -> Recipe:
     """Read a recipe back."""
-    parts = json.loads(text)
-    settings = tuple(parts["settings"].items())
-    identity = EmbedderIdentity(**parts["embedder"])
-    return Recipe(identity, parts["analyser"], parts["chunker"], parts["enricher"], settings)
+    parts = _JSON.decode(text)
+    names, values = _texts(list(parts["settings"])), _texts(list(parts["settings"].values()))
+    held = parts["embedder"]
+    sizes = [held["dimensions"], held["max_tokens"]]
+    if not all(type(size) is int and 0 < size <= LARGEST_INTEGER for size in sizes) or sizes[0] > LARGEST_DIMENSIONS:
+        _refuse()
+    _texts([held[name] for name in EmbedderIdentity.__slots__ if name not in {"dimensions", "max_tokens"}])
+    own = _texts([parts["analyser"], parts["chunker"], parts["enricher"]])
+    return Recipe(EmbedderIdentity(**held), *own, settings=tuple(zip(names, values, strict=True)))
 
 
+@reading("a passage's terms")
 def read_terms(data: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
     """Read a passage's term ids and their counts back."""
     records = np.frombuffer(data, dtype=TERM_RECORD)

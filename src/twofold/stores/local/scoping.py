@@ -1,25 +1,29 @@
 """A scope as masks: which slots of each segment may be found at all, decided before anything is ranked."""
 
-import json
+import logging
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.errors import CorruptError
 from twofold.domain.filters import EVERYTHING, And, Filter, Not, Test
 from twofold.domain.ports import ALL, Scope
-from twofold.domain.types import Chunk, Clause, Scalar
+from twofold.domain.types import Clause, Scalar
 from twofold.kernels import mark
 from twofold.lexical.phrases import occurs
-from twofold.stores.local.catalog import select
-from twofold.stores.local.rows import LARGEST_INTEGER
-from twofold.stores.local.segment import Segment
-from twofold.stores.local.snapshot import Part, Snapshot
+from twofold.stores.local.catalog import REMEDY, select
+from twofold.stores.local.rows import LARGEST_INTEGER, MALFORMED, read_indexed_text
+from twofold.stores.local.segment import Segment, build_segment
+from twofold.stores.local.snapshot import Part, Snapshot, read_rows
 
 Mask = NDArray[np.uint8]
 Passing = NDArray[np.bool_]
 
+logger = logging.getLogger(__name__)
+
 MOST_REMEMBERED = 16
+LARGEST_TERM_ID = 2**32 - 1
 
 
 def masks_of(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> tuple[Mask | None, ...]:
@@ -44,7 +48,7 @@ def _compute(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> t
     for part in snapshot.parts:
         mask = np.ones(len(part.segment), dtype=np.uint8) if part.live is None else part.live.copy()
         if scope.filter != EVERYTHING:
-            mask &= _passing(part.segment, scope.filter)
+            mask &= _passing_or_again(connection, snapshot, part, scope.filter)
         for clause in scope.required:
             mask &= _holding(connection, part, clause, mask)
         for clause in scope.excluded:
@@ -77,7 +81,14 @@ def term_range(connection: apsw.Connection, part: Part, term: str) -> tuple[int,
 def term_id(connection: apsw.Connection, term: str) -> int:
     """Look a term up. One that no passage ever held has the id 0, which has no postings."""
     row = connection.execute("SELECT id FROM term WHERE text = ?", (term,)).fetchone() if storable(term) else None
-    return 0 if row is None else int(row[0])
+    return 0 if row is None else checked_term_id(row[0])
+
+
+def checked_term_id(number: int) -> int:
+    """Return a term's number. Raises CorruptError for one that no term can have."""
+    if not 0 < number <= LARGEST_TERM_ID:
+        raise CorruptError(f"The index is damaged: a term has the number {number}.", REMEDY)
+    return number
 
 
 def storable(value: Scalar) -> bool:
@@ -98,7 +109,22 @@ def _is_unicode(text: str) -> bool:
 def _indexed_text(connection: apsw.Connection, row: int) -> str:
     query = "SELECT heading, header, text FROM chunk WHERE row = ?"
     heading, header, text = next(select(connection, query, (row,)))
-    return Chunk("", 0, text, 0, 0, heading=tuple(json.loads(heading)), header=header).indexed_text
+    return read_indexed_text(heading, header, text)
+
+
+def _passing_or_again(connection: apsw.Connection, snapshot: Snapshot, part: Part, condition: Filter) -> Passing:
+    """Evaluate a filter; where a segment's fields turn out to be malformed, on ones made again from the catalog."""
+    try:
+        return _passing(part.segment, condition)
+    except MALFORMED:
+        logger.warning("Segment %s has malformed fields; they are made again.", part.name)
+    rows = part.segment.rows
+    made = build_segment(
+        read_rows(connection, snapshot.state.edition, (int(rows[0]) - 1, int(rows[-1]))), snapshot.state.dimensions
+    )
+    found = np.zeros(len(rows), dtype=np.bool_)
+    found[part.segment.slots_of_rows(made.rows[_passing(made, condition)])] = True
+    return found
 
 
 def _passing(segment: Segment, condition: Filter) -> Passing:

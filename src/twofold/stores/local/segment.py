@@ -5,7 +5,9 @@ names its arrays, then the arrays, each at a multiple of 64 bytes. The catalogue
 """
 
 import json
+import math
 import mmap
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -18,8 +20,8 @@ from numpy.typing import NDArray
 from twofold.dense.quantise import Codes, quantise, signs
 from twofold.domain.errors import CorruptError
 from twofold.lexical.postings import DROPPED, Postings, TermsOfPassage, build, merge
-from twofold.stores.local.columns import Columns, Lookup, build_columns, merge_columns
-from twofold.stores.local.rows import FieldsRow, read_terms
+from twofold.stores.local.columns import Columns, Lookup, build_columns, groups_of, merge_columns
+from twofold.stores.local.rows import MALFORMED, FieldsRow, read_terms, reading
 
 MAGIC = b"twofold segment 2\n"
 ALIGNMENT = 64
@@ -99,6 +101,28 @@ def _locate(
 ARRAYS = tuple(one.name for one in fields(Segment) if one.name != "lookups")
 
 
+DTYPES = {
+    "rows": "<i8",
+    "keys": "<i8",
+    "rising_keys": "<i8",
+    "key_order": "<u4",
+    "documents": "<i8",
+    "lengths": "<u4",
+    "terms": "<u4",
+    "offsets": "<i8",
+    "slots": "<u4",
+    "frequencies": "<u2",
+    "vectors": "<f2",
+    "codes": "|i1",
+    "scales": "<f4",
+    "signs": "|u1",
+    "field_groups": "|u1",
+    "field_values": "|u1",
+    "field_offsets": "<i8",
+    "field_slots": "<u4",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class SegmentRow:
     """What a segment needs of one passage's row, and of its document's."""
@@ -111,12 +135,16 @@ class SegmentRow:
     fields: FieldsRow
 
 
+@reading("a passage")
 def build_segment(passages: Sequence[SegmentRow], dimensions: int) -> Segment:
     """Make a segment of passages, given by rising row."""
     count = len(passages)
     postings = build([TermsOfPassage(*read_terms(passage.terms)) for passage in passages])
     joined = b"".join(passage.vector for passage in passages)
     vectors = np.frombuffer(joined, dtype="<f2").reshape(count, dimensions)
+    if not np.isfinite(vectors).all():
+        message = "a vector holds what is no number"
+        raise ValueError(message)
     return _assemble(
         rows=np.array([passage.row for passage in passages], dtype=np.int64),
         keys=np.array([passage.key for passage in passages], dtype=np.int64),
@@ -218,23 +246,70 @@ def checksum(pieces: Iterable[bytes]) -> bytes:
     return state.digest()
 
 
-def open_segment(path: Path, expected: bytes) -> Segment:
-    """Map a segment's file and check every byte of it.
+def open_segment(path: Path, expected: bytes, covers: tuple[int, int], dimensions: int) -> Segment:
+    """Map a segment's file and check every byte of it, and that no array leads out of another.
 
-    Raises CorruptError when the file is missing or is not what was written.
+    `covers` are the first and the last row that it may hold. Raises CorruptError when the file is missing, is a link
+    or is not what was written.
     """
     try:
-        with path.open("rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise CorruptError(f"Segment {path.name} cannot be read.", "It is made again from the catalogue.") from error
     if xxhash.xxh3_128_digest(mapped) != expected or not mapped[: len(MAGIC)] == MAGIC:
         raise CorruptError(f"Segment {path.name} fails its checksum.", "It is made again from the catalogue.")
-    table = json.loads(mapped[len(MAGIC) : HEADER_BYTES_AT_MOST])
-    return Segment(**{name: _array(mapped, **table[name]) for name in ARRAYS}, lookups=[])
+    try:
+        table = json.loads(mapped[len(MAGIC) : HEADER_BYTES_AT_MOST])
+        segment = Segment(**{name: _array(mapped, name, table[name]) for name in ARRAYS}, lookups=[])
+        sound = is_sound(segment, covers, dimensions)
+    except MALFORMED as error:
+        raise CorruptError(f"Segment {path.name} is malformed.", "It is made again from the catalogue.") from error
+    if not sound:
+        raise CorruptError(f"Segment {path.name} contradicts itself.", "It is made again from the catalogue.")
+    return segment
 
 
-def _array(mapped: mmap.mmap, dtype: str, shape: list[int], offset: int) -> NDArray[Any]:
-    kind = np.dtype(dtype)
-    count = int(np.prod(shape, dtype=np.int64))
-    return np.frombuffer(mapped, dtype=kind, count=count, offset=offset).reshape(shape)
+def _array(mapped: mmap.mmap, name: str, place: dict[str, Any]) -> NDArray[Any]:
+    """Return one array of a file. Raises ValueError for another type, or an offset that kernels cannot load from."""
+    shape, offset = place["shape"], place["offset"]
+    if place["dtype"] != DTYPES[name] or offset % ALIGNMENT or offset < HEADER_BYTES_AT_MOST or min(shape) < 0:
+        message = f"the array {name} is misplaced"
+        raise ValueError(message)
+    return np.frombuffer(mapped, dtype=DTYPES[name], count=math.prod(shape), offset=offset).reshape(shape)
+
+
+def is_sound(segment: Segment, covers: tuple[int, int], dimensions: int) -> bool:
+    """Return whether a segment's arrays fit each other, so that nothing that is looked up leads out of one of them.
+
+    Raises ValueError, TypeError or LookupError for arrays that cannot even be compared.
+    """
+    count = len(segment)
+    flat = ("rows", "keys", "rising_keys", "key_order", "documents", "lengths", "scales")
+    widths = {"vectors": dimensions, "codes": dimensions, "signs": -(-dimensions // 8)}
+    if any(getattr(segment, name).shape != (count,) for name in flat):
+        return False
+    if any(getattr(segment, name).shape != (count, width) for name, width in widths.items()):
+        return False
+    rising = _rises(segment.rows, *covers) and _rises(segment.rising_keys, 0, 2**63 - 1) and _rises(segment.terms)
+    if not rising or not np.array_equal(segment.keys[segment.key_order], segment.rising_keys):
+        return False
+    held = _leads_inside(segment.offsets, len(segment.terms), segment.slots, count)
+    values = sum(group.beyond - group.first for _, _, group in groups_of(segment.columns))
+    held = held and _leads_inside(segment.field_offsets, values, segment.field_slots, count)
+    same = len(segment.frequencies) == len(segment.slots) and bool(np.isfinite(segment.scales).all())
+    return held and same and (not len(segment.slots) or int(segment.frequencies.min()) > 0)
+
+
+def _rises(values: NDArray[Any], least: int = 0, most: int = 2**63 - 1) -> bool:
+    """Return whether numbers rise strictly between two bounds, both included."""
+    if values.ndim != 1 or not len(values):
+        return values.ndim == 1
+    return least <= int(values[0]) and int(values[-1]) <= most and bool((values[1:] > values[:-1]).all())
+
+
+def _leads_inside(offsets: NDArray[np.int64], lists: int, slots: NDArray[np.uint32], count: int) -> bool:
+    """Return whether offsets cut an array of slots into that many lists, and every slot is one of `count`."""
+    if offsets.shape != (lists + 1,) or offsets[0] != 0 or offsets[-1] != len(slots) or slots.ndim != 1:
+        return False
+    return bool((offsets[1:] >= offsets[:-1]).all()) and (not len(slots) or int(slots.max()) < count)

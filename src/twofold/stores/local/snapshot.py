@@ -8,6 +8,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 import numpy as np
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 
 from twofold.domain.errors import CorruptError
 from twofold.domain.ports import Recipe
-from twofold.stores.local.catalog import select
-from twofold.stores.local.place import SEGMENT_FOLDER
-from twofold.stores.local.rows import FIELD_COLUMNS, FieldsRow, read_recipe
+from twofold.stores.local.catalog import REMEDY, select
+from twofold.stores.local.foreign import LARGEST_NUMBER
+from twofold.stores.local.place import SEGMENT_FOLDER, SEGMENT_NAME
+from twofold.stores.local.rows import FIELD_COLUMNS, LARGEST_DIMENSIONS, FieldsRow, read_recipe
 from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments, open_segment
 
 LARGEST_ROW = 2**63 - 1
@@ -82,13 +84,48 @@ def read_state(connection: apsw.Connection) -> State:
     ).fetchone()
     if row is None:
         raise CorruptError("The index has lost its state.", "Restore a copy, or sync into a new index.")
-    return State(*row)
+    return _checked_state(State(*row))
+
+
+def _checked_state(state: State) -> State:
+    if state.edition and not (0 < state.dimensions <= LARGEST_DIMENSIONS and state.chunks >= 0 <= state.words):
+        raise CorruptError("The index is damaged: its counts are out of range.", REMEDY)
+    return state
 
 
 def current_recipe(connection: apsw.Connection) -> Recipe | None:
     """Give the recipe of the edition that is searched."""
-    row = connection.execute("SELECT recipe FROM state JOIN edition ON edition.id = state.edition").fetchone()
-    return None if row is None else read_recipe(row[0])
+    query = "SELECT recipe, dimensions FROM state JOIN edition ON edition.id = state.edition"
+    row = connection.execute(query).fetchone()
+    if row is None:
+        return None
+    recipe = read_recipe(row[0])
+    if recipe.embedder.dimensions != row[1]:
+        raise CorruptError("The index is damaged: its recipe has another width than its vectors.", REMEDY)
+    return recipe
+
+
+class Listed(NamedTuple):
+    """A segment as the catalogue lists it: the rows `first` to `last`, both included."""
+
+    name: str
+    first: int
+    last: int
+    chunks: int
+    checksum: bytes
+
+
+def listed_segments(connection: apsw.Connection) -> list[Listed]:
+    """List the segments by rising rows. Raises CorruptError for names and ranges that no segment has."""
+    before = 0
+    found = []
+    for row in connection.execute("SELECT name, first, last, chunks, checksum FROM segment ORDER BY first"):
+        one = Listed(*row)
+        if not (SEGMENT_NAME.fullmatch(one.name) and before < one.first <= one.last < LARGEST_NUMBER):
+            raise CorruptError(f"The index is damaged: it lists a segment {one.name[:80]!r}.", REMEDY)
+        before = one.last
+        found.append(one)
+    return found
 
 
 class SegmentMissingError(Exception):
@@ -143,9 +180,8 @@ def read_rows(
 def _open_all(
     connection: apsw.Connection, folder: Path, state: State, opened: dict[str, Part], *, rebuild: bool
 ) -> tuple[Part, ...]:
-    listed = list(select(connection, "SELECT name, first, last, checksum FROM segment ORDER BY first"))
     parts = []
-    for name, first, last, expected in listed:
+    for name, first, last, _, expected in listed_segments(connection):
         path = folder / SEGMENT_FOLDER / name
         known = opened.get(name)
         if known is not None:
@@ -160,7 +196,7 @@ def _open_all(
 def _open_or_build(connection: apsw.Connection, path: Path, state: State, covers: tuple[int, int, bytes]) -> Part:
     first, last, expected = covers
     try:
-        return Part(open_segment(path, expected), path.name)
+        return Part(open_segment(path, expected, (first, last), state.dimensions), path.name)
     except CorruptError as error:
         logger.warning("%s", error)
         rows = read_rows(connection, state.edition, (first - 1, last))
@@ -198,5 +234,5 @@ def _cross_check(snapshot: Snapshot) -> None:
         raise CorruptError(
             f"The index holds {chunks} passages of {words} words where its catalogue counts"
             f" {snapshot.state.chunks} of {snapshot.state.words}.",
-            "Run `twofold index verify`; restore a copy or sync into a new index.",
+            REMEDY,
         )

@@ -6,7 +6,7 @@ The catalogue (SQLite) is the only truth; segments are made from it. See `docs/s
 import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import apsw
@@ -22,7 +22,7 @@ from twofold.domain.errors import (
 from twofold.domain.ports import Finding, Recipe, Remake, StoreInfo
 from twofold.domain.types import Entry
 from twofold.stores.local import acknowledged, layout, writing
-from twofold.stores.local.catalog import create_catalog, is_catalog, select
+from twofold.stores.local.catalog import create_catalog, failures, is_catalog, select
 from twofold.stores.local.connections import Connections
 from twofold.stores.local.durable import make_folder
 from twofold.stores.local.editions import rebuild
@@ -41,9 +41,10 @@ from twofold.stores.local.snapshot import (
     Snapshot,
     current_recipe,
     follow,
+    listed_segments,
     read_state,
 )
-from twofold.stores.local.verify import verify
+from twofold.stores.local.verify import logged_pages, segment_findings, verify
 from twofold.stores.local.view import LocalView
 from twofold.stores.preferences import checked
 
@@ -150,20 +151,42 @@ class LocalStore:
         """Describe the collection."""
         with self._connections.reading() as connection:
             state = read_state(connection)
-            (documents,) = connection.execute("SELECT count(*) FROM document").fetchone() or (0,)
+            # With a condition, since SQLite counts a whole table without looking at the limit of steps.
+            (documents,) = connection.execute("SELECT count(*) FROM document WHERE row > 0").fetchone() or (0,)
             return StoreInfo(
                 recipe=current_recipe(connection),
                 documents=documents,
                 chunks=state.chunks,
                 generation=state.generation,
-                segments=len(layout.listed(connection)),
+                segments=len(listed_segments(connection)),
                 bytes_on_disk=layout.bytes_on_disk(self._folder),
             )
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and cross-check both arms; an empty answer means all is well."""
-        with self._lock.held(), self._connections.writing() as connection:
-            return verify(connection, self._connections.vfs, self._folder)
+        note_is_damaged = acknowledged.noted(self._folder) is None
+        with ExitStack() as stack:
+            connection, logged = self._connection_to_verify(stack)
+            findings = verify(connection, self._connections.vfs, self._folder, logged)
+        if note_is_damaged:
+            findings.append(Finding(NOTE_NAME, "the note fails its checksum", mendable=True))
+        return findings
+
+    def _connection_to_verify(self, stack: ExitStack) -> tuple[apsw.Connection, frozenset[int]]:
+        """Return a connection, and the pages that only the log holds as they should be.
+
+        With the lock the log is emptied, so there are none. Where that cannot be written, as on a read-only or a full
+        disk, the log is left as it is.
+        """
+        try:
+            stack.enter_context(self._lock.held())
+            connection = stack.enter_context(self._connections.writing())
+            with failures(connection):
+                layout.empty_log(connection, self._folder)
+        except (StoreError, StorageFullError):
+            connection = stack.enter_context(self._connections.reading())
+            return connection, logged_pages(self._folder)
+        return connection, frozenset()
 
     def preferences(self) -> Mapping[str, str]:
         """Give the collection's own settings by their dotted names."""
@@ -180,7 +203,8 @@ class LocalStore:
         """Merge all segments into one, make damaged ones again, and give back space."""
         with self._changing() as connection:
             layout.flush(connection, self._folder, self._upkeep.segment_chunks)
-            segments = layout.listed(connection)
+            self._replace_wrong(connection)
+            segments = listed_segments(connection)
             snapshot = self._follow(connection)
             if segments and (
                 len(segments) > 1 or layout.worn(snapshot) or any(part.live is not None for part in snapshot.parts)
@@ -190,6 +214,12 @@ class LocalStore:
             with layout.transaction(connection):
                 pass  # counted, so that a lost VACUUM is missed like any other transaction
             layout.empty_log(connection, self._folder)
+
+    def _replace_wrong(self, connection: apsw.Connection) -> None:
+        """Make segments again that do not hold what the catalog says, though their checksums may be right."""
+        for segment in listed_segments(connection):
+            if any(True for _ in segment_findings(connection, self._folder, read_state(connection), segment)):
+                layout.make_again(connection, self._folder, segment)
 
     def close(self) -> None:
         """Leave a state that opens fast, and close. Calling it twice does nothing more.
@@ -213,7 +243,7 @@ class LocalStore:
             self._merge(connection)
             snapshot = self._follow(connection)
             worn = {part.name for part in layout.worn(snapshot)}
-            for segment in layout.listed(connection):
+            for segment in listed_segments(connection):
                 if segment.name in worn:
                     layout.merge_listed(connection, self._folder, snapshot, [segment])
             layout.empty_log(connection, self._folder)
@@ -249,7 +279,7 @@ class LocalStore:
         layout.fold_long_log(connection, self._folder, self._upkeep.log_bytes)
 
     def _merge(self, connection: apsw.Connection) -> None:
-        while run := layout.runs_to_merge(layout.listed(connection)):
+        while run := layout.runs_to_merge(listed_segments(connection)):
             layout.merge_listed(connection, self._folder, self._follow(connection), run)
 
     def _follow(self, connection: apsw.Connection) -> Snapshot:

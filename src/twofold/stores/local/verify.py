@@ -1,42 +1,58 @@
 """`verify`: every checksum recomputed, every derived thing made again and compared. The caller holds the lock."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
 from twofold.domain.errors import CorruptError
 from twofold.domain.ports import Finding
-from twofold.stores.local import acknowledged, rows
-from twofold.stores.local.catalog import select
-from twofold.stores.local.checksums import ChecksumVFS
-from twofold.stores.local.layout import empty_log
-from twofold.stores.local.place import CATALOG_NAME, NOTE_NAME, SEGMENT_FOLDER
+from twofold.stores.local import rows
+from twofold.stores.local.checksums import PAGE_BYTES, ChecksumVFS
+from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER
+from twofold.stores.local.rows import MALFORMED
 from twofold.stores.local.segment import ARRAYS, build_segment, merge_segments, open_segment
-from twofold.stores.local.snapshot import State, read_rows, read_state
+from twofold.stores.local.snapshot import Listed, State, listed_segments, read_rows, read_state
+
+LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
+LARGEST_LENGTH = 2**32 - 1  # in words
 
 
-def verify(connection: apsw.Connection, vfs: ChecksumVFS, folder: Path) -> list[Finding]:
-    """Check the catalogue's pages and structure, its passages, and every segment against it."""
-    note_is_damaged = acknowledged.noted(folder) is None
-    empty_log(connection, folder)  # a page that the log still holds may be torn in the file
+def verify(connection: apsw.Connection, vfs: ChecksumVFS, folder: Path, logged: frozenset[int]) -> list[Finding]:
+    """Check the catalogue's pages and structure, its passages, and every segment against it.
+
+    Pages in `logged` may be torn in the file: the log holds them. What is read from damaged pages, or from a damaged
+    structure, would only repeat it.
+    """
     findings = [
         Finding(CATALOG_NAME, f"page {number} fails its checksum", mendable=False)
         for number in vfs.damaged_pages(folder / CATALOG_NAME)
+        if number not in logged
     ]
+    findings = findings or list(_structure(connection))
     if findings:
-        return findings  # whatever is read from damaged pages would only repeat it
-    if note_is_damaged:
-        findings.append(Finding(NOTE_NAME, "the note fails its checksum", mendable=True))
-    findings += _structure(connection)
+        return findings
     findings += _passages(connection)
     state = read_state(connection)
     findings += _totals(connection, state)
-    listed = list(select(connection, "SELECT name, first, last, chunks, checksum FROM segment ORDER BY first"))
-    for name, first, last, chunks, expected in listed:
-        findings += _segment(connection, folder, state, (name, first, last, chunks, expected))
+    if any(not one.mendable for one in findings):
+        return findings  # segments are held against passages that are right
+    for segment in listed_segments(connection):
+        findings += segment_findings(connection, folder, state, segment)
     return findings
+
+
+def logged_pages(folder: Path) -> frozenset[int]:
+    """Return the numbers of the pages that stand in the log; see the format of SQLite's write-ahead log."""
+    try:
+        log = (folder / f"{CATALOG_NAME}-wal").read_bytes()
+    except OSError:
+        return frozenset()
+    salts = log[16:24]
+    frames = range(LOG_HEADER_BYTES, len(log) - FRAME_HEADER_BYTES - PAGE_BYTES + 1, FRAME_HEADER_BYTES + PAGE_BYTES)
+    return frozenset(int.from_bytes(log[at : at + 4], "big") for at in frames if log[at + 8 : at + 16] == salts)
 
 
 def _structure(connection: apsw.Connection) -> Iterator[Finding]:
@@ -48,18 +64,52 @@ def _structure(connection: apsw.Connection) -> Iterator[Finding]:
 
 
 def _passages(connection: apsw.Connection) -> Iterator[Finding]:
-    """Check that every passage is its document's text, with the hash and the key that are said of it."""
-    for document, text in connection.execute("SELECT row, text FROM document ORDER BY row"):
-        query = (
-            f"SELECT {rows.CHUNK_COLUMNS}, text_hash, key FROM chunk"  # noqa: S608
-            " JOIN document ON document.row = chunk.document WHERE chunk.document = ? ORDER BY edition, ordinal"
-        )
-        for *columns, text_hash, key in connection.execute(query, (document,)):
+    """Check that documents can be read, and that every passage is its document's text, with what is said of it."""
+    widths = dict(connection.execute("SELECT id, dimensions FROM edition"))
+    known = np.array([number for (number,) in connection.execute("SELECT id FROM term ORDER BY id")], dtype=np.int64)
+    query = f"SELECT row, {rows.DOCUMENT_COLUMNS} FROM document ORDER BY row"  # noqa: S608
+    for row, identity, *columns in connection.execute(query):
+        try:
+            text = rows.read_document((identity, *columns)).text
+        except CorruptError as error:
+            yield Finding(str(identity), error.message, mendable=False)
+        else:
+            yield from _passages_of(connection, (row, text), widths, known)
+
+
+def _passages_of(
+    connection: apsw.Connection, document: tuple[int, str], widths: Mapping[int, int], known: NDArray[np.int64]
+) -> Iterator[Finding]:
+    """Check the passages of one document, given by its row and its text; `known` are the numbers of all terms."""
+    row, text = document
+    query = (
+        f"SELECT {rows.CHUNK_COLUMNS}, edition, text_hash, key, words, terms, vector FROM chunk"  # noqa: S608
+        " JOIN document ON document.row = chunk.document WHERE chunk.document = ? ORDER BY edition, ordinal"
+    )
+    for *columns, edition, text_hash, key, words, terms, vector in connection.execute(query, (row,)):
+        identity = f"{columns[0]}_chunk_{columns[1]}"
+        try:
             chunk = rows.read_chunk(tuple(columns))
-            if text[chunk.start : chunk.end] != chunk.text:
-                yield Finding(chunk.id, "the passage is not what stands at its place in the document", mendable=False)
-            if rows.text_hash(chunk.indexed_text) != text_hash or chunk.key != key:
-                yield Finding(chunk.id, "the passage's hash or key is not its own", mendable=False)
+            sized = _has_sizes(terms, vector, words, widths.get(edition, 0))
+            named = bool(np.isin(rows.read_terms(terms)[0], known).all())
+        except CorruptError as error:
+            yield Finding(identity, error.message, mendable=False)
+            continue
+        if text[chunk.start : chunk.end] != chunk.text:
+            yield Finding(chunk.id, "the passage is not what stands at its place in the document", mendable=False)
+        if rows.text_hash(chunk.indexed_text) != text_hash or chunk.key != key:
+            yield Finding(chunk.id, "the passage's hash or key is not its own", mendable=False)
+        if not (sized and named):
+            yield Finding(chunk.id, "the passage's terms, length or vector cannot be its own", mendable=False)
+
+
+def _has_sizes(terms: bytes, vector: bytes, words: int, dimensions: int) -> bool:
+    """Return whether a passage's terms rise, each of them occurs, and its vector has the edition's width."""
+    ids, counts = rows.read_terms(terms)
+    rising = bool((ids[1:] > ids[:-1]).all()) and (not len(ids) or int(ids[0]) > 0)
+    values = rows.unpack_vector(vector)
+    whole = len(values) == dimensions and bool(np.isfinite(values).all())
+    return rising and bool(counts.all()) and whole and 0 <= words <= LARGEST_LENGTH
 
 
 def _totals(connection: apsw.Connection, state: State) -> Iterator[Finding]:
@@ -70,22 +120,25 @@ def _totals(connection: apsw.Connection, state: State) -> Iterator[Finding]:
         yield Finding(CATALOG_NAME, f"counts {state.chunks} passages and holds {counted}", mendable=False)
 
 
-def _segment(
-    connection: apsw.Connection, folder: Path, state: State, row: tuple[str, int, int, int, bytes]
-) -> Iterator[Finding]:
-    name, first, last, chunks, expected = row
-    where = f"{SEGMENT_FOLDER}/{name}"
+def segment_findings(connection: apsw.Connection, folder: Path, state: State, segment: Listed) -> Iterator[Finding]:
+    """Hold one segment against the catalogue's rows. Raises CorruptError where the rows themselves cannot be read."""
+    where = f"{SEGMENT_FOLDER}/{segment.name}"
+    covers = (segment.first, segment.last)
     try:
-        held = open_segment(folder / SEGMENT_FOLDER / name, expected)
+        held = open_segment(folder / SEGMENT_FOLDER / segment.name, segment.checksum, covers, state.dimensions)
     except CorruptError as error:
         yield Finding(where, error.message, mendable=True)
         return
-    if len(held) != chunks:
-        yield Finding(where, f"holds {len(held)} passages where the catalogue lists {chunks}", mendable=True)
-    dead = {row for (row,) in connection.execute("SELECT row FROM tombstone WHERE row BETWEEN ? AND ?", (first, last))}
+    if len(held) != segment.chunks:
+        yield Finding(where, f"holds {len(held)} passages where the catalogue lists {segment.chunks}", mendable=True)
+    dead = {row for (row,) in connection.execute("SELECT row FROM tombstone WHERE row BETWEEN ? AND ?", covers)}
     live = np.array([int(row) not in dead for row in held.rows], dtype=np.uint8)
-    made = build_segment(read_rows(connection, state.edition, (first - 1, last)), state.dimensions)
-    kept = merge_segments([held], [live])
+    made = build_segment(read_rows(connection, state.edition, (segment.first - 1, segment.last)), state.dimensions)
+    try:
+        kept = merge_segments([held], [live])
+    except MALFORMED:
+        yield Finding(where, "its arrays cannot be read", mendable=True)
+        return
     for name in ARRAYS:
         if not np.array_equal(getattr(kept, name), getattr(made, name)):
             yield Finding(where, f"its {name} are not those of the catalogue", mendable=True)

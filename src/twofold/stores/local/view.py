@@ -28,6 +28,7 @@ from twofold.lexical.bm25 import saturation
 from twofold.stores.local import rows
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import Offsets, ResolvedTerms, added, resolve, statistics_of
+from twofold.stores.local.rows import reading
 from twofold.stores.local.scoping import masks_of, storable
 from twofold.stores.local.snapshot import Snapshot
 
@@ -54,6 +55,7 @@ class LocalView:
         """What the passages were made by."""
         return self._snapshot.recipe
 
+    @reading("a segment")
     def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25."""
         if not query.weights or not self._snapshot.parts:
@@ -66,8 +68,9 @@ class LocalView:
             slots, found = bm25_top(held.slots, held.frequencies, *stretch, terms.weights, norms, query.k1, mask, k)
             keys.append(held.keys[slots])
             scores.append(found)
-        return Ranking.of(np.concatenate(keys), np.concatenate(scores), k)
+        return Ranking.of(np.concatenate(keys), _numbers(np.concatenate(scores)), k)
 
+    @reading("a segment")
     def find_vector(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k nearest passages by cosine."""
         if not self._snapshot.parts:
@@ -80,8 +83,9 @@ class LocalView:
         keys = [one.keys[slots] for one, slots in zip(segments, found, strict=True)]
         asked = vector.astype(np.float64)
         scores = [cosines(asked, one.vectors, slots) for one, slots in zip(segments, found, strict=True)]
-        return Ranking.of(np.concatenate(keys), np.concatenate(scores), k)
+        return Ranking.of(np.concatenate(keys), _numbers(np.concatenate(scores)), k)
 
+    @reading("a segment")
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
         """Give the true BM25 score of each key."""
         scores = np.zeros(len(keys), dtype=np.float64)
@@ -96,6 +100,7 @@ class LocalView:
             )
         return scores
 
+    @reading("a segment")
     def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
         """Give the true cosine of each key."""
         scores = np.zeros(len(keys), dtype=np.float64)
@@ -106,6 +111,7 @@ class LocalView:
             scores[places] = cosines(asked, held.vectors, slots.astype(np.uint32))
         return scores
 
+    @reading("a segment")
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
         """Give each occurring term's part in the query's order."""
         found = self._places_of([key])[0]
@@ -122,10 +128,12 @@ class LocalView:
                 parts.append(TermScore(term, weight, idf, frequency, score))
         return tuple(parts)
 
+    @reading("a segment")
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
         return statistics_of(self._connection, self._known, self._snapshot, terms)
 
+    @reading("a segment")
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
         """Give those of the keys whose passages are there and may be found at all."""
         kept = np.zeros(len(keys), dtype=np.bool_)
@@ -135,6 +143,7 @@ class LocalView:
             kept[places] = True if mask is None else mask[slots] != 0
         return keys[kept]
 
+    @reading("a segment")
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
         query = (
@@ -151,6 +160,7 @@ class LocalView:
             found.append(chunk)
         return found
 
+    @reading("a segment")
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
         """Give what the analyser made of passages when they were put, in the order asked."""
         query = "SELECT words, terms FROM chunk WHERE row = ?"
@@ -259,6 +269,14 @@ class LocalView:
                 f"The question's vector has {vector.shape[0]} dimensions; the index has {expected}.",
                 "Search with the model that made the index, or run `twofold index reindex`.",
             )
+
+
+def _numbers(scores: Scores) -> Scores:
+    """Return the scores. Raises ValueError where a segment's vectors make them no numbers."""
+    if not np.isfinite(scores).all():
+        message = "a score is no number"
+        raise ValueError(message)
+    return scores
 
 
 def _absent(key: int) -> NotFoundError:

@@ -10,7 +10,7 @@ from twofold.domain.filters import fields_of, values_of
 from twofold.domain.ports import Recipe
 from twofold.domain.types import Document, Entry, IndexedChunk, MetadataValue
 from twofold.stores.local import rows
-from twofold.stores.local.scoping import storable
+from twofold.stores.local.scoping import checked_term_id, storable
 from twofold.stores.local.snapshot import State, current_recipe, read_state
 
 TERMS_REMEMBERED = 200_000
@@ -44,8 +44,8 @@ def _term_id(connection: apsw.Connection, term: str) -> int:
     row = connection.execute("SELECT id FROM term WHERE text = ?", (term,)).fetchone()
     if row is None:
         connection.execute("INSERT INTO term (text) VALUES (?)", (term,))
-        return connection.last_insert_rowid()
-    return int(row[0])
+        return checked_term_id(connection.last_insert_rowid())
+    return checked_term_id(row[0])
 
 
 def begin_edition(connection: apsw.Connection, recipe: Recipe) -> int:
