@@ -7,7 +7,7 @@ from typing import Protocol
 from twofold.answer.context import Budget, template_named
 from twofold.answer.events import DoneEvent, Event
 from twofold.answer.types import Answer, Reading
-from twofold.domain.errors import ModelUnavailableError
+from twofold.domain.errors import ModelUnavailableError, StorageFullError, StoreError
 from twofold.domain.generators import Generator as Writes
 from twofold.domain.retry import retried
 from twofold.domain.types import Vectors
@@ -63,11 +63,15 @@ class Asker:
     ) -> Answer:
         """Answer one question; `on_event` hears each event as it happens. See `Index.ask`."""
         answer = None
-        for event in self._events(question, asking, llm, Cut()):
-            if on_event is not None:
-                on_event(event)
-            if isinstance(event, DoneEvent):
-                answer = event.answer
+        try:
+            for event in self._events(question, asking, llm, Cut()):
+                if on_event is not None:
+                    on_event(event)
+                if isinstance(event, DoneEvent):
+                    answer = event.answer
+        except (StorageFullError, StoreError):
+            if answer is None:
+                raise  # else the conversation could not be kept, and the answer says so
         if answer is None:
             raise ModelUnavailableError("The answer was cut off.", "Ask again.")
         return answer
@@ -101,11 +105,22 @@ class Asker:
                 timings = event.answer.timings_ms
                 self._searcher.record_stages({name: timings[name] for name in SYNTHESIS if name in timings})
             if isinstance(event, DoneEvent) and session:
-                answer = event.answer
-                self._sessions.append(session, (Turn("user", question), Turn("assistant", answer.text)))
-                yield DoneEvent(replace(answer, session=session))
+                yield from self._kept(session, question, event.answer)
             else:
                 yield event
+
+    def _kept(self, session: str, question: str, answer: Answer) -> Generator[Event]:
+        """Keep a turn of a conversation. Where it cannot be kept the answer is given all the same, and then the error.
+
+        Raises StorageFullError or StoreError after the answer.
+        """
+        try:
+            self._sessions.append(session, (Turn("user", question), Turn("assistant", answer.text)))
+        except (StorageFullError, StoreError) as error:
+            note = f"session: the conversation was not kept. {error.message}"
+            yield DoneEvent(replace(answer, degraded=(*answer.degraded, note)))
+            raise
+        yield DoneEvent(replace(answer, session=session))
 
     def _logged(self, events: Generator[Event], looked: list[SearchResult]) -> Generator[Event]:
         """Keep the question in the query log with its answer; where the answer is cut off, with its search alone."""

@@ -102,19 +102,19 @@ def use_all(folder: Path) -> dict[str, int]:
 
 def retold(table: str, change: str) -> tuple[str, ...]:
     """Give the SQL that tells another story of how a table was made."""
-    return (f"UPDATE sqlite_schema SET sql = {change} WHERE name = '{table}'",)
+    return (f"UPDATE sqlite_schema SET sql = {change} WHERE name = '{table}'",)  # noqa: S608  # the test's own
 
 
 SCHEMAS: dict[str, tuple[str, ...]] = {
-    "settings that never end": ("DROP TABLE preference", f"CREATE VIEW preference AS {ENDLESS} SELECT x AS name, x AS value FROM n"),
+    "settings that never end": ("DROP TABLE preference", f"CREATE VIEW preference AS {ENDLESS} SELECT x AS name, x AS value FROM n"),  # noqa: E501, S608
     "a state that never ends": (
         "DROP TABLE state",
-        f"CREATE VIEW state AS {ENDLESS} SELECT x AS generation, 0 AS layout, 1 AS edition, 1 AS commits FROM n",
+        f"CREATE VIEW state AS {ENDLESS} SELECT x AS generation, 0 AS layout, 1 AS edition, 1 AS commits FROM n",  # noqa: S608
     ),
-    "documents that never end": ("ALTER TABLE document RENAME TO held", f"CREATE VIEW document AS {ENDLESS} SELECT held.* FROM held, n"),
+    "documents that never end": ("ALTER TABLE document RENAME TO held", f"CREATE VIEW document AS {ENDLESS} SELECT held.* FROM held, n"),  # noqa: E501, S608
     "a trigger that deletes": ("CREATE TRIGGER gone AFTER INSERT ON document BEGIN DELETE FROM document; END",),
     "a trigger that never ends": (
-        "CREATE TRIGGER gone AFTER UPDATE ON state BEGIN INSERT INTO tombstone SELECT chunk.row, 0 FROM chunk, chunk, chunk; END",
+        "CREATE TRIGGER gone AFTER UPDATE ON state BEGIN INSERT INTO tombstone SELECT chunk.row, 0 FROM chunk, chunk, chunk; END",  # noqa: E501
     ),
     "one more table": ("CREATE TABLE more (value TEXT)",),
     "one more index": ("CREATE INDEX more ON document (abs(length(text)))",),
@@ -126,8 +126,8 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "an index less": ("DROP INDEX chunk_by_text",),
     "a table less": ("DROP TABLE segment",),
     "a table that is not strict": retold("preference", "replace(sql, 'STRICT, ', '')"),
-    "a check that never ends": retold("tombstone", "replace(sql, 'INTEGER NOT NULL', 'INTEGER NOT NULL CHECK (length(zeroblob(900000000)))')"),
-    "a default that runs": retold("preference", "replace(sql, 'TEXT NOT NULL', 'TEXT NOT NULL DEFAULT (load_extension(''x''))')"),
+    "a check that never ends": retold("tombstone", "replace(sql, 'INTEGER NOT NULL', 'INTEGER NOT NULL CHECK (length(zeroblob(900000000)))')"),  # noqa: E501
+    "a default that runs": retold("preference", "replace(sql, 'TEXT NOT NULL', 'TEXT NOT NULL DEFAULT (load_extension(''x''))')"),  # noqa: E501
     "a schema with a zero byte": retold("preference", "sql || char(0) || 'more'"),
     "a schema that is none": retold("preference", "'no SQL at all'"),
     "a schema that is a number": retold("preference", "7"),
@@ -180,7 +180,7 @@ VALUES = {
     "blocks that are no JSON": Malformed("UPDATE document SET blocks = '{'"),
     "blocks nested without end": Malformed("UPDATE document SET blocks = ?", (NESTED,)),
     "blocks of no kind": Malformed("UPDATE document SET blocks = ?", ('[["song", 0, 1, [], null, "", ""]]',)),
-    "blocks before the text": Malformed("UPDATE document SET blocks = ?", ('[["paragraph", -9, 1, [], null, "", ""]]',)),
+    "blocks before the text": Malformed("UPDATE document SET blocks = ?", ('[["paragraph", -9, 1, [], null, "", ""]]',)),  # noqa: E501
     "blocks of too few parts": Malformed("UPDATE document SET blocks = '[[1]]'"),
     "a heading that is an object": of_chunks("heading", '{"a": 1}'),
     "a heading that is no JSON": of_chunks("heading", "x"),
@@ -219,8 +219,8 @@ VALUES = {
     "a setting that is none": Malformed("INSERT INTO preference VALUES ('no.such', 'x')", verified=2),
     "a segment of another folder": Malformed("INSERT INTO segment VALUES ('../../x', 1, 9, 9, x'00')"),
     "a segment of the system": Malformed("INSERT INTO segment VALUES ('/etc/passwd', 1, 9, 9, x'00')"),
-    "a segment of no rows": Malformed("INSERT INTO segment VALUES ('000000000001-000000000001.segment', ?, 9, 9, x'00')", (-(2**63),)),
-    "a segment that is not there": Malformed("INSERT INTO segment VALUES ('000000000001-000000000001.segment', 1, 3, 3, x'00')"),
+    "a segment of no rows": Malformed("INSERT INTO segment VALUES ('000000000001-000000000001.segment', ?, 9, 9, x'00')", (-(2**63),)),  # noqa: E501
+    "a segment that is not there": Malformed("INSERT INTO segment VALUES ('000000000001-000000000001.segment', 1, 3, 3, x'00')"),  # noqa: E501
 }  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """What an answer tells while it is being made (checklist 63); the last event is always `done` or `error`.
 
+An `error` after `done` says that the conversation could not be kept; the answer holds.
+
 Each has its `type`, so that as JSON an event is `{"type": "answer_chunk", "content": "..."}`. The contents of all
 chunks, put together, are the answer's text.
 """
@@ -54,7 +56,10 @@ class DoneEvent:
 
 @dataclass(frozen=True, slots=True)
 class ErrorEvent:
-    """There is no answer. `code` and `status` are the error's for a shell and for an HTTP client."""
+    """There is no answer, or its conversation was not kept.
+
+    `code` and `status` are the error's for a shell and for an HTTP client.
+    """
 
     message: str
     remedy: str

@@ -20,7 +20,7 @@ from twofold.cli.models import ensure_present
 from twofold.cli.options import EmbedderOption, FilterOption, IndexesOption, JsonOption
 from twofold.cli.progress import progress_on
 from twofold.cli.screen import Screen, from_here, one_line, printable, screen_on, shortened
-from twofold.domain.errors import InvalidInputError, ModelError
+from twofold.domain.errors import InvalidInputError, error_of
 from twofold.index import Index
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class _Told:
         """Tell it. Raises what ended it."""
         for event in events:
             if isinstance(event, ErrorEvent):
-                raise ModelError(event.message, event.remedy)
+                raise error_of(event.code, event.message, event.remedy)
             if self._as_json and self._stream:
                 write_json(event)
             elif isinstance(event, ChunkEvent) and self._stream and not self._as_json:

@@ -138,3 +138,23 @@ class StoreError(TwofoldError):
 
     exit_code = 10
     http_status = 500
+
+
+_BY_EXIT_CODE = {
+    one.exit_code: one
+    for one in (
+        InvalidInputError,
+        NotFoundError,
+        MismatchError,
+        WriterBusyError,
+        StorageFullError,
+        CorruptError,
+        ModelError,
+        StoreError,
+    )
+}
+
+
+def error_of(exit_code: int, message: str, remedy: str) -> TwofoldError:
+    """Return an error that ends a command with this exit code, as an event of an answer names it."""
+    return _BY_EXIT_CODE.get(exit_code, TwofoldError)(message, remedy)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import apsw
 
@@ -90,8 +91,11 @@ def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
     path = folder / CATALOG_NAME
     if not path.is_file():
         raise NotFoundError(f"There is no index in {folder}.", "Create one with `twofold sync PATH --index NAME`.")
+    flags, name = apsw.SQLITE_OPEN_READWRITE, str(path)
+    if not writing and _is_at_rest(path):
+        flags, name = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, f"file:{quote(name)}?immutable=1"
     with failures():
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+        connection = apsw.Connection(name, flags=flags, vfs=vfs)
     try:
         with failures(connection):
             connection.set_busy_timeout(BUSY_MILLISECONDS)
@@ -112,6 +116,11 @@ def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
         connection.close()
         raise
     return connection
+
+
+def _is_at_rest(path: Path) -> bool:
+    """Return whether a catalog has no log and cannot get one: SQLite would make one to read it."""
+    return not path.with_name(f"{path.name}-wal").exists() and not os.access(path.parent, os.W_OK)
 
 
 def _bytes_of(path: Path) -> int:

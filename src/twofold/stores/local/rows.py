@@ -295,8 +295,8 @@ def read_recipe(text: str) -> Recipe:
     if not all(type(size) is int and 0 < size <= LARGEST_INTEGER for size in sizes) or sizes[0] > LARGEST_DIMENSIONS:
         _refuse()
     _texts([held[name] for name in EmbedderIdentity.__slots__ if name not in {"dimensions", "max_tokens"}])
-    own = _texts([parts["analyser"], parts["chunker"], parts["enricher"]])
-    return Recipe(EmbedderIdentity(**held), *own, settings=tuple(zip(names, values, strict=True)))
+    analyser, chunker, enricher = _texts([parts["analyser"], parts["chunker"], parts["enricher"]])
+    return Recipe(EmbedderIdentity(**held), analyser, chunker, enricher, tuple(zip(names, values, strict=True)))
 
 
 @reading("a passage's terms")
