@@ -169,7 +169,9 @@ class MetadataSettings:
 class DiversitySettings:
     """How much of an answer may come from one place."""
 
-    per_page: Annotated[int, Meta(ge=0, le=1000, description="Passages of one page; 0 for any number.")] = 0
+    per_page: Annotated[
+        int, Meta(ge=0, le=1000, description="Passages of one page, or of a document without pages; 0 for any.")
+    ] = 0
     per_source: Annotated[int, Meta(ge=0, le=1000, description="Passages of one document; 0 for any number.")] = 0
     duplicates: Annotated[
         float, Meta(ge=0, le=1, description="Share of text from which two passages count as one; 0 for never.")

@@ -1,16 +1,27 @@
 """Checklist item 44: semantic_type_primary_in, source_type_in, and min_entity_density, which overrides 0.12."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from indexed import indexed
 from twofold import Index
+from twofold.cli.app import application
+from twofold.cli.filters import parsed_filter
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.filters import Filter
 from twofold.domain.types import Metadata
 from twofold.models.hashing import HashingEmbedder
-from twofold.query.filter_json import filter_from_json, gated
+from twofold.query.filter_json import filter_from_json
+from twofold.query.filters import parse_filter
+from twofold.query.render import render
+from twofold.searcher import Asking
 from twofold.setting_groups import ChunkSettings
 from twofold.settings import Settings
+from visiting import visiting
 
 PASSAGES = """# What
 
@@ -44,12 +55,16 @@ DOCUMENTS: Mapping[str, Metadata] = {
 }
 
 
-def found(request: Mapping[str, object], *, gates: bool) -> set[str]:
-    with Index(":memory:", embedder=HashingEmbedder()) as index:
-        for source, metadata in DOCUMENTS.items():
-            index.add("GDP is a measure.", source=source, metadata=metadata)
-        condition = gated(request) if gates else filter_from_json(request)
-        return {hit.source for hit in index.search("GDP", filter=condition).hits}
+@pytest.fixture(scope="module")
+def index() -> Index:
+    made = indexed({}, {"search.window": 0})
+    for source, metadata in DOCUMENTS.items():
+        made.add("GDP is a measure.", source=source, metadata=metadata)
+    return made
+
+
+def found(index: Index, condition: Filter, profile: str) -> set[str]:
+    return {hit.source for hit in index.search("GDP", filter=condition, profile=profile, rerank="none").hits}
 
 
 @pytest.mark.parametrize(
@@ -62,21 +77,88 @@ def found(request: Mapping[str, object], *, gates: bool) -> set[str]:
         ({"min_entity_density": 0.25}, {"definition"}),
     ],
 )
-def test_each_filter(request_: Mapping[str, object], expected: set[str]) -> None:
-    assert found(request_, gates=False) == expected
+def test_each_filter(index: Index, request_: Mapping[str, object], expected: set[str]) -> None:
+    assert found(index, filter_from_json(request_), "balanced") == expected
 
 
-@pytest.mark.parametrize(
-    ("request_", "expected"),
-    [
-        ({}, {"definition", "example"}),
-        ({"min_entity_density": 0.05}, {"definition", "thin", "example"}),
-        ({"min_entity_density": 0.25}, {"definition"}),
-        ({"source_type_in": ["book", "web"]}, {"definition", "example"}),
-    ],
-)
-def test_the_density_asked_for_overrides_the_floor(request_: Mapping[str, object], expected: set[str]) -> None:
-    assert found(request_, gates=True) == expected
+GATED = [
+    ("", {"definition", "example"}),
+    ("source_type in [book, web]", {"definition", "example"}),
+    ("min_entity_density = 0.05", {"definition", "thin", "example"}),
+    ("min_entity_density >= 0.0501", {"definition", "example"}),
+    ("min_entity_density >= 0.25", {"definition"}),
+    ("min_entity_density=0.01 and source_type == web", {"thin"}),
+    ('{"min_entity_density": 0.05}', {"definition", "thin", "example"}),
+    ('{"min_entity_density": 0.25, "source_type_in": ["book"]}', {"definition"}),
+    ('{"field": "min_entity_density", "op": ">=", "value": 0.05}', {"definition", "thin", "example"}),
+    ("entity_density >= 0.01", {"definition", "example"}),  # a condition beside the profile's own, which stands
+    ("source_type == nowhere or min_entity_density >= 0.01", {"definition", "example"}),  # not for every passage
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), GATED)
+def test_the_density_asked_for_replaces_the_profiles_floor_in_python(
+    index: Index, text: str, expected: set[str]
+) -> None:
+    assert found(index, parsed_filter([text] if text else []), "aanae") == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), GATED)
+def test_and_on_the_command_line_and_over_http(
+    text: str, expected: set[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TWOFOLD_HOME", str(tmp_path))
+    monkeypatch.setenv("TWOFOLD_EMBEDDER", "hashing")
+    with Index("gdp", overrides={"embedder": "hashing"}) as index:
+        for source, metadata in DOCUMENTS.items():
+            index.add("GDP is a measure.", source=source, metadata=metadata)
+    words = [
+        "search",
+        "GDP",
+        "-i",
+        "gdp",
+        "--profile",
+        "aanae",
+        "--rerank",
+        "none",
+        "--json",
+        *(["-f", text] if text else []),
+    ]
+    done = CliRunner().invoke(application(), words, prog_name="twofold")
+    with visiting(tmp_path) as visit:
+        asked = json.loads(text) if text.startswith("{") else text or None
+        body = {"query": "GDP", "profile": "aanae", "rerank": False, "filter": asked}
+        given = visit.client.post("/v1/indexes/gdp/search", json=body).json()
+
+    assert {hit["source"] for hit in json.loads(done.stdout)["hits"]} == expected
+    assert {hit["source"] for hit in given["hits"]} == expected
+
+
+def test_what_the_other_gates_drop_stays_dropped(index: Index) -> None:
+    index.add("GDP is a poor measure.", source="poor", metadata={**DOCUMENTS["thin"], "chunk_quality": "poor"})
+
+    assert found(index, parse_filter("min_entity_density = 0"), "aanae") == {"definition", "thin", "example"}
+    index.delete("poor")
+
+
+def test_why_not_names_the_gate_only_where_it_acts(index: Index) -> None:
+    low = parse_filter("min_entity_density = 0.01")
+
+    assert index.why_not("GDP", "thin", Asking(profile="aanae", rerank="none")).stage == "gate"
+    assert index.why_not("GDP", "thin", Asking(profile="aanae", rerank="none", filter=low)).stage == ""
+
+
+@pytest.mark.parametrize("text", ["min_entity_density", "min_entity_density < 0.1", "min_entity_density = much"])
+def test_a_floor_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="min_entity_density"):
+        parse_filter(text)
+
+
+def test_a_floor_is_written_as_it_is_read() -> None:
+    condition = parse_filter("min_entity_density = 0.05 and year is 2020")
+
+    assert render(condition) == "min_entity_density >= 0.05 and year is 2020"
+    assert parse_filter(render(condition)) == condition
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,12 @@ from twofold import Index
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.types import MetadataValue
 from twofold.models.hashing import HashingEmbedder
-from twofold.query.filter_json import quality_gates
+from twofold.profiles import QUALITY_GATES
+from twofold.query.filters import parse_filter
 from twofold.setting_groups import ChunkSettings
 from twofold.settings import Settings
 
+GATES = parse_filter(QUALITY_GATES)  # what the profile `aanae` sets as `search.gates`
 GOOD: dict[str, MetadataValue] = {"chunk_quality": "ok", "entity_density": 0.5, "omit_flag": False}
 
 
@@ -66,7 +68,7 @@ def test_a_density_of_0_12_is_kept_and_of_0_1199_dropped(index: Index) -> None:
     assert fields(index, "kept.md")["entity_density"] == 0.12
     assert fields(index, "dropped.md")["entity_density"] == 0.1199
     for mode in ("hybrid", "bm25", "semantic"):
-        sources = {source for source, _ in found(index, mode, quality_gates())}
+        sources = {source for source, _ in found(index, mode, GATES)}
         assert "kept.md" in sources
         assert "dropped.md" not in sources
 
@@ -76,7 +78,7 @@ def test_what_is_poor_or_omitted_is_never_visible(index: Index, mode: str) -> No
     assert fields(index, "spelled.md")["chunk_quality"] == "poor"
     assert fields(index, "contents.md")["omit_flag"] is True
     everything = {source for source, _ in found(index, mode, EVERYTHING)}
-    gated = {source for source, _ in found(index, mode, quality_gates())}
+    gated = {source for source, _ in found(index, mode, GATES)}
 
     assert {"spelled.md", "contents.md"} <= everything
     assert gated == {"kept.md", "mixed.md"}
@@ -84,7 +86,7 @@ def test_what_is_poor_or_omitted_is_never_visible(index: Index, mode: str) -> No
 
 @pytest.mark.parametrize("mode", ["bm25", "semantic"])
 def test_the_gates_judge_passages_and_act_before_the_cut(index: Index, mode: str) -> None:
-    kept = found(index, mode, quality_gates(), k=2)
+    kept = found(index, mode, GATES, k=2)
 
     assert {source for source, _ in kept} == {"kept.md", "mixed.md"}
     assert any("NASA" in text for _, text in kept)
@@ -109,6 +111,6 @@ def test_a_document_judged_elsewhere_is_judged_by_that(
 ) -> None:
     with Index(":memory:", embedder=HashingEmbedder()) as index:
         index.add("Article 370 is an article.", source="one", metadata={**GOOD, **changed})
-        hits = index.search("Article 370", filter=quality_gates(), mode=mode).hits
+        hits = index.search("Article 370", filter=GATES, mode=mode).hits
 
     assert bool(hits) is kept

@@ -1,10 +1,15 @@
 """Checklist 46, 47, 59, 60: two passages of a page, none twice, and each with its neighbours, in a search."""
 
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
 from indexed import indexed
 from twofold import Document, Index
+from twofold.compat.voicevault import HybridRetriever
 from twofold.domain.types import Block, BlockKind, document_id
+from twofold.models.hashing import HashingEmbedder
 from twofold.searcher import Asking
 
 SIZE = 16  # tokens, so that each sentence is a passage
@@ -43,6 +48,25 @@ def test_item_46_of_five_passages_of_a_page_the_best_two_stay_in_their_order(pag
         assert len(on_page) == 5
         assert [hit.chunk_id for hit in result.hits if hit.page == page] == on_page[:2]
     assert [hit.score for hit in result.hits] == sorted((hit.score for hit in result.hits), reverse=True)
+
+
+@pytest.mark.parametrize("suffix", [".md", ".txt", ".html"])
+def test_item_46_a_file_without_pages_gives_two_under_the_profile_that_caps(suffix: str, tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        text = "".join(f"<p>{line}</p>" if suffix == ".html" else f"{line}\n\n" for line in LINES)
+        (tmp_path / f"{name}{suffix}").write_text(f"{name} {text}")
+    with Index(":memory:", overrides={"chunk.size": SIZE}, embedder=HashingEmbedder()) as made:
+        assert not made.sync(tmp_path).failed
+        capped = made.search("harbour lighthouse", k=10, profile="voicevault", rerank="none")
+        plain = made.search("harbour lighthouse", k=10, profile="modes")
+        retriever = HybridRetriever({"kb": made}, {"rerank.model": "none"})
+        from_retriever = retriever.retrieve("harbour lighthouse", 10)
+
+    assert len(plain.hits) == 10
+    assert Counter(Path(hit.source).name for hit in capped.hits) == {f"one{suffix}": 2, f"other{suffix}": 2}
+    assert Counter(Path(one.source_file).name for one in from_retriever) == {f"one{suffix}": 2, f"other{suffix}": 2}
+    (stage,) = [stage for stage in capped.stages if stage.name == "diversity"]
+    assert all("page full" in said for said in stage.decisions)
 
 
 def test_item_59_60_every_result_has_its_neighbours_in_reading_order(index: Index) -> None:

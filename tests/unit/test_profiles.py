@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from twofold.domain.errors import InvalidInputError
+from twofold.domain.filters import And, Op, Or, Test
 from twofold.profiles import PROFILES, QUALITY_GATES, Profile, profile_named
-from twofold.query.filter_json import quality_gates
 from twofold.query.filters import parse_filter
 from twofold.settings import FILE_NAME, Settings, dials, load_settings, merge, resolve, value_of
 
@@ -65,7 +65,13 @@ def test_a_profile_cannot_be_changed() -> None:
 
 
 def test_the_gates_of_a_profile_are_those_of_the_checklist() -> None:
-    assert parse_filter(QUALITY_GATES) == quality_gates()
+    assert parse_filter(QUALITY_GATES) == And(
+        (
+            Or((Test("chunk_quality", Op.EQ, "ok"), Test("chunk_quality", Op.EQ, "high"))),
+            Test("entity_density", Op.GE, 0.12),
+            Test("omit_flag", Op.EQ, False),
+        )
+    )
 
 
 def test_every_layer_above_a_profile_is_stronger(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

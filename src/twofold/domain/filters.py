@@ -50,6 +50,11 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
+class Floor(Test):
+    """A lower bound of a field that also replaces the bound a profile's own filter sets for it."""
+
+
+@dataclass(frozen=True, slots=True)
 class And:
     """All of them; of none, true."""
 

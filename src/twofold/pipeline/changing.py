@@ -124,7 +124,7 @@ def _set(key: str, value: object) -> Change:
 def _looser_filters(case: Case, question: str) -> Iterator[Change]:
     """Take back what the document fails: gates, single conditions of the filter, what the question says; then more."""
     plan, asked = case.plan, case.run.heard.understood.parsed.filter
-    if not case.passes(plan.gates):
+    if not case.passes(plan.gates_left):
         yield _set("search.gates", NO_FILTER)
         return
     if not case.passes(plan.filter):

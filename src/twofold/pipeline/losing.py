@@ -84,7 +84,7 @@ class Case:
 
     def _scope(self) -> Scope:
         plan, parsed = self.plan, self.run.heard.understood.parsed
-        condition = all_of(plan.filter, all_of(plan.gates, parsed.filter))
+        condition = all_of(plan.filter, all_of(plan.gates_left, parsed.filter))
         return Scope(condition if plan.filter_stage == "pre" else EVERYTHING, parsed.required, parsed.excluded)
 
     def outside(self) -> tuple[str, str] | None:
@@ -103,7 +103,7 @@ class Case:
     def failing(self) -> tuple[str, str] | None:
         """Name the first of gates, filter and the question's own filter that no passage of the document passes."""
         parsed = self.run.heard.understood.parsed
-        if not self.passes(self.plan.gates):
+        if not self.passes(self.plan.gates_left):
             return "gate", "The gates of the settings leave all of its passages out."
         if not self.passes(self.plan.filter):
             return "filter", "The filter leaves all of its passages out."

@@ -10,6 +10,7 @@ from twofold.pipeline.filtering import FILTER_STAGES
 from twofold.pipeline.patience import Patience
 from twofold.pipeline.rerank import RerankPlan
 from twofold.pipeline.rewrite_plan import RewritePlan
+from twofold.query.operators import without_replaced
 from twofold.ranking import fusion
 from twofold.ranking.diversify import Limits
 from twofold.ranking.fusion import FusionPlan
@@ -64,6 +65,11 @@ class SearchPlan:
         if self.wanted <= self.k:
             return ()
         return (f"k: {self.wanted} passages were asked for, and `search.max_results` allows {self.k}.",)
+
+    @property
+    def gates_left(self) -> Filter:
+        """The profile's own filter, less the lower bounds that `filter` replaces."""
+        return without_replaced(self.gates, self.filter)
 
     @property
     def reach(self) -> int:

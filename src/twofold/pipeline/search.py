@@ -64,7 +64,7 @@ def answer(parts: SearchParts, heard: Heard, plan: SearchPlan, watch: Stopwatch)
 def run(parts: SearchParts, view: View, heard: Heard, plan: SearchPlan, watch: Stopwatch) -> Run:
     """Take the candidates through every stage; the order after each is kept."""
     parsed = heard.understood.parsed
-    condition = all_of(checked(plan.filter), all_of(plan.gates, parsed.filter))
+    condition = all_of(checked(plan.filter), all_of(plan.gates_left, parsed.filter))
     early, late = (condition, EVERYTHING) if plan.filter_stage == "pre" else (EVERYTHING, condition)
     reach = Reach(_narrowed(view, Scope(early, parsed.required, parsed.excluded), heard), plan.reach)
     arms, heard = _looked(parts, view, heard, plan, reach, watch)

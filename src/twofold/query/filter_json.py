@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import And, Filter, Not, Op, Or, Test
+from twofold.domain.filters import And, Filter, Floor, Not, Op, Or, Test
 from twofold.domain.types import Scalar
+from twofold.query.filters import FLOORS
 from twofold.query.limits import DEEPEST, LONGEST_FILTER, checked
 from twofold.query.operators import modified
 
-DENSITY_FLOOR = 0.12
 _SHAPES = 'Write {"and": […]}, {"or": […]}, {"not": …} or {"field": …, "op": …, "value": …}.'
 _OPS = {op.value: op for op in Op}
 _WITHIN = (Op.PREFIX, Op.CONTAINS)
@@ -43,28 +43,6 @@ def filter_from_json(value: object) -> Filter:
     if isinstance(value, Mapping) and value and all(name in _REQUESTS for name in value):
         return checked(_request(value))
     return checked(_tree(value, 1))
-
-
-def quality_gates(min_entity_density: float = DENSITY_FLOOR) -> Filter:
-    """Let through what enrichment found good: quality `ok` or `high`, dense enough in entities, not omitted.
-
-    A density of 0.12 is kept, 0.1199 dropped, and so is a document that was never enriched (checklist item 45).
-    """
-    return And(
-        (
-            Or((Test("chunk_quality", Op.EQ, "ok"), Test("chunk_quality", Op.EQ, "high"))),
-            Test("entity_density", Op.GE, min_entity_density),
-            Test("omit_flag", Op.EQ, False),
-        )
-    )
-
-
-def gated(request: Mapping[str, object]) -> Filter:
-    """Join a flat request with the quality gates; its `min_entity_density` takes the place of their floor."""
-    wanted = dict(request)
-    floor = wanted.pop("min_entity_density", DENSITY_FLOOR)
-    rest = (filter_from_json(wanted),) if wanted else ()
-    return checked(And((quality_gates(_number("min_entity_density", floor)), *rest)))
 
 
 def _once(pairs: Sequence[tuple[str, object]]) -> Mapping[str, object]:
@@ -99,6 +77,8 @@ def _tree(value: object, depth: int) -> Filter:
 
 def _test(value: Mapping[str, object]) -> Filter:
     field, sign = _text("field", value["field"]), _text("op", value["op"])
+    if field in FLOORS:
+        return _floor(field, sign, value.get("value"))
     if sign == "exists":
         if "value" in value:
             raise InvalidInputError("A filter's `exists` takes no value.", "Leave it out.")
@@ -143,8 +123,10 @@ def _contains(fields: Sequence[str], name: str, value: object) -> Filter:
     return _either([Test(field, Op.CONTAINS, wanted) for field in fields])
 
 
-def _denser(name: str, value: object) -> Filter:
-    return Test("entity_density", Op.GE, _number(name, value))
+def _floor(name: str, sign: str, value: object) -> Filter:
+    if sign not in {"==", ">="}:
+        raise InvalidInputError(f"The filter's {name} wants `>=`.", f'Write {{"{name}": 0.05}}.')
+    return Floor(FLOORS[name], Op.GE, _number(name, value))
 
 
 def _equal(field: str, name: str, value: object) -> Filter:
@@ -189,5 +171,5 @@ _REQUESTS: Mapping[str, Callable[[str, object], Filter]] = {
     "path_contains": partial(_contains, ("source", "path")),
     "source_type_in": partial(_one_of, ("source_type",)),
     "semantic_type_primary_in": partial(_one_of, ("semantic_type_primary",)),
-    "min_entity_density": _denser,
+    "min_entity_density": lambda name, value: _floor(name, ">=", value),
 }

@@ -15,13 +15,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import And, Filter, Not, Op, Or, Test
+from twofold.domain.filters import And, Filter, Floor, Not, Op, Or, Test
 from twofold.query.limits import DEEPEST, LONGEST_FILTER, MOST_TESTS, checked
-from twofold.query.readings import Sign, Written, equal_to, test_of
+from twofold.query.readings import Sign, Written, equal_to, read_bare, test_of
 
 ALIASES: Mapping[str, str] = MappingProxyType(
     {"path": "source", "file": "source", "suffix": "type", "file_type": "type", "mime": "media_type"}
 )
+FLOORS: Mapping[str, str] = MappingProxyType({"min_entity_density": "entity_density"})
+"""Names of lower bounds that replace a profile's own, and the fields that they bound."""
 KEYWORDS = frozenset({"and", "or", "not", "in", "is", "contains", "starts", "exists"})
 _SIGNS = {
     "=": Sign.EQUAL,
@@ -119,7 +121,9 @@ class _Reader:
 
     def _test(self) -> Filter:
         self._count(1)
-        field = self._field()
+        at, field = self._at, self._field()
+        if field in FLOORS:
+            return self._floor(field, at)
         found = _SIGN.match(self._text, self._spaced(self._at))
         if found:
             self._at = found.end()
@@ -127,6 +131,16 @@ class _Reader:
         if self._takes("is"):
             return test_of(field, Sign.IS, self._value())
         return Not(self._worded(field)) if self._takes_negation() else self._worded(field)
+
+    def _floor(self, name: str, at: int) -> Filter:
+        found = _SIGN.match(self._text, self._spaced(self._at))
+        if found is None or found[0] not in {"=", "==", ">="}:
+            raise self.error(f"sets {name} to nothing", f"Write: {name} >= 0.05", at)
+        self._at = found.end()
+        value = read_bare(self._value().text)
+        if isinstance(value, str | bool):
+            raise self.error(f"sets {name} to what is no number", f"Write: {name} >= 0.05", at)
+        return Floor(FLOORS[name], Op.GE, value)
 
     def _worded(self, field: str) -> Filter:
         if self._takes("in"):

@@ -10,9 +10,10 @@ and `after:lunch` are words. How quotes and signs are read is the parser's busin
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
-from twofold.domain.filters import EVERYTHING, And, Filter, Op, Or, Test
+from twofold.domain.filters import EVERYTHING, And, Filter, Floor, Op, Or, Test
 from twofold.query.periods import read_period
 
 DATE_FIELDS = ("modified", "last_modified")
@@ -34,6 +35,30 @@ def all_of(*conditions: Filter) -> Filter:
     """Join filters by and, leaving out what lets everything through."""
     parts = tuple(part for part in conditions if part != EVERYTHING)
     return parts[0] if len(parts) == 1 else And(parts)
+
+
+def without_replaced(gates: Filter, condition: Filter) -> Filter:
+    """Return a profile's filter without the lower bounds that a filter replaces with a `Floor` of its own.
+
+    A floor counts where every passage must pass it: alone, or joined to the rest by and.
+    """
+    floors = {part.field for part in _joined(condition) if isinstance(part, Floor)}
+    if not floors:
+        return gates
+    return all_of(*(part for part in _joined(gates) if not _bounds(part, floors)))
+
+
+def _joined(condition: Filter) -> Iterator[Filter]:
+    """Yield the conditions that must all hold."""
+    if isinstance(condition, And):
+        for part in condition.parts:
+            yield from _joined(part)
+    else:
+        yield condition
+
+
+def _bounds(part: Filter, fields: AbstractSet[str]) -> bool:
+    return isinstance(part, Test) and part.field in fields and part.op in {Op.GE, Op.GT}
 
 
 def modified(op: Op, date: str) -> Filter | None:

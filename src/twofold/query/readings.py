@@ -62,7 +62,7 @@ def test_of(field: str, sign: Sign, value: Written) -> Filter:
     if value.quoted or sign in {Sign.PREFIX, Sign.CONTAINS}:
         return Test(field, OPS.get(sign, Op.EQ), value.text)
     if sign is Sign.IS:
-        return Test(field, Op.EQ, _typed(value.text))
+        return Test(field, Op.EQ, read_bare(value.text))
     tests = equal_to(field, value) if sign is Sign.EQUAL else _ordered(field, OPS[sign], value.text)
     return tests[0] if len(tests) == 1 else Or(tests)
 
@@ -71,7 +71,7 @@ def equal_to(field: str, value: Written) -> tuple[Test, ...]:
     """Give the tests of which one must pass for a field to equal a value."""
     if value.quoted:
         return (Test(field, Op.EQ, value.text),)
-    typed = _typed(value.text)
+    typed = read_bare(value.text)
     if isinstance(typed, str):
         period = read_period(typed)
         return (Test(field, Op.EQ, typed) if period is None else period.test(field, Op.EQ),)
@@ -86,7 +86,7 @@ def is_year(text: str) -> bool:
 
 
 def _ordered(field: str, op: Op, text: str) -> tuple[Test, ...]:
-    typed = _typed(text)
+    typed = read_bare(text)
     number = () if isinstance(typed, str) else (Test(field, op, typed),)
     period = read_period(text) if isinstance(typed, str) or is_year(text) else None
     if period is not None:
@@ -94,7 +94,8 @@ def _ordered(field: str, op: Op, text: str) -> tuple[Test, ...]:
     return number or (Test(field, op, text),)
 
 
-def _typed(text: str) -> Scalar:
+def read_bare(text: str) -> Scalar:
+    """Read a bare value: a truth value, a number, or text. Raises InvalidInputError for a number too large."""
     if text in {"true", "false"}:
         return text == "true"
     found = _NUMBER.fullmatch(text)

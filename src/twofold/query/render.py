@@ -3,14 +3,15 @@
 import re
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import And, Filter, Not, Op, Or, Test
+from twofold.domain.filters import And, Filter, Floor, Not, Op, Or, Test
 from twofold.domain.types import Scalar
-from twofold.query.filters import ALIASES, KEYWORDS
+from twofold.query.filters import ALIASES, FLOORS, KEYWORDS
 from twofold.query.limits import checked
 from twofold.query.readings import is_year
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _SIGNS = {Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">=", Op.PREFIX: "starts with", Op.CONTAINS: "contains"}
+_FLOORS = {field: name for name, field in FLOORS.items()}
 _QUOTE = re.compile(r'["\\]')
 
 
@@ -45,6 +46,8 @@ def _within(part: Filter) -> str:
 
 
 def _test(test: Test) -> str:
+    if isinstance(test, Floor) and test.field in _FLOORS:
+        return f"{_FLOORS[test.field]} >= {_value(test.value)}"
     field = _field(test.field)
     if test.op is Op.EXISTS:
         return f"{field} exists"

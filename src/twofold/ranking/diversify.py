@@ -28,7 +28,7 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What diversity looks at. `page` is None in documents without pages."""
+    """What diversity looks at. `page` is None in a document without pages, which counts as one page."""
 
     key: int
     source: str
@@ -90,8 +90,8 @@ class Diversified:
 def diversified(candidates: Iterable[Candidate], limits: Limits, k: int) -> Diversified:
     """Keep the first k candidates, best first, that the limits allow; no more are drawn than it takes.
 
-    The cap per page does not act on a passage without a page: a document that has no pages would else count as one
-    page. Nothing moves up but into the place of what was left out. A passage is held against those that stay alone.
+    A document without pages counts as one page of its source. Nothing moves up but into the place of what was left out.
+    A passage is held against those that stay alone.
 
     Five passages of one page and a cap of 2 leave the first two (checklist 46):
 
@@ -164,7 +164,7 @@ class _Shelf:
 
     limits: Limits
     seen: set[int] = field(default_factory=set)
-    of_page: dict[tuple[str, int], list[int]] = field(default_factory=dict)
+    of_page: dict[tuple[str, int | None], list[int]] = field(default_factory=dict)
     of_source: dict[str, list[int]] = field(default_factory=dict)
     said: list[_Said] = field(default_factory=list)
     runs: set[tuple[str, ...]] = field(default_factory=set)
@@ -174,7 +174,7 @@ class _Shelf:
         key, source = candidate.key, candidate.source
         if key in self.seen:
             return Dropped(key, Reason.SAME, key)
-        page = self.of_page.setdefault((source, candidate.page), []) if candidate.page is not None else []
+        page = self.of_page.setdefault((source, candidate.page), [])
         if 0 < self.limits.per_page <= len(page):
             return Dropped(key, Reason.PAGE, page[0])
         others = self.of_source.setdefault(source, [])

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import And, Filter, Not, Op, Or, Test
-from twofold.query.filter_json import filter_from_json, gated, parse_json_filter, quality_gates
+from twofold.domain.filters import And, Filter, Floor, Not, Op, Or, Test
+from twofold.query.filter_json import filter_from_json, parse_json_filter
 from twofold.query.limits import LONGEST_FILTER
 
 YEAR = {"field": "year", "op": ">=", "value": 2020}
@@ -24,7 +24,7 @@ YEAR = {"field": "year", "op": ">=", "value": 2020}
         ({"field": "a", "op": "exists"}, Test("a", Op.EXISTS)),
         ({"field": "a", "op": "prefix", "value": "x"}, Test("a", Op.PREFIX, "x")),
         ({"path_contains": "/x"}, Or((Test("source", Op.CONTAINS, "/x"), Test("path", Op.CONTAINS, "/x")))),
-        ({"min_entity_density": 0.2}, Test("entity_density", Op.GE, 0.2)),
+        ({"min_entity_density": 0.2}, Floor("entity_density", Op.GE, 0.2)),
         ({"repository": "r", "source_type_in": ["web"]},
          And((Test("repository", Op.EQ, "r"), Test("source_type", Op.EQ, "web")))),
     ],
@@ -80,10 +80,3 @@ def test_anything_else_is_refused(text: str) -> None:
 
     assert caught.value.remedy
     assert len(str(caught.value)) < 300
-
-
-def test_a_request_may_move_the_density_floor_of_the_gates() -> None:
-    assert gated({}) == And((quality_gates(0.12),))
-    assert gated({"min_entity_density": 0.3, "repository": "r"}) == And(
-        (quality_gates(0.3), Test("repository", Op.EQ, "r"))
-    )

@@ -79,10 +79,10 @@ def test_no_more_candidates_are_drawn_than_it_takes() -> None:
     assert drawn == [0, 1, 2]
 
 
-def test_a_document_without_pages_is_not_one_page() -> None:
+def test_a_document_without_pages_counts_as_one_page() -> None:
     lines = [Candidate(key, "notes.md", None, "") for key in range(4)]
 
-    assert diversified(lines, Limits(per_page=1), 10).kept == (0, 1, 2, 3)
+    assert diversified(lines, Limits(per_page=1), 10).kept == (0,)
     assert diversified(lines, Limits(per_source=1), 10).kept == (0,)
 
 
