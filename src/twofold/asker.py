@@ -12,8 +12,10 @@ from twofold.domain.generators import Generator as Writes
 from twofold.domain.retry import retried
 from twofold.domain.types import Vectors
 from twofold.ingest.chunk.sentences import sentence_ends
+from twofold.pipeline.answer_memory import AnswerMemory
 from twofold.pipeline.answering import AnswerPlan, Cut, Means, Question
 from twofold.pipeline.ask import AnswerStream, answering
+from twofold.pipeline.memory import Memories
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import SearchResult
 from twofold.pipeline.retrying import RetryingGenerator
@@ -53,6 +55,7 @@ class Asker:
     def __init__(self, searcher: Searching, sessions: Sessions) -> None:
         self._searcher = searcher
         self._sessions = sessions
+        self._memories: Memories[Answer] = Memories()
 
     def ask(
         self,
@@ -92,7 +95,7 @@ class Asker:
         generator = parts.aids.generator
         if llm is not None and not isinstance(llm, str):
             generator = RetryingGenerator(llm, search_plan.patience.retry)
-        means = Means(reading_of(parts, search_plan), generator)
+        means = Means(reading_of(parts, search_plan), generator, self._memory_by(settings, session))
         asked = Question(question, asking.history, parts.analyser.query(question))
         looked: list[SearchResult] = []
 
@@ -121,6 +124,12 @@ class Asker:
             yield DoneEvent(replace(answer, degraded=(*answer.degraded, note)))
             raise
         yield DoneEvent(replace(answer, session=session))
+
+    def _memory_by(self, settings: Settings, session: str) -> AnswerMemory | None:
+        """Return the memory of answers that these settings ask for."""
+        chosen = settings.cache
+        memory = self._memories.of(chosen.size, chosen.seconds, chosen.similarity, chosen.scope)
+        return None if memory is None else AnswerMemory(memory, session)
 
     def _logged(self, events: Generator[Event], looked: list[SearchResult]) -> Generator[Event]:
         """Keep the question in the query log with its answer; where the answer is cut off, with its search alone."""

@@ -1,5 +1,6 @@
 """What searches one collection by its settings: plans, models, answers kept, and figures of how it goes."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from twofold.settings import Settings, merge, with_own_models
 
 if TYPE_CHECKING:
     from twofold.answer.types import Answer
+    from twofold.pipeline.memory import Memories
     from twofold.pipeline.remembering import Memory
     from twofold.pipeline.whynot import WhyNot
     from twofold.stores.query_log import QueryLog
@@ -69,8 +71,9 @@ class Searcher:
         self._openers = openers
         self._meter = Meter()
         self._plan = plan_of(settings)
-        self._memory = _memory_of(settings)
+        self._memories: Memories[SearchResult] | None = None
         self._alike = False
+        self._turn = threading.Lock()
         self._own_models_only = False
 
     def use_own_models_only(self) -> None:
@@ -91,8 +94,9 @@ class Searcher:
         """Search for one question; the caller keeps it in the query log with the answer that it makes of it."""
         parts, plan, settings = self._asked(asking)
         try:
-            if self._memory is not None and settings.cache.size:
-                found = _remembered(parts, self._memory, query, plan, asking)
+            memory = self._memory_by(settings)
+            if memory is not None:
+                found = _remembered(parts, memory, query, plan, asking)
             else:
                 found = search(parts, query, plan, asking.history)
         except TwofoldError as error:
@@ -163,6 +167,17 @@ class Searcher:
         own = None if asking.rerank is None or isinstance(asking.rerank, str) else asking.rerank
         return replace(base, aids=aids_for(base.aids, settings, self._openers, own)), plan, settings
 
+    def _memory_by(self, settings: Settings) -> "Memory | None":
+        """Return the memory that these settings ask for, which a profile of one question may."""
+        chosen = settings.cache
+        if not chosen.size:
+            return None
+        with self._turn:
+            if self._memories is None:
+                self._memories = late("twofold.pipeline.memory:Memories")()
+            memories: Memories[SearchResult] = self._memories
+        return memories.of(chosen.size, chosen.seconds, chosen.similarity, chosen.scope)
+
     def _check_analyser(self) -> None:
         """Refuse to look for words that another analyser made than the passages' own: few of them would be found."""
         if self._alike:
@@ -192,15 +207,6 @@ class Searcher:
             cached=bool(found.cached),
             documents=DocumentCounts(counts.retrieved, counts.after_filter, counts.after_rerank),
         )
-
-
-def _memory_of(settings: Settings) -> "Memory | None":
-    chosen = settings.cache
-    if not chosen.size:
-        return None
-    plan = late("twofold.pipeline.memory:CachePlan")(chosen.size, chosen.seconds, chosen.similarity, chosen.scope)
-    made: Memory = late("twofold.pipeline.memory:SearchMemory")(plan)
-    return made
 
 
 def _remembered(parts: SearchParts, memory: "Memory", query: str, plan: SearchPlan, asking: Asking) -> SearchResult:

@@ -14,7 +14,7 @@ from twofold.answer.types import Answer, Citation, Source
 
 @dataclass(frozen=True, slots=True)
 class StageEvent:
-    """A stage begins: `search`, `context`, `extract`, `generate`, `check`."""
+    """A stage begins: `search`, `context`, `extract`, `generate`, `check`; `cache` where the answer is remembered."""
 
     name: str
     type: Literal["stage"] = "stage"

@@ -117,7 +117,7 @@ class Answer:
     `sources` are the passages found, best first, also where the answer is a refusal or a model failed. `refused` says
     that `text` is the refusal. `confidence` and `p_answerable` are the search's. `degraded` names what could not be
     done and why. `removed` is what a model wrote and nobody gets to see. `session` names the conversation it is kept
-    in.
+    in. `cached` says why it was given from memory and how old it is; empty where it was made for this question.
     """
 
     question: str
@@ -135,6 +135,7 @@ class Answer:
     usage: Usage | None = None
     removed: Removed = field(default_factory=Removed)
     session: str = ""
+    cached: str = ""
 
     @property
     def unsupported(self) -> tuple[AnswerSentence, ...]:

@@ -167,6 +167,8 @@ def draw_rest(screen: Screen, answer: Answer) -> None:
         screen.line(screen.paint("The nearest passages:", "dim"))
         for source in answer.sources[:_NEAREST]:
             screen.line(_nearest(screen, source))
+    if answer.cached:
+        screen.line(screen.paint(f"An answer that was kept: {one_line(answer.cached)}", "dim"))
     for note in answer.degraded:
         screen.line(screen.paint(f"Degraded: {one_line(note)}", "yellow"))
     screen.line(screen.paint(_summary(answer), "dim"))

@@ -3,11 +3,15 @@
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from twofold.answer.context import Budget, Fit
 from twofold.answer.types import Reading
 from twofold.domain.generators import MAX_TOKENS, SECONDS, Generator, TextStream
 from twofold.query.history import LAST_FIVE, Memory, Turn
+
+if TYPE_CHECKING:
+    from twofold.pipeline.answer_memory import AnswerMemory
 
 LEAST_CONTEXT = 256  # tokens
 NO_LIMIT = 3_600.0  # seconds
@@ -49,10 +53,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Means:
-    """What an answer is made with: how texts are read, and who writes; None for extracts of the documents."""
+    """What an answer is made with: how texts are read, and who writes; None for extracts of the documents.
+
+    `memory` has answers that may be given again; None where none are kept.
+    """
 
     reading: Reading
     generator: Generator | None = None
+    memory: "AnswerMemory | None" = None
 
 
 class Cut:

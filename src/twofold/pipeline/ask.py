@@ -4,9 +4,10 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
-from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event, SourcesEvent, StageEvent
+from twofold.answer.events import ChunkEvent, CitationEvent, DoneEvent, ErrorEvent, Event, SourcesEvent, StageEvent
 from twofold.answer.types import REFUSAL, Answer, Source
 from twofold.domain.errors import CorruptError, ModelError, StoreError, TwofoldError
+from twofold.pipeline.answer_memory import AnswerMemory, again
 from twofold.pipeline.answering import AnswerPlan, Cut, Means, Question
 from twofold.pipeline.extracting import extracted
 from twofold.pipeline.gathering import sources_of
@@ -61,6 +62,33 @@ def answering(
         return
     told = _Told(question, plan, found, sources_of(found.hits), watch)
     yield SourcesEvent(told.sources, found.p_answerable)
+    if means.memory is None:
+        yield from _made(told, means, cut)
+    else:
+        yield from _remembered(told, means, means.memory, cut)
+
+
+def _remembered(told: _Told, means: Means, memory: AnswerMemory, cut: Cut) -> Iterator[Event]:
+    """Tell the answer that is kept, or make one and keep it."""
+    writer = None if means.generator is None else means.generator.identity
+    key = memory.key(told.question, told.plan, told.found, writer)
+    known = memory.known(key)
+    if known is not None:
+        answer = again(known, told.question.text)
+        yield StageEvent("cache")
+        yield ChunkEvent(answer.text)
+        yield from (CitationEvent(at, one) for at, one in enumerate(answer.citations))
+        yield _done(told, answer)
+        return
+    for event in _made(told, means, cut):
+        if isinstance(event, DoneEvent):
+            memory.keep(key, event.answer)
+        yield event
+
+
+def _made(told: _Told, means: Means, cut: Cut) -> Iterator[Event]:
+    """Refuse, extract, or have a model write."""
+    found, plan = told.found, told.plan
     if _is_hopeless(found, told.sources, plan):
         yield ChunkEvent(REFUSAL)
         yield _done(told, told.answer(text=REFUSAL, refused=True))

@@ -23,6 +23,7 @@ from twofold.pipeline.memory_keys import MemoryKey, may_share
 Value = TypeVar("Value")
 Unit = NDArray[np.float64]
 LARGEST_SIZE = 1_000
+MOST_MEMORIES = 8
 SCOPES = ("shared", "session")
 
 ROUNDING = 1e-6
@@ -200,6 +201,28 @@ class SearchMemory(Generic[Value]):
 
     def _count(self, **more: int) -> None:
         self._counts = replace(self._counts, **{name: getattr(self._counts, name) + n for name, n in more.items()})
+
+
+class Memories(Generic[Value]):
+    """Memories by their plans, each made when first asked for: a profile of one question may have a plan of its own."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._made: OrderedDict[CachePlan, SearchMemory[Value]] = OrderedDict()
+
+    def of(
+        self, size: int, seconds: float, similarity: float, scope: Literal["shared", "session"]
+    ) -> SearchMemory[Value] | None:
+        """Return the memory of a plan; None where nothing is remembered. The least used of many is forgotten."""
+        if not size:
+            return None
+        plan = CachePlan(size, seconds, similarity, scope)
+        with self._turn:
+            found = self._made.setdefault(plan, SearchMemory(plan))
+            self._made.move_to_end(plan)
+            while len(self._made) > MOST_MEMORIES:
+                self._made.popitem(last=False)
+            return found
 
 
 def _is_newer(first: MemoryKey, second: MemoryKey) -> bool:

@@ -10,8 +10,9 @@ from twofold.pipeline.results import SearchResult
 from twofold.pipeline.search import answer
 from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Stopwatch
-from twofold.pipeline.understanding import Understood, hear, understand
+from twofold.pipeline.understanding import hear, parsed, understand
 from twofold.query.history import Turn
+from twofold.query.parse import ParsedQuery
 
 Memory = SearchMemory[SearchResult]
 
@@ -30,13 +31,14 @@ def search_remembered(  # a search, and whose it is
     """
     check(plan)
     watch = Stopwatch()
-    understood = understand(parts, question, plan, history, watch)
     if history:
+        understood = understand(parts, question, plan, history, watch)
         return answer(parts, hear(parts, [understood], plan, watch)[0], plan, watch)
-    key = _key(parts, understood, plan, session)
+    key = _key(parts, parsed(parts, question), plan, session)
     known = None if memory.glance(key) is None else memory.lookup(key)
     if known is not None:
         return _again(known, question, watch)
+    understood = understand(parts, question, plan, history, watch)  # a generator may be asked for other wordings
     (heard,) = hear(parts, [understood], plan, watch)
     vector = heard.asked[0].vector if heard.asked else None
     known = memory.lookup(key, vector)
@@ -48,15 +50,13 @@ def search_remembered(  # a search, and whose it is
     return made
 
 
-def _key(parts: SearchParts, understood: Understood, plan: SearchPlan, session: str) -> MemoryKey:
+def _key(parts: SearchParts, asked: ParsedQuery, plan: SearchPlan, session: str) -> MemoryKey:
     with parts.store.view() as view:
         generation = view.generation
     rewriter = parts.aids.rewriter if plan.rewrite.needs_generator else None
     writes = None if rewriter is None else rewriter.identity
     models = (parts.embedder.identity, writes, *(reranker.identity for reranker in parts.aids.rerankers))
-    return memory_key(
-        understood.parsed, [("", generation)], (plan, models, parts.analyser.describe(), parts.aids.own), session
-    )
+    return memory_key(asked, [("", generation)], (plan, models, parts.analyser.describe(), parts.aids.own), session)
 
 
 def _again(known: Remembered[SearchResult], question: str, watch: Stopwatch) -> SearchResult:

@@ -78,19 +78,19 @@ def understand(
     """
     watch = watch or Stopwatch()
     with watch.step("parse"):
-        parsed = _parsed(parts, question)
-    after = intent_of(parsed.words) if plan.by_intent or plan.metadata.gamma else None
+        asked = parsed(parts, question)
+    after = intent_of(asked.words) if plan.by_intent or plan.metadata.gamma else None
     intent = after if plan.by_intent else None
     kinds = frozenset() if after is None else frozenset({after.name})
     if not (plan.rewrite.needs_generator or history or parts.aids.transformers):
-        return Understood(parsed, (parsed,), intent=intent, kinds=kinds)
+        return Understood(asked, (asked,), intent=intent, kinds=kinds)
     with watch.step("rewrite"):
         rewrite = late("twofold.pipeline.rewriting:rewrite")
-        made: Rewritten = rewrite(parsed.words, history, plan.rewrite, parts.aids.rewriter, parts.aids.transformers)
-        others = tuple(_parsed(parts, text) for one in made.wordings[1:] if (text := _prose(one.text)))
+        made: Rewritten = rewrite(asked.words, history, plan.rewrite, parts.aids.rewriter, parts.aids.transformers)
+        others = tuple(parsed(parts, text) for one in made.wordings[1:] if (text := _prose(one.text)))
     decisions = tuple(f"{one.kind}: {one.text}" for one in made.wordings[1:])
     return Understood(
-        parsed, (parsed, *others), made.question, made.hypothetical, intent, kinds, decisions, made.degraded
+        asked, (asked, *others), made.question, made.hypothetical, intent, kinds, decisions, made.degraded
     )
 
 
@@ -125,7 +125,8 @@ def _prose(wording: str) -> str:
     return as_prose(wording).strip()[-LONGEST_WORDING:]
 
 
-def _parsed(parts: SearchParts, question: str) -> ParsedQuery:
+def parsed(parts: SearchParts, question: str) -> ParsedQuery:
+    """Take a question apart by the collection's own analyser. Errors as for `understand`."""
     analyser = parts.analyser
     return parse(question, Analysis(fold, analyser.query, analyser.phrase_terms, analyser.clause_terms))
 
