@@ -85,7 +85,7 @@ def test_the_profile_of_a_system_with_a_cache_has_it_per_question(index: Index, 
 @pytest.mark.parametrize(
     "changed",
     [{"settings": {**KEPT, "answer.prompt": "Be brief."}}, {"settings": {**KEPT, "answer.template": "aanae"}},
-     {"settings": {**KEPT, "answer.verify": "flag"}}, {"settings": {**KEPT, "search.window": 1}}, {"k": 1},
+     {"settings": {**KEPT, "answer.verify": "flag"}}, {"settings": {**KEPT, "search.mode": "bm25"}}, {"k": 1},
      {"filter": Test("source", Op.EQ, "kiln.md")}, {"question": "How hot is the blue glaze?"}],
 )  # fmt: skip
 def test_what_is_asked_otherwise_is_answered_anew(
