@@ -95,7 +95,7 @@ class Asker:
         generator = parts.aids.generator
         if llm is not None and not isinstance(llm, str):
             generator = RetryingGenerator(llm, search_plan.patience.retry)
-        means = Means(reading_of(parts, search_plan), generator, self._memory_by(settings, session))
+        means = Means(reading_of(parts, search_plan), generator, self._memory_by(settings, session, parts.aids.notes))
         asked = Question(question, asking.history, parts.analyser.query(question))
         looked: list[SearchResult] = []
 
@@ -125,11 +125,11 @@ class Asker:
             raise
         yield DoneEvent(replace(answer, session=session))
 
-    def _memory_by(self, settings: Settings, session: str) -> AnswerMemory | None:
+    def _memory_by(self, settings: Settings, session: str, notes: tuple[str, ...]) -> AnswerMemory | None:
         """Return the memory of answers that these settings ask for."""
         chosen = settings.cache
         memory = self._memories.of(chosen.size, chosen.seconds, chosen.similarity, chosen.scope)
-        return None if memory is None else AnswerMemory(memory, session)
+        return None if memory is None else AnswerMemory(memory, session, notes)
 
     def _logged(self, events: Generator[Event], looked: list[SearchResult]) -> Generator[Event]:
         """Keep the question in the query log with its answer; where the answer is cut off, with its search alone."""

@@ -193,7 +193,8 @@ def with_own_models(asked: Settings, own: Settings) -> tuple[Settings, tuple[str
     refused = [key for key, names in in_use.items() if value_of(asked, key) not in names]
     if not set(asked.search.extensions) <= set(own.search.extensions):
         refused.append("search.extensions")
-    notes = (f"{key} {as_text(value_of(asked, key))} left out: the server does not use it" for key in refused)
+    told = [key for key in refused if key != "rerank.fallback" or asked.rerank.model != "none"]
+    notes = (f"{key} {as_text(value_of(asked, key))} left out: the server does not use it" for key in told)
     return with_values(asked, {key: value_of(own, key) for key in refused}), tuple(notes)
 
 

@@ -18,10 +18,14 @@ from twofold.query.follow_up import is_follow_up
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerMemory:
-    """Answers that may be given again to whoever asks in this session; `""` where there is none."""
+    """Answers that may be given again to whoever asks in this session; `""` where there is none.
+
+    `notes` is what every search by these settings says that it does without.
+    """
 
     memory: SearchMemory[Answer]
     session: str = ""
+    notes: tuple[str, ...] = ()
 
     def key(
         self, question: Question, plan: AnswerPlan, found: SearchResult, writer: GeneratorIdentity | None
@@ -33,15 +37,15 @@ class AnswerMemory:
         )
         said = question.history if is_follow_up(question.text) else ()
         asked = digest((found.wordings, passages, found.p_answerable, said))
-        return MemoryKey((), digest((plan, writer)), asked, b"", (), self.session)
+        return MemoryKey((), digest((plan, writer, self.notes)), asked, b"", (), self.session)
 
     def known(self, key: MemoryKey) -> Remembered[Answer] | None:
         """Return the answer that is kept, if there is one."""
         return self.memory.lookup(key)
 
     def keep(self, key: MemoryKey, answer: Answer) -> None:
-        """Keep an answer that is whole: one that is degraded is made again."""
-        if not answer.degraded and not answer.cached:
+        """Keep an answer that is as whole as the settings allow: one that is degraded otherwise is made again."""
+        if answer.degraded == self.notes and not answer.cached:
             self.memory.remember(key, None, answer)
 
 

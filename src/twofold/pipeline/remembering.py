@@ -27,7 +27,8 @@ def search_remembered(  # a search, and whose it is
 ) -> SearchResult:
     """Search, or give the answer that is remembered; the result's `cached` then says why. Errors as for `search`.
 
-    Only whole answers are kept: what was degraded is searched for again. A question with a history is never kept.
+    Only whole answers are kept: what was degraded, but for what these settings always leave out, is searched for
+    again. A question with a history is never kept.
     """
     check(plan)
     watch = Stopwatch()
@@ -45,7 +46,7 @@ def search_remembered(  # a search, and whose it is
     if known is not None:
         return _again(known, question, watch)
     made = answer(parts, heard, plan, watch)
-    if not made.degraded:
+    if made.degraded == parts.aids.notes:
         memory.remember(key, vector, made)
     return made
 
@@ -56,7 +57,9 @@ def _key(parts: SearchParts, asked: ParsedQuery, plan: SearchPlan, session: str)
     rewriter = parts.aids.rewriter if plan.rewrite.needs_generator else None
     writes = None if rewriter is None else rewriter.identity
     models = (parts.embedder.identity, writes, *(reranker.identity for reranker in parts.aids.rerankers))
-    return memory_key(asked, [("", generation)], (plan, models, parts.analyser.describe(), parts.aids.own), session)
+    return memory_key(
+        asked, [("", generation)], (plan, models, parts.analyser.describe(), parts.aids.own, parts.aids.notes), session
+    )
 
 
 def _again(known: Remembered[SearchResult], question: str, watch: Stopwatch) -> SearchResult:
