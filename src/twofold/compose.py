@@ -14,14 +14,13 @@ from twofold.domain.retry import RetryPlan
 from twofold.extensions import NONE_OWN, Extensions, OpenExtensions, own_or_built_in
 from twofold.late import late
 from twofold.lexical.analyze import analyser_for
-from twofold.models.deferred import DeferredEmbedder
+from twofold.models.deferred import DeferredEmbedder, UnaskedEmbedder
 from twofold.models.embedding_memory import RememberingEmbedder
 from twofold.models.identities import identity_of, remembered_identity
 from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
 from twofold.models.open_models import OpenModels, OpenRerankers
 from twofold.models.progress import Progress, ignore
 from twofold.models.recovering import RecoveringEmbedder
-from twofold.models.unasked import UnaskedEmbedder
 from twofold.pipeline.boosting import BoostPlan
 from twofold.pipeline.guarding import GuardedEmbedder, GuardedReranker
 from twofold.pipeline.limits import StageLimits

@@ -5,9 +5,9 @@ So a search by words alone loads no model, and a missing model is noticed where 
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import NoReturn, Protocol, runtime_checkable
 
-from twofold.domain.errors import MismatchError
+from twofold.domain.errors import MismatchError, ModelError
 from twofold.domain.ports import Embedder, EmbedderIdentity, Reranker, RerankerIdentity
 from twofold.domain.types import Scores, Vectors
 from twofold.models.scales import relevance_of
@@ -121,3 +121,43 @@ class DeferredReranker:
             if not self._opened:
                 self._opened.append(self._opener())
             return self._opened[0]
+
+
+class UnaskedEmbedder:
+    """The embedder of an index that somebody else made, where the user did not name it: it is known and never asked.
+
+    Every method raises the same ModelError. A search goes on by words and says so; nothing can be added.
+    """
+
+    def __init__(self, identity: EmbedderIdentity, why: str, remedy: str) -> None:
+        self._identity = identity
+        self._why = why
+        self._remedy = remedy
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """What the vectors of the index depend on."""
+        return self._identity
+
+    @property
+    def loaded(self) -> bool:
+        """Whether a model takes up memory: never."""
+        return False
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Raise ModelError."""
+        self._refuse(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Raise ModelError."""
+        self._refuse(texts)
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Raise ModelError."""
+        self._refuse(texts)
+
+    def close(self) -> None:
+        """Do nothing: nothing was opened."""
+
+    def _refuse(self, _: Sequence[str]) -> NoReturn:
+        raise ModelError(self._why, self._remedy)
