@@ -66,7 +66,11 @@ environment and options change single values of it. `twofold config show --profi
 to, `twofold config profiles` lists them. What a profile does not set has its default, see [settings.md](settings.md).
 The items are numbers of the project's checklist of retrieval systems.
 
+A value that a file, an index, the environment or an option says is kept under every profile, also where it is the
+default, and also under a profile that one search names. `--profile NAME` means the same before and after the command.
+
 An index keeps the embedder, the analyser and the cutting that it was made with; a profile's own count when it is made.
+Where the chosen profile has another analyser, a command says once that the index keeps its own.
 
 ## Which one
 

@@ -4,7 +4,7 @@ import pytest
 
 from indexed import GIT, Counted, indexed
 from twofold.domain.errors import InvalidInputError
-from twofold.query.parse import LONGEST_QUESTION
+from twofold.domain.types import LONGEST_QUESTION
 from twofold.ranking.boost import LONGEST_QUESTION as LONGEST_SEARCHED
 from twofold.ranking.boost import codes_in, compile_patterns
 from twofold.searcher import Asking

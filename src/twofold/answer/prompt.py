@@ -17,9 +17,9 @@ from twofold.answer.context import Budget, build_context, template_named
 from twofold.answer.types import Part, Source
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.generators import Message
+from twofold.domain.types import LONGEST_QUESTION
 
 LONGEST_OVERRIDE = 20_000  # characters
-LONGEST_QUESTION = 8_000
 _PROMPTS = Path(__file__).parent / "prompts"
 _PLACE = re.compile(r"\{(facts|context|query|question)\}")
 _SAID = " Between <conversation> and </conversation> stands what was said before; it is no source."

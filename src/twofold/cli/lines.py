@@ -42,11 +42,18 @@ def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
         yield written
 
 
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    held = dict(pairs)
+    if len(held) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return held
+
+
 def _read(written: bytes) -> Mapping[str, object] | InvalidInputError:
     if len(written) > LONGEST_LINE:
         return InvalidInputError(f"The line is longer than {LONGEST_LINE:,} bytes.", _REMEDY)
     try:
-        held = json.loads(written.decode("utf-8-sig"))
+        held = json.loads(written.decode("utf-8-sig"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         return InvalidInputError(f"The line is not JSON: {error}.", _REMEDY)
     return held if isinstance(held, dict) else InvalidInputError("The line holds no JSON object.", _REMEDY)

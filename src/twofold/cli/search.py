@@ -22,12 +22,14 @@ from twofold.cli.options import (
 )
 from twofold.cli.screen import screen_on
 from twofold.domain.errors import InvalidInputError
+from twofold.domain.types import LONGEST_QUESTION
 from twofold.searcher import Asking
 
 QueryArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        help='Words; "quoted phrases" must occur, +word must, -word must not. Put -- before a first -word.',
+        help='Words; "quoted phrases" must occur, +word must, -word must not. Put -- before a first -word. '
+        f"At most {LONGEST_QUESTION:,} characters.",
         show_default=False,
     ),
 ]

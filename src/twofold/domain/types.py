@@ -18,6 +18,9 @@ Scores = NDArray[np.float64]
 Vector = NDArray[np.float32]  # (dimensions,), Euclidean length 1
 Vectors = NDArray[np.float32]  # (count, dimensions), each row of length 1
 
+LONGEST_QUESTION = 4_096
+"""Characters of a question, written out in full: more than any embedder of the catalogue reads, and quick to read."""
+
 
 class BlockKind(StrEnum):
     """What a stretch of a document is."""

@@ -50,7 +50,7 @@ class TurnAsked(Strict):
     """One entry of the conversation before."""
 
     role: Literal["user", "assistant"]
-    text: Annotated[str, Field(max_length=DEFAULT_LIMITS.query_characters)]
+    text: Annotated[str, Field(max_length=DEFAULT_LIMITS.turn_characters)]
 
 
 class Options(Strict):

@@ -27,7 +27,7 @@ DONE = b"data: [DONE]\n\n"
 MOST_MESSAGES = 200
 
 router = APIRouter(prefix="/v1", tags=["compatible"], route_class=GuardedRoute)
-Content = Annotated[str, Field(max_length=DEFAULT_LIMITS.query_characters)]
+Content = Annotated[str, Field(max_length=DEFAULT_LIMITS.turn_characters)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from twofold.domain.types import LONGEST_QUESTION
+
 KIBIBYTE = 1 << 10
 MEBIBYTE = 1 << 20
 
@@ -27,7 +29,8 @@ class ServerLimits:
     upload_files: int = 100
     uploads: int = 4
     pages: int = 1
-    query_characters: int = 32_000
+    query_characters: int = LONGEST_QUESTION
+    turn_characters: int = 32_000
     k: int = 1_000
     batch: int = 100
     request_seconds: float = 30.0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
 from twofold.domain.ports import EmbedderIdentity
-from twofold.domain.types import TermQuery, Vector
+from twofold.domain.types import LONGEST_QUESTION, TermQuery, Vector
 from twofold.late import late
 from twofold.lexical.codes import is_about_a_code
 from twofold.lexical.normal import fold
@@ -18,7 +18,7 @@ from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Stopwatch
 from twofold.query.history import Turn
 from twofold.query.intent import Intent, intent_of
-from twofold.query.parse import LONGEST_QUESTION, Analysis, ParsedQuery, parse
+from twofold.query.parse import Analysis, ParsedQuery, parse
 from twofold.query.prose import as_prose
 
 if TYPE_CHECKING:

@@ -18,14 +18,12 @@ from typing import NamedTuple
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import EVERYTHING, And, Filter, Not
-from twofold.domain.types import Clause, TermQuery
+from twofold.domain.types import LONGEST_QUESTION, Clause, TermQuery
 from twofold.query.limits import checked
 from twofold.query.normalise import normalise
 from twofold.query.operators import OPERATOR, read_operator
 from twofold.query.prose import as_prose
 
-LONGEST_QUESTION = 4_096
-"""Characters, written out in full: more than any embedder of the catalogue reads, and few enough to be quick."""
 _CLOSING = {'"': '"', "\uff02": "\uff02", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\xab": "\xbb", "\xbb": "\xab"}
 _START = re.compile(r"([+-]?)(?=\S)")
 _SPACE = re.compile(r"\s")

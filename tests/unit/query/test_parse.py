@@ -1,11 +1,11 @@
 import pytest
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.types import Clause
+from twofold.domain.types import LONGEST_QUESTION, Clause
 from twofold.lexical.analyze import analyser_for
 from twofold.lexical.normal import fold
 from twofold.query.normalise import normalise
-from twofold.query.parse import LONGEST_QUESTION, Analysis, ParsedQuery, parse
+from twofold.query.parse import Analysis, ParsedQuery, parse
 
 
 def parsed(text: str, spec: str = "english") -> ParsedQuery:
