@@ -101,7 +101,7 @@ retrieval:
 - `retrieval:`: profile `orchestrator`.
 - `searchType`, `retrievalK`, `contextWindowSize`, `rerankerTopK`, `denseWeight`, `aiRerank`: profile `localgpt-ui`.
 - `RETRIEVAL_CONFIG:`, `MODEL_CONFIG:`, `PERFORMANCE_CONFIG:`: profile `localgpt`.
-- `retrieval_mode`, `bm25_k1`, `bm25_b`, `hybrid_fusion_method` and the two weights beside them: profile `modes`.
+- `retrieval_mode`, `bm25_k1`, `bm25_b`, `hybrid_fusion_method`, its weights, `chunking_strategy`: profile `modes`.
 
 A switch that is off leaves its part out, whatever else is said of it; one that is on keeps what is said and fills in
 what is missing. `searchType: hybrid` reranks unless `aiRerank: false`. Two weights become the share of meaning,

@@ -27,6 +27,9 @@ _ARMS: Mapping[str, str] = MappingProxyType(
         "hybrid": "hybrid",
     }
 )
+_CHUNKERS: Mapping[str, str] = MappingProxyType(
+    {"semantic": "semantic", "layout": "structure", "hybrid": "hybrid", "structure": "structure", "fixed": "fixed"}
+)
 _FORMS: Mapping[str, str] = MappingProxyType({"weighted": "linear", "rrf": "rrf"})
 _NO_MODEL = ("Qwen/Qwen3-Embedding-0.6B", "BAAI/bge-large-en-v1.5", "text-embedding-ada-002", "text-embedding-3-large")
 _MODELS: Mapping[str, str] = MappingProxyType(
@@ -94,6 +97,7 @@ RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "PERFORMANCE_CONFIG.memory_limits.max_results_per_query": ("search.max_results",),
         "PERFORMANCE_CONFIG.memory_limits.max_cache_size": ("cache.size",),
         "retrieval_mode": ("search.mode",),
+        "chunking_strategy": ("chunk.strategy",),
         "embedding_model": ("embedder",),
         "bm25_k1": ("search.k1",),
         "bm25_b": ("search.b",),
@@ -133,11 +137,15 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "RETRIEVAL_CONFIG.search_type": _ARMS,
         "retrieval_mode": _ARMS,
         "hybrid_fusion_method": _FORMS,
+        "chunking_strategy": _CHUNKERS,
     }
 )
 _FLAGS = ("searchType", "retrievalK", "contextWindowSize", "rerankerTopK", "denseWeight", "aiRerank")
 _MAPS = ("RETRIEVAL_CONFIG", "MODEL_CONFIG", "PERFORMANCE_CONFIG")
-_PLAIN = ("retrieval_mode", "bm25_k1", "bm25_b", "hybrid_fusion_method", "hybrid_semantic_weight", "hybrid_bm25_weight")
+_PLAIN = (
+    "retrieval_mode", "bm25_k1", "bm25_b", "hybrid_fusion_method", "hybrid_semantic_weight", "hybrid_bm25_weight",
+    "chunking_strategy",
+)  # fmt: skip
 _PROFILES: Mapping[str, str] = MappingProxyType(
     {
         "retrieval": "orchestrator",

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 Mode = Literal["hybrid", "bm25", "semantic"]
-ChunkStrategy = Literal["structure", "semantic", "fixed"]
+ChunkStrategy = Literal["structure", "semantic", "hybrid", "fixed"]
 FusionForm = Literal[
     "adaptive", "convex", "rrf", "weighted_rrf", "weighted_sum", "linear", "average", "additive", "dbsf", "log_odds"
 ]
@@ -21,7 +21,8 @@ class ChunkSettings:
     strategy: Annotated[
         ChunkStrategy,
         Meta(
-            description="Where passages are cut: at the document's own parts, where meaning shifts, or by size alone."
+            description="Where passages are cut: at the document's own parts, where meaning shifts, at its parts and "
+            "where meaning shifts in long ones, or by size alone."
         ),
     ] = "structure"
     size: Annotated[int, Meta(ge=16, le=8192, description="Length of a passage, in the embedder's own tokens.")] = 256

@@ -39,6 +39,7 @@ class Block:
     `heading` is the path of headings above it, outermost first. `page` counts from 1: a PDF page, a slide.
     `place` is any other address a reader would give: `00:01:02`, `Sheet1 rows 2-40`, `lines 10-31`.
     A table block may name its header row in `header`: whoever splits the table repeats it in what is indexed.
+    `metadata` are fields of this stretch alone, such as a record's: no passage reaches from one such record to another.
     """
 
     kind: BlockKind
@@ -48,6 +49,7 @@ class Block:
     page: int | None = None
     place: str = ""
     header: str = ""
+    metadata: Metadata = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ _FORESEEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, Va
 _LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
 _RATIO_FREE = MEBIBYTE  # a member this small may be as compressible as it likes
 _ENCRYPTED_FLAG = 0x1
+_GZIP = 16 + zlib.MAX_WBITS  # with the header and the checksum of gzip
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,32 @@ def open_archive(source: Source, depth: int = 1) -> Archive:
     if len(folded) != len(names):
         raise ReadError(f"{source.name}: two parts have the same name.", "Save the file anew in its own program.")
     return Archive(source.name, names, opened, folded)
+
+
+def gunzip(source: Source) -> Source:
+    """Unpack a file that gzip packed, under its name without `.gz`.
+
+    Raises ReadError: `limit` for one that unpacks to too much or is too dense, `malformed` for a damaged one.
+    """
+    limits = source.limits
+    if limits.archive_depth < 1:
+        raise _over(source, "archives nested too deep")
+    most = min(limits.unpacked_bytes, max(_RATIO_FREE, limits.archive_ratio * len(source.data)))
+    pieces: list[bytes] = []
+    rest, room = source.data, most + 1
+    try:
+        while rest.strip(b"\0") and room > 0:  # files may be several packed ones in a row, with zeros behind
+            member = zlib.decompressobj(_GZIP)
+            pieces.append(member.decompress(rest, room))
+            room -= len(pieces[-1])
+            if room > 0 and not member.eof:
+                raise ReadError(f"{source.name}: cut short.", "Restore it from a good copy.")
+            rest = member.unused_data
+    except zlib.error as error:
+        raise ReadError(f"{source.name}: not a sound gzip file.", "Restore it from a good copy.") from error
+    if room <= 0:
+        raise _over(source, f"more than {most:,} bytes when unpacked")
+    return Source(source.name[: -len(".gz")], b"".join(pieces), limits)
 
 
 def _judge(source: Source, members: list[zipfile.ZipInfo]) -> None:

@@ -1,7 +1,11 @@
-"""JSON and JSON Lines: one block for each record, well-known fields recognised, the rest as `path: value` lines."""
+"""JSON and JSON Lines: one block for each record, well-known fields recognised, the rest as `path: value` lines.
+
+A record's scalars and lists of scalars are also fields of its passages, to filter by.
+"""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from twofold.domain.errors import ReadError
@@ -10,9 +14,15 @@ from twofold.ingest.decode import decode
 from twofold.ingest.front_matter import plain_metadata
 from twofold.ingest.reading import Extract, Source, TextBuilder, clean, one_line
 
-_TEXT_FIELDS = ("text", "content", "body", "page_content", "contents", "passage", "abstract", "description")
+_TEXT_FIELDS = (
+    "text", "content", "body", "page_content", "chunk_text", "contents", "passage", "chunk", "abstract", "description",
+)  # fmt: skip
 _TITLE_FIELDS = ("title", "name", "headline", "subject", "label")
-_ID_FIELDS = ("_id", "id", "uuid", "key", "doc_id", "docid")
+_ID_FIELDS = ("_id", "id", "chunk_id", "uuid", "key", "doc_id", "docid")
+MOST_FIELDS = 64
+MOST_VALUES = 100
+LONGEST_VALUE = 300  # characters; longer is text
+_LEAST_VECTOR = 16  # so many numbers in a row are a vector, which nobody searches for or filters by
 _REMEDY = "Mend the file, or rename it to .txt to have it read as it is."
 
 Json = Any
@@ -23,9 +33,13 @@ def read_json(source: Source) -> Extract:
     decoded = decode(source.data)
     held = _parse(clean(decoded.text), "the file")
     records = _records(held)
-    metadata = plain_metadata(_fields_for_metadata(records[0])) if len(records) == 1 else {}
-    title = _first_text(records[0], _TITLE_FIELDS) if len(records) == 1 else ""
-    return _extract(iter(records), title, {**decoded.metadata, **metadata})
+    if len(records) != 1:
+        return _extract(map(_without_vectors, records), decoded.metadata)
+    (record,) = map(_without_vectors, records)
+    fields = {name: value for name, value in _fields(record).items() if name.lower() != "title"}
+    builder = TextBuilder()
+    _add(builder, 1, record, {})
+    return builder.extract(_first_text(record, _TITLE_FIELDS), {**decoded.metadata, **fields})
 
 
 def read_json_lines(source: Source) -> Extract:
@@ -33,7 +47,7 @@ def read_json_lines(source: Source) -> Extract:
     decoded = decode(source.data)
     lines = enumerate(clean(decoded.text).split("\n"), 1)
     records = (_parse(line, f"line {number}") for number, line in lines if line.strip())
-    return _extract(records, "", decoded.metadata)
+    return _extract(map(_without_vectors, records), decoded.metadata)
 
 
 def _parse(text: str, what: str) -> Json:
@@ -59,15 +73,29 @@ def _records(held: Json) -> list[Json]:
     return [held]
 
 
-def _extract(records: Iterator[Json], title: str, metadata: Metadata) -> Extract:
+def _extract(records: Iterable[Json], metadata: Metadata) -> Extract:
     builder = TextBuilder()
     for number, record in enumerate(records, 1):
-        own_title = _first_text(record, _TITLE_FIELDS)
-        own_id = _first_text(record, _ID_FIELDS)
-        place = f"record {number}" + (f" ({own_id[:80]})" if own_id else "")
-        heading = (own_title,) if own_title else ()
-        builder.add(BlockKind.PARAGRAPH, _render_record(record), heading=heading, place=place)
-    return builder.extract(title, metadata)
+        _add(builder, number, record, _fields(record))
+    return builder.extract("", metadata)
+
+
+def _add(builder: TextBuilder, number: int, record: Json, fields: Metadata) -> None:
+    own_title = _first_text(record, _TITLE_FIELDS)
+    own_id = _first_text(record, _ID_FIELDS)
+    place = f"record {number}" + (f" ({own_id[:80]})" if own_id else "")
+    heading = (own_title,) if own_title else ()
+    builder.add(BlockKind.PARAGRAPH, _render_record(record), heading=heading, place=place, metadata=fields)
+
+
+def _without_vectors(record: Json) -> Json:
+    if not isinstance(record, dict):
+        return record
+    return {name: value for name, value in record.items() if not _is_vector(value)}
+
+
+def _is_vector(value: Json) -> bool:
+    return isinstance(value, list) and len(value) >= _LEAST_VECTOR and all(type(one) in (int, float) for one in value)
 
 
 def _render_record(record: Json) -> str:
@@ -101,15 +129,25 @@ def _first_text(record: Json, candidates: tuple[str, ...]) -> str:
     return ""
 
 
-def _fields_for_metadata(record: Json) -> Mapping[str, Json]:
+def _fields(record: Json) -> Metadata:
+    """Return what to filter a record by: scalars and lists of scalars, at most 64 fields of at most 100 short values.
+
+    The text itself is none of them. What stands under `metadata` is taken as if it stood beside the text.
+    """
     if not isinstance(record, dict):
         return {}
     main = _text_field(record)
-    return {
-        name: value
-        for name, value in record.items()
-        if name != main and name.lower() != "title" and not (isinstance(value, str) and len(value) > 300)  # noqa: PLR2004 longer is text
-    }
+    nested = record.get("metadata")
+    beside = {**(nested if isinstance(nested, dict) else {}), **record}
+    kept = {name: _short(value) for name, value in beside.items() if name != main}
+    return dict(islice(plain_metadata(kept).items(), MOST_FIELDS))
+
+
+def _short(value: Json) -> Json:
+    """Return a value that is short enough to filter by, with the long ones of a list left out; None for another."""
+    if isinstance(value, list):
+        return [one for one in value if one is not None and _short(one) is not None][:MOST_VALUES]
+    return None if isinstance(value, dict) or (isinstance(value, str) and len(value) > LONGEST_VALUE) else value
 
 
 def _lines(path: str, value: Json) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Markdown: the file's own text, with blocks as CommonMark sees them and front matter as metadata."""
+"""Markdown: the file's own text, with blocks as CommonMark sees them; front matter is metadata and no text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,8 @@ def extract_markdown(markdown: str, metadata: Metadata | None = None) -> Extract
     """Read Markdown that is text already, such as a notebook's cell."""
     text = clean(markdown)
     front = read_front_matter(text)
-    blocks = tuple(_Document(text, front.end).blocks())
+    text = text[front.end :].lstrip("\n")
+    blocks = tuple(_Document(text).blocks())
     stated = front.metadata.get("title")
     title = stated if isinstance(stated, str) else _first_title(text, blocks)
     rest = {name: value for name, value in front.metadata.items() if name != "title" or not isinstance(value, str)}
@@ -83,9 +84,9 @@ def _block_parser() -> "MarkdownIt":
 class _Document:
     """One text, parsed in stretches: a parser's tokens take a hundred times the room of what they stand for."""
 
-    def __init__(self, text: str, start: int) -> None:
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._all_lines = list(lines_of(text, start))
+        self._all_lines = list(lines_of(text))
         self._lines: Sequence[Line] = ()
         self._tokens: Sequence[Token] = ()
         self._outline = Outline()

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from twofold.domain.errors import ReadError
 from twofold.ingest import media_types as kinds
+from twofold.ingest.archive import gunzip
 from twofold.ingest.docx import read_docx
 from twofold.ingest.epub import read_epub
 from twofold.ingest.html import read_html
@@ -25,10 +26,25 @@ from twofold.ingest.tables import read_csv, read_tsv
 from twofold.ingest.text import read_asciidoc, read_latex, read_rest, read_text
 from twofold.ingest.xml_text import read_xml
 
+PACKED = tuple(f"{suffix}.gz" for suffix, kind in kinds.SUFFIXES.items() if kind in (kinds.JSON, kinds.JSON_LINES))
+GZIP = b"\x1f\x8b"
+
 
 def read(source: Source) -> Extract:
     """Read a file of any supported format, found out from its content. Raises ReadError."""
-    return read_as(source, media_type_of(source))
+    opened = unpacked(source)
+    return read_as(opened, media_type_of(opened))
+
+
+def unpacked(source: Source) -> Source:
+    """Return the JSON that a `.json.gz`, `.jsonl.gz` or `.ndjson.gz` holds, other files as they are. Raises ReadError.
+
+    A file that is too large, packed or unpacked, is refused.
+    """
+    if not source.name.lower().endswith(PACKED) or not source.data.startswith(GZIP):
+        return source
+    check_size(source)
+    return gunzip(source)
 
 
 def media_type_of(source: Source) -> str:

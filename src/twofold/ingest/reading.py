@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
+from types import MappingProxyType
 
 from twofold.domain.types import Block, BlockKind, Metadata, MetadataValue, Scalar
 
@@ -18,6 +19,7 @@ _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 _LARGEST_INTEGER = 1 << 63  # what stores hold as a number; longer ones are kept as text
 _LONGEST_INTEGER_BITS = 4096
 _GAP = "\n\n"
+NO_FIELDS: Metadata = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class TextBuilder:
         self._blocks: list[Block] = []
         self._length = 0
 
-    def add(
+    def add(  # noqa: PLR0913 a block has this many properties
         self,
         kind: BlockKind,
         text: str,
@@ -115,6 +117,7 @@ class TextBuilder:
         page: int | None = None,
         place: str = "",
         header: str = "",
+        metadata: Metadata = NO_FIELDS,
     ) -> None:
         """Add one block, without the blank lines around it. Text of white space alone adds nothing."""
         body = _trimmed(clean(text))
@@ -127,7 +130,7 @@ class TextBuilder:
         self._parts.append(body)
         self._length = end
         path = tuple(one_line(part) for part in heading)
-        self._blocks.append(Block(kind, start, end, path, page, one_line(place), clean(header)))
+        self._blocks.append(Block(kind, start, end, path, page, one_line(place), clean(header), metadata))
 
     def add_paragraphs(
         self, text: str, *, heading: Sequence[str] = (), page: int | None = None, place: str = ""

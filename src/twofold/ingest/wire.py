@@ -6,7 +6,7 @@ in UTF-8 on the way out.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from struct import Struct
 from typing import Any
 
@@ -55,6 +55,7 @@ def pack_extract(media_type: str, extract: Extract, *, last: bool) -> tuple[byte
     """Make the message that carries what was read. Heading paths and header rows are sent once each."""
     paths: dict[tuple[str, ...], int] = {}
     headers: dict[str, int] = {}
+    records = {place: dict(block.metadata) for place, block in enumerate(extract.blocks) if block.metadata}
     blocks = [
         (
             block.kind.value,
@@ -73,6 +74,7 @@ def pack_extract(media_type: str, extract: Extract, *, last: bool) -> tuple[byte
         "metadata": dict(extract.metadata),
         "paths": list(paths),
         "headers": list(headers),
+        "records": records,
         "blocks": blocks,
         "last": last,
     }
@@ -109,10 +111,15 @@ def _extract(held: Mapping[str, Any], body: bytes) -> Extract:
         raise WireError("the text is not clean")
     paths = [tuple(one_line(_text(part)) for part in _list(path)) for path in _list(held.get("paths"))]
     headers = [clean(_text(header)) for header in _list(held.get("headers"))]
+    records = held.get("records", {})
+    if not isinstance(records, dict):
+        raise WireError("the records are no object")
     blocks: list[Block] = []
     position = 0
-    for row in _list(held.get("blocks")):
+    for place, row in enumerate(_list(held.get("blocks"))):
         block = _block(_list(row), paths, headers)
+        if str(place) in records:
+            block = replace(block, metadata=_metadata(records[str(place)]))
         if not position <= block.start < block.end <= len(text):
             raise WireError("a block lies outside of the text or over another")
         position = block.end

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Final
 from twofold.domain.errors import ReadError
 from twofold.ingest.own_readers import OwnReader, read_own, reader_by_suffix, reader_by_type, unpacked
 from twofold.ingest.read import check_size, media_type_of, read_as
+from twofold.ingest.read import unpacked as unpacked_json
 from twofold.ingest.reading import Extract, Limits, Source
 from twofold.ingest.wire import LENGTHS, READY, frame, pack_error, pack_extract, unpack_source
 
@@ -43,6 +44,8 @@ def read_any(source: Source, own: Sequence[OwnReader] = ()) -> tuple[str, Extrac
     """Read a file of any supported format; readers of the user's `own` come before those that are built in."""
     check_size(source)
     reader = reader_by_suffix(own, source)
+    if reader is None:
+        source = unpacked_json(source)
     media_type = media_type_of(source) if reader is None else reader.media_type
     reader = reader or reader_by_type(own, media_type)
     return media_type, read_as(source, media_type) if reader is None else read_own(reader, source)

@@ -62,10 +62,10 @@ def _indexed(document: Document, chunk: Chunk, parts: Parts, vectors: dict[str, 
 
 
 def enriched(document: Document, chunk: Chunk, parts: Parts) -> Chunk:
-    """Give a passage with what the enricher says of it, but for fields that its document has itself.
+    """Give a passage with what the enricher says of it, but for fields that it or its document has itself.
 
-    So a document that comes with a `chunk_quality` of its own is judged by that one alone.
+    So a document, or a record, that comes with a `chunk_quality` of its own is judged by that one alone.
     """
     said = parts.enriching.enrich(chunk)
-    own = {name: value for name, value in said.items() if name not in document.metadata}
+    own = {name: value for name, value in said.items() if name not in document.metadata and name not in chunk.metadata}
     return replace(chunk, metadata={**chunk.metadata, **own}) if own else chunk

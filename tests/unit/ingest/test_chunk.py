@@ -322,7 +322,7 @@ def test_a_plan_that_cannot_work_is_refused(setting: dict[str, int]) -> None:
 
 
 def test_an_unknown_strategy_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match="structure, semantic, fixed"):
+    with pytest.raises(InvalidInputError, match="structure, semantic, hybrid, fixed"):
         ChunkPlan("layout")  # type: ignore[arg-type]
 
 

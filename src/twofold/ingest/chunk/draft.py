@@ -90,6 +90,7 @@ def _chunk(draft: Draft, ordinal: int, first: int, stop: int) -> Chunk:
         page=opening.page,
         place=opening.place,
         header=draft.fronts.header(_missing_header(text, [draft.blocks[number] for number in numbers])),
+        metadata=opening.metadata,
     )
 
 

@@ -14,7 +14,7 @@ def fixed(measure: Measure, plan: ChunkPlan) -> Chunker:
         draft = read_draft(
             document, lambda blocks, room: cut_words(document.text, blocks, measure, room), plan, measure
         )
-        pages = runs(draft, lambda one, other: one.page != other.page)
+        pages = runs(draft, lambda one, other: one.page != other.page or one.metadata != other.metadata)
         return write_chunks(draft, pages, plan, Break.INSIDE_WORD)
 
     return chunk

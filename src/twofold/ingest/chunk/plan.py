@@ -17,6 +17,7 @@ class Strategy(StrEnum):
 
     STRUCTURE = "structure"
     SEMANTIC = "semantic"
+    HYBRID = "hybrid"
     FIXED = "fixed"
 
 

@@ -9,7 +9,7 @@ from twofold.domain.ports import Chunker, Measure
 from twofold.domain.types import Chunk, Document, Vectors
 from twofold.ingest.chunk.draft import Draft, Group, read_draft, runs, write_chunks
 from twofold.ingest.chunk.plan import ChunkPlan
-from twofold.ingest.chunk.structure import in_other_section, merge_tiny, sentence_cut
+from twofold.ingest.chunk.structure import fits, in_other_section, merge_tiny, sentence_cut
 
 Embed = Callable[[Sequence[str]], Vectors]
 
@@ -26,8 +26,25 @@ def semantic(measure: Measure, plan: ChunkPlan, embed: Embed) -> Chunker:
 
     def chunk(document: Document) -> tuple[Chunk, ...]:
         draft = read_draft(document, sentence_cut(document, measure), plan, measure)
-        sections = _cut_at(runs(draft, in_other_section), _drops(draft, embed))
+        drops = _drops(draft, [(0, len(draft.pieces))], embed)
+        sections = _cut_at(runs(draft, in_other_section), drops)
         return write_chunks(draft, merge_tiny(draft, sections, plan), plan)
+
+    return chunk
+
+
+def hybrid(measure: Measure, plan: ChunkPlan, embed: Embed) -> Chunker:
+    """Cut as `structure` does, and sections that do not fit one passage as `semantic` does, each for itself.
+
+    A section that fits stays whole. In a longer one a subject ends where the cosine is below the tenth percentile of
+    the places in that section. Only the sentences of long sections are embedded, all in one call.
+    """
+
+    def chunk(document: Document) -> tuple[Chunk, ...]:
+        draft = read_draft(document, sentence_cut(document, measure), plan, measure)
+        sections = list(runs(draft, in_other_section))
+        drops = _drops(draft, [one for one in sections if not fits(draft, one, plan)], embed)
+        return write_chunks(draft, merge_tiny(draft, _cut_at(sections, drops), plan), plan)
 
     return chunk
 
@@ -48,14 +65,22 @@ def neighbour_similarity(vectors: Vectors, window: int) -> NDArray[np.float64]:
     return products / np.where(lengths > 0, lengths, 1.0)
 
 
-def _drops(draft: Draft, embed: Embed) -> set[int]:
-    """Give the pieces that begin a new subject."""
-    if len(draft.pieces) <= 2 * _WINDOW:
+def _drops(draft: Draft, groups: Sequence[Group], embed: Embed) -> set[int]:
+    """Return the pieces that begin a new subject; each group has a percentile of its own."""
+    long = [(first, stop) for first, stop in groups if stop - first > 2 * _WINDOW]
+    if not long:
         return set()
     text = draft.document.text
-    similarity = neighbour_similarity(embed([text[piece.start : piece.end] for piece in draft.pieces]), _WINDOW)
-    below = similarity < np.percentile(similarity, _PERCENTILE)
-    return {int(place) + 1 for place in np.flatnonzero(below)}
+    sentences = [draft.pieces[at] for first, stop in long for at in range(first, stop)]
+    vectors = embed([text[piece.start : piece.end] for piece in sentences])
+    found: set[int] = set()
+    row = 0
+    for first, stop in long:
+        similarity = neighbour_similarity(vectors[row : row + stop - first], _WINDOW)
+        below = similarity < np.percentile(similarity, _PERCENTILE)
+        found.update(first + 1 + int(place) for place in np.flatnonzero(below))
+        row += stop - first
+    return found
 
 
 def _cut_at(groups: Iterable[Group], places: set[int]) -> Iterator[Group]:

@@ -32,8 +32,8 @@ def sentence_cut(document: Document, measure: Measure) -> Cut:
 
 
 def in_other_section(one: Block, other: Block) -> bool:
-    """Say whether two neighbouring blocks stand on different pages or under different headings."""
-    return (one.page, one.heading) != (other.page, other.heading)
+    """Say whether two neighbouring blocks stand on different pages, under different headings or in other records."""
+    return (one.page, one.heading) != (other.page, other.heading) or one.metadata != other.metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,11 @@ class Section:
     def fits(self, size: int) -> bool:
         """Say whether all of it goes into one passage."""
         return self.tokens + self.path + self.row <= size
+
+
+def fits(draft: Draft, group: Group, plan: ChunkPlan) -> bool:
+    """Say whether a group of pieces, with what stands in front of it, goes into one passage."""
+    return _section(draft, group, plan).fits(plan.size)
 
 
 def merge_tiny(draft: Draft, groups: Iterable[Group], plan: ChunkPlan) -> Iterator[Group]:
@@ -85,6 +90,6 @@ def _join(one: Section, other: Section) -> Section:
 
 def _may_join(draft: Draft, one: Section, other: Section) -> bool:
     opening, last = (draft.blocks[draft.pieces[at].block] for at in (one.group[0], other.group[1] - 1))
-    if opening.page != last.page or not (one.is_tiny or other.is_tiny):
+    if opening.page != last.page or opening.metadata != last.metadata or not (one.is_tiny or other.is_tiny):
         return False
     return (one.is_tiny and other.is_tiny) or bool(common_path((opening.heading, last.heading)))

@@ -96,6 +96,7 @@ def document_row(document: Document) -> tuple[str | int, ...]:
     """Give a document's columns, in the table's order after `row`."""
     blocks = [
         [block.kind.value, block.start, block.end, block.heading, block.page, block.place, block.header]
+        + ([dict(block.metadata)] if block.metadata else [])
         for block in document.blocks
     ]
     return (
@@ -177,13 +178,18 @@ def read_document(row: tuple[str, ...]) -> Document:
         text=text,
         title=title,
         media_type=media_type,
-        blocks=tuple(
-            Block(BlockKind(kind), *_span(start, end), _texts(heading), _page(page), *_texts([place, header]))
-            for kind, start, end, heading, page, place, header in _JSON.decode(blocks)
-        ),
+        blocks=tuple(_block(*block) for block in _JSON.decode(blocks)),
         metadata=read_metadata(metadata),
         content_hash=content_hash,
     )
+
+
+def _block(kind: str, start: int, end: int, *rest: object) -> Block:
+    """Make a block of what `document_row` wrote; only a record's block has fields at its end."""
+    heading, page, place, header, *own = rest
+    shown = _texts([place, header])
+    metadata = _fields(own[0]) if own else {}
+    return Block(BlockKind(kind), *_span(start, end), _texts(heading), _page(page), shown[0], shown[1], metadata)
 
 
 @reading("a document's line")
@@ -207,7 +213,13 @@ def read_metadata(text: str) -> Metadata:
     """Read metadata back; lists become tuples."""
     if text == "{}":
         return {}
-    held = {name: tuple(one) if isinstance(one, list) else one for name, one in _JSON.decode(text).items()}
+    return _fields(_JSON.decode(text))
+
+
+def _fields(read: object) -> Metadata:
+    if not isinstance(read, dict):
+        _refuse()
+    held = {name: tuple(one) if isinstance(one, list) else one for name, one in read.items()}
     for name, one in held.items():
         values = one if isinstance(one, tuple) else (one,)
         if not (all(map(_is_scalar, values)) and _is_unicode(name)):
