@@ -1,9 +1,12 @@
-"""Checklist item 87: `POST /api/search` takes `{query, filters}`, word for word as its clients send it."""
+"""Checklist items 34, 43, 57, 82 and 87 over HTTP: the request that the orchestrator's clients send, and its answer."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from twofold.index import Index
-from visiting import visiting
+from visiting import Visit, visiting
 
 BODY = b"""{
   "query": "What is dbt?",
@@ -13,17 +16,44 @@ BODY = b"""{
     "date_from": "2025-01-01"
   }
 }"""
+AS_JSON = {"Content-Type": "application/json"}
+FIELDS = {"source_type": "azure_devops", "file_type": ".sql"}
 
 
-def test_the_request_finds_what_its_filters_let_through(tmp_path: Path) -> None:
-    fields = {"source_type": "azure_devops", "file_type": ".sql"}
+@pytest.fixture
+def visit(tmp_path: Path) -> Iterator[Visit]:
     with Index("default", overrides={"embedder": "hashing", "offline": True, "home": str(tmp_path)}) as index:
-        index.add("dbt is a tool.", source="new.sql", metadata={**fields, "modified": "2025-06-01"})
-        index.add("dbt is a tool too.", source="old.sql", metadata={**fields, "modified": "2024-06-01"})
+        index.add("dbt is a tool.", source="models/new.sql", metadata={**FIELDS, "modified": "2025-06-01"})
+        index.add("dbt is a tool too.", source="old.sql", metadata={**FIELDS, "modified": "2024-06-01"})
         index.add("dbt elsewhere.", source="wiki.md", metadata={"source_type": "wiki", "modified": "2025-06-01"})
+    with visiting(tmp_path) as one:
+        yield one
 
-    with visiting(tmp_path) as visit:
-        given = visit.client.post("/api/search", content=BODY, headers={"Content-Type": "application/json"})
 
+def test_the_request_is_answered_in_the_orchestrators_shape(visit: Visit) -> None:
+    given = visit.client.post("/api/search", content=BODY, headers=AS_JSON)
+
+    answer = given.json()
     assert given.status_code == 200
-    assert [hit["source"] for hit in given.json()["hits"]] == ["new.sql"]
+    assert answer["query"] == "What is dbt?"
+    assert [one["metadata"]["filename"] for one in answer["results"]] == ["new.sql"]
+    assert list(answer["results"][0]) == ["content", "metadata", "semantic_score", "keyword_score", "final_score"]
+    assert answer["context"] == "Document 1: new.sql\nSource: azure_devops\n\ndbt is a tool.\n\n---"
+    counts = [answer["metrics"][f"documents_{moment}"] for moment in ("retrieved", "after_filter", "after_rerank")]
+    assert counts == [3, 1, 1]
+
+
+def test_the_scores_are_those_of_its_profile(visit: Visit) -> None:
+    answer = visit.client.post("/api/search", json={"query": "What is dbt?"}).json()
+
+    assert len(answer["results"]) == 3
+    for one in answer["results"]:
+        assert one["final_score"] == pytest.approx(0.6 * one["semantic_score"] + 0.4 * one["keyword_score"])
+    assert max(one["keyword_score"] for one in answer["results"]) == 1.0
+
+
+def test_the_routes_of_twofolds_own_count_too(visit: Visit) -> None:
+    found = visit.client.post("/v1/indexes/default/search", json={"query": "dbt", "filter": "type == '.sql'"}).json()
+
+    assert set(found["counts"]) == {"retrieved", "after_filter", "after_rerank"}
+    assert found["counts"]["after_rerank"] == len(found["hits"])

@@ -107,7 +107,7 @@ def test_the_seed_request_is_taken_verbatim(visit: Visit) -> None:
     given = visit.client.post("/api/search", json=body)
 
     assert given.status_code == 200
-    assert given.json()["hits"] == []
+    assert given.json()["results"] == []
 
 
 def test_health_readiness_metrics_and_documentation_are_there(visit: Visit) -> None:

@@ -6,11 +6,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
+from twofold.compat.orchestrator import RAGOrchestrator
+from twofold.compat.shapes import Shape
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import EVERYTHING, And, Filter, Not, Op, Or, Test
 from twofold.domain.types import Metadata
 from twofold.http.asked import Query, filter_of
-from twofold.http.given import SearchGiven, search_given, shown
+from twofold.http.given import shown
 from twofold.http.lenient import Lenient, ModelName, above
 from twofold.http.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, needs, require
 from twofold.http.tokens import Action
@@ -28,16 +30,50 @@ class ApiSearchAsked(Lenient):
     top_k: Annotated[int, Field(ge=1, le=1_000)] | None = None
 
 
-@router.post("/api/search", response_model=SearchGiven, openapi_extra={SCOPE: ANY_GRANT})
+@dataclass(frozen=True, slots=True)
+class OrchestratorResult:
+    """One passage: its text, what is known of its document, and the scores of both arms beside the final one."""
+
+    content: str
+    metadata: dict[str, Any]
+    semantic_score: float
+    keyword_score: float
+    final_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class OrchestratorMetrics:
+    """How many passages there were after the retrieval, the filter and the reranking, and what each stage took."""
+
+    documents_retrieved: int
+    documents_after_filter: int
+    documents_after_rerank: int
+    latency_ms: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class OrchestratorGiven:
+    """What the orchestrator answers: passages, and the context for a model that is made of them."""
+
+    query: str
+    results: tuple[OrchestratorResult, ...]
+    context: str
+    metrics: OrchestratorMetrics
+    degraded: tuple[str, ...] = ()
+
+
+@router.post("/api/search", response_model=OrchestratorGiven, openapi_extra={SCOPE: ANY_GRANT})
 async def api_search(asked: ApiSearchAsked, service: Here, caller: Caller) -> Response:
-    """Search as the orchestrator's clients do; filters as in docs/filters.md."""
+    """Search as the orchestrator's clients do, under its profile; filters as in docs/filters.md."""
     name = asked.index or service.index
     require(caller, Action.READ, name)
 
-    def found() -> SearchGiven:
-        chosen = filter_of(asked.filters or None)
+    def found() -> Shape:
         with service.held(name) as index:
-            return search_given(index.search(asked.query, k=asked.top_k, filter=chosen))
+            answer = RAGOrchestrator(index).query_documents(asked.query, asked.filters, asked.top_k)
+        for one in answer["results"]:
+            one["metadata"] = shown(one["metadata"])
+        return answer
 
     return await service.answer(found)
 

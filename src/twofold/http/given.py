@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata
-from twofold.pipeline.results import FoundPassage, HitTrace, SearchResult
+from twofold.pipeline.results import Counts, FoundPassage, HitTrace, SearchResult
 from twofold.pipeline.types import IndexInfo
 from twofold.ranking.fusion import ArmTrace
 
@@ -77,6 +77,7 @@ class SearchGiven:
     confidence: float | None
     p_answerable: float | None
     cached: str
+    counts: Counts
     timings_ms: Mapping[str, float]
 
 
@@ -161,6 +162,7 @@ def search_given(found: SearchResult) -> SearchGiven:
         confidence=found.confidence,
         p_answerable=found.p_answerable,
         cached=found.cached,
+        counts=found.counts,
         timings_ms=found.timings_ms,
     )
 
