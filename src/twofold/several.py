@@ -64,7 +64,8 @@ class Several(Answering):
     """Several indexes, searched together, and asked together.
 
     Each is an `Index`, which stays its owner's, or a name or a path, which is opened here and closed with this; one
-    that cannot be opened is left out and named by each answer. A mapping gives them names of your own.
+    that cannot be opened is left out and named by each answer. A mapping gives them names of your own. `lost` are
+    further ones, which could not be opened before.
 
     `ask` and `ask_stream` answer as an `Index` does, with the first index's settings and language model; the
     `collection` of each source and citation says which index it is from. Conversations are kept with these indexes
@@ -81,10 +82,10 @@ class Several(Answering):
     Raises InvalidInputError for no index, and for names that cannot be told apart; the last error where none opens.
     """
 
-    def __init__(self, indexes: Indexes) -> None:
+    def __init__(self, indexes: Indexes, lost: Sequence[Lost] = ()) -> None:
         named = _named(indexes)
         self._opened: dict[str, Searcher] = {}
-        self._lost: list[Lost] = []
+        self._lost = list(lost)
         folders: list[Path | None] = []
         with ExitStack() as stack:
             for name, where in named.items():

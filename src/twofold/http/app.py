@@ -23,6 +23,7 @@ from twofold.http import (
     native_documents,
     native_indexes,
     native_search,
+    native_several,
 )
 from twofold.http.counting import RequestCounts
 from twofold.http.gate import Doors, Gate
@@ -48,6 +49,7 @@ ROUTERS = (
     native_indexes,
     native_search,
     native_ask,
+    native_several,
     native_documents,
     job_routes,
     compat_search,

@@ -53,7 +53,7 @@ class TurnAsked(Strict):
     text: Annotated[str, Field(max_length=DEFAULT_LIMITS.turn_characters)]
 
 
-class Options(Strict):
+class Ways(Strict):
     """How to search, where it is to be otherwise than the index says."""
 
     k: TopK | None = None
@@ -67,10 +67,9 @@ class Options(Strict):
         Field(max_length=MOST_FIELDS, description="Other settings of a search by their dotted names: `fusion.form`."),
     ] = Field(default_factory=dict)
     history: Annotated[list[TurnAsked], Field(max_length=MOST_TURNS)] = Field(default_factory=list)
-    session: Annotated[str, Field(max_length=100)] = ""
 
-    def asking(self, caller: Grant) -> Asking:
-        """Say it to the engine, the sessions of different callers kept apart. Raises InvalidInputError."""
+    def asking(self, _: Grant) -> Asking:
+        """Say it to the engine. Raises InvalidInputError."""
         budget = {} if self.budget_ms is None else {"search.budget_ms": self.budget_ms}
         return Asking(
             k=self.k,
@@ -80,8 +79,17 @@ class Options(Strict):
             profile=self.profile,
             settings={**allowed(self.settings), **budget},
             history=tuple(Turn(turn.role, turn.text) for turn in self.history),
-            session=caller.conversation(self.session),
         )
+
+
+class Options(Ways):
+    """How to search one index, and in which conversation."""
+
+    session: Annotated[str, Field(max_length=100)] = ""
+
+    def asking(self, caller: Grant) -> Asking:
+        """Say it to the engine, the sessions of different callers kept apart. Raises InvalidInputError."""
+        return replace(super().asking(caller), session=caller.conversation(self.session))
 
 
 class SearchAsked(Options):

@@ -1,7 +1,7 @@
 """What the routes of twofold's own give: the engine's nouns, narrowed to what a client needs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata
 from twofold.pipeline.results import Counts, FoundPassage, HitTrace, SearchResult
@@ -44,7 +44,10 @@ class ArmGiven:
 
 @dataclass(frozen=True, slots=True)
 class PassageGiven:
-    """A passage: `document_text[start:end] == text`. `relevance` is the reranker's, in [0, 1], where it was read."""
+    """A passage: `document_text[start:end] == text`. `relevance` is the reranker's, in [0, 1], where it was read.
+
+    `collection` is the index that it is of, where several were searched.
+    """
 
     rank: int
     score: float
@@ -62,6 +65,7 @@ class PassageGiven:
     arms: tuple[ArmGiven, ...]
     relevance: float | None = None
     expanded: str | None = None
+    collection: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +171,11 @@ def search_given(found: SearchResult) -> SearchGiven:
     )
 
 
+def explanation_given(found: SearchResult) -> SearchResult:
+    """Give all of an answer but what a sync notes for itself."""
+    return replace(found, hits=tuple(replace(hit, metadata=shown(hit.metadata)) for hit in found.hits))
+
+
 def batch_given(found: Sequence[SearchResult]) -> BatchGiven:
     """Narrow many answers."""
     return BatchGiven(tuple(map(search_given, found)))
@@ -228,6 +237,7 @@ def _passage(hit: FoundPassage) -> PassageGiven:
         arms=tuple(map(_arm, hit.trace.arms)),
         relevance=relevance_of(hit.trace),
         expanded=None if hit.joined is None else hit.joined.text,
+        collection=hit.collection,
     )
 
 

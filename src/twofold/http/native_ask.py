@@ -1,9 +1,10 @@
 """The route that answers: a question, and an answer whose citations can be checked, as events or whole."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from pydantic import Field
 
 from twofold.answer.events import DoneEvent, ErrorEvent, Event, SourcesEvent
 from twofold.answer.types import Answer, Source
+from twofold.asked import Answering
 from twofold.http.asked import Options, Query
 from twofold.http.given import shown
 from twofold.http.problems import Problem, ProblemError, refused
@@ -19,7 +21,6 @@ from twofold.http.service import Caller, GuardedRoute, Here, IndexName, Service,
 from twofold.http.sse import EVENTS, TOO_LONG, event, event_stream
 from twofold.http.streams import Stream, check_room, in_thread
 from twofold.http.tokens import Action, Grant
-from twofold.index import Index
 from twofold.searcher import Asking
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["answers"], route_class=GuardedRoute)
@@ -46,11 +47,8 @@ async def ask(index: IndexName, asked: AskAsked, service: Here, caller: Caller) 
     check_room(service)
     if asked.session:
         await service.run(lambda: _begin(service, index, caller, asked.session))
-    events = in_thread(service, lambda: answering(service, index, asked.query, asking, extracts=asked.extracts))
-    begun = await anext(events)  # what cannot be asked is refused as a problem, before any event
-    if asked.stream:
-        return event_stream(service, _told(begun, events))
-    return json_response(encoded(await whole_answer(service, begun, events)))
+    begin = partial(answering, service, index, asked.query, asking, extracts=asked.extracts)
+    return await answered(service, begin, stream=asked.stream)
 
 
 @router.delete("/sessions/{session:path}", status_code=204, response_class=Response, openapi_extra=needs(Action.READ))
@@ -83,6 +81,17 @@ def _begin(service: Service, index: str, caller: Grant, session: str) -> None:
             "Go on in one of them, delete one, or ask without `session`.",
             kind="conversation-limit",
         )
+
+
+async def answered(
+    service: Service, begin: Callable[[], AbstractContextManager[Stream[Event]]], *, stream: bool
+) -> Response:
+    """Send an answer, as events or whole. Raises ProblemError for what cannot be asked, before any event."""
+    events = in_thread(service, begin)
+    begun = await anext(events)
+    if stream:
+        return event_stream(service, _told(begun, events))
+    return json_response(encoded(await whole_answer(service, begun, events)))
 
 
 @contextmanager
@@ -122,7 +131,7 @@ def _shown(sources: Sequence[Source]) -> tuple[Source, ...]:
     return tuple(replace(one, metadata=shown(one.metadata)) for one in sources)
 
 
-def opened(index: Index, question: str, asking: Asking, *, extracts: bool) -> Stream[Event]:
+def opened(index: Answering, question: str, asking: Asking, *, extracts: bool) -> Stream[Event]:
     """Begin an answer, by the model that the server was started with or by extracts."""
     unread = {} if asking.rerank is None else {"rerank.model": "none"}
     return index.ask_stream(

@@ -1,13 +1,13 @@
 """The routes that search: one question, many, with the whole explanation, why not, and what people thought of it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
 from twofold.http.asked import BatchAsked, FeedbackAsked, SearchAsked, WhyNotAsked
-from twofold.http.given import BatchGiven, FeedbackGiven, SearchGiven, batch_given, search_given, shown
+from twofold.http.given import BatchGiven, FeedbackGiven, SearchGiven, batch_given, explanation_given, search_given
 from twofold.http.problems import refused
 from twofold.http.service import Caller, GuardedRoute, Here, IndexName, encoded, needs
 from twofold.http.tokens import Action
@@ -65,8 +65,7 @@ async def explain(index: IndexName, asked: SearchAsked, service: Here, caller: C
     def explained() -> SearchResult:
         asking = asked.asking(caller)
         with service.held(index) as held:
-            found = searched(held, asked.query, asking)
-        return replace(found, hits=tuple(replace(hit, metadata=shown(hit.metadata)) for hit in found.hits))
+            return explanation_given(searched(held, asked.query, asking))
 
     return await service.answer(explained)
 
