@@ -207,6 +207,7 @@ class Searcher:
             cached=bool(found.cached),
             documents=DocumentCounts(counts.retrieved, counts.after_filter, counts.after_rerank),
         )
+        self._meter.record_sureness(found.confidence, found.p_answerable)
 
 
 def _remembered(parts: SearchParts, memory: "Memory", query: str, plan: SearchPlan, asking: Asking) -> SearchResult:

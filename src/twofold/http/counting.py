@@ -1,10 +1,11 @@
 """Figures of the server and of its indexes, as Prometheus reads them. No name of a document, no question, no key."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from twofold.pipeline.metrics import Metrics
+from twofold.pipeline.metrics import BOUNDS as SHARES
+from twofold.pipeline.metrics import Metrics, Spread
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -84,6 +85,11 @@ def index_lines(found: Iterable[tuple[str, Metrics]]) -> Iterator[str]:
         yield f"# TYPE {name} counter"
         for index, one in metrics:
             yield f"{name}{{{_labels({'index': index})}}} {read(one)}"
+    sure = "How sure searches were of what they found"
+    confident = [(index, one.confidence) for index, one in metrics]
+    answerable = [(index, one.answerable) for index, one in metrics]
+    yield from _spread_lines("twofold_search_confidence", f"{sure}: those that were reranked.", confident)
+    yield from _spread_lines("twofold_search_answerable", f"{sure}: the chance that it holds the answer.", answerable)
     name = "twofold_search_stage_milliseconds"
     yield f"# HELP {name} How long stages of a search took, of the last thousand."
     yield f"# TYPE {name} gauge"
@@ -92,6 +98,19 @@ def index_lines(found: Iterable[tuple[str, Metrics]]) -> Iterator[str]:
             for quantile, value in (("0.5", times.p50_ms), ("0.95", times.p95_ms)):
                 said = _labels({"index": index, "stage": stage, "quantile": quantile})
                 yield f"{name}{{{said}}} {value:.3f}"
+
+
+def _spread_lines(name: str, text: str, found: Sequence[tuple[str, Spread]]) -> Iterator[str]:
+    """Write a histogram of numbers in [0, 1], one series for each index."""
+    yield f"# HELP {name} {text}"
+    yield f"# TYPE {name} histogram"
+    for index, one in found:
+        said = _labels({"index": index})
+        for bound, at_most in zip(SHARES, one.at_most, strict=True):
+            yield f'{name}_bucket{{{said},le="{bound:g}"}} {at_most}'
+        yield f'{name}_bucket{{{said},le="+Inf"}} {one.count}'
+        yield f"{name}_sum{{{said}}} {one.total:.6f}"
+        yield f"{name}_count{{{said}}} {one.count}"
 
 
 def _labels(values: Mapping[str, str]) -> str:

@@ -16,6 +16,7 @@ LAST = 1_000
 MOST_NAMES = 64
 OTHERS = "other"
 TOTAL = "total"
+BOUNDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,36 @@ NO_COUNTS = DocumentCounts()
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """How numbers in [0, 1] are spread: `at_most[i]` of `count` were at most `BOUNDS[i]`; `total` is their sum."""
+
+    count: int = 0
+    total: float = 0.0
+    at_most: tuple[int, ...] = (0,) * len(BOUNDS)
+
+    def plus(self, number: float | None) -> "Spread":
+        """Add one, where there is one.
+
+        >>> Spread().plus(0.83)
+        Spread(count=1, total=0.83, at_most=(0, 0, 0, 0, 0, 0, 0, 0, 1, 1))
+        """
+        if number is None:
+            return self
+        at_most = (held + (number <= bound) for held, bound in zip(self.at_most, BOUNDS, strict=True))
+        return Spread(self.count + 1, self.total + number, tuple(at_most))
+
+
+NONE_YET = Spread()
+
+
+@dataclass(frozen=True, slots=True)
 class Metrics:
     """What happened since the beginning. The names of checklist 83 stand in brackets.
 
     `queries` [query_count] counts answers and errors; `answered` answers alone. `response` [avg_response_time] is over
     answers, those from memory included. `stages` [embedding, retrieval, reranking, synthesis time] are over answers
-    that were searched for. `documents` are summed over those. `loaded` names the models in memory.
+    that were searched for. `documents` are summed over those. `loaded` names the models in memory. `confidence` and
+    `answerable` say how sure searches were of what they found: of those that were reranked, and of all.
     """
 
     queries: int
@@ -67,6 +92,8 @@ class Metrics:
     documents: DocumentCounts
     memory: MemoryUse
     loaded: tuple[str, ...] = ()
+    confidence: Spread = NONE_YET
+    answerable: Spread = NONE_YET
 
     @property
     def cache_hit_rate(self) -> float:
@@ -110,6 +137,7 @@ class Meter:
         self._cached = 0
         self._degraded = 0
         self._documents = NO_COUNTS
+        self._confidence = self._answerable = NONE_YET
 
     def record(
         self,
@@ -132,6 +160,12 @@ class Meter:
                 return
             self._documents = self._documents.plus(documents)
             self._add_stages(timings_ms)
+
+    def record_sureness(self, confidence: float | None, answerable: float | None) -> None:
+        """Add how sure a search was of what it found, as far as it can be said."""
+        with self._turn:
+            self._confidence = self._confidence.plus(confidence)
+            self._answerable = self._answerable.plus(answerable)
 
     def record_stages(self, timings_ms: Mapping[str, float]) -> None:
         """Add the times of stages that came after a search: it is counted already, and counts once."""
@@ -165,6 +199,8 @@ class Meter:
                 documents=self._documents,
                 memory=memory,
                 loaded=tuple(loaded),
+                confidence=self._confidence,
+                answerable=self._answerable,
             )
 
 
