@@ -250,3 +250,54 @@ def test_an_answer_that_a_model_writes_streams_and_can_be_stopped(
         page.keyboard.press("Escape")
         expect(page.locator("#answer-body")).to_contain_text("Stopped.")
         expect(page.locator("#stop")).to_be_hidden()
+
+
+def test_several_indexes_are_searched_and_asked_together(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("several")
+    fill(home, "boats", texts={"ferries.txt": SENTENCE})
+    fill(home, "places", texts=TEXTS)
+    fill(home, "unasked", texts={"ostend.txt": f"Nobody is to see this. {SENTENCE}"})
+    with visiting(home) as visit, opened(browser, visit.address) as page:
+        chosen(page, "places")
+        page.locator("#more summary").click()
+        page.get_by_role("checkbox", name="boats").check()
+        expect(page.locator("#more summary")).to_have_text("and 1 other")
+        page.locator("#more summary").click()
+        ask(page, QUESTION)
+
+        expect(page.locator(".hit .collection").first).to_have_text("boats")
+        found = set(page.locator(".hit .collection").all_text_contents())
+        expect(page.locator("#answer-body")).to_contain_text(SENTENCE)
+        page.locator("#answer .chip").first.click()
+        expect(page.locator("#passage mark.cited")).to_have_text(SENTENCE)
+        expect(page.locator("#passage-place")).to_contain_text("boats")
+        page.keyboard.press("Escape")
+
+        page.locator("#more summary").click()
+        page.get_by_role("checkbox", name="boats").uncheck()
+        page.locator("#more summary").click()
+        search(page, "tower")
+        expect(page.locator(".hit .collection")).to_have_count(0)
+
+    assert found == {"boats", "places"}
+
+
+def test_indexes_of_different_models_are_searched_together_all_the_same(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("mixed")
+    fill(home, "places", texts=TEXTS)
+    with visiting(home) as visit, opened(browser, visit.address) as page:
+        visit.client.post("/v1/indexes", json={"name": "german", "analyser": "german"})
+        text = {"documents": [{"text": "Der Turm, im Englischen tower, steht in Paris.", "source": "turm.txt"}]}
+        visit.finished(visit.client.post("/v1/indexes/german/documents", json=text).json()["id"])
+        page.reload()
+        chosen(page, "places")
+        page.locator("#more summary").click()
+        page.get_by_role("checkbox", name="german").check()
+        search(page, "tower Paris")
+
+        expect(page.locator(".hit .collection", has_text="german")).to_have_count(1)
+        expect(page.locator(".hit .collection", has_text="places").first).to_be_visible()

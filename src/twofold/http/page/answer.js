@@ -25,7 +25,7 @@ const citedBy = (state, number, unit, taken) => {
 };
 
 const sourceSpan = (source) => source && { ...source.parts[0], document: source.document, source: source.source,
-  title: source.title, number: source.number, quote: source.text };
+  title: source.title, collection: source.collection, number: source.number, quote: source.text };
 
 const chip = (citation, number, open) => {
   const says = citation ? `Citation ${number}: ${citation.title || lastPart(citation.source)}` : `Citation ${number}`;

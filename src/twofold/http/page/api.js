@@ -18,6 +18,10 @@ export const forgetToken = () => sessionStorage.removeItem(KEPT);
 
 export const pathOf = (index, ...parts) => ["/v1/indexes", ...[index, ...parts].map(encodeURIComponent)].join("/");
 
+// Where indexes are asked, and with what: one by its own route, several together.
+export const askedOf = (indexes, what, body) =>
+  indexes.length === 1 ? [pathOf(indexes[0], what), body] : [`/v1/${what}`, { ...body, indexes }];
+
 // Asks the page's owner for a token; gives whether there is a new one. Set by whoever draws the page.
 let wanted = async () => false;
 export const whenTokenWanted = (ask) => {

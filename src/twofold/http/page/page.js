@@ -1,6 +1,6 @@
 // The page: what is asked, of which index, and where what comes back is drawn.
 
-import { Refused, forgetToken, getJson, hasToken, keepToken, pathOf, postForEvents, postJson, whenTokenWanted } from "/page/api.js";
+import { Refused, askedOf, forgetToken, getJson, hasToken, keepToken, pathOf, postForEvents, postJson, whenTokenWanted } from "/page/api.js";
 import { showAnswer } from "/page/answer.js";
 import { byId, counted, duration, make } from "/page/dom.js";
 import { listenToKeys } from "/page/keys.js";
@@ -47,7 +47,21 @@ const refuse = (problem, body) => {
   byId("filter").focus();
 };
 
-const open = (span, terms) => openPassage(byId("index").value, span, terms);
+const others = () => [...document.querySelectorAll("#others input:checked")].map((one) => one.value);
+const indexes = () => [byId("index").value, ...others()];
+
+const open = (span, terms) => openPassage(span.collection || byId("index").value, span, terms);
+
+// Asks, and where the indexes cannot be searched as one, since their models differ, has their results joined by rank.
+const postToAll = async (what, body, options) => {
+  try {
+    return [await postJson(...askedOf(indexes(), what, body), options), body];
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 409 || !others().length) throw error;
+    const joined = { ...body, settings: { "search.across": "rrf" } };
+    return [await postJson(...askedOf(indexes(), what, joined), options), joined];
+  }
+};
 
 // Gives what is asked, where there is anything: an empty box is told so by the browser.
 const ready = () => {
@@ -64,11 +78,11 @@ const search = async (body) => {
   untouched = false;
   results.setAttribute("aria-busy", "true");
   try {
-    const found = await postJson(pathOf(byId("index").value, "explain"), body, { signal });
+    const [found, sent] = await postToAll("explain", body, { signal });
     sayOfFilter(null);
     showResults(found, open);
     searched = true;
-    return found;
+    return { ...found, sent };
   } catch (error) {
     if (error.name !== "AbortError") refuse(error, body);
     return null;
@@ -109,7 +123,7 @@ const ask = async () => {
     byId("stop").hidden = true;
     return;
   }
-  const events = postForEvents(pathOf(byId("index").value, "ask"), body, { signal });
+  const events = postForEvents(...askedOf(indexes(), "ask", found.sent), { signal });
   const answer = await showAnswer(events, { open, tell });
   if (answering.signal !== signal) return;
   byId("stop").hidden = true;
@@ -141,6 +155,21 @@ const askForToken = (why) => new Promise((settle) => {
   dialog.showModal();
 });
 
+// The other indexes, to be ticked where they are to be asked as well.
+const showOthers = (names) => {
+  const ticked = new Set(others());
+  const rest = names.filter((name) => name !== byId("index").value);
+  byId("others").replaceChildren(byId("others").querySelector("legend"), ...rest.map((name) =>
+    make("label", {}, make("input", { type: "checkbox", name: "other", value: name, checked: ticked.has(name) }), name)));
+  byId("more").hidden = !rest.length;
+  sayOthers();
+};
+
+const sayOthers = () => {
+  const count = others().length;
+  byId("more").querySelector("summary").textContent = count ? `and ${counted(count, "other")}` : "and others";
+};
+
 const describe = async (index) => {
   const info = await getJson(pathOf(index));
   if (index !== byId("index").value) return;
@@ -158,6 +187,7 @@ const showEmpty = (index) => showLesson(`The index “${index}” is empty`,
   make("p", {}, "Put a folder into it, then search here:"), make("pre", {}, `twofold sync FOLDER --index ${index}`));
 
 const choose = async () => {
+  showOthers([...byId("index").options].map((one) => one.value));
   untouched = true;
   searched = false;
   searching.abort();
@@ -187,6 +217,10 @@ form.addEventListener("submit", (event) => {
 byId("ask").addEventListener("click", ask);
 byId("stop").addEventListener("click", stop);
 byId("index").addEventListener("change", choose);
+byId("others").addEventListener("change", () => {
+  sayOthers();
+  again();
+});
 byId("mode").addEventListener("change", again);
 byId("k").addEventListener("change", again);
 byId("filter").addEventListener("input", () => sayOfFilter(null));

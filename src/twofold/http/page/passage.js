@@ -16,7 +16,7 @@ export const openPassage = async (index, span, terms = []) => {
   opening = new AbortController();
   const { signal } = opening;
   byId("passage-title").textContent = span.title || lastPart(span.source);
-  byId("passage-place").textContent = [span.source, placeOf(span)].filter(Boolean).join(" · ");
+  byId("passage-place").textContent = [span.collection, span.source, placeOf(span)].filter(Boolean).join(" · ");
   const text = byId("passage-text");
   text.setAttribute("aria-busy", "true");
   text.replaceChildren(make("p", { class: "quiet" }, "Opening …"));

@@ -27,7 +27,8 @@ const drawn = (hit, { best, terms, fusion, open }) => {
     make("span", { class: "rank", "aria-hidden": "true" }, String(hit.rank)),
     make("div", { class: "of" },
       make("div", { class: "top" }, make("h3", {}, title), scoreBar(hit, best)),
-      make("p", { class: "where" }, make("span", { class: "source", title: hit.source }, lastPart(hit.source)),
+      make("p", { class: "where" }, hit.collection ? make("span", { class: "collection" }, hit.collection) : null,
+        make("span", { class: "source", title: hit.source }, lastPart(hit.source)),
         heading ? make("span", { class: "heading" }, heading) : null),
       snippet(hit.text, terms), why));
 };
