@@ -62,6 +62,7 @@ ANSWERS_OF: Mapping[str, Mapping[str, tuple[object, str]]] = MappingProxyType(
     {
         "voicevault": {
             "answer.template": ("voicevault", "56"),
+            "rewrite.follow_up": ("prepend", "66"),
             "history.turns": (5, "66, C14"),
             "history.characters": (0, "66, C14"),
         },
@@ -69,6 +70,7 @@ ANSWERS_OF: Mapping[str, Mapping[str, tuple[object, str]]] = MappingProxyType(
         "localgpt": {
             "answer.tokens": (6_000, "59, C15"),
             "answer.verify": ("mark", "64"),
+            "rewrite.follow_up": ("prepend", "67"),
             "history.turns": (3, "67, C14"),
             "history.characters": (200, "67, C14"),
         },

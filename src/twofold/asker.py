@@ -20,6 +20,7 @@ from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import SearchResult
 from twofold.pipeline.retrying import RetryingGenerator
 from twofold.pipeline.search_parts import SearchParts
+from twofold.query.follow_up import carried_over
 from twofold.query.history import Memory, Turn
 from twofold.searcher import AS_SET, Asking
 from twofold.settings import Settings, merge
@@ -96,7 +97,9 @@ class Asker:
         if llm is not None and not isinstance(llm, str):
             generator = RetryingGenerator(llm, search_plan.patience.retry)
         means = Means(reading_of(parts, search_plan), generator, self._memory_by(settings, session, parts.aids.notes))
-        asked = Question(question, asking.history, parts.analyser.query(question))
+        carries = settings.rewrite.follow_up == "carry" and settings.history.turns
+        meant = carried_over(question, asking.history) if carries else ""
+        asked = Question(question, asking.history, parts.analyser.query(meant or question), meant)
         looked: list[SearchResult] = []
 
         def look() -> SearchResult:

@@ -110,9 +110,7 @@ _VOICEVAULT = _profile(
         **ANSWERS_OF["voicevault"],
     },
     aliases=("rrf-diverse",),
-    lacks=(
-        "Variants of the question (36) want a generator; until one is named each search says that they were skipped.",
-    ),
+    lacks=("Variants of the question (36) are written by a generator where one is named; else two are made by rule.",),
 )
 
 _ORCHESTRATOR = _profile(

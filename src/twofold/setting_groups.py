@@ -186,16 +186,24 @@ class RewriteSettings:
     generator: Annotated[
         str, Meta(description="The language model that rewords questions; empty for the one that writes answers.")
     ] = ""
-    variants: Annotated[int, Meta(ge=0, le=10, description="Wordings, the question included; 0 for it alone.")] = 0
+    variants: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10,
+            description="Wordings, the question included; 0 for it alone. Without a generator two more by rule.",
+        ),
+    ] = 0
     hyde: Annotated[bool, Meta(description="Also look for what a made-up answer looks like.")] = False
     sub_questions: Annotated[bool, Meta(description="Also ask the 2 to 4 simpler questions in it.")] = False
     keywords: Annotated[int, Meta(ge=0, le=20, description="Also ask with so many keywords of a generator's.")] = 0
     follow_up: Annotated[
-        Literal["none", "prepend", "standalone"],
+        Literal["none", "carry", "prepend", "standalone"],
         Meta(
-            description="What a conversation does to a question: nothing, go before it, or complete it by a generator."
+            description="What a conversation does to a question: nothing, complete a follow-up by rule, go before "
+            "every question, or complete it by a generator."
         ),
-    ] = "prepend"
+    ] = "carry"
     feedback: Annotated[
         int, Meta(ge=0, le=50, description="Terms taken from what meaning found first; needs no model. 0 for none.")
     ] = 0

@@ -47,7 +47,7 @@ def test_the_model_is_asked_at_temperature_0_and_the_question_stands_between_its
 
 
 def test_without_a_model_the_question_stands_and_says_so() -> None:
-    found = rewrite(QUESTION, [], RewritePlan(variants=3), None)
+    found = rewrite(QUESTION, [], RewritePlan(keywords=5), None)
 
     assert found.wordings == (Wording(QUESTION, "original"),)
     assert found.degraded == ("rewrite skipped: no generator",)

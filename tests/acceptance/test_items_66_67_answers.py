@@ -45,9 +45,11 @@ def test_a_follow_up_is_searched_for_with_what_was_said_before() -> None:
     with Index(":memory:", embedder=HashingEmbedder()) as index:
         index.add("The valve opens at 40 bar.", source="valve.txt")
         history = [Turn("user", "What about the valve?")]
-        found = index.search("and when?", history=history)
+        found = index.search("and when?", history=history, settings={"rewrite.follow_up": "prepend"})
+        carried = index.search("and when?", history=history)
         answer = index.ask("and when?", history=history, settings={"answer.threshold": 0.0})
 
     assert found.wordings[1].split() == question_with_history("and when?", history).split()
+    assert carried.wordings == ("and when?", "What about the valve? when?")
     assert answer.citations[0].quote == "The valve opens at 40 bar."
     assert answer.question == "and when?"

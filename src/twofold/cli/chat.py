@@ -1,5 +1,6 @@
 """`chat`: ask an index again and again; what was said before counts."""
 
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
     from twofold.asked import Answering
 
 _LEAVING = frozenset({"/quit", "/exit", "/q", "exit", "quit"})
+_COMMAND = re.compile(r"/\w*(?:\s.*)?")  # `/etc/hosts` is none
+_HELP = """Each line is a question; "and X?", "what about X?" and "why?" go on from the one before.
+/help   show this
+/new    forget what was said and begin anew
+/quit   end, as an empty line does
+A question that begins with a slash is asked with a space before it."""
 
 
 def chat(
@@ -29,7 +36,7 @@ def chat(
 ) -> None:
     """Talk with an index, or with several: each line is a question, and what was said before counts.
 
-    An empty line or /quit ends it. Without --session the conversation is forgotten afterwards.
+    /help lists commands; an empty line or /quit ends it. Without --session the conversation is forgotten afterwards.
     """
     screen = screen_on()
     with opened_to_ask(context, index or [], embedder) as opened:
@@ -37,20 +44,35 @@ def chat(
         try:
             for turn in opened.conversation(session) if session else ():
                 screen.line(screen.paint(f"{turn.role}: {one_line(turn.text)}", "dim"))
-            while question := _asked(screen):
-                _answer(screen, opened, question, name, llm)
+            while said := _asked(screen):
+                if _COMMAND.fullmatch(said):
+                    _obey(screen, opened, said, name)
+                else:
+                    _answer(screen, opened, said.strip(), name, llm)
         finally:
             if not session:
                 opened.forget_conversation(name)
 
 
+def _obey(screen: Screen, opened: "Answering", command: str, session: str) -> None:
+    """Do what a line that begins with a slash says; it is never asked."""
+    word = command.split(maxsplit=1)[0].lower()
+    if word == "/help":
+        screen.line(_HELP)
+    elif word == "/new":
+        opened.forget_conversation(session)
+        screen.line("What was said is forgotten.")
+    else:
+        screen.line(f"There is no command {one_line(word)[:40]}. /help lists them.")
+
+
 def _asked(screen: Screen) -> str:
-    """Read a question; empty where there is none."""
+    """Read a line, a space before its slash kept; empty where there is none, or where it says to leave."""
     if sys.stdin.isatty():
         screen.stream.write(screen.paint("? ", "cyan"))
         screen.stream.flush()
-    said = sys.stdin.readline().strip()
-    return "" if said.lower() in _LEAVING else said
+    line = sys.stdin.readline().rstrip()
+    return "" if line.strip().lower() in _LEAVING else line
 
 
 def _answer(screen: Screen, opened: "Answering", question: str, session: str, llm: str | None) -> None:

@@ -44,11 +44,15 @@ class AnswerPlan:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, after which turns, and what each of its terms weighs where the search does not tell."""
+    """What is asked, after which turns, and what each of its terms weighs where the search does not tell.
+
+    `meant` is a follow-up completed to a question of its own; empty for one that stands alone.
+    """
 
     text: str
     history: tuple[Turn, ...] = ()
     terms: Mapping[str, float] = field(default_factory=dict)
+    meant: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

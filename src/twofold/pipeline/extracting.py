@@ -32,10 +32,10 @@ def extracted(
     """Extract; where the model fails, by words alone, which `degraded` then says."""
     weights = weights_of(found.hits, question.terms)
     try:
-        return _laid_out(extract(question.text, weights, sources, reading, plan.sentences), sources)
+        return _laid_out(extract(question.meant or question.text, weights, sources, reading, plan.sentences), sources)
     except ModelError as error:
         by_words = replace(reading, embed=None, embed_question=None)
-        made = _laid_out(extract(question.text, weights, sources, by_words, plan.sentences), sources)
+        made = _laid_out(extract(question.meant or question.text, weights, sources, by_words, plan.sentences), sources)
         return replace(made, degraded=(f"extract: {error.message}",))
 
 

@@ -8,7 +8,7 @@ from twofold.query.history import LAST_FIVE, Memory
 MOST_WORDINGS = 10
 MOST_KEYWORDS = 20
 LONGEST_SECONDS = 600.0
-FOLLOW_UPS = ("none", "prepend", "standalone")
+FOLLOW_UPS = ("none", "carry", "prepend", "standalone")
 MERGES = ("best_score", "rrf")
 """How the rankings for several wordings become one: each passage's best score in each arm, or by rank after fusion."""
 
@@ -19,10 +19,11 @@ class RewritePlan:
 
     `variants` counts wordings, the original among them: 3 gives [q1, q2, q3] (checklist 36). `hyde` asks for a passage
     to be searched by its meaning (37), `sub_questions` for two to four simpler questions (38), `keywords` for up to so
-    many terms, put behind the question (36). These need a generator. `follow_up` is how a conversation acts (40):
-    `prepend` puts its last entries before the question as checklist 67 does, without a model; `standalone` has a model
-    complete the question; `memory` says how far either looks back. `merge` is how the wordings' rankings become one
-    (C21); `seconds` is how long a model may take for all of it together.
+    many terms, put behind the question (36). These need a generator; without one two other wordings
+    are made by rule. `follow_up` is how a conversation acts (40):
+    `carry` completes by rule what is a follow-up and leaves other questions alone; `prepend` puts its last entries
+    before every question; `standalone` has a model complete the question; `memory` says how far the last two look back.
+    `merge` is how the wordings' rankings become one (C21); `seconds` is how long a model may take for all together.
     """
 
     variants: int = 0

@@ -12,7 +12,9 @@ from twofold.domain.errors import ModelError, TwofoldError
 from twofold.domain.generators import Generator, Message, complete
 from twofold.domain.ports import QueryTransformer
 from twofold.pipeline.rewrite_plan import RewritePlan
+from twofold.query.follow_up import carried_over
 from twofold.query.history import Turn, prepend_turns, question_with_history
+from twofold.query.phrasings import phrasings
 from twofold.query.rewrite import (
     MOST_SUB_QUESTIONS,
     ask_hypothetical,
@@ -125,6 +127,11 @@ class _Model:
         self.notes: list[str] = []
         self.steps: list[RewriteStep] = []
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is none to ask."""
+        return self._generator is None
+
     def ask(self, messages: Sequence[Message], max_tokens: int) -> str:
         """Give the reply, "" where there is none; after one failure nothing more is asked."""
         if self._generator is None:
@@ -153,6 +160,8 @@ class _Model:
 def _follow_up(question: str, history: Sequence[Turn], plan: RewritePlan, model: _Model) -> str:
     if plan.follow_up == "none" or not plan.memory.last(history):
         return ""
+    if plan.follow_up == "carry":
+        return carried_over(question, history)
     if plan.follow_up == "prepend":
         return question_with_history(question, history, plan.memory)[-LONGEST_FOLLOW_UP:]
     messages = ask_standalone(question, history, plan.memory)
@@ -164,6 +173,8 @@ def _variants(question: str, plan: RewritePlan, model: _Model) -> tuple[str, ...
     others = plan.variants - 1
     if others < 1:
         return ()
+    if model.is_missing:
+        return model.step("variants by rule", lambda: phrasings(question, others))
     messages = ask_variants(question, others)
     return model.step("variants", lambda: read_list(model.ask(messages, ITEM_TOKENS * others), others, (question,)))
 

@@ -75,7 +75,8 @@ def _chance(parts: SearchParts, view: View, run: Run, relevance: Mapping[int, fl
     reranker = run.standing.rerank.model if run.standing.rerank is not None and relevance else ""
     embedder = "" if run.heard.mode == "bm25" else parts.embedder.identity.name  # asking it may load the model
     calibration = calibration_for(parts.aids.calibrations, run.heard.mode, embedder, reranker)
-    terms = run.heard.understood.parsed.terms
+    understood = run.heard.understood
+    terms = (understood.meant or understood.parsed).terms
     if calibration is None or len(terms.weights) > MOST_TERMS:
         return None
     asked = replace(terms, k1=run.plan.k1, b=run.plan.b)

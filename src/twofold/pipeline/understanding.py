@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 LONGEST_WORDING = LONGEST_QUESTION // 2  # characters, which may be twice as many when written out
+COMPLETED = ("carry", "standalone")
+"""The ways with a conversation that make a question of its own of a follow-up."""
 MADE_UP = "\0"
 """Keeps made-up passages apart from questions of the same words, which are embedded otherwise."""
 
@@ -35,7 +37,8 @@ class Understood:
     """A question taken apart, and its other wordings.
 
     `complete` is the one question behind them, with the conversation in it; empty where that is its own words.
-    `hypothetical` is a passage that could answer it. `intent` says what kind of passage it is after, and `kinds` the
+    `meant` is a follow-up completed to a question of its own; None for what stands alone. `hypothetical` is a passage
+    that could answer it. `intent` says what kind of passage it is after, and `kinds` the
     same as semantic types, if it can be told.
     """
 
@@ -47,6 +50,7 @@ class Understood:
     kinds: frozenset[str] = frozenset()
     decisions: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    meant: ParsedQuery | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,8 +93,17 @@ def understand(
         made: Rewritten = rewrite(asked.words, history, plan.rewrite, parts.aids.rewriter, parts.aids.transformers)
         others = tuple(parsed(parts, text) for one in made.wordings[1:] if (text := _prose(one.text)))
     decisions = tuple(f"{one.kind}: {one.text}" for one in made.wordings[1:])
+    completed = plan.rewrite.follow_up in COMPLETED and any(one.kind == "follow_up" for one in made.wordings)
     return Understood(
-        asked, (asked, *others), made.question, made.hypothetical, intent, kinds, decisions, made.degraded
+        parsed=asked,
+        wordings=(asked, *others),
+        complete=made.question,
+        hypothetical=made.hypothetical,
+        intent=intent,
+        kinds=kinds,
+        decisions=decisions,
+        degraded=made.degraded,
+        meant=others[0] if completed and others else None,
     )
 
 

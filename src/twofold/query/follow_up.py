@@ -37,7 +37,7 @@ _CODE = re.compile(r"\w*(?:[a-z][A-Z]|[_.\d/-])\w[\w./-]*|[A-Z]{2,}\w*")
 _SUBJECT_WORDS = 4
 # A question that names its own subject, behind an "and": "and what is a stash?", but not "and what is the maximum?".
 _WHOLE = re.compile(
-    rf"(?i:what|who|where|when|why|how|which|is|are|do|does|can|should)\b.*?(?:\b(?i:an?)\b|{_CODE.pattern}|[A-Z])"
+    rf"(?i:what|who|where|when|why|how|which|is|are|do|does|can|should)\b.*?(?:\b(?i:an?)\b|{_CODE.pattern}|(?!I\b)[A-Z])"
 )
 
 
@@ -49,12 +49,12 @@ def is_follow_up(question: str) -> bool:
     >>> [is_follow_up(one) for one in ("and what is a stash?", "What is git, and how does it work?", "Is there that?")]
     [False, False, False]
     """
+    words = [found[0].casefold() for found in _WORD.finditer(question)]
     lead = _LEAD.match(question)
-    if lead and lead[0].strip() and not _WHOLE.match(question, lead.end()):
-        return True
+    if lead and lead[0].strip():
+        return not _PRONOUNS.isdisjoint(words) or not _WHOLE.match(question, lead.end())
     if _BARE.fullmatch(question.strip()):
         return True
-    words = [found[0].casefold() for found in _WORD.finditer(question)]
     for at, word in enumerate(words):
         if word in _PRONOUNS or (word == "that" and at and words[at - 1] in _AFTER):
             return True
