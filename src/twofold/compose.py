@@ -314,7 +314,8 @@ def openers_for(
     own = extensions or OpenExtensions()
 
     def reranker(tokens: int) -> Callable[[str], Reranker | None]:
-        built_in = partial(_opened, RERANKERS, cache=cache, max_tokens=tokens, offline=offline, progress=progress)
+        how = {"cache": cache, "offline": offline, "progress": progress, "embedder": settings.embedder}
+        built_in = partial(_opened, RERANKERS, max_tokens=tokens, **how)
         return partial(own_or_built_in, own.given.rerankers, built_in, own.reranker)
 
     generator = partial(_opened, GENERATORS, cache=cache, offline=offline, progress=progress)

@@ -172,7 +172,8 @@ _LOCALGPT_SHARED: _Stated = {
 }
 _LOCALGPT_LACKS = (
     "Qwen3-Embedding-0.6B (20): the default embedder stays; `sentence-transformers:Qwen/Qwen3-Embedding-0.6B` has it.",
-    "answerai-colbert-small-v1 (49) and bge-reranker-base (48): one cross-encoder stands for both.",
+    "answerai-colbert-small-v1 (49): a cross-encoder reads; `rerank.model: late-interaction` compares token by token.",
+    "bge-reranker-base (48): the cross-encoder of the catalog stands for it.",
     "qwen3:8b and qwen3:0.6b (65): no server is asked unless you name one in `generator`, as `ollama/qwen3:8b`.",
     "A bare model's answer where search fails (75, C17) is given where `answer.on_failure` is `llm`, never unasked.",
     "Passages of at most 2,048 (6): see `chunk.size`.",

@@ -15,6 +15,7 @@ from typing import Any
 from twofold.models.catalogue import CATALOGUE
 from twofold.models.entries import Task
 from twofold.models.identities import HASHING, ONNXRUNTIME
+from twofold.models.no_embedder import NO_EMBEDDER
 from twofold.setting_dials import known_dials
 
 SEARCHING = (
@@ -33,7 +34,8 @@ SEARCHING = (
 )
 OF_A_FOLDER = (*SEARCHING, "chunk.")
 ALSO_OF_A_FOLDER = frozenset({"analyser", "enricher", "profile", "index", "embedder", "generator", "offline"})
-BUILT_IN_RERANKERS = frozenset({"", "none", "word-overlap", "late-interaction"})
+LATE_INTERACTION = "late-interaction"
+BUILT_IN_RERANKERS = frozenset({"", "none", "word-overlap", LATE_INTERACTION})
 BUILT_IN_GENERATORS = frozenset({"", "none", "local"})
 _MOST_SHOWN = 200  # characters
 
@@ -82,13 +84,16 @@ def index_may_say(key: str, value: object) -> bool:
 def is_known_embedder(spec: str) -> bool:
     """Say whether an embedder needs nothing but this program and its catalog."""
     scheme, sign, rest = spec.partition(":")
-    if scheme == HASHING:
+    if scheme == HASHING or spec == NO_EMBEDDER:
         return True
     return _in_catalog(rest if sign and scheme == ONNXRUNTIME else spec, Task.EMBED)
 
 
 def is_known_reranker(spec: str) -> bool:
     """Say whether a reranker needs nothing but this program and its catalog."""
+    scheme, sign, rest = spec.partition(":")
+    if sign and scheme == LATE_INTERACTION:
+        return _in_catalog(rest, Task.EMBED)
     return spec in BUILT_IN_RERANKERS or _in_catalog(spec, Task.RERANK)
 
 

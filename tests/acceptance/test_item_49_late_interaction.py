@@ -1,22 +1,26 @@
 """Checklist 49: late interaction, the best match of each token of the question, whatever the width of the vectors."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from indexed import GIT, indexed, sources
-from twofold.domain.ports import Scale
+from twofold import Index
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.ports import RerankerIdentity, Scale
 from twofold.domain.types import Vectors
 from twofold.models.hashing import HashingEmbedder
 from twofold.models.late_interaction import LateInteraction, max_similarity
+
+IDENTITY = RerankerIdentity("tokens", "1", Scale.COSINE)
 
 
 class Tokens:
     """Embeds each word for itself."""
 
     def __init__(self, *widths: int) -> None:
-        self.name = "tokens"
         self.closed = False
         self._models = [HashingEmbedder(width) for width in widths]
 
@@ -31,7 +35,7 @@ class Tokens:
 @pytest.mark.parametrize("width", [96, 128])
 def test_a_search_is_reranked_by_it(width: int) -> None:
     settings = {"rerank.weight": 1.0}
-    result = indexed(GIT).search("two parents", rerank=LateInteraction(Tokens(width)), settings=settings)
+    result = indexed(GIT).search("two parents", rerank=LateInteraction(Tokens(width), IDENTITY), settings=settings)
 
     assert sources(result)[0] == "merge.md"
     assert result.degraded == ()
@@ -53,7 +57,7 @@ def test_each_token_of_the_question_counts_by_its_best_match() -> None:
 
 def test_vectors_that_cannot_be_compared_are_no_scores_and_the_fused_order_stands() -> None:
     index = indexed(GIT)
-    result = index.search("merge", rerank=LateInteraction(Tokens(96, 128)))
+    result = index.search("merge", rerank=LateInteraction(Tokens(96, 128), IDENTITY))
 
     assert sources(result) == sources(index.search("merge"))
     assert result.degraded == ("rerank unavailable: tokens gave no vectors that can be compared.",)
@@ -61,6 +65,63 @@ def test_vectors_that_cannot_be_compared_are_no_scores_and_the_fused_order_stand
 
 def test_the_model_is_freed_with_it() -> None:
     model = Tokens(96)
-    LateInteraction(model).close()
+    LateInteraction(model, IDENTITY).close()
 
     assert model.closed
+
+
+@pytest.fixture(scope="module")
+def by_meaning(tmp_path_factory: pytest.TempPathFactory, real_models: Path) -> Path:
+    """An index made with the default model."""
+    folder = tmp_path_factory.mktemp("late") / "index"
+    with Index(folder, overrides={"models": str(real_models)}) as index:
+        for source, text in GIT.items():
+            index.add(text, source=source)
+    return folder
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("name", ["late-interaction", "late-interaction:bge-small-en-v1.5"])
+def test_a_setting_reranks_with_the_token_vectors_of_the_embedder(by_meaning: Path, name: str) -> None:
+    overrides = {"rerank.model": name, "rerank.weight": 1.0}
+    with Index(by_meaning, overrides=overrides, create=False) as index:
+        result = index.search("How many parents has a merge commit?")
+        loaded = index.metrics().loaded
+
+    assert sources(result)[0] == "merge.md"
+    assert result.degraded == ()
+    assert result.rerank is not None
+    assert (result.rerank.model, result.rerank.scale) == ("late-interaction:bge-small-en-v1.5", Scale.COSINE)
+    assert result.rerank.read == len(GIT)
+    assert list(result.trace.evaluate()) == [hit.score for hit in result.hits]
+    assert loaded == ("bge-small-en-v1.5", "late-interaction:bge-small-en-v1.5")
+
+
+@pytest.mark.model
+def test_a_passage_that_holds_the_question_word_for_word_is_relevant_in_full(by_meaning: Path) -> None:
+    """Each token of the question meets itself: its best cosine is near 1, though its neighbors differ."""
+    with Index(by_meaning, overrides={"rerank.model": "late-interaction"}, create=False) as index:
+        exact = index.search("Join two branches. A merge commit has two parents.")
+        other = index.search("the price of pears")
+    best = exact.hits[0].trace.rerank
+
+    assert exact.hits[0].source == "merge.md"
+    assert best is not None
+    assert best.relevance is not None
+    assert best.relevance > 0.95
+    assert max(hit.trace.rerank.relevance or 0.0 for hit in other.hits if hit.trace.rerank) < best.relevance
+
+
+def test_an_embedder_without_token_vectors_is_refused_with_one_that_has_them() -> None:
+    with pytest.raises(InvalidInputError, match="no vector of each token") as refused:
+        indexed(GIT, {"embedder": "hashing"}).search("merge", rerank="late-interaction")
+
+    assert "late-interaction:bge-small-en-v1.5" in refused.value.remedy
+
+
+def test_where_the_model_is_not_there_the_fused_order_stands() -> None:
+    index = indexed(GIT)
+    result = index.search("merge", rerank="late-interaction:bge-small-en-v1.5")
+
+    assert sources(result) == sources(index.search("merge"))
+    assert "rerank unavailable" in result.degraded[0]

@@ -156,6 +156,7 @@ def _before(
         str | None,
         typer.Option("--profile", metavar="NAME", help="The same as --set profile=NAME.", show_default=False),
     ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Fetch models of more than 200 MB without asking.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     _version: Annotated[
         bool, typer.Option(VERSION, callback=_say_version, is_eager=True, help="Print the version.")
@@ -163,7 +164,7 @@ def _before(
 ) -> None:
     """Search your own documents, by words and by meaning, with every score explained."""
     said = {} if profile is None else {"profile": profile}
-    context.obj = Launch(config, {**said, **parsed_overrides(assignments or [])}, debug=debug)
+    context.obj = Launch(config, {**said, **parsed_overrides(assignments or [])}, debug=debug, yes=yes)
 
 
 def main() -> None:

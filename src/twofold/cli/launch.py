@@ -37,6 +37,7 @@ class Launch:
     config: Path | None
     overrides: Mapping[str, str]
     debug: bool
+    yes: bool = False
 
 
 def launch_of(context: typer.Context) -> Launch:
@@ -72,9 +73,9 @@ def _given(overrides: Mapping[str, str | None]) -> Mapping[str, str]:
 def open_index(context: typer.Context, name: str | None, *, create: bool = False, **overrides: str | None) -> "Index":
     """Open the index of that name, or the one that the settings name; `overrides` as for `settings_for`."""
     where, said = _named(context, name, overrides)
-    opening = command_part("twofold.index", "Index")
+    opening, launch = command_part("twofold.index", "Index"), launch_of(context)
     opened: Index = opening(
-        where, config=launch_of(context).config, overrides=said, create=create, on_model=model_progress()
+        where, config=launch.config, overrides=said, create=create, on_model=model_progress(yes=launch.yes)
     )
     tell_of(context, opened)
     return opened
@@ -83,7 +84,8 @@ def open_index(context: typer.Context, name: str | None, *, create: bool = False
 def open_collection(context: typer.Context, name: str | None, **overrides: str | None) -> Collection:
     """Open an index that is there, for a command that changes nothing; arguments as for `open_index`."""
     where, said = _named(context, name, overrides)
-    opened = Collection(where, config=launch_of(context).config, overrides=said, on_model=model_progress())
+    launch = launch_of(context)
+    opened = Collection(where, config=launch.config, overrides=said, on_model=model_progress(yes=launch.yes))
     tell_of(context, opened)
     return opened
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from twofold.cli.data import write_json
-from twofold.cli.launch import settings_for
+from twofold.cli.launch import launch_of, settings_for
 from twofold.cli.options import JsonOption
 from twofold.cli.progress import model_progress
 from twofold.cli.screen import columns, one_line, screen_on, sized
@@ -42,12 +42,22 @@ def list_models(context: typer.Context, *, as_json: JsonOption = False) -> None:
     screen.line(screen.paint(f"✓ is in {cache}", "dim"))
 
 
-def pull(context: typer.Context, names: NamesArgument = None, *, as_json: JsonOption = False) -> None:
-    """Fetch models into the cache, check every byte, and convert them to the form that runs fastest."""
+def pull(
+    context: typer.Context,
+    names: NamesArgument = None,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, however large it is.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Fetch models into the cache, check every byte, and convert them to the form that runs fastest.
+
+    A download of more than 200 MB is asked about on a terminal, and refused elsewhere, unless --yes agrees to it.
+    """
+    agreed = yes or launch_of(context).yes
     settings = settings_for(context).settings
     screen = screen_on()
     for entry in _chosen(names, settings):
-        folder = pull_files(entry, settings.models, offline=settings.offline, progress=model_progress())
+        folder = pull_files(entry, settings.models, offline=settings.offline, progress=model_progress(yes=agreed))
         if as_json:
             write_json(_described(entry, settings.models))
         else:

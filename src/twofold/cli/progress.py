@@ -6,7 +6,10 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TextIO
 
+import typer
+
 from twofold.cli.screen import lasting, one_line, screen_on, shortened_path, sized
+from twofold.domain.errors import ModelError
 from twofold.models.progress import Progress as ModelProgress
 from twofold.models.progress import Report as ModelReport
 from twofold.models.progress import Step
@@ -15,8 +18,15 @@ from twofold.pipeline.types import Phase, SyncProgress
 Report = Callable[[SyncProgress], None]
 
 _VERBS = {Phase.WALK: "Looking", Phase.READ: "Reading", Phase.EMBED: "Embedding", Phase.WRITE: "Writing"}
-_STEPS = {Step.WAIT: "Waiting for", Step.DOWNLOAD: "Fetching", Step.CONVERT: "Converting", Step.DONE: ""}
+_STEPS = {
+    Step.WAIT: "Waiting for",
+    Step.DOWNLOAD: "Fetching",
+    Step.CONVERT: "Converting",
+    Step.DONE: "",
+}
 _SECONDS_BETWEEN_LINES = 10.0
+LARGE = 200_000_000
+"""Bytes that are fetched without asking."""
 _CLEAR = "\r\x1b[K"
 
 
@@ -84,10 +94,34 @@ def rate_and_rest(progress: SyncProgress, elapsed: float) -> str:
     return " · ".join(parts)
 
 
-def model_progress(stream: TextIO | None = None) -> ModelReport:
-    """Give a function that tells how the fetching of a model goes; it writes nothing unless a model is fetched."""
-    asked = sys.stderr if stream is None else stream
-    return _drawn_model(asked) if asked.isatty() else _written_model(asked)
+def model_progress(stream: TextIO | None = None, *, yes: bool = False, asks: bool = True) -> ModelReport:
+    """Return a function that tells how the fetching of a model goes; it writes nothing unless a model is fetched.
+
+    Before more than `LARGE` bytes are fetched it asks on a terminal, if `asks`; elsewhere it raises ModelError, unless
+    `yes` agrees.
+    """
+    told = sys.stderr if stream is None else stream
+    report = _drawn_model(told) if told.isatty() else _written_model(told)
+
+    def consenting(progress: ModelProgress) -> None:
+        if progress.step is Step.ANNOUNCE:
+            if progress.total > LARGE and not yes:
+                _consent(progress, asks=asks and told.isatty() and sys.stdin.isatty())
+            return
+        report(progress)
+
+    return consenting
+
+
+def _consent(progress: ModelProgress, *, asks: bool) -> None:
+    """Ask whether so much may be fetched. Raises ModelError where the answer is no, or there is nobody to ask."""
+    says = f"{progress.model} is a download of {sized(progress.total)}"
+    if asks and typer.confirm(f"{says}. Fetch it?", err=True):
+        return
+    raise ModelError(
+        f"{says}, and {'you said no' if asks else 'nobody agreed to it'}.",
+        f"Say `twofold models pull {progress.model} --yes` first, or name another model.",
+    )
 
 
 def _drawn_model(stream: TextIO) -> ModelReport:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from twofold.cli.launch import launch_of, settings_for, tell
+from twofold.cli.progress import model_progress
 from twofold.cli.screen import one_line, screen_on
 from twofold.compose import MADE_BY
 from twofold.domain.errors import MissingExtraError
@@ -59,7 +60,8 @@ def serve(
         sys.stdout.flush()
 
     def opener(name: str) -> Index:
-        opened = Index(name, config=launch.config, overrides=launch.overrides, create=False)
+        on_model = model_progress(yes=launch.yes, asks=False)  # nobody watches who could be asked
+        opened = Index(name, config=launch.config, overrides=launch.overrides, create=False, on_model=on_model)
         tell(context, (f"index {name}: {one.line}" for one in opened.ignored if one.origin == MADE_BY))
         return opened
 

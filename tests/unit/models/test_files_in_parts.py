@@ -43,7 +43,7 @@ def test_parts_are_joined_in_their_order_and_nothing_is_converted(tmp_path: Path
     assert {path.name for path in folder.iterdir()} == {GGUF, ".lock"}
     assert is_present(entry, cache)
     assert verify(entry, cache) == ()
-    assert {one.step for one in said} == {Step.DOWNLOAD, Step.DONE}
+    assert {one.step for one in said} == {Step.ANNOUNCE, Step.DOWNLOAD, Step.DONE}
     assert all(one.done <= one.total for one in said)
 
 
