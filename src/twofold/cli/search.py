@@ -23,6 +23,8 @@ from twofold.cli.options import (
 from twofold.cli.screen import screen_on
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import LONGEST_QUESTION
+from twofold.lexical.analyze import analyser_for
+from twofold.pipeline.explaining import explained
 from twofold.searcher import Asking
 
 QueryArgument = Annotated[
@@ -109,6 +111,6 @@ def search(  # each option may be left out
             return
         result = opened.searching.search(" ".join(query or []), asking)
     if as_json:
-        write_json(result)
+        write_json(explained(result, analyser_for(opened.settings.analyser)))
     else:
         draw_found(screen_on(), result, opened.settings, explain=explain)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -247,13 +247,19 @@ class TermQuery:
 
 @dataclass(frozen=True, slots=True)
 class TermScore:
-    """One term's part in a passage's BM25 score: `weight · idf · saturation == score`."""
+    """One term's part in a passage's BM25 score: `weight · idf · saturation == score`.
+
+    `origin` says whether the question has the term or feedback added it. `word` is the whole word behind the term,
+    where an explanation was asked for, else empty.
+    """
 
     term: str
     weight: float
     idf: float
     frequency: int
     score: float
+    origin: Literal["query", "feedback"] = "query"
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

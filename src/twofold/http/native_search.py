@@ -12,6 +12,7 @@ from twofold.http.problems import refused
 from twofold.http.service import Caller, GuardedRoute, Here, IndexName, encoded, needs
 from twofold.http.tokens import Action
 from twofold.index import Index
+from twofold.pipeline.explaining import explained
 from twofold.pipeline.results import SearchResult
 from twofold.pipeline.whynot import WhyNot
 from twofold.searcher import Asking
@@ -62,12 +63,12 @@ async def search_batch(index: IndexName, asked: BatchAsked, service: Here, calle
 async def explain(index: IndexName, asked: SearchAsked, service: Here, caller: Caller) -> Response:
     """Search, and give with each passage the whole trace from which its score can be recomputed."""
 
-    def explained() -> SearchResult:
+    def told() -> SearchResult:
         asking = asked.asking(caller)
         with service.held(index) as held:
-            return explanation_given(searched(held, asked.query, asking))
+            return explanation_given(explained(searched(held, asked.query, asking), held.settings.analyser))
 
-    return await service.answer(explained)
+    return await service.answer(told)
 
 
 @router.post("/why-not", response_model=WhyNot, openapi_extra=needs(Action.READ))

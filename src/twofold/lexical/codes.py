@@ -9,6 +9,14 @@ from twofold.lexical.ngrams import NGRAM
 MOST_OTHER_WORDS = 2
 
 
+def may_expand(term: str) -> bool:
+    """Return whether feedback may add a term to a question: no exact form, no number and nothing with a digit in it.
+
+    A number or a code of a passage stands for itself, and for nothing that a question about its subject is about.
+    """
+    return not term.startswith(EXACT) and not any(map(str.isdigit, term))
+
+
 def is_about_a_code(weights: Mapping[str, float], counts: Callable[[str], TermCounts]) -> bool:
     """Say whether a question names a code of digits and letters or signs, and hardly anything else.
 

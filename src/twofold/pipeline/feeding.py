@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from twofold.domain.ports import View
 from twofold.domain.types import TermCounts
-from twofold.lexical.analyze import EXACT
+from twofold.lexical.codes import may_expand
+from twofold.pipeline.explaining import of_terms
 from twofold.pipeline.looking import Reach
 from twofold.pipeline.results import StageTrace
 from twofold.pipeline.understanding import Asked
@@ -36,12 +37,11 @@ def fed(view: View, asked: Sequence[Asked], reach: Reach, terms: int) -> tuple[t
     new = [term for term in made.gained if term not in first.terms.weights]
     if not made.gained:
         return tuple(asked), None
-    said = f"terms added: {', '.join(new)}" if new else "no new term"
-    trace = StageTrace("feedback", len(found), len(new), decisions=(said,))
+    trace = of_terms("feedback", len(found), len(new), new)
     return (replace(first, terms=made.query), *asked[1:]), trace
 
 
 def _plain(counts: TermCounts) -> TermCounts:
-    """Leave exact forms out: a code stands for itself, and for nothing near it."""
-    plain = {term: count for term, count in counts.counts.items() if not term.startswith(EXACT)}
+    """Leave out what stands for itself alone."""
+    plain = {term: count for term, count in counts.counts.items() if may_expand(term)}
     return TermCounts(plain, sum(plain.values()))

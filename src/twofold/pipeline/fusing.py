@@ -9,6 +9,7 @@ import numpy as np
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import View
 from twofold.domain.types import Ranking, TermQuery, chunk_key
+from twofold.pipeline.explaining import of_terms
 from twofold.pipeline.feeding import fed
 from twofold.pipeline.growing import grown
 from twofold.pipeline.looking import Reach, look
@@ -21,8 +22,6 @@ from twofold.pipeline.understanding import Asked, Heard
 from twofold.ranking.fusion import Candidates, Fused, FusionPlan, by_ranks, fuse
 
 MOST_TERMS = 500
-SHOWN = 5
-"""How many of the added terms a trace names."""
 CODE_SHARE = 0.5
 """What is left of the weight of meaning for a question about a code: `docs/decisions/0061-codes-lean-on-words.md`."""
 
@@ -121,9 +120,8 @@ def _grown(
     lexical = Ranking.of(listed, scores[first.found.keys.searchsorted(listed)])
     fused = fuse(replace(first.found, lexical=lexical, lexical_scores=scores))
     count = len(first.fused.ranking)
-    added = ", ".join(list(more.weights)[len(one.terms.weights) :][:SHOWN])
-    said = f"{len(more.weights) - len(one.terms.weights)} terms added: {added}, …"
-    return (replace(one, terms=more),), fused, StageTrace("likeness", count, count, decisions=(said,))
+    added = list(more.weights)[len(one.terms.weights) :]
+    return (replace(one, terms=more),), fused, of_terms("likeness", count, count, added)
 
 
 def _others(  # what a look takes
@@ -166,10 +164,10 @@ def _stages(
 ) -> tuple[StageTrace, ...]:
     understood = heard.understood
     wordings = tuple(wording.words for wording in understood.wordings)
-    terms = ", ".join(understood.parsed.terms.weights)
+    terms = tuple(understood.parsed.terms.weights)
     given = len(found.lexical) + len(found.dense) + sum(len(ranking) for _, ranking in others)
     return (
-        StageTrace("parse", 1, 1, decisions=(f"terms {terms}",) if terms else ("no terms",)),
+        of_terms("parse", 1, 1, terms),
         StageTrace("rewrite", 1, len(wordings), decisions=understood.decisions),
         StageTrace("embed", len(wordings), sum(one.vector is not None for one in heard.asked)),
         *(() if learnt is None else (learnt,)),

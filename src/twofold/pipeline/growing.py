@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from twofold.domain.ports import View
 from twofold.domain.types import Ranking, TermCounts, TermQuery
-from twofold.lexical.analyze import EXACT
 from twofold.lexical.bm25 import inverse_document_frequency, length_norm, saturation
+from twofold.lexical.codes import may_expand
 from twofold.ranking.likeness import Likeness, more_like, shares
 
 
@@ -18,7 +18,7 @@ def grown(view: View, terms: TermQuery, first: Ranking, likeness: Likeness) -> T
     if not len(counting):
         return terms
     counted = view.term_counts(first.keys[: len(counting)].tolist())
-    plain = [{term: often for term, often in one.counts.items() if not term.startswith(EXACT)} for one in counted]
+    plain = [{term: often for term, often in one.counts.items() if may_expand(term)} for one in counted]
     distinct = list(dict.fromkeys(term for some in plain for term in some))
     known = terms.statistics or view.statistics(distinct)
     idfs = {term: inverse_document_frequency(known.chunks, known.frequencies.get(term, 0)) for term in distinct}

@@ -169,13 +169,17 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class StageTrace:
-    """One stage: how many passages it was given, how many it left, what it decided, in words, and how long it took."""
+    """One stage: how many passages it was given, how many it left, what it decided, in words, and how long it took.
+
+    `terms` are those that the stage found in the question (`parse`) or added to it (`feedback`, `likeness`).
+    """
 
     name: str
     given: int
     left: int
     milliseconds: float = 0.0
     decisions: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

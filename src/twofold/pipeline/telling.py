@@ -8,6 +8,7 @@ from twofold.domain.ports import View
 from twofold.domain.types import Hit
 from twofold.pipeline.answerable import signals_of
 from twofold.pipeline.expanding import Expanded, expand
+from twofold.pipeline.explaining import told_apart
 from twofold.pipeline.fusing import MOST_TERMS, Joined
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import Counts, FoundPassage, HitTrace, RerankTrace, SearchResult, StageTrace
@@ -126,10 +127,11 @@ def _fetch(view: View, run: Run, hits: Sequence[Hit]) -> tuple[FoundPassage, ...
 
 def _traces(view: View, run: Run, keys: Sequence[int]) -> Sequence[HitTrace]:
     by_arm = [share.traces(keys) for share in run.arms.fused.shares]
+    asked = [frozenset(one.terms.weights) for one in run.heard.understood.wordings]
     traces = []
     for place, key in enumerate(keys):
         wording, terms = run.arms.terms_of(key)
-        parts = () if terms is None else view.explain_terms(terms, key)
+        parts = () if terms is None else told_apart(view.explain_terms(terms, key), asked[wording])
         arms = tuple(arm[place] for arm in by_arm)
         traces.append(HitTrace(arms, parts, run.standing.steps.get(key, ()), wording))
     return traces
