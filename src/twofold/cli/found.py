@@ -8,7 +8,6 @@ from twofold.cli.explain import draw_explanation, draw_stages, words_of
 from twofold.cli.screen import Screen, bar, counted, from_here, one_line, shortened_path, width_of
 from twofold.cli.snippet import snippet
 from twofold.lexical.analyze import Analyser, analyser_for
-from twofold.pipeline.explaining import explained
 from twofold.pipeline.results import FoundPassage, Neighbour, SearchResult
 from twofold.ranking.answerable import UNLIKELY, calibration_for, claim_of, load_calibrations
 from twofold.settings import Settings
@@ -33,8 +32,6 @@ def draw_found(screen: Screen, result: SearchResult, settings: Settings, *, expl
     """Draw what was found and one line about it all; with `explain` also how it came about, and statistics."""
     analyser = analyser_for(settings.analyser)
     asked = frozenset(analyser.query(result.query))
-    if explain:
-        result = explained(result, analyser)
     best = max((hit.score for hit in result.hits), default=0.0)
     for hit in result.hits:
         _draw_hit(screen, hit, best, Marking(analyser, asked))

@@ -23,8 +23,6 @@ from twofold.cli.options import (
 from twofold.cli.screen import screen_on
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import LONGEST_QUESTION
-from twofold.lexical.analyze import analyser_for
-from twofold.pipeline.explaining import explained
 from twofold.searcher import Asking
 
 QueryArgument = Annotated[
@@ -110,7 +108,9 @@ def search(  # each option may be left out
             command_part("twofold.cli.batch", "answer_batch")(opened, batch, asking)
             return
         result = opened.searching.search(" ".join(query or []), asking)
+    if as_json or explain:
+        result = command_part("twofold.pipeline.explaining", "explained")(result, opened.settings.analyser)
     if as_json:
-        write_json(explained(result, analyser_for(opened.settings.analyser)))
+        write_json(result)
     else:
         draw_found(screen_on(), result, opened.settings, explain=explain)

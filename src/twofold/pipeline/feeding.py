@@ -10,9 +10,8 @@ from dataclasses import replace
 from twofold.domain.ports import View
 from twofold.domain.types import TermCounts
 from twofold.lexical.codes import may_expand
-from twofold.pipeline.explaining import of_terms
 from twofold.pipeline.looking import Reach
-from twofold.pipeline.results import StageTrace
+from twofold.pipeline.results import StageTrace, of_terms
 from twofold.pipeline.understanding import Asked
 from twofold.ranking.feedback import Feedback, expanded, relevance_model
 

@@ -9,13 +9,12 @@ import numpy as np
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import View
 from twofold.domain.types import Ranking, TermQuery, chunk_key
-from twofold.pipeline.explaining import of_terms
 from twofold.pipeline.feeding import fed
 from twofold.pipeline.growing import grown
 from twofold.pipeline.looking import Reach, look
 from twofold.pipeline.patience import waited
 from twofold.pipeline.plan import SearchPlan
-from twofold.pipeline.results import StageTrace
+from twofold.pipeline.results import StageTrace, of_terms
 from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import Asked, Heard

@@ -1,6 +1,6 @@
 """What a search hands back, with enough beside it to recompute every score that it shows."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twofold.domain.types import Metadata, TermScore
@@ -180,6 +180,21 @@ class StageTrace:
     milliseconds: float = 0.0
     decisions: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
+
+
+SHOWN = 5
+"""How many of the added terms a trace names."""
+
+_SAID: dict[str, Callable[[Sequence[str]], str]] = {
+    "parse": lambda terms: f"terms {', '.join(terms)}" if terms else "no terms",
+    "feedback": lambda terms: f"terms added: {', '.join(terms)}" if terms else "no new term",
+    "likeness": lambda terms: f"{len(terms)} terms added: {', '.join(terms[:SHOWN])}{', …' * (len(terms) > SHOWN)}",
+}
+
+
+def of_terms(name: str, given: int, left: int, terms: Sequence[str]) -> StageTrace:
+    """Return the trace of a stage that is about terms: `parse`, `feedback` or `likeness`."""
+    return StageTrace(name, given, left, decisions=(_SAID[name](terms),), terms=tuple(terms))
 
 
 @dataclass(frozen=True, slots=True)

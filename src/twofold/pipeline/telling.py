@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from twofold.domain.ports import View
-from twofold.domain.types import Hit
+from twofold.domain.types import Hit, TermScore
 from twofold.pipeline.answerable import signals_of
 from twofold.pipeline.expanding import Expanded, expand
-from twofold.pipeline.explaining import told_apart
 from twofold.pipeline.fusing import MOST_TERMS, Joined
 from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import Counts, FoundPassage, HitTrace, RerankTrace, SearchResult, StageTrace
@@ -131,7 +130,15 @@ def _traces(view: View, run: Run, keys: Sequence[int]) -> Sequence[HitTrace]:
     traces = []
     for place, key in enumerate(keys):
         wording, terms = run.arms.terms_of(key)
-        parts = () if terms is None else told_apart(view.explain_terms(terms, key), asked[wording])
+        parts = () if terms is None else _told_apart(view.explain_terms(terms, key), asked[wording])
         arms = tuple(arm[place] for arm in by_arm)
         traces.append(HitTrace(arms, parts, run.standing.steps.get(key, ()), wording))
     return traces
+
+
+def _told_apart(terms: Sequence[TermScore], asked: frozenset[str]) -> tuple[TermScore, ...]:
+    """Say of each term whether the question has it or feedback added it."""
+    return tuple(
+        one if one.term in asked else TermScore(one.term, one.weight, one.idf, one.frequency, one.score, "feedback")
+        for one in terms
+    )
