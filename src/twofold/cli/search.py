@@ -110,7 +110,4 @@ def search(  # each option may be left out
         result = opened.searching.search(" ".join(query or []), asking)
     if as_json or explain:
         result = command_part("twofold.pipeline.explaining", "explained")(result, opened.settings.analyser)
-    if as_json:
-        write_json(result)
-    else:
-        draw_found(screen_on(), result, opened.settings, explain=explain)
+    write_json(result) if as_json else draw_found(screen_on(), result, opened.settings, explain=explain)
