@@ -1,33 +1,34 @@
 """Checklist item 37: HyDE, a passage that a model invents as the answer, to be searched by its meaning."""
 
 from chatting import Heard, Send, chatting, saying
-from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
-from twofold.pipeline.rewrite_plan import RewritePlan
-from twofold.pipeline.rewriting import Wording, rewrite
+from indexed import GIT, indexed
 
 QUESTION = "How do I undo the last commit?"
 PASSAGE = "To undo the last commit, run git reset. The changes stay in the working tree."
 
 
-def test_a_passage_is_given_beside_the_question_and_is_no_wording_of_it() -> None:
+def test_a_passage_is_asked_for_beside_the_question_and_is_no_wording_of_it() -> None:
     heard: list[Heard] = []
 
     def noting(asked: Heard, send: Send) -> None:
         heard.append(asked)
         saying(lambda _: f"Hypothetical passage: {PASSAGE}\n")(asked, send)
 
-    with chatting(noting) as address:
-        found = rewrite(QUESTION, [], RewritePlan(hyde=True), EndpointGenerator(ChatEndpoint(address, "small")))
+    with chatting(noting) as address, indexed(GIT, {"generator": f"{address}#small"}) as index:
+        found = index.search(QUESTION, settings={"rewrite.hyde": True})
 
-    assert found.hypothetical == PASSAGE
-    assert found.wordings == (Wording(QUESTION, "original"),)
+    assert found.wordings == (QUESTION,)
+    assert found.degraded == ()
+    assert len(heard) == 1
     assert "hypothetical passage" in heard[0].body["messages"][0]["content"]
     assert heard[0].body["model"] == "small"
+    assert QUESTION in heard[0].prompt
 
 
-def test_a_model_that_says_nothing_gives_none() -> None:
-    with chatting(saying(lambda _: " ")) as address:
-        found = rewrite(QUESTION, [], RewritePlan(hyde=True), EndpointGenerator(ChatEndpoint(address, "small")))
+def test_a_model_that_says_nothing_leaves_the_question_and_is_told_of() -> None:
+    with chatting(saying(lambda _: " ")) as address, indexed(GIT, {"generator": f"{address}#small"}) as index:
+        found = index.search(QUESTION, settings={"rewrite.hyde": True})
+        plain = index.search(QUESTION)
 
-    assert found.hypothetical is None
+    assert [hit.chunk_id for hit in found.hits] == [hit.chunk_id for hit in plain.hits]
     assert found.degraded == ("rewrite gave nothing: hypothetical",)

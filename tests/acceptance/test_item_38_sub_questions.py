@@ -3,21 +3,20 @@
 import pytest
 
 from chatting import chatting, saying
-from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
-from twofold.pipeline.rewrite_plan import RewritePlan
-from twofold.pipeline.rewriting import Wording, rewrite
+from indexed import GIT, indexed
 
 QUESTION = "Which is older, git or mercurial, and who wrote them?"
 FOUR = ["When was git first released?", "When was mercurial first released?", "Who wrote git?", "Who wrote mercurial?"]
 
 
 def sub_questions(reply: str) -> list[str]:
-    with chatting(saying(lambda _: reply)) as address:
-        plan = RewritePlan(sub_questions=True)
-        found = rewrite(QUESTION, [], plan, EndpointGenerator(ChatEndpoint(address, "m")))
-    assert found.wordings[0] == Wording(QUESTION, "original")
-    assert {wording.kind for wording in found.wordings[1:]} <= {"sub_question"}
-    return [wording.text for wording in found.wordings[1:]]
+    """Search with a model that gives this reply, and return what is asked beside the question."""
+    with chatting(saying(lambda _: reply)) as address, indexed(GIT, {"generator": f"{address}#m"}) as index:
+        found = index.search(QUESTION, settings={"rewrite.sub_questions": True})
+    assert found.wordings[0] == QUESTION
+    (stage,) = (one for one in found.stages if one.name == "rewrite")
+    assert stage.decisions == tuple(f"sub_question: {text}" for text in found.wordings[1:])
+    return list(found.wordings[1:])
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from twofold.domain.ports import QueryTransformer
-from twofold.pipeline.rewrite_plan import RewritePlan
-from twofold.pipeline.rewriting import Wording, rewrite
+from indexed import GIT
+from twofold import Index
+from twofold.extensions import Extensions
+from twofold.models.hashing import HashingEmbedder
 from twofold.query.history import Turn
 
 
@@ -20,23 +21,28 @@ class GraphQueryTranslator:
         return f"(person)-[{subject}]->({thing})"
 
 
+def filled(translator: GraphQueryTranslator) -> Index:
+    own = Extensions(transformers={"graph": translator})
+    index = Index(":memory:", embedder=HashingEmbedder(), extensions=own)
+    for source, text in GIT.items():
+        index.add(text, source=source)
+    return index
+
+
 def test_what_a_translator_gives_is_searched_beside_the_question() -> None:
     translator = GraphQueryTranslator()
-    transformers: list[QueryTransformer] = [translator]
+    with filled(translator) as index:
+        found = index.search("Who merges branches?")
 
-    found = rewrite("Who wrote git?", [], RewritePlan(), None, transformers)
-
-    assert found.wordings == (
-        Wording("Who wrote git?", "original"),
-        Wording("(person)-[wrote]->(git)", "transformed"),
-    )
+    assert found.wordings == ("Who merges branches?", "(person)-[merges]->(branches)")
+    assert found.hits[0].source == "merge.md"
     assert found.degraded == ()
     assert translator.contexts == [None]
 
 
 def test_a_translator_is_told_what_was_said_before() -> None:
     translator = GraphQueryTranslator()
-
-    rewrite("Who wrote it?", [Turn("user", "What is git?")], RewritePlan(), None, [translator])
+    with filled(translator) as index:
+        index.search("Who wrote it?", history=[Turn("user", "What is git?")])
 
     assert translator.contexts == [{"history": "User: What is git?"}]

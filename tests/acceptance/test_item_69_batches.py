@@ -1,61 +1,27 @@
 """Checklist 69: many questions are embedded at once."""
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from twofold.domain.types import Vectors
-from twofold.models.embedding_memory import RememberingEmbedder
-from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.embed_many import embed_together
-
-
-class Counted(HashingEmbedder):
-    def __init__(self) -> None:
-        super().__init__(16)
-        self.asked: list[tuple[str, ...]] = []
-
-    def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        self.asked.append(tuple(texts))
-        return super().embed_queries(texts)
+from indexed import GIT, Counted, indexed
 
 
 def test_the_model_is_called_once_for_many_questions() -> None:
     model = Counted()
     questions = [f"question {number}" for number in range(70)]
-    vectors = embed_together(model, questions)
+    with indexed(GIT, embedder=model) as index:
+        together = index.search_many(questions)
+        calls = list(model.asked)
+        alone = [index.search(question) for question in questions[:3]]
 
-    assert model.asked == [tuple(questions)]
-    assert np.array_equal(
-        np.stack([one for one in vectors if one is not None]), HashingEmbedder(16).embed_queries(questions)
-    )
+    assert calls == [tuple(questions)]
+    assert [[(hit.chunk_id, hit.score) for hit in one.hits] for one in together[:3]] == [
+        [(hit.chunk_id, hit.score) for hit in one.hits] for one in alone
+    ]
 
 
-def test_questions_asked_twice_are_embedded_once_and_those_without_words_not_at_all() -> None:
+def test_questions_asked_twice_are_embedded_once() -> None:
     model = Counted()
-    undo, nothing, redo, again = embed_together(model, ["undo", " ", "redo", "undo"])
+    with indexed(GIT, embedder=model) as index:
+        undo, redo, again = index.search_many(["undo", "redo", "undo"])
 
     assert model.asked == [("undo", "redo")]
-    assert nothing is None
-    assert undo is not None
-    assert redo is not None
-    assert again is not None
-    assert np.array_equal(undo, again)
-    assert not np.array_equal(undo, redo)
-
-
-def test_without_words_the_model_is_not_called() -> None:
-    model = Counted()
-
-    assert embed_together(model, ["", " "]) == (None, None)
-    assert embed_together(model, []) == ()
-    assert model.asked == []
-
-
-def test_behind_a_memory_only_new_questions_reach_the_model() -> None:
-    model = Counted()
-    embedder = RememberingEmbedder(model)
-    embed_together(embedder, ["undo", "redo"])
-    embed_together(embedder, ["redo", "reset", "undo"])
-
-    assert model.asked == [("undo", "redo"), ("reset",)]
+    assert [hit.chunk_id for hit in undo.hits] == [hit.chunk_id for hit in again.hits]
+    assert (undo.query, redo.query) == ("undo", "redo")

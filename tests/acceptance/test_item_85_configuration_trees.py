@@ -1,10 +1,15 @@
 """Checklist 85: the YAML tree, and its three examples of high precision, high recall and fast queries."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from twofold.settings import Resolved, load_settings, resolve
+from twofold import Index, Settings
+from twofold.cli.app import application
+from twofold.models.hashing import HashingEmbedder
 
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"
 
@@ -55,14 +60,30 @@ def nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def read(folder: Path, text: str) -> Resolved:
+def read(folder: Path, text: str) -> Settings:
+    """Return the settings in force of an index that is opened with such a file."""
     path = folder / "theirs.yaml"
     path.write_text(text)
-    return resolve(config=path)
+    return of_an_index(config=path)
+
+
+def of_an_index(**said: Any) -> Settings:  # noqa: ANN401  # arguments of an index
+    with Index(":memory:", embedder=HashingEmbedder(), **said) as index:
+        return index.settings
+
+
+def shown(folder: Path, text: str) -> Any:  # noqa: ANN401  # JSON
+    """Return what `config show` says of such a file."""
+    path = folder / "theirs.yaml"
+    path.write_text(text)
+    words = ["--config", str(path), "config", "show", "--resolved", "--json"]
+    done = CliRunner().invoke(application(), words, prog_name="twofold")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
 
 
 def test_high_precision(tmp_path: Path) -> None:
-    settings = read(tmp_path, HIGH_PRECISION).settings
+    settings = read(tmp_path, HIGH_PRECISION)
 
     assert (settings.profile, settings.search.k, settings.search.mode) == ("orchestrator", 3, "hybrid")
     assert (settings.fusion.form, settings.fusion.dense_weight) == ("weighted_sum", 0.5)
@@ -71,7 +92,7 @@ def test_high_precision(tmp_path: Path) -> None:
 
 
 def test_high_recall(tmp_path: Path) -> None:
-    settings = read(tmp_path, HIGH_RECALL).settings
+    settings = read(tmp_path, HIGH_RECALL)
 
     assert (settings.profile, settings.search.k, settings.search.mode) == ("orchestrator", 10, "hybrid")
     assert (settings.fusion.form, settings.fusion.dense_weight) == ("weighted_sum", 0.7)
@@ -79,24 +100,24 @@ def test_high_recall(tmp_path: Path) -> None:
 
 
 def test_fast(tmp_path: Path) -> None:
-    settings = read(tmp_path, FAST).settings
+    settings = read(tmp_path, FAST)
 
     assert (settings.profile, settings.search.k, settings.search.mode) == ("orchestrator", 5, "semantic")
     assert settings.rerank.model == "none"
 
 
 def test_the_whole_tree_and_where_each_value_came_from(tmp_path: Path) -> None:
-    resolved = read(tmp_path, WHOLE_TREE)
+    resolved = shown(tmp_path, WHOLE_TREE)
 
     path = tmp_path / "theirs.yaml"
-    came = {row.key: (row.value, row.origin) for row in resolved.rows if row.origin.startswith(str(path))}
+    came = {row["key"]: (row["value"], row["origin"]) for row in resolved["settings"] if str(path) in row["origin"]}
     assert came == {
         "profile": ("orchestrator", f"{path}: retrieval"),
         "search.k": (7, f"{path}: retrieval.top_k"),
         "search.mode": ("hybrid", f"{path}: retrieval.hybrid_search.enabled"),
         "fusion.dense_weight": (0.6, f"{path}: retrieval.hybrid_search.semantic_weight"),
         "boost.multiplier": (2.5, f"{path}: retrieval.domain_boost.boost_multiplier"),
-        "boost.patterns": ((r"ERR-\d{3,6}", r"CASE-\d+"), f"{path}: retrieval.domain_boost.code_patterns"),
+        "boost.patterns": ([r"ERR-\d{3,6}", r"CASE-\d+"], f"{path}: retrieval.domain_boost.code_patterns"),
         "rerank.model": (CROSS_ENCODER, f"{path}: retrieval.reranking.model"),
         "rerank.candidates": (30, f"{path}: retrieval.reranking.top_k_initial"),
         "rerank.keep": (6, f"{path}: retrieval.reranking.top_k_final"),
@@ -104,19 +125,19 @@ def test_the_whole_tree_and_where_each_value_came_from(tmp_path: Path) -> None:
         "answer.tokens": (6000, f"{path}: llm.max_context_tokens"),
         "answer.template": ("Document {index}: {filename}\n\n{content}\n", f"{path}: llm.context_template"),
     }
-    assert resolved.unused == ()
+    assert resolved["unused"] == []
 
 
 def test_a_boost_that_is_off_has_no_patterns(tmp_path: Path) -> None:
-    off = read(tmp_path, "retrieval: {domain_boost: {enabled: false, code_patterns: ['X-1']}}").settings
-    on = read(tmp_path, "retrieval: {domain_boost: {enabled: true}}").settings
+    off = read(tmp_path, "retrieval: {domain_boost: {enabled: false, code_patterns: ['X-1']}}")
+    on = read(tmp_path, "retrieval: {domain_boost: {enabled: true}}")
 
     assert off.boost.patterns == ()
     assert on.boost.patterns == (r"ERR-\d{3,6}", r"TICKET-\d+", r"v\d+\.\d+\.\d+")
 
 
 def test_the_presets_are_profiles_of_ours_too() -> None:
-    precise, recall, fast = (load_settings(overrides={"profile": name}) for name in ("precise", "recall", "fast"))
+    precise, recall, fast = (of_an_index(overrides={"profile": name}) for name in ("precise", "recall", "fast"))
 
     assert (precise.search.k, precise.fusion.dense_weight, precise.rerank.keep) == (3, 0.5, 3)
     assert (precise.rerank.model, precise.rerank.threshold) == (CROSS_ENCODER, 0.5)

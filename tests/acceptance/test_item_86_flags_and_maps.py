@@ -1,11 +1,16 @@
 """Checklist 86 (with 53, 68, 71): the flags of a screen, and the maps RETRIEVAL_, MODEL_ and PERFORMANCE_CONFIG."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
-from twofold.settings import Resolved, resolve
+from twofold import Index, Settings
+from twofold.cli.app import application
+from twofold.models.hashing import HashingEmbedder
 
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"
 FLAGS = {
@@ -52,17 +57,32 @@ def nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def read(folder: Path, content: object) -> Resolved:
+def read(folder: Path, content: object) -> Settings:
+    """Return the settings in force of an index that is opened with such a file."""
     path = folder / "theirs.yaml"
     path.write_text(yaml.safe_dump(content))
-    return resolve(config=path)
+    return of_an_index(config=path)
+
+
+def of_an_index(**said: Any) -> Settings:  # noqa: ANN401  # arguments of an index
+    with Index(":memory:", embedder=HashingEmbedder(), **said) as index:
+        return index.settings
+
+
+def unused(folder: Path, content: object) -> list[str]:
+    """Return what `config show` says has no counterpart here."""
+    path = folder / "theirs.yaml"
+    path.write_text(yaml.safe_dump(content))
+    words = ["--config", str(path), "config", "show", "--json"]
+    done = CliRunner().invoke(application(), words, prog_name="twofold")
+    assert done.exit_code == 0, done.output
+    found: list[str] = json.loads(done.stdout)["unused"]
+    return found
 
 
 def test_the_flags_at_their_defaults_are_the_profile_of_the_screen(tmp_path: Path) -> None:
-    resolved = read(tmp_path, FLAGS)
-
-    assert resolved.settings == resolve(overrides={"profile": "localgpt-ui"}).settings
-    assert resolved.unused == ()
+    assert read(tmp_path, FLAGS) == of_an_index(overrides={"profile": "localgpt-ui"})
+    assert unused(tmp_path, FLAGS) == []
 
 
 def test_each_flag_has_its_setting(tmp_path: Path) -> None:
@@ -70,7 +90,7 @@ def test_each_flag_has_its_setting(tmp_path: Path) -> None:
         tmp_path,
         {"searchType": "dense", "retrievalK": 33, "contextWindowSize": 2, "rerankerTopK": 15, "denseWeight": 0.9,
          "aiRerank": True},
-    ).settings  # fmt: skip
+    )  # fmt: skip
 
     assert (settings.search.mode, settings.search.depth, settings.search.window) == ("semantic", "33", 2)
     assert (settings.rerank.candidates, settings.rerank.model) == (15, CROSS_ENCODER)
@@ -78,14 +98,14 @@ def test_each_flag_has_its_setting(tmp_path: Path) -> None:
 
 
 def test_the_maps_as_they_stand(tmp_path: Path) -> None:
-    resolved = read(tmp_path, MAPS)
-    settings = resolved.settings
+    settings = read(tmp_path, MAPS)
 
     assert (settings.profile, settings.search.mode, settings.search.depth) == ("localgpt", "hybrid", "20")
     assert (settings.search.k, settings.search.window) == (10, 5)
     assert (settings.fusion.form, settings.fusion.dense_weight) == ("linear", 0.7)
     assert (settings.rerank.model, settings.rerank.fallback) == (CROSS_ENCODER, CROSS_ENCODER)
     assert (settings.rerank.keep, settings.rerank.candidates, settings.rerank.weight) == (10, 20, 1.0)
+    assert (settings.batch.embed, settings.batch.rerank, settings.search.max_results) == (32, 16, 100)
     assert (settings.cache.size, settings.cache.seconds, settings.cache.similarity) == (1000, 300.0, 0.98)
     patience = settings.patience
     assert (patience.embed_seconds, patience.retrieve_seconds) == (30.0, 60.0)
@@ -93,23 +113,20 @@ def test_the_maps_as_they_stand(tmp_path: Path) -> None:
 
 
 def test_what_the_maps_say_in_vain_is_named(tmp_path: Path) -> None:
-    unused = {name.partition(" ")[0] for name in read(tmp_path, MAPS).unused}
+    names = {name.partition(" ")[0] for name in unused(tmp_path, MAPS)}
 
-    assert unused == {
+    assert names == {
         "RETRIEVAL_CONFIG.retriever",
         "MODEL_CONFIG.embedding_model",
         "MODEL_CONFIG.generation_model",
         "MODEL_CONFIG.enrichment_model",
-        "PERFORMANCE_CONFIG.batch_sizes.embedding",
-        "PERFORMANCE_CONFIG.batch_sizes.reranking",
         "PERFORMANCE_CONFIG.batch_sizes.synthesis",
-        "PERFORMANCE_CONFIG.memory_limits.max_results_per_query",
         "PERFORMANCE_CONFIG.memory_limits.chunk_size_limit",
     }
 
 
 def test_switches_that_are_off_leave_their_parts_out(tmp_path: Path) -> None:
     off = {"ai_rerank": False, "cache_enabled": False, "late_chunking": {"enabled": False, "window_size": 5}}
-    settings = read(tmp_path, {**MAPS, "RETRIEVAL_CONFIG": {**MAPS["RETRIEVAL_CONFIG"], **off}}).settings
+    settings = read(tmp_path, {**MAPS, "RETRIEVAL_CONFIG": {**MAPS["RETRIEVAL_CONFIG"], **off}})
 
     assert (settings.rerank.model, settings.cache.size, settings.search.window) == ("none", 0, 0)

@@ -3,25 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from twofold.domain.ports import Embedder
-from twofold.domain.types import Document, document_id
-from twofold.ingest.chunk import ChunkPlan, chunker_for
-from twofold.lexical.analyze import analyser_for
-from twofold.lexical.normal import fold
+from indexed import indexed
+from twofold import Index
 from twofold.models.catalogue import DEFAULT
 from twofold.models.files import is_present
-from twofold.models.hashing import HashingEmbedder
-from twofold.models.opening import open_embedder
-from twofold.pipeline.answerable import signals_of
-from twofold.pipeline.parts import Parts
-from twofold.pipeline.prepare import prepare
-from twofold.query.parse import Analysis, parse
-from twofold.ranking.answerable import calibration_for, load_calibrations, p_answerable
-from twofold.ranking.fusion import Candidates, FusionPlan, convex
-from twofold.stores.memory import MemoryStore
 
 DOCUMENTS = {
     "lighthouse.md": "The lighthouse on Farrow Point was built of granite in 1841 and shows a white flash every ten "
@@ -60,65 +47,50 @@ UNANSWERED = [
 WAYS = ["hybrid", "bm25", "semantic"]
 
 
-def searched(parts: Parts, question: str, mode: str) -> float:
-    """Search as the pipeline does, and say how likely it is that something was found."""
-    how = Analysis(fold, parts.analyser.query, parts.analyser.phrase_terms, parts.analyser.clause_terms)
-    parsed = parse(question, how)
-    vector = parts.embedder.embed_queries([parsed.words])[0]
-    calibration = calibration_for(load_calibrations(), mode, parts.embedder.identity.name)
-    assert calibration is not None
-    with parts.store.view() as view:
-        lexical, dense = view.find_terms(parsed.terms, 100), view.find_vector(vector, 100)
-        keys = np.union1d(lexical.keys, dense.keys)
-        found = Candidates(lexical, dense, keys, view.score_terms(parsed.terms, keys), view.score_vector(vector, keys))
-        ranking = {"hybrid": convex(found, FusionPlan()).ranking, "bm25": lexical, "semantic": dense}[mode]
-        return p_answerable(signals_of(view, found, ranking, parsed.terms), calibration)
-
-
-def filled(embedder: Embedder) -> Parts:
-    plan, store = ChunkPlan(), MemoryStore()
-    chunker = chunker_for(plan, embedder.count_tokens, embedder.embed_passages)
-    parts = Parts(store, embedder, analyser_for("english"), chunker, plan.describe())
-    store.adopt(parts.recipe)
-    documents = [Document(document_id(source), source, text) for source, text in DOCUMENTS.items()]
-    store.put(prepare(documents, parts, None, lambda _: None).entries)
-    return parts
+def chance(index: Index, question: str, mode: str) -> float:
+    """Search, and return how likely it is that something was found."""
+    said = index.search(question, mode=mode).p_answerable
+    assert said is not None
+    return said
 
 
 @pytest.fixture(scope="module")
-def hashed() -> Parts:
-    return filled(HashingEmbedder())
+def hashed() -> Iterator[Index]:
+    with indexed(DOCUMENTS) as index:
+        yield index
 
 
 @pytest.mark.parametrize("mode", WAYS)
-def test_every_question_with_an_answer_stands_above_every_one_without(hashed: Parts, mode: str) -> None:
-    answered = [searched(hashed, question, mode) for question in ANSWERED]
-    unanswered = [searched(hashed, question, mode) for question in UNANSWERED]
+def test_every_question_with_an_answer_stands_above_every_one_without(hashed: Index, mode: str) -> None:
+    answered = [chance(hashed, question, mode) for question in ANSWERED]
+    unanswered = [chance(hashed, question, mode) for question in UNANSWERED]
 
     assert min(answered) > 0.5
     assert max(unanswered) < 0.3
     assert min(answered) > max(unanswered) + 0.3
 
 
-def test_it_is_absolute_where_one_passage_is_all_that_was_found(hashed: Parts) -> None:
-    assert searched(hashed, "garlic in the milk of goats", "bm25") > 0.5
-    assert searched(hashed, "garlic exports of the Ottoman empire under Suleiman", "bm25") < 0.3
+def test_it_is_absolute_where_one_passage_is_all_that_was_found(hashed: Index) -> None:
+    assert chance(hashed, "garlic in the milk of goats", "bm25") > 0.5
+    assert chance(hashed, "garlic exports of the Ottoman empire under Suleiman", "bm25") < 0.3
 
 
 @pytest.fixture(scope="module")
-def embedded(real_models: Path) -> Iterator[Parts]:
+def embedded(real_models: Path) -> Iterator[Index]:
     if not is_present(DEFAULT, real_models):
         pytest.skip(f"no {DEFAULT.name} in {real_models}: run `make model`")
-    embedder = open_embedder(DEFAULT.name, cache=real_models, offline=True)
-    yield filled(embedder)
-    embedder.close()
+    said = {"embedder": DEFAULT.name, "models": str(real_models), "offline": True}
+    with Index(":memory:", overrides=said) as index:
+        for source, text in DOCUMENTS.items():
+            index.add(text, source=source)
+        yield index
 
 
 @pytest.mark.model
 @pytest.mark.parametrize("mode", WAYS)
-def test_the_same_holds_with_the_default_model(embedded: Parts, mode: str) -> None:
-    answered = [searched(embedded, question, mode) for question in ANSWERED]
-    unanswered = [searched(embedded, question, mode) for question in UNANSWERED]
+def test_the_same_holds_with_the_default_model(embedded: Index, mode: str) -> None:
+    answered = [chance(embedded, question, mode) for question in ANSWERED]
+    unanswered = [chance(embedded, question, mode) for question in UNANSWERED]
 
     assert min(answered) > 0.5
     assert max(unanswered) < 0.3

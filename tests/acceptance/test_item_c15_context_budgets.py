@@ -50,6 +50,27 @@ def test_whole_passages_alone_or_a_cut_wherever_it_falls() -> None:
     assert cut.endswith("...")
 
 
+def test_item_58_the_joined_passages_are_cut_at_12000_characters() -> None:
+    """Three texts of 5,000 characters and the two blank lines between them are more than 12,000."""
+    heard: list[Heard] = []
+
+    def noting(asked: Heard, send: Send) -> None:
+        heard.append(asked)
+        send(finished())
+
+    own = {"answer.threshold": 0.0, "search.gates": "()", "rerank.model": "none", "answer.template": "{content}"}
+    overrides = {"chunk.size": 8192}
+    with Index(":memory:", embedder=HashingEmbedder(), overrides=overrides) as index, chatting(noting) as address:
+        for letter in "abc":
+            index.add(("valve " + letter * 43 + " ") * 100, source=f"{letter}.txt")
+        index.ask("valve", llm=f"{address}#m&context=100000", profile="aanae", settings=own)
+    context = heard[0].prompt.partition("<passages>\n")[2].partition("\n</passages>")[0]
+
+    assert len(context) == 12_000
+    assert context.endswith("...")
+    assert len({letter for letter in "abc" if letter * 43 in context}) == 3
+
+
 def test_neighbours_are_joined_and_never_repeated() -> None:
     joined = told(search__k=1, search__window=1, answer__template="{content}", answer__tokens=0)
 

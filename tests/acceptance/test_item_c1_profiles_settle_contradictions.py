@@ -5,11 +5,13 @@ Also the values of items 20, 31, 35, 41, 42, 45, 46, 50 and 68.
 
 import pytest
 
-from twofold.domain.filters import matches
+from indexed import GIT, indexed
+from twofold import Index, Settings
 from twofold.domain.types import MetadataValue
+from twofold.models.hashing import HashingEmbedder
+from twofold.pipeline.results import SearchResult
 from twofold.profiles import PROFILES
-from twofold.query.filters import parse_filter
-from twofold.settings import Settings, load_settings, merge, value_of
+from twofold.settings import value_of
 
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"
 
@@ -19,8 +21,18 @@ def nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TWOFOLD_PROFILE", raising=False)
 
 
-def of(profile: str) -> Settings:
-    return load_settings(overrides={"profile": profile})
+def of(profile: str, **more: object) -> Settings:
+    """Return the settings in force of an index that is opened with a profile, `search__k` standing for `search.k`."""
+    said = {"profile": profile, **{key.replace("__", "."): value for key, value in more.items()}}
+    with Index(":memory:", embedder=HashingEmbedder(), overrides=said) as index:
+        return index.settings
+
+
+def searched(profile: str, **more: object) -> SearchResult:
+    """Search as a profile does, chosen for this search, without a reranker."""
+    settings = {"rerank.model": "none", "search.gates": "", **{k.replace("__", "."): v for k, v in more.items()}}
+    with indexed(GIT) as index:
+        return index.search("undo the last commit", profile=profile, settings=settings)
 
 
 def table(*keys: str) -> dict[str, tuple[object, ...]]:
@@ -93,19 +105,18 @@ def test_c18_three_retries_begin_with_a_wait_of_one_second() -> None:
 
 
 def test_c20_the_default_is_hybrid_and_an_explicit_mode_wins() -> None:
-    modes = of("modes")
-
-    assert Settings().search.mode == modes.search.mode == "hybrid"
-    assert load_settings(overrides={"profile": "modes", "search.mode": "semantic"}).search.mode == "semantic"
-    assert merge(modes, {"search.mode": "bm25"}).search.mode == "bm25"
-    assert merge(of("fast"), {"search.mode": "hybrid"}).search.mode == "hybrid"
+    assert Settings().search.mode == of("modes").search.mode == "hybrid"
+    assert of("modes", search__mode="semantic").search.mode == "semantic"
+    assert searched("modes").mode == "hybrid"
+    assert searched("modes", search__mode="bm25").mode == "bm25"
+    assert (searched("fast").mode, searched("fast", search__mode="hybrid").mode) == ("semantic", "hybrid")
 
 
 def test_c21_wordings_are_merged_by_best_score_or_by_rank() -> None:
     voicevault = of("voicevault")
 
     assert (voicevault.rewrite.variants, voicevault.rewrite.merge) == (3, "best_score")
-    assert merge(voicevault, {"rewrite.merge": "rrf"}).rewrite.merge == "rrf"
+    assert of("voicevault", rewrite__merge="rrf").rewrite.merge == "rrf"
 
 
 def test_c22_several_indexes_are_one_or_the_reranker_joins_them() -> None:
@@ -126,19 +137,19 @@ def test_item_20_an_embedder_that_can_be_had_is_the_systems_own() -> None:
 
 @pytest.mark.parametrize(("about", "share"), [("conceptual", 0.7), ("technical", 0.4), ("balanced", 0.6)])
 def test_item_31_weights_can_follow_the_question(about: str, share: float) -> None:
-    asked = merge(of("orchestrator"), {"fusion.dense_weight": share})
+    found = searched("orchestrator", fusion__dense_weight=share)
 
     assert about
-    assert asked.fusion.dense_weight == share
-    assert asked.fusion.form == "weighted_sum"
+    assert found.fusion == "weighted_sum"
+    assert {arm.arm: arm.weight for arm in found.hits[0].trace.arms} == pytest.approx(
+        {"lexical": 1 - share, "dense": share}
+    )
 
 
 def test_item_35_the_three_modes() -> None:
-    assert [merge(Settings(), {"search.mode": one}).search.mode for one in ("semantic", "bm25", "hybrid")] == [
-        "semantic",
-        "bm25",
-        "hybrid",
-    ]
+    modes = ["semantic", "bm25", "hybrid"]
+
+    assert [searched("balanced", search__mode=one).mode for one in modes] == modes
 
 
 def test_item_41_codes_and_what_they_multiply() -> None:
@@ -159,11 +170,14 @@ def test_item_41_codes_and_what_they_multiply() -> None:
     ],
 )
 def test_item_42_the_rule_of_short_sheets(words: int, kind: str, source: str, passes: bool) -> None:  # noqa: FBT001
-    ((rule, bonus),) = of("aanae").boost.rules.items()
     fields: dict[str, MetadataValue] = {"source_type": source, "word_count": words, "semantic_type_primary": kind}
+    gates: dict[str, MetadataValue] = {"chunk_quality": "ok", "entity_density": 0.5, "omit_flag": False}
+    with indexed({}) as index:
+        index.add("The heron stands in the lake.", source="birds", metadata={**fields, **gates})
+        (hit,) = index.search("heron", profile="aanae", settings={"rerank.model": "none"}).hits
 
-    assert bonus == 0.15
-    assert matches(parse_filter(rule), fields) is passes
+    bonuses = [step.after - step.before for step in hit.trace.steps]
+    assert bonuses == ([pytest.approx(0.15)] if passes else [])
 
 
 @pytest.mark.parametrize(
@@ -178,8 +192,11 @@ def test_item_42_the_rule_of_short_sheets(words: int, kind: str, source: str, pa
 )
 def test_item_45_the_gates(quality: str, density: float, omit: bool, passes: bool) -> None:  # noqa: FBT001
     fields: dict[str, MetadataValue] = {"chunk_quality": quality, "entity_density": density, "omit_flag": omit}
+    with indexed({}) as index:
+        index.add("The heron stands in the lake.", source="birds", metadata=fields)
+        found = index.search("heron", profile="aanae", settings={"rerank.model": "none"})
 
-    assert matches(parse_filter(of("aanae").search.gates), fields) is passes
+    assert bool(found.hits) is passes
 
 
 def test_item_46_two_passages_of_a_page() -> None:

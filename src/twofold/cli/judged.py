@@ -175,6 +175,6 @@ def _fill(parts: Parts, documents: Sequence[CorpusDocument]) -> None:
     with progress_on() as draw:
 
         def filled(done: int, passages: int) -> None:
-            draw(SyncProgress(Phase.EMBED, done, len(documents), "", passages))
+            draw(SyncProgress(Phase.WRITE, done, len(documents), "", passages))
 
         fill(parts, documents, filled)

@@ -68,6 +68,6 @@ def _fill(scratch: Parts, made: PseudoQuestions, view: View) -> None:
     with progress_on() as draw:
 
         def filled(done: int, passages: int) -> None:
-            draw(SyncProgress(Phase.EMBED, done, len(documents), "", passages))
+            draw(SyncProgress(Phase.WRITE, done, len(documents), "", passages))
 
         fill_with(scratch, documents, view, filled)

@@ -8,7 +8,8 @@ from typing import TextIO
 
 import typer
 
-from twofold.cli.screen import lasting, one_line, screen_on, shortened_path, sized
+from twofold.cli.remaining import Estimate, estimated, roughly
+from twofold.cli.screen import one_line, screen_on, shortened_path, sized
 from twofold.domain.errors import ModelError
 from twofold.models.progress import Progress as ModelProgress
 from twofold.models.progress import Report as ModelReport
@@ -52,8 +53,13 @@ def _drawn(stream: TextIO) -> Iterator[Report]:
     with Progress(*parts, console=console, transient=True, refresh_per_second=8) as drawn:
         task = drawn.add_task(_VERBS[Phase.WALK], total=None, says="")
 
+        estimate = Estimate()
+
         def report(progress: SyncProgress) -> None:
-            says = rate_and_rest(progress, monotonic() - started)
+            nonlocal estimate
+            elapsed = monotonic() - started
+            estimate = estimated(estimate, progress, elapsed)
+            says = told(progress, elapsed, estimate.left)
             room = console.width - 40 - len(says)
             source = shortened_path(one_line(progress.source), room) if room > 0 else ""
             drawn.update(
@@ -70,27 +76,29 @@ def _drawn(stream: TextIO) -> Iterator[Report]:
 def _written(stream: TextIO) -> Report:
     screen = screen_on(stream)
     started = last_at = monotonic()
+    estimate = Estimate()
 
     def report(progress: SyncProgress) -> None:
-        nonlocal last_at
+        nonlocal last_at, estimate
         now = monotonic()
+        estimate = estimated(estimate, progress, now - started)
         if now - last_at >= _SECONDS_BETWEEN_LINES:
-            screen.line(f"{_VERBS[progress.phase]} {rate_and_rest(progress, now - started)}")
+            screen.line(f"{_VERBS[progress.phase]} {told(progress, now - started, estimate.left)}")
             last_at = now
 
     return report
 
 
-def rate_and_rest(progress: SyncProgress, elapsed: float) -> str:
-    """Say how many are done, how fast, and how long the rest will take at this rate.
+def told(progress: SyncProgress, elapsed: float, left: float | None) -> str:
+    """Say how many are done, how fast, and how long the rest will take; times are in seconds.
 
-    `elapsed` is in seconds. 60 of 240 files with 900 passages after 30 s: 30 passages a second, 90 s left.
+    60 of 240 files with 900 passages after 30 s: 30 passages a second.
     """
     parts = [f"{progress.done:,}/{progress.total:,} files" if progress.total else f"{progress.done:,} files"]
     if progress.passages and elapsed > 0:
         parts.append(f"{progress.passages / elapsed:,.0f} passages/s")
-    if 0 < progress.done < progress.total and elapsed >= 1:
-        parts.append(f"{lasting(elapsed * (progress.total - progress.done) / progress.done)} left")
+    if left is not None and progress.done < progress.total:
+        parts.append(f"{roughly(left)} left")
     return " · ".join(parts)
 
 

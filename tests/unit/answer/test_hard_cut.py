@@ -1,4 +1,4 @@
-"""Checklist item 58, contradiction C15: the joined context is cut at 12,000 characters, wherever that is."""
+"""A joined context is cut at 12,000 characters, wherever that is."""
 
 from sources import source
 from twofold.answer.context import Budget, build_context, template_named

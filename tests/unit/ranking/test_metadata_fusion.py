@@ -1,4 +1,4 @@
-"""Checklist 81: alpha · rerank + beta · meta + gamma · type match, with a cap on what metadata adds; off by default."""
+"""alpha · rerank + beta · meta + gamma · type match, with a cap on what metadata adds; off by default."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Checklist 75, 77, C17: full, without reranking, one arm, empty; each step typed and said, or raised if asked for."""
+"""Full, without reranking, one arm, empty: each step typed and said, or raised if asked for."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Checklist items 66 and 67, contradiction C14: two ways to put a conversation beside a question without a model."""
+"""Two ways to put a conversation beside a question without a model."""
 
 from twofold.pipeline.rewrite_plan import RewritePlan
 from twofold.pipeline.rewriting import Wording, rewrite
