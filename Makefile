@@ -58,7 +58,7 @@ bench: setup model  ## Measure quality and speed; results go to benchmarks/resul
 docs: setup  ## Write the generated references anew
 	$(BIN)/python docs/reference.py
 
-items: setup model  ## Run the acceptance tests, and write which item of the checklist each of them is of
+items: setup  ## Write which item of the checklist each acceptance test is of
 	$(BIN)/python docs/items.py
 
 soak: setup model  ## The long reliability runs, and a thousand examples for each property
