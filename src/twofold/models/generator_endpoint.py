@@ -12,6 +12,7 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.generators import MAX_TOKENS, SECONDS, GeneratorIdentity, Message
 from twofold.models.generator_stream import EventStream
 from twofold.models.http import Request, Timeouts, host_of, sendable
+from twofold.models.routes import route_of
 
 WRITING_TIMEOUTS = Timeouts(silence=60.0)
 """A slow machine reads a long prompt for most of a minute before it writes the first word."""
@@ -28,6 +29,7 @@ class ChatEndpoint:
 
     `address` ends before `/chat/completions`, as in `http://localhost:11434/v1`. Some servers call the limit
     `max_completion_tokens`, and some models bear no temperature but their own (`own_temperature`).
+    With an `api_version` it is an address of Azure OpenAI, and `model` the name of a deployment.
     """
 
     address: str
@@ -35,6 +37,7 @@ class ChatEndpoint:
     context_tokens: int = 4096
     limit_name: str = "max_tokens"
     own_temperature: bool = False
+    api_version: str = ""
     key: str = field(default="", repr=False)
 
     @property
@@ -101,7 +104,5 @@ def check_asked(
 
 def _request(endpoint: ChatEndpoint, asked: dict[str, object]) -> Request:
     headers = {"Content-Type": "application/json", "Accept": "text/event-stream", "User-Agent": "twofold"}
-    if endpoint.key:
-        headers["Authorization"] = f"Bearer {endpoint.key}"
-    url = endpoint.address.rstrip("/") + "/chat/completions"
-    return Request(url, msgspec.json.encode(asked), headers, redirects=False)
+    route = route_of(endpoint.address, endpoint.model, "chat/completions", endpoint.key, endpoint.api_version)
+    return Request(route.url, msgspec.json.encode(asked), {**headers, **route.credentials}, redirects=False)

@@ -99,12 +99,10 @@ def opened(
         yield answer
 
 
-def post_json(url: str, body: bytes, key: str, timeouts: Timeouts, limit: int) -> bytes:
-    """Post JSON, with the key if there is one, and give the answer of at most `limit` bytes. Raises ModelError."""
+def post_json(url: str, body: bytes, credentials: Mapping[str, str], timeouts: Timeouts, limit: int) -> bytes:
+    """Post JSON, with headers that carry a key, and give the answer of at most `limit` bytes. Raises ModelError."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "twofold"}
-    if key:
-        headers["Authorization"] = f"Bearer {key}"
-    with opened(Request(url, body, headers, redirects=False), timeouts) as answer:
+    with opened(Request(url, body, {**headers, **credentials}, redirects=False), timeouts) as answer:
         return read_at_most(answer, limit, host_of(url), timeouts.silence)
 
 

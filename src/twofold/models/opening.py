@@ -7,6 +7,7 @@ hashing, hashing:512                           no model at all; the number is th
 sentence-transformers:BAAI/bge-m3              whatever that library loads
 http://localhost:11434/v1#nomic-embed-text     a server; after the model's name may follow, each after `&`,
                                                dimensions=768, max_tokens=8192, query_prefix=…, passage_prefix=…
+https://NAME.openai.azure.com#DEPLOYMENT&api_version=2024-10-21      Azure OpenAI; its key is in TWOFOLD_API_KEY
 """
 
 import os
@@ -36,7 +37,10 @@ from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
 from twofold.models.onnxruntime import open_onnxruntime
 from twofold.models.openvino import open_openvino
 from twofold.models.progress import Report, ignore
+from twofold.models.routes import checked_version
 from twofold.models.sentence_transformers import open_sentence_transformers
+
+SAID_OF_A_SERVER = ("dimensions", "max_tokens", "query_prefix", "passage_prefix", "api_version")
 
 
 def open_embedder(
@@ -81,7 +85,7 @@ def identity_of_server(spec: str) -> EmbedderIdentity | None:
 
 def endpoint_of(spec: str, key: str = "") -> Endpoint:
     """Read `http://host/v1#model&dimensions=768`."""
-    address, model, options = server_of(spec, ("dimensions", "max_tokens", "query_prefix", "passage_prefix"))
+    address, model, options = server_of(spec, SAID_OF_A_SERVER)
     return Endpoint(
         address=address,
         model=model,
@@ -89,6 +93,7 @@ def endpoint_of(spec: str, key: str = "") -> Endpoint:
         query_prefix=options.get("query_prefix", ""),
         passage_prefix=options.get("passage_prefix", ""),
         max_tokens=whole_number(options.get("max_tokens", "512"), "max_tokens"),
+        api_version=checked_version(options.get("api_version", "")),
         key=key,
     )
 

@@ -6,6 +6,7 @@ local, local/qwen2.5-coder-0.5b        a model of the catalogue, run here by lla
 ollama/qwen3:8b                        Ollama on this machine
 openai/gpt-4o-mini                     OpenAI; its key is in OPENAI_API_KEY, else in TWOFOLD_API_KEY
 http://localhost:8080/v1#model         any server that speaks OpenAI's chat; its key is in TWOFOLD_API_KEY
+https://NAME.openai.azure.com#DEPLOYMENT&api_version=2024-10-21      Azure OpenAI; its key is in TWOFOLD_API_KEY
 
 After a server's model may follow `&context=8192`, the tokens that prompt and reply may have together, and
 `&temperature=own` for models that bear no other temperature than their own.
@@ -28,6 +29,7 @@ from twofold.models.identities import WEB
 from twofold.models.keys import key_for, key_in
 from twofold.models.opening import refuse_offline, server_of
 from twofold.models.progress import Report, ignore
+from twofold.models.routes import checked_version
 
 NONE = "none"
 LOCAL = "local"
@@ -79,12 +81,13 @@ def chat_endpoint_of(spec: str, environment: Mapping[str, str]) -> ChatEndpoint:
 
 
 def _endpoint(spec: str, key: str, limit_name: str = "max_tokens") -> ChatEndpoint:
-    address, model, options = server_of(spec, ("context", "temperature"))
+    address, model, options = server_of(spec, ("context", "temperature", "api_version"))
     temperature = options.get("temperature", "")
     if temperature not in {"", OWN}:
         raise InvalidInputError(f"The temperature {temperature!r} cannot be set here.", f"Use {OWN}, or leave it out.")
     context = _whole(options.get("context", str(CONTEXT_TOKENS)), "context", LARGEST_CONTEXT)
-    return ChatEndpoint(address, model, context, limit_name, own_temperature=temperature == OWN, key=key)
+    own, version = temperature == OWN, checked_version(options.get("api_version", ""))
+    return ChatEndpoint(address, model, context, limit_name, own_temperature=own, api_version=version, key=key)
 
 
 def _local(rest: str, cache: Path, *, offline: bool, progress: Report) -> Generator:

@@ -13,6 +13,7 @@ from twofold.domain.errors import ModelError
 from twofold.domain.ports import RerankerIdentity, Scale
 from twofold.domain.types import Scores
 from twofold.models.http import Timeouts, host_of, post_json, sendable
+from twofold.models.routes import route_of
 from twofold.models.scales import relevance_of
 
 SHORT_TIMEOUTS = Timeouts(silence=10.0)
@@ -72,9 +73,10 @@ class EndpointReranker:
         endpoint = self._endpoint
         documents = [sendable(text) for text in texts]
         asked = {"model": endpoint.model, "query": sendable(query), "documents": documents, "top_n": len(texts)}
-        url = endpoint.address.rstrip("/") + "/rerank"
+        route = route_of(endpoint.address, endpoint.model, "rerank", endpoint.key)
+        url = route.url
         limit = 65_536 + BYTES_PER_RESULT * len(texts) + BYTES_PER_CHARACTER * sum(map(len, documents))
-        content = post_json(url, msgspec.json.encode(asked), endpoint.key, self._timeouts, limit)
+        content = post_json(url, msgspec.json.encode(asked), route.credentials, self._timeouts, limit)
         return _checked(_in_order(content, len(texts), host_of(url)), endpoint)
 
     def relevance(self, raw: Scores) -> Scores:
