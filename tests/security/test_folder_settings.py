@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx2
 import pytest
 from typer.testing import CliRunner
 
-from chatting import Heard, Send, chatting, finished, piece
+from chatting import Heard, Reply, Send, chatting, finished, piece
 from serving import Answered, Asked, serving
 from twofold import Index
 from twofold.cli.app import application
-from twofold.settings import dials, resolve
+from twofold.compose import open_store
+from twofold.settings import dials, load_settings, resolve
 from visiting import fill, visiting
 
 QUESTION = "undo the last commit"
@@ -260,7 +262,7 @@ def test_a_name_that_stands_twice_is_refused(here: Path) -> None:
     assert "search is said twice" in done.err
 
 
-def answers_with_keys(heard: list[str]) -> object:
+def answers_with_keys(heard: list[str]) -> Reply:
     """Be a model that remembers the keys that it was shown."""
 
     def reply(asked: Heard, send: Send) -> None:
@@ -282,7 +284,7 @@ def test_a_key_that_is_bound_to_a_host_goes_to_no_other(
     heard: list[str] = []
     assert here.is_dir()
 
-    with chatting(answers_with_keys(heard)) as address, Index("notes", create=False) as index:  # type: ignore[arg-type]
+    with chatting(answers_with_keys(heard)) as address, Index("notes", create=False) as index:
         index.ask(QUESTION, llm=f"{address}#model")
 
     assert heard == [key]
@@ -294,7 +296,7 @@ def test_it_is_said_once_where_text_goes_that_leaves_this_machine(here: Path, na
     heard: list[str] = []
     assert here.is_dir()
 
-    with chatting(answers_with_keys(heard)) as address:  # type: ignore[arg-type]
+    with chatting(answers_with_keys(heard)) as address:
         spec = f"{address.replace('127.0.0.1', name)}#model"
         variants = ["--set", "rewrite.variants=2"]
         done = started(*variants, "ask", "-i", "notes", "--llm", spec, QUESTION, TWOFOLD_OFFLINE="0")
@@ -303,3 +305,35 @@ def test_it_is_said_once_where_text_goes_that_leaves_this_machine(here: Path, na
     assert len(heard) == 2  # once to reword, once to answer
     assert done.err.count("text is sent to http://0.0.0.0:") == told
     assert done.err.count("\n") == told
+
+
+def test_a_server_says_each_of_these_things_once_on_standard_error(here: Path, canary: Canary) -> None:
+    (here / "twofold.yaml").write_text(f"rerank: {{model: '{canary.spec}'}}\n")
+    store = open_store("notes", load_settings(), create=False)
+    store.prefer({"rerank.fallback": canary.spec})
+    store.close()
+    heard: list[str] = []
+    with chatting(answers_with_keys(heard)) as address:
+        generator = f"{address.replace('127.0.0.1', '0.0.0.0')}#model"  # noqa: S104  # it leads here
+        command = [sys.executable, "-m", "twofold", "--set", f"generator={generator}", "serve", "--port", "0"]
+        surroundings = {**os.environ, "TWOFOLD_OFFLINE": "0"}
+        with subprocess.Popen(
+            command, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            where = process.stdout.readline().split()[-1]
+            for _ in range(2):
+                asked = {"query": QUESTION, "stream": False}
+                answer = httpx2.post(f"{where}/v1/indexes/notes/ask", json=asked, trust_env=False, timeout=30.0)
+                assert answer.json()["mode"] == "generated"
+            process.terminate()
+            _, said = process.communicate()
+
+    assert len(heard) == 2
+    assert canary.heard == []
+    lines = said.splitlines()
+    assert [line.partition(" is ignored")[0] for line in lines[:2]] == [
+        "twofold: rerank.model (twofold.yaml)",
+        "twofold: index notes: rerank.fallback (the index)",
+    ]
+    assert lines[2:] == [f"twofold: text is sent to {generator.partition('/v1')[0]}"]

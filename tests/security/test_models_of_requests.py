@@ -90,8 +90,8 @@ def test_an_index_is_made_with_models_of_the_catalog_alone(tmp_path: Path) -> No
         refused = visit.client.post("/v1/indexes", json={"name": "a", "embedder": "somebodys-plugin"})
         made = visit.client.post("/v1/indexes", json={"name": "b", "embedder": "hashing"})
 
-    assert (refused.status_code, made.status_code) == (400, 201)
-    assert "catalog" in refused.json()["remedy"]
+    assert (refused.status_code, made.status_code) == (404, 201)
+    assert "no embedder 'somebodys-plugin'" in refused.json()["detail"]
 
 
 def test_only_what_is_not_in_use_is_left_out() -> None:

@@ -10,11 +10,11 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.http.limits import DEFAULT_LIMITS
 from twofold.http.tokens import Grant
+from twofold.models.identities import HASHING, embedder_entry
 from twofold.query.filter_json import filter_from_json
 from twofold.query.filters import parse_filter
 from twofold.query.history import Turn
 from twofold.searcher import Asking
-from twofold.setting_trust import is_known_embedder
 from twofold.settings import Settings
 
 LONGEST_NAME = 1_000
@@ -173,10 +173,7 @@ def allowed(settings: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def settings_for(asked: IndexAsked, settings: Settings) -> Settings:
-    """Give the settings that a new index is made with. Raises InvalidInputError for a model outside the catalog."""
-    if asked.embedder not in (None, settings.embedder) and not is_known_embedder(asked.embedder or ""):
-        raise InvalidInputError(
-            f"{asked.embedder!r} cannot be named in a request.",
-            "Name a model of the catalog, or start the server with it.",
-        )
+    """Return the settings that a new index is made with. Raises NotFoundError for a model outside the catalog."""
+    if asked.embedder not in {None, HASHING, settings.embedder}:
+        embedder_entry(asked.embedder or "")
     return replace(settings, embedder=asked.embedder or settings.embedder, analyser=asked.analyser or settings.analyser)
