@@ -266,3 +266,14 @@ def test_an_index_is_told_at_once_what_it_cannot_keep(here: Path) -> None:
             index.prefer({"generator": "http://127.0.0.1:9/v1#model"})
         index.prefer({"rerank.model": "word-overlap"})
         assert dict(index.preferences()) == {"rerank.model": "word-overlap"}
+
+
+def test_resetting_what_was_tuned_leaves_nothing_of_what_is_not_heeded(here: Path) -> None:
+    received(here / "shared", "hashing", {"generator": "openai/gpt-4o", "search.mode": "bm25", "search.window": "1"})
+
+    done = run("tune", "-i", "./shared", "--reset")
+
+    assert done.code == 0, done.err
+    with Index(here / "shared", create=False) as index:
+        assert dict(index.preferences()) == {"search.window": "1"}
+        assert index.ignored == ()

@@ -31,8 +31,11 @@ from twofold.evaluate.tuning import (
     Dial,
     tune_by,
 )
+from twofold.index import Index
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.plan import SearchPlan
+from twofold.setting_trust import index_may_say
+from twofold.setting_values import value_from_text
 from twofold.settings import Settings, merge
 
 MOST_QUESTIONS = 10_000
@@ -93,7 +96,7 @@ def tune(
             told = _tuned(ground, settings, _Asked(metric, budget, seed, {}))
     if apply and told.tuning.winner:
         with open_index(context, index, embedder=embedder) as opened:
-            opened.prefer({**opened.preferences(), **told.tuning.winner})
+            opened.prefer({**_heeded(opened), **told.tuning.winner})
         told = replace(told, applied=True)
     if as_json:
         write_json(told)
@@ -163,12 +166,18 @@ def _check(number: int) -> None:
         )
 
 
+def _heeded(opened: Index) -> Mapping[str, str]:
+    """Return what an index keeps for itself, without what nobody heeds because an index may not say it."""
+    held = opened.preferences()
+    return {key: text for key, text in held.items() if index_may_say(key, value_from_text(key, text))}
+
+
 def _reset(context: typer.Context, index: str | None, *, as_json: bool) -> None:
     tuned = {key for dial in DIALS for option in dial.options for key in option}
     with open_index(context, index) as opened:
         held = opened.preferences()
         forgotten = {key: value for key, value in held.items() if key in tuned}
-        opened.prefer({key: value for key, value in held.items() if key not in tuned})
+        opened.prefer({key: value for key, value in _heeded(opened).items() if key not in tuned})
     if as_json:
         write_json({"forgotten": forgotten})
     else:
