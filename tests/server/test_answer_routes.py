@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chatting import NEVER, Heard, Reply, Send, chatting, piece, saying
+from chatting import NEVER, Heard, Reply, Send, chatting, finished, piece, saying
 from twofold.http.limits import DEFAULT_LIMITS
 from twofold.http.tokens import Action, Scope
 from visiting import TEXTS, Visit, fill, visiting
@@ -188,6 +188,34 @@ def test_no_more_answers_are_written_at_once_than_may_be(filled: Path) -> None:
 
     assert second.status_code == 429
     assert int(second.headers["retry-after"]) >= 1
+
+
+def test_revoking_a_token_ends_nothing_of_another_one(tmp_path: Path) -> None:
+    fill(tmp_path)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def reply(_: Heard, send: Send) -> None:
+        send(piece("It was finished "))
+        begun.set()
+        go_on.wait(20.0)
+        send(piece("in 1889 [1]."))
+        send(finished())
+
+    with chatting(reply) as model, visiting(tmp_path, said=ask(model)) as visit:
+        mine = visit.as_bearer("read")
+        theirs, other = visit.as_bearer("read"), visit.tokens.records()[-1]
+        with visit.client.stream("POST", ASK, json={**TOWER, "session": "s"}, headers=mine) as events:
+            assert begun.wait(20.0)
+            visit.tokens.revoke(other.id)
+            refused = visit.client.post(ASK, json=TOWER, headers=theirs).status_code
+            go_on.set()
+            told = events_of(events.read().decode())
+        after = visit.client.post(ASK, json={**TOWER, "stream": False, "session": "s"}, headers=mine)
+
+    assert refused == 401
+    assert told[-1][0] == "done"
+    assert "1889" in told[-1][1]["answer"]["text"]
+    assert after.status_code == 200
 
 
 def test_a_stream_ends_when_the_server_does(filled: Path) -> None:
