@@ -6,13 +6,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx2
 
 from twofold.http.limits import DEFAULT_LIMITS
-from visiting import fill
+from visiting import fill, visiting
 
 PIECE = 1 << 20
 SENT = 32  # pieces by each connection
@@ -89,6 +89,18 @@ def test_large_bodies_of_json_are_refused_before_they_fill_the_memory(tmp_path: 
     assert "multipart" in declared.json()["remedy"]
     assert after == 202
     assert more < MOST_MORE_KB
+
+
+def test_bodies_together_take_so_much_memory_and_no_more(tmp_path: Path) -> None:
+    fill(tmp_path)
+    where, headers = "/v1/indexes/notes/search", {"Content-Type": "application/json"}
+    with visiting(tmp_path, replace(DEFAULT_LIMITS, held_bytes=500_000)) as visit:
+        statuses = [
+            visit.client.post(where, content=b'{"query": "cat"}'.ljust(size), headers=headers).status_code
+            for size in (400_000, 900_000, 400_000, 400_000)
+        ]
+
+    assert statuses == [200, 503, 200, 200]
 
 
 def test_a_form_may_be_larger_than_json_may(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ class Gate:
         self._limits = limits
         self._counts = counts
         self._locked = doors.token_needed
+        self._held = _Held(limits.held_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or say why not."""
@@ -82,13 +83,14 @@ class Gate:
             return
         started = time.monotonic()
         out = _Out(send, self._allowed_origin(scope))
+        inner = _Body(receive, self._most(scope), self._limits.body_seconds, None if _is_form(scope) else self._held)
         try:
             early = self._admit(scope)
-            inner = _Body(receive, self._most(scope), self._limits.body_seconds)
             await (early(scope, inner, out) if early else self._app(scope, inner, out))
         except Exception as error:  # noqa: BLE001 - this is the door: nothing may pass it as a traceback
             await _say(error, scope, receive, out)
         finally:
+            inner.release()
             route = getattr(scope.get("route"), "path_format", "") or "none"
             taken = time.monotonic() - started
             self._counts.add(scope["method"] if route != "none" else "any", route, out.status, taken)
@@ -150,9 +152,7 @@ class Gate:
     def _most(self, scope: Scope) -> int:
         if scope["method"] != "POST" or not scope["path"].endswith("/documents"):
             return self._limits.body_bytes
-        said: bytes = dict(scope["headers"]).get(b"content-type", b"")
-        form = said.partition(b";")[0].strip().lower() == FORM
-        return self._limits.upload_bytes if form else self._limits.texts_bytes
+        return self._limits.upload_bytes if _is_form(scope) else self._limits.texts_bytes
 
     def _allowed_origin(self, scope: Scope) -> bytes:
         origin: bytes = dict(scope["headers"]).get(b"origin", b"")
@@ -186,15 +186,24 @@ class _Out:
         await self._send(message)
 
 
+@dataclass(slots=True)
+class _Held:
+    """How many bytes of bodies are in memory, and how many may be. A form's are not: its files go to disk."""
+
+    most: int
+    bytes: int = 0
+
+
 class _Body:
     """Receives a body of at most `most` bytes within `seconds`; what comes after it is let through."""
 
-    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
+    def __init__(self, receive: Receive, most: int, seconds: float, held: _Held | None) -> None:
         self._receive = receive
         self._most = most
         self._seconds = seconds
+        self._held = held
         self._deadline = 0.0
-        self._size = 0
+        self._size = self._taken = 0
         self._ended = False
 
     async def __call__(self) -> Message:
@@ -212,7 +221,21 @@ class _Body:
         self._ended = not message.get("more_body", False)
         if self._size > self._most:
             raise too_large(self._most)
+        if self._held is not None:
+            self._hold(self._held, len(message.get("body", b"")))
         return message
+
+    def _hold(self, held: _Held, more: int) -> None:
+        self._taken += more
+        held.bytes += more
+        if held.bytes > held.most:
+            raise refused(HTTPStatus.SERVICE_UNAVAILABLE, "The server is busy.", "Ask again.", retry_after=1)
+
+    def release(self) -> None:
+        """Say that nothing of the body is in memory any more."""
+        if self._held is not None:
+            self._held.bytes -= self._taken
+            self._taken = 0
 
 
 def too_large(most: int) -> ProblemError:
@@ -262,6 +285,11 @@ def _where(error: Exception) -> str:
         place = f"{trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}"
         trace = trace.tb_next
     return place
+
+
+def _is_form(scope: Scope) -> bool:
+    said: bytes = dict(scope["headers"]).get(b"content-type", b"")
+    return said.partition(b";")[0].strip().lower() == FORM
 
 
 def _is_public(path: str) -> bool:

@@ -16,7 +16,8 @@ class ServerLimits:
     `pages` pages of PDF files are drawn at once, apart from the searches; what is sent must be read within
     `write_seconds`. `streams` answers are written at once; beyond, 429. `queued_jobs` jobs wait to be done, `kept_jobs`
     finished ones are remembered. An upload holds at most `upload_files` files and `upload_bytes` in all, and `uploads`
-    are taken in at once; one that comes as JSON, which is read into memory, holds at most `texts_bytes`.
+    are taken in at once; one that comes as JSON, which is read into memory, holds at most `texts_bytes`. Of all bodies
+    but forms `held_bytes` are in memory at once; beyond, 503.
     """
 
     workers: int = 4
@@ -24,6 +25,7 @@ class ServerLimits:
     streams: int = 16
     connections: int = 1024
     body_bytes: int = MEBIBYTE
+    held_bytes: int = 64 * MEBIBYTE
     upload_bytes: int = 256 * MEBIBYTE
     texts_bytes: int = 8 * MEBIBYTE
     upload_files: int = 100
