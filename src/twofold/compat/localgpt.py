@@ -1,26 +1,43 @@
-"""RetrievalPipeline over one index or several: batches, follow-ups, neighbours (checklist 53, 55, 67, 69, 74)."""
+"""RetrievalPipeline over one index or several: searches, batches, follow-ups, neighbours, and answers."""
 
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing
 from typing import Any, Self
 
+import msgspec
+
+from twofold.answer.events import ChunkEvent, ErrorEvent, StageEvent
 from twofold.collection import Collection
+from twofold.compat.localgpt_parts import HyDEGenerator, PerformanceTracker, QueryDecomposer
 from twofold.compat.shapes import Shape, normalised_of, plain, turns_of
-from twofold.domain.errors import NotFoundError, TwofoldError
+from twofold.domain.errors import ModelError, NotFoundError, TwofoldError
 from twofold.domain.ports import Embedder
 from twofold.extensions import NONE_OWN, Extensions
+from twofold.index import Index
+from twofold.pipeline.ask import AnswerStream
 from twofold.pipeline.results import FoundPassage
 from twofold.query.history import LAST_THREE, Turn, question_with_history
 from twofold.searcher import Asking
 from twofold.settings import Settings, merge
-from twofold.several import Where, search_several
+from twofold.several import Several, Where, search_several
 
+__all__ = ["HyDEGenerator", "PerformanceTracker", "QueryDecomposer", "RetrievalPipeline", "shaped"]
 PROFILE = "localgpt"
 TABLE = "text_pages_{}"
 RETRIEVAL_K = 20
+_BY_WORDS: Mapping[str, object] = {"search.mode": "bm25", "rerank.model": "none", "rerank.fallback": ""}
 _MODES = {"hybrid": "hybrid", "dense": "semantic", "vector": "semantic", "fts": "bm25", "bm25": "bm25"}
-_SAME = {"reranker_top_k": "rerank.keep", "dense_weight": "fusion.dense_weight", "reranker_model": "rerank.model"}
+_SAME = {
+    "reranker_top_k": "rerank.keep",
+    "dense_weight": "fusion.dense_weight",
+    "reranker_model": "rerank.model",
+    "generation_model": "generator",
+    "prompt_override": "answer.prompt",
+    "cache_ttl": "cache.seconds",
+    "semantic_cache_threshold": "cache.similarity",
+    "cache_scope": "cache.scope",
+}
 
 
 class RetrievalPipeline:
@@ -45,15 +62,19 @@ class RetrievalPipeline:
         self._extensions, self._embedder = extensions, embedder
         self._opened: dict[str, Collection] = {}
         self._stack = ExitStack()
+        self._fallen: Mapping[str, object] = {}
+        self._tracker = PerformanceTracker()
 
     def retrieve(self, query: str, index_id: str | None = None, k: int | None = None) -> list[Shape]:
         """Search one index: the first, if none is named."""
-        found = self._index(index_id).search(query, k=k, profile=PROFILE, settings=self._settings)
+        found = self._index(index_id).search(query, k=k, profile=PROFILE, settings={**self._settings, **self._fallen})
         return [shaped(hit) for hit in found.hits]
 
     def process_query_batch(self, queries: Sequence[str], index_id: str | None = None) -> list[list[Shape]]:
         """Search for many questions: all embedded at once, each joined and reranked for itself (checklist 69)."""
-        found = self._index(index_id).search_many(queries, Asking(profile=PROFILE, settings=self._settings))
+        found = self._index(index_id).search_many(
+            queries, Asking(profile=PROFILE, settings={**self._settings, **self._fallen})
+        )
         return [[shaped(hit) for hit in one.hits] for one in found]
 
     def search_multiple_indexes(
@@ -74,7 +95,7 @@ class RetrievalPipeline:
                 _warn(f"index {name} unavailable: {error.message}")
         if not opened:
             raise failed or NotFoundError("There is no index to search.", "Name one or more.")
-        settings = {**self._settings, "rerank.candidates": retrieval_k}
+        settings = {**self._settings, "rerank.candidates": retrieval_k, **self._fallen}
         across = "rerank" if self._reranks(next(iter(opened.values()))) else "rrf"
         found = search_several(opened, query, Asking(k=retrieval_k, profile=PROFILE, settings=settings), across)
         for note in found.degraded:
@@ -95,6 +116,88 @@ class RetrievalPipeline:
         facts = "\n\n".join(one["text"] for one in documents)
         return {"query": query, "expanded_query": expanded, "source_documents": documents, "facts": facts}
 
+    def answer_stream(  # the names of the earlier system
+        self,
+        query: str,
+        index_id: str | None = None,
+        *,
+        index_ids: Sequence[str] = (),
+        conversation_history: Sequence[Turn | Mapping[str, str]] = (),
+        session_id: str | None = None,
+        event_callback: Callable[[Shape], None] | None = None,
+    ) -> Iterator[str]:
+        """Yield an answer piece by piece, from one index or from several, by the model that `generator` names.
+
+        Without a model it is made of the documents' own sentences. Where the search fails the model answers alone, and
+        says so; `session_id` says whose answers that were kept may be given again. `event_callback` hears each event of
+        an answer as a dictionary, such as `{"type": "answer_chunk", "content": "..."}`. Raises what an `ask` raises.
+        """
+        history = turns_of(conversation_history)
+        with (
+            ExitStack() as stack,
+            closing(self._asked(stack, query, (index_id, index_ids), history, session_id)) as told,
+        ):
+            for event in told:
+                if isinstance(event, ErrorEvent):
+                    raise ModelError(event.message, event.remedy)
+                if event_callback is not None:
+                    event_callback(msgspec.to_builtins(event))
+                if isinstance(event, ChunkEvent):
+                    yield event.content
+
+    def get_cached_result(self, query: str, session_id: str | None = None, index_id: str | None = None) -> Shape | None:
+        """Return the answer that is kept for this question, or one almost the same; None where none is.
+
+        Nothing is asked of a model. Gives `query`, `answer`, and the `source_documents` as `retrieve` has them.
+        """
+        with ExitStack() as stack, closing(self._asked(stack, query, (index_id, ()), (), session_id)) as told:
+            cached = False
+            for event in told:
+                if isinstance(event, StageEvent) and event.name != "search":
+                    cached = event.name == "cache"
+                if isinstance(event, StageEvent) and event.name not in {"search", "cache"}:
+                    return None
+                if isinstance(event, ChunkEvent):
+                    documents = self.retrieve(query, index_id)
+                    return {"query": query, "answer": event.content, "source_documents": documents} if cached else None
+        return None
+
+    def recover_from_embedding_failure(self, query: str, index_id: str | None = None) -> bool:
+        """Return whether questions can be embedded, with a model that is opened anew if need be.
+
+        Where they cannot, this searches by words alone, without reranking, until it is asked again and they can.
+        """
+        try:
+            self._index(index_id).search(query, k=1, mode="semantic", rerank="none", settings={"cache.size": 0})
+        except ModelError as error:
+            _warn(f"{error.message} Searching by words alone.")
+            self._fallen = _BY_WORDS
+            return False
+        self._fallen = {}
+        return True
+
+    def monitor_memory_usage(self, index_id: str | None = None) -> Shape:
+        """Return `memory_mb`, the `components` that are loaded, and a `warning`, empty while all is well.
+
+        Above the limit, 8 GB unless it was set, garbage is collected after a search.
+        """
+        held = self._index(index_id).metrics()
+        return {
+            "memory_mb": held.memory.resident_mb,
+            "components": list(held.loaded),
+            "warning": held.memory.warning,
+        }
+
+    @property
+    def performance(self) -> PerformanceTracker:
+        """The tracker of this pipeline: its `metrics` have the times of stages of the first index."""
+        self._tracker.observe(self._index(None).metrics())
+        return self._tracker
+
+    def track_query(self, query: str) -> AbstractContextManager[None]:
+        """Count what is done in the block as one question; see `PerformanceTracker`."""
+        return self._tracker.track_query(query)
+
     def close(self) -> None:
         """Close the indexes that were opened here."""
         self._stack.close()
@@ -106,13 +209,33 @@ class RetrievalPipeline:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _asked(
+        self,
+        stack: ExitStack,
+        query: str,
+        where: tuple[str | None, Sequence[str]],
+        history: Sequence[Turn],
+        session_id: str | None,
+    ) -> AnswerStream:
+        """Begin an answer; `session_id` is for the cache alone, a conversation is what is given."""
+        index_id, index_ids = where
+        opened = {name: self._index(name) for name in dict.fromkeys(index_ids)}
+        one = self._index(index_id) if not opened else None
+        asked = (
+            one if isinstance(one, Index) else stack.enter_context(Several(opened or {"index": self._index(index_id)}))
+        )
+        across = {"search.across": "rrf"} if len(opened) > 1 else {}
+        alone = {"history.turns": 0} if session_id and not history else {}
+        settings = {"answer.on_failure": "llm", **across, **alone, **self._settings, **self._fallen}
+        return asked.ask_stream(query, profile=PROFILE, settings=settings, history=history, session=session_id or "")
+
     def _index(self, index_id: str | None) -> Collection:
         name = next(iter(self._where), "default") if index_id is None else index_id
         where = self._where.get(name, TABLE.format(name))
         if isinstance(where, Collection):
             return where
         if name not in self._opened:
-            made = Collection(where, embedder=self._embedder, extensions=self._extensions)
+            made = Index(where, embedder=self._embedder, extensions=self._extensions, create=False)
             self._opened[name] = self._stack.enter_context(made)
         return self._opened[name]
 
@@ -146,6 +269,10 @@ def _read(config: Mapping[str, object]) -> dict[str, Any]:
             said["search.mode"] = _MODES.get(str(value), value)
         elif name == "retrieval_k":
             said["search.depth"] = str(value)
+        elif name == "cache_enabled":
+            said.update({} if value else {"cache.size": 0})
+        elif name in {"verify", "verify_answers"}:
+            said["answer.verify"] = "flag" if value else "mark"
         elif name == "ai_rerank":
             said.update({} if value else {"rerank.model": "none"})
         else:

@@ -66,6 +66,27 @@ class IndexRetriever(BaseRetriever):
         return retried(lambda: parts.embedder.embed_passages(texts), plan.patience.retry)
 
 
+class BM25Retriever(IndexRetriever):
+    """Words alone."""
+
+    def __init__(self, index: Index) -> None:
+        super().__init__(index, "bm25")
+
+
+class DenseRetriever(IndexRetriever):
+    """Meaning alone."""
+
+    def __init__(self, index: Index) -> None:
+        super().__init__(index, "semantic")
+
+
+class HybridRetriever(IndexRetriever):
+    """Both, joined as the index's settings say."""
+
+    def __init__(self, index: Index) -> None:
+        super().__init__(index, "hybrid")
+
+
 class Registry:
     """The parts that were written by hand, by name."""
 
