@@ -165,6 +165,7 @@ def plan_of(settings: Settings) -> SearchPlan:
         depth=chosen.depth,
         k1=chosen.k1,
         b=chosen.b,
+        lexical=chosen.lexical,
         gates=parse_filter(chosen.gates) if chosen.gates else EVERYTHING,
         filter_stage=chosen.filter_stage,
         window=chosen.window,

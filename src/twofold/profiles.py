@@ -229,45 +229,58 @@ _MODES = _profile(
     lacks=("It states no k, no depth and no constant for ranks: the defaults stay.",),
 )
 
+_AANAE_STATED: _Stated = {
+    "analyser": ("simple", "13, C9"),
+    "enricher": ("rules", "7"),
+    "search.k": (5, "C16"),
+    "search.mode": ("hybrid", "30"),
+    "search.depth": ("5x", "25, C8"),
+    "search.gates": (QUALITY_GATES, "45"),
+    "search.filter_stage": ("pre", "C10"),
+    "search.on_failure": ("degrade", "77, C17"),
+    "fusion.form": ("additive", "30, C1, C2"),
+    "likeness.passages": (0, "C1"),
+    "fusion.lexical_weight": (0.35, "30, C2"),
+    "fusion.dense_weight": (0.7, "30, C2"),
+    "fusion.lexical_norm": ("max", "30, C5, adapted"),
+    "fusion.dense_norm": ("none", "30, C5"),
+    "boost.rules": (MappingProxyType({SHORT_SHEET_RULE: 0.15}), "42"),
+    "boost.stage": ("fused", "42, C11"),
+    "rerank.model": (CROSS_ENCODER, "48"),
+    "rerank.candidates": (50, "25, 48"),
+    "rerank.keep": (10, "C16"),
+    "rerank.weight": (1.0, "C11"),
+    "rerank.tokens": (512, "51"),
+    "metadata.features": (0.0, "81"),
+    "metadata.kind": (0.0, "81"),
+    "rewrite.by_intent": (True, "40"),
+    "patience.retries": (3, "78, C18"),
+    "patience.backoff_seconds": (1.0, "78, C18"),
+    **ANSWERS_OF["aanae"],
+}
+_AANAE_LACKS = (
+    "bge-large-en-v1.5 (20) and its other prefix (21): the default embedder is its small sibling.",
+    "bge-reranker-large (48) is not in the catalogue; a smaller cross-encoder reads instead.",
+    "Three retries wait 1, 2 and 4 seconds (C18); for three attempts set patience.retries to 2.",
+)
+
 _AANAE = _profile(
     "aanae",
     "Meaning in full and 0.35 of words, only passages of quality, a cross-encoder's order, three retries.",
-    {
-        "analyser": ("simple", "13, C9"),
-        "enricher": ("rules", "7"),
-        "search.k": (5, "C16"),
-        "search.mode": ("hybrid", "30"),
-        "search.depth": ("5x", "25, C8"),
-        "search.gates": (QUALITY_GATES, "45"),
-        "search.filter_stage": ("pre", "C10"),
-        "search.on_failure": ("degrade", "77, C17"),
-        "fusion.form": ("additive", "30, C1, C2"),
-        "likeness.passages": (0, "C1"),
-        "fusion.lexical_weight": (0.35, "30, C2"),
-        "fusion.dense_weight": (0.7, "30, C2"),
-        "fusion.lexical_norm": ("max", "30, C5, adapted"),
-        "fusion.dense_norm": ("none", "30, C5"),
-        "boost.rules": (MappingProxyType({SHORT_SHEET_RULE: 0.15}), "42"),
-        "boost.stage": ("fused", "42, C11"),
-        "rerank.model": (CROSS_ENCODER, "48"),
-        "rerank.candidates": (50, "25, 48"),
-        "rerank.keep": (10, "C16"),
-        "rerank.weight": (1.0, "C11"),
-        "rerank.tokens": (512, "51"),
-        "metadata.features": (0.0, "81"),
-        "metadata.kind": (0.0, "81"),
-        "rewrite.by_intent": (True, "40"),
-        "patience.retries": (3, "78, C18"),
-        "patience.backoff_seconds": (1.0, "78, C18"),
-        **ANSWERS_OF["aanae"],
-    },
+    _AANAE_STATED,
     aliases=("additive-gated",),
     lacks=(
-        "bge-large-en-v1.5 (20) and its other prefix (21): the default embedder is its small sibling.",
-        "bge-reranker-large (48) is not in the catalogue; a smaller cross-encoder reads instead.",
+        *_AANAE_LACKS,
         "ts_rank_cd (15) lies between 0 and 1 and BM25 does not: it is divided by its best before 0.35 of it counts.",
-        "Three retries wait 1, 2 and 4 seconds (C18); for three attempts set patience.retries to 2.",
     ),
+)
+
+_AANAE_LOCAL = _profile(
+    "aanae-local",
+    "As aanae without its database: words score by the cosine of TF-IDF, as they are, instead of BM25 over its best.",
+    {**_AANAE_STATED, "search.lexical": ("tfidf", "15, 79"), "fusion.lexical_norm": ("none", "79")},
+    aliases=("additive-gated-local",),
+    lacks=_AANAE_LACKS,
 )
 
 PROFILES: tuple[Profile, ...] = (
@@ -281,6 +294,7 @@ PROFILES: tuple[Profile, ...] = (
     _LOCALGPT_UI,
     _MODES,
     _AANAE,
+    _AANAE_LOCAL,
 )
 _BY_NAME = {name: profile for profile in PROFILES for name in (profile.name, *profile.aliases)}
 

@@ -48,6 +48,10 @@ class SearchSettings:
             description="How many candidates each arm hands to the fusion, or how many times k: `100`, `5x`.",
         ),
     ] = "100"
+    lexical: Annotated[
+        Literal["bm25", "tfidf"],
+        Meta(description="How words score: BM25, or the cosine of TF-IDF vectors as scikit-learn has it, in [0, 1]."),
+    ] = "bm25"
     k1: Annotated[float, Meta(ge=0, le=10, description="BM25: how soon repeats of a word stop counting.")] = 1.2
     b: Annotated[float, Meta(ge=0, le=1, description="BM25: how much long passages are held back.")] = 0.75
     gates: Annotated[

@@ -213,6 +213,6 @@ def test_item_68_answers_are_kept_for_five_minutes() -> None:
 def test_rerankers_replace_the_fused_score_in_the_systems_profiles_and_are_blended_in_ours() -> None:
     weights = {one.name: of(one.name).rerank.weight for one in PROFILES if of(one.name).rerank.model != "none"}
 
-    assert weights == {"precise": 0.2, "voicevault": 1, "orchestrator": 1, "localgpt": 1, "aanae": 1}
+    assert weights == {"precise": 0.2, "voicevault": 1, "orchestrator": 1, "localgpt": 1, "aanae": 1, "aanae-local": 1}
     assert of("orchestrator").rerank.threshold == 0.3
     assert {of(name).rerank.model for name in weights} == {CROSS_ENCODER}

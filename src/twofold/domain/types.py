@@ -233,22 +233,25 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class TermQuery:
-    """The lexical question: how much each term counts, and BM25's two settings.
+    """The lexical question: how much each term counts, the formula, and BM25's two settings.
 
     `weights` holds a term's count in the query times any boost, > 0. `k1` ≥ 0 says how soon repeats stop counting,
     `b` in [0, 1] how much long passages are held back. `statistics`, when given, replaces the collection's own.
+    `scorer` is `bm25` or `tfidf`: see `twofold.lexical.bm25` and `twofold.lexical.tfidf`.
     """
 
     weights: Mapping[str, float]
     k1: float = 1.2
     b: float = 0.75
     statistics: Statistics | None = None
+    scorer: str = "bm25"
 
 
 @dataclass(frozen=True, slots=True)
 class TermScore:
-    """One term's part in a passage's BM25 score: `weight · idf · saturation == score`.
+    """One term's part in a passage's lexical score: `weight · idf · saturation == score`.
 
+    Under TF-IDF the saturation is the term's share of the passage's vector, over the length of the question's.
     `origin` says whether the question has the term or feedback added it. `word` is the whole word behind the term,
     where an explanation was asked for, else empty.
     """

@@ -34,6 +34,7 @@ class SearchPlan:
     neighbours on either side come with each passage. `feedback` is how many terms are taken from what meaning found
     first, `by_intent` narrows a question to the passages of the kind that it asks for, if there are any. `profile` is
     a name for the trace. `wanted` is how many passages were asked for, which may be more than `k`.
+    `lexical` is the formula for words, `bm25` or `tfidf`.
     """
 
     k: int = 10
@@ -41,6 +42,7 @@ class SearchPlan:
     depth: int | str = 100
     k1: float = 1.2
     b: float = 0.75
+    lexical: str = "bm25"
     filter: Filter = EVERYTHING
     gates: Filter = EVERYTHING
     filter_stage: str = "pre"

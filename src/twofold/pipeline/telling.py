@@ -77,7 +77,7 @@ def _chance(parts: SearchParts, view: View, run: Run, relevance: Mapping[int, fl
     calibration = calibration_for(parts.aids.calibrations, run.heard.mode, embedder, reranker)
     understood = run.heard.understood
     terms = (understood.meant or understood.parsed).terms
-    if calibration is None or len(terms.weights) > MOST_TERMS:
+    if calibration is None or len(terms.weights) > MOST_TERMS or run.plan.lexical != "bm25":
         return None
     asked = replace(terms, k1=run.plan.k1, b=run.plan.b)
     signals = signals_of(view, run.arms.found, run.standing.ranking, asked, relevance or None)

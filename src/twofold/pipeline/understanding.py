@@ -172,7 +172,9 @@ def _heard(
 ) -> Heard:
     by_words = Stage.LEXICAL in footing.left
     asked = [
-        Asked(replace(one.terms, k1=plan.k1, b=plan.b) if by_words else None, vectors.get(one.words))
+        Asked(
+            replace(one.terms, k1=plan.k1, b=plan.b, scorer=plan.lexical) if by_words else None, vectors.get(one.words)
+        )
         for one in understood.wordings
     ]
     if understood.hypothetical and MADE_UP + understood.hypothetical in vectors:

@@ -4,6 +4,7 @@ It scores every passage for every question with the reference formulas. Other st
 """
 
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,8 @@ from twofold.domain.types import (
 )
 from twofold.lexical.bm25 import explain, reference_scores, statistics_of
 from twofold.lexical.phrases import occurs
+from twofold.lexical.tfidf import explain as explain_tfidf
+from twofold.lexical.tfidf import passage_norm, smooth_idf
 from twofold.stores.preferences import checked
 
 NOTHING = TermCounts({}, 0)
@@ -55,6 +58,7 @@ class MemoryView:
     def __init__(self, state: State) -> None:
         self._state = state
         self._chunks = {indexed.chunk.key: indexed for entry in state.entries.values() for indexed in entry.chunks}
+        self._holding: Counter[str] = Counter()  # in how many passages each term occurs; counted when first needed
 
     @property
     def generation(self) -> int:
@@ -81,6 +85,9 @@ class MemoryView:
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
         """Give the true BM25 score of each key."""
         statistics = query.statistics or self.statistics(tuple(query.weights))
+        if query.scorer == "tfidf":
+            explained = [self._tfidf(query, int(key), statistics) for key in keys]
+            return np.array([sum((part.score for part in parts), 0.0) for parts in explained], dtype=np.float64)
         known = replace(query, statistics=statistics)
         totals = [reference_scores(known, [self._terms(int(key))])[0] for key in keys]
         return np.array(totals, dtype=np.float64)
@@ -102,8 +109,19 @@ class MemoryView:
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
         """Give each occurring term's part in the query's order."""
         terms = self._terms(key)
+        if query.scorer == "tfidf":
+            return self._tfidf(query, key, query.statistics or self.statistics(tuple(query.weights)))
         occurring = tuple(term for term in query.weights if term in terms.counts)
         return explain(query, terms, query.statistics or self.statistics(occurring))
+
+    def _tfidf(self, query: TermQuery, key: int, statistics: Statistics) -> tuple[TermScore, ...]:
+        counts = self._terms(key).counts
+        if not self._holding:
+            self._holding.update(
+                term for one in self._chunks.values() for term, often in one.terms.counts.items() if often
+            )
+        idfs = {term: smooth_idf(len(self._chunks), self._holding[term]) for term in counts}
+        return explain_tfidf(query, self._terms(key), passage_norm(counts, idfs), statistics)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count passages, their words, and in how many of them each term occurs."""

@@ -1,5 +1,6 @@
 """A lexical question made ready for a snapshot: looked up once, used by everything that the question asks for."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,8 +11,10 @@ from numpy.typing import NDArray
 from twofold.domain.types import Statistics, TermQuery
 from twofold.kernels import count_marked
 from twofold.lexical.bm25 import inverse_document_frequency
+from twofold.lexical.tfidf import idfs_of, norm_of_query
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.snapshot import Part, Snapshot
+from twofold.stores.local.tfidf import passage_norms
 
 NORMS_REMEMBERED = 4
 
@@ -24,7 +27,8 @@ class ResolvedTerms:
     """A question's terms as a snapshot knows them.
 
     `idfs` say how rare each is; `weights` (T,) are its weight in the question times that; `stretches` say where each
-    part's postings of each term begin and end; `norms` are BM25's length norms of each part's slots.
+    part's postings of each term begin and end; `norms` are BM25's length norms of each part's slots, or, for TF-IDF,
+    the lengths of passage and question multiplied.
     """
 
     idfs: tuple[float, ...]
@@ -39,10 +43,21 @@ def resolve(connection: apsw.Connection, known: KnownTerms, snapshot: Snapshot, 
     ids = known.ids(connection, terms)
     stretches = stretches_of(snapshot, ids)
     statistics = query.statistics or _counted(snapshot, terms, stretches)
+    if query.scorer == "tfidf":
+        return _resolved_tfidf(snapshot, query, statistics, stretches)
     idfs = tuple(inverse_document_frequency(statistics.chunks, statistics.frequencies.get(term, 0)) for term in terms)
     weights = [weight * idf for weight, idf in zip(query.weights.values(), idfs, strict=True)]
     norms = _norms(snapshot, query, statistics.average_length)
     return ResolvedTerms(idfs, np.array(weights, dtype=np.float64), stretches, norms)
+
+
+def _resolved_tfidf(
+    snapshot: Snapshot, query: TermQuery, statistics: Statistics, stretches: tuple[tuple[Offsets, Offsets], ...]
+) -> ResolvedTerms:
+    idfs = idfs_of(query, statistics)
+    weights = np.array([weight * idf for weight, idf in zip(query.weights.values(), idfs, strict=True)])
+    asked = norm_of_query(query, statistics) or math.inf  # no living passage holds any of the terms
+    return ResolvedTerms(idfs, weights, stretches, tuple(asked * norms for norms in passage_norms(snapshot)))
 
 
 def statistics_of(

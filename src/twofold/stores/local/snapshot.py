@@ -62,13 +62,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """One state of the collection. `norms` and `masks` are filled by questions and die with the snapshot."""
+    """One state of the collection. `norms`, `masks` and `tfidf_norms` are filled by questions and die with it."""
 
     state: State
     recipe: Recipe | None
     parts: tuple[Part, ...]
     norms: dict[tuple[float, float, float], tuple[NDArray[np.float64], ...]] = field(default_factory=dict)
     masks: dict[str, tuple[NDArray[np.uint8] | None, ...]] = field(default_factory=dict)
+    tfidf_norms: list[tuple[NDArray[np.float64], ...]] = field(default_factory=list)  # at most one
 
     @property
     def last_row(self) -> int:

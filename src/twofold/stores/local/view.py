@@ -31,6 +31,7 @@ from twofold.stores.local.resolve import Offsets, ResolvedTerms, added, resolve,
 from twofold.stores.local.rows import reading
 from twofold.stores.local.scoping import masks_of, storable
 from twofold.stores.local.snapshot import Snapshot
+from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 
 
 class LocalView:
@@ -57,7 +58,7 @@ class LocalView:
 
     @reading("a segment")
     def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
-        """Rank the k best passages by BM25."""
+        """Rank the k best passages by BM25, or by TF-IDF."""
         if not query.weights or not self._snapshot.parts:
             return EMPTY_RANKING
         terms = self._resolved(query)
@@ -65,7 +66,11 @@ class LocalView:
         masks = masks_of(self._connection, self._snapshot, scope)
         for place, (part, mask) in enumerate(zip(self._snapshot.parts, masks, strict=True)):
             held, stretch, norms = part.segment, terms.stretches[place], terms.norms[place]
-            slots, found = bm25_top(held.slots, held.frequencies, *stretch, terms.weights, norms, query.k1, mask, k)
+            if query.scorer == "tfidf":
+                idfs = np.array(terms.idfs)
+                slots, found = tfidf_top(held.slots, held.frequencies, *stretch, terms.weights, idfs, norms, mask, k)
+            else:
+                slots, found = bm25_top(held.slots, held.frequencies, *stretch, terms.weights, norms, query.k1, mask, k)
             keys.append(held.keys[slots])
             scores.append(found)
         return Ranking.of(np.concatenate(keys), _numbers(np.concatenate(scores)), k)
@@ -95,9 +100,11 @@ class LocalView:
         for place, places, slots in self._located(keys):
             order = np.argsort(slots)
             rising = slots[order].astype(np.uint32)
-            scores[places[order]] = added(
-                self._often(terms, place, rising), terms, terms.norms[place][rising], query.k1
-            )
+            often, norms = self._often(terms, place, rising), terms.norms[place][rising]
+            if query.scorer == "tfidf":
+                scores[places[order]] = tfidf_added(often, terms.weights, np.array(terms.idfs), norms)
+            else:
+                scores[places[order]] = added(often, terms, norms, query.k1)
         return scores
 
     @reading("a segment")
@@ -124,7 +131,9 @@ class LocalView:
         parts = []
         for (term, weight), idf, frequency in zip(query.weights.items(), terms.idfs, often, strict=True):
             if frequency:
-                score = (weight * idf) * saturation(frequency, norm, query.k1)
+                is_bm25 = query.scorer != "tfidf"
+                part = saturation(frequency, norm, query.k1) if is_bm25 else frequency * idf / norm
+                score = (weight * idf) * part
                 parts.append(TermScore(term, weight, idf, frequency, score))
         return tuple(parts)
 
