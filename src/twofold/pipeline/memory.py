@@ -26,6 +26,9 @@ LARGEST_SIZE = 1_000
 MOST_MEMORIES = 8
 SCOPES = ("shared", "session")
 
+now = time.monotonic
+"""The clock of every memory that is given none of its own: seconds that never go back."""
+
 ROUNDING = 1e-6
 """What a cosine of float32 vectors may be off: 0.98 exactly is no hit, however its vectors were rounded."""
 
@@ -97,9 +100,9 @@ class _Entry(Generic[Value]):
 class SearchMemory(Generic[Value]):
     """Remembers frozen answers. Bears calls from several threads. `clock` gives seconds that never go back."""
 
-    def __init__(self, plan: CachePlan = CachePlan(), clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, plan: CachePlan = CachePlan(), clock: Callable[[], float] | None = None) -> None:
         self._plan = plan
-        self._clock = clock
+        self._clock = now if clock is None else clock
         self._turn = threading.Lock()
         self._entries: OrderedDict[MemoryKey, _Entry[Value]] = OrderedDict()
         self._counts = MemoryCounts()
@@ -190,8 +193,8 @@ class SearchMemory(Generic[Value]):
 
     def _forget_old(self, key: MemoryKey) -> None:
         """Forget what has lived long enough, and what an earlier state of this key's collections answered."""
-        now = self._clock()
-        expired = [other for other, entry in self._entries.items() if now - entry.made >= self._plan.seconds]
+        moment = self._clock()
+        expired = [other for other, entry in self._entries.items() if moment - entry.made >= self._plan.seconds]
         for other in expired:
             del self._entries[other]
         stale = [other for other in self._entries if _is_newer(key, other)]

@@ -1,0 +1,115 @@
+"""Checklist 68 through searches: 0.98 exactly is a miss and 0.981 a hit, another session a miss, 301 s a miss."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from exact_scores import Known
+from twofold import Index
+from twofold.compat.localgpt import RetrievalPipeline
+from visiting import fill, visiting
+
+ASKED, NEAR = "how do I undo the last commit", "How to undo the last commit?"
+QUIET = {"rerank.model": "none"}
+
+
+class Clock:
+    """The seconds that a test says have gone by."""
+
+    now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr("twofold.pipeline.memory.now", made)
+    return made
+
+
+def made_index(cosine: float = 1.0) -> Index:
+    """Return an index whose embedder gives the second question this cosine with the first."""
+    index = Index(":memory:", embedder=Known({}, {NEAR: cosine}))
+    index.add("Undo the last commit with git reset.", source="reset.md")
+    return index
+
+
+@pytest.fixture
+def index() -> Iterator[Index]:
+    with made_index() as made:
+        yield made
+
+
+@pytest.mark.parametrize(("cosine", "hit"), [(0.979, False), (0.98, False), (0.981, True), (1.0, True)])
+def test_more_than_0_98_is_a_hit_and_0_98_itself_a_miss(cosine: float, *, hit: bool) -> None:
+    with made_index(cosine) as index:
+        index.search(ASKED, profile="localgpt", settings=QUIET)
+        found = index.search(NEAR, profile="localgpt", settings=QUIET)
+
+    assert bool(found.cached) is hit
+    assert not hit or found.cached.startswith(f"a question with the cosine {cosine:.4f}")
+
+
+@pytest.mark.parametrize("question", [ASKED, NEAR])
+@pytest.mark.parametrize(("seconds", "hit"), [(0.0, True), (299.0, True), (300.0, False), (301.0, False)])
+def test_what_was_found_is_good_for_300_seconds(
+    index: Index, clock: Clock, question: str, seconds: float, *, hit: bool
+) -> None:
+    index.search(ASKED, profile="localgpt", settings=QUIET)
+    clock.now += seconds
+    found = index.search(question, profile="localgpt", settings=QUIET)
+
+    assert bool(found.cached) is hit
+    assert not hit or found.cached.endswith(f", {seconds:.0f} s ago")
+
+
+def test_under_session_scope_another_session_is_a_miss(index: Index) -> None:
+    said = {**QUIET, "cache.scope": "session"}
+    index.search(ASKED, profile="localgpt", settings=said, session="anna")
+
+    assert not index.search(ASKED, profile="localgpt", settings=said, session="ben").cached
+    assert not index.search(ASKED, profile="localgpt", settings=said).cached
+    assert index.search(ASKED, profile="localgpt", settings=said, session="anna").cached
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"cache.seconds": 200.0}, {"fusion.dense_weight": 0.4}, {"search.window": 1}, {"search.depth": "30"},
+        {"rerank.model": "word-overlap"}, {"search.gates": "source == reset.md"}, {"cache.size": 0},
+    ],
+)  # fmt: skip
+def test_settings_that_differ_share_nothing(index: Index, other: dict[str, object]) -> None:
+    index.search(ASKED, profile="localgpt", settings=QUIET)
+
+    assert not index.search(ASKED, profile="localgpt", settings={**QUIET, **other}).cached
+    assert index.search(ASKED, profile="localgpt", settings=QUIET).cached
+    assert not index.search(ASKED).cached
+    assert not index.search(ASKED, profile="localgpt", k=3, settings=QUIET).cached
+
+
+def test_its_own_pipeline_remembers(index: Index, clock: Clock) -> None:
+    pipeline = RetrievalPipeline({"git": index}, {"ai_rerank": False})
+    first = pipeline.retrieve(ASKED)
+    again = pipeline.retrieve(ASKED)
+    assert (again, index.metrics().cache_hit_rate) == (first, 0.5)
+    clock.now += 301.0
+    pipeline.retrieve(ASKED)
+
+    assert index.metrics().cache_hit_rate == pytest.approx(1 / 3)
+    assert index.metrics().queries == 3
+
+
+def test_over_http_the_profile_of_a_request_remembers(tmp_path: Path, clock: Clock) -> None:
+    fill(tmp_path)
+    body = {"query": "undo the last commit", "profile": "localgpt", "rerank": False}
+    with visiting(tmp_path) as visit:
+        given = [visit.client.post("/v1/indexes/notes/search", json=body).json()["cached"] for _ in range(2)]
+        clock.now += 301.0
+        late = visit.client.post("/v1/indexes/notes/search", json=body).json()["cached"]
+
+    assert (given[0], late) == ("", "")
+    assert given[1].startswith("the same question, ")
