@@ -37,7 +37,7 @@ def test_nothing_is_kept_unless_a_setting_says_so(run: Run) -> None:
 
     assert not (home() / FOLDER).exists()
     assert shown.code == 0
-    assert shown.out.startswith("No questions are logged. Turn it on with")
+    assert shown.out.startswith("No questions are logged.\n  Write `log: {queries: true}`")
 
 
 @pytest.mark.usefixtures("ready")

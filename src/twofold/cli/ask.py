@@ -19,7 +19,8 @@ from twofold.cli.launch import open_index
 from twofold.cli.models import ensure_present
 from twofold.cli.options import EmbedderOption, FilterOption, IndexesOption, JsonOption
 from twofold.cli.progress import progress_on
-from twofold.cli.screen import Screen, from_here, one_line, printable, screen_on, shortened
+from twofold.cli.screen import Screen, from_here, one_line, screen_on, shortened
+from twofold.cli.wrapping import WordWrap, wrapped
 from twofold.domain.errors import InvalidInputError, error_of
 from twofold.index import Index
 
@@ -129,6 +130,7 @@ class _Told:
 
     def __init__(self, screen: Screen, *, as_json: bool, stream: bool) -> None:
         self._screen = screen
+        self._text = WordWrap(screen)
         self._as_json = as_json
         self._stream = stream
 
@@ -140,8 +142,7 @@ class _Told:
             if self._as_json and self._stream:
                 write_json(event)
             elif isinstance(event, ChunkEvent) and self._stream and not self._as_json:
-                self._screen.stream.write(printable(event.content))
-                self._screen.stream.flush()
+                self._text.write(event.content)
             elif isinstance(event, DoneEvent):
                 self._end(event.answer)
 
@@ -150,8 +151,8 @@ class _Told:
             write_json(answer)
         else:
             if not self._stream:
-                self._screen.stream.write(printable(answer.text))
-            self._screen.line()
+                self._text.write(answer.text)
+            self._text.end()
             draw_rest(self._screen, answer)
 
 
@@ -177,7 +178,7 @@ def draw_rest(screen: Screen, answer: Answer) -> None:
 def _summary(answer: Answer) -> str:
     kinds = {"extractive": "Extracts of the documents, no language model", "generated": "Written by a language model",
              "ungrounded": "A language model's own words, from no document"}  # fmt: skip
-    said = [kinds[answer.mode] if not answer.refused else "No answer"]
+    said = [kinds[answer.mode] if not answer.refused else "No answer; `twofold search` shows more passages"]
     if answer.mode == "generated" and answer.sentences:
         checked = [one for one in answer.sentences if one.supported is not None]
         said.append(f"{sum(bool(one.supported) for one in checked)} of {len(checked)} sentences borne out")
@@ -189,15 +190,16 @@ def _drawn(screen: Screen, citation: Citation, *, known: bool) -> str:
     page = f", p. {citation.page}" if citation.page is not None else f", {citation.place}" if citation.place else ""
     section = f" › {' › '.join(citation.heading)}" if citation.heading else ""
     where = one_line(f"{_of(citation)}{from_here(citation.source)}{page}{section}")
-    quote = shortened(one_line(citation.quote), _QUOTED)
+    quote = wrapped(screen, shortened(one_line(citation.quote), _QUOTED), "    ")
     if known:
-        return f"    {quote}"
-    return f"{screen.paint(f'[{citation.number}]', 'cyan')} {screen.paint(where, 'bold')}\n    {quote}"
+        return quote
+    return f"{screen.paint(f'[{citation.number}]', 'cyan')} {screen.paint(where, 'bold')}\n{quote}"
 
 
 def _nearest(screen: Screen, source: Source) -> str:
     where = one_line(f"{_of(source)}{from_here(source.source)}")
-    return f"  {screen.paint(where, 'bold')}: {shortened(one_line(source.text), _QUOTED)}"
+    text = wrapped(screen, shortened(one_line(source.text), _QUOTED), "    ")
+    return f"  {screen.paint(where, 'bold')}\n{text}"
 
 
 def _of(one: Citation | Source) -> str:

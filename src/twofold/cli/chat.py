@@ -10,7 +10,8 @@ import typer
 from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent
 from twofold.cli.ask import LlmOption, draw_rest, opened_to_ask
 from twofold.cli.options import EmbedderOption, IndexesOption
-from twofold.cli.screen import Screen, one_line, printable, screen_on
+from twofold.cli.screen import Screen, one_line, screen_on
+from twofold.cli.wrapping import WordWrap
 
 if TYPE_CHECKING:
     from twofold.asked import Answering
@@ -19,7 +20,7 @@ _LEAVING = frozenset({"/quit", "/exit", "/q", "exit", "quit"})
 _COMMAND = re.compile(r"/\w*(?:\s.*)?")  # `/etc/hosts` is none
 _HELP = """Each line is a question; "and X?", "what about X?" and "why?" go on from the one before.
 /help   show this
-/new    forget what was said and begin anew
+/new    forget what was said and start over
 /quit   end, as an empty line does
 A question that begins with a slash is asked with a space before it."""
 
@@ -77,15 +78,16 @@ def _asked(screen: Screen) -> str:
 
 def _answer(screen: Screen, opened: "Answering", question: str, session: str, llm: str | None) -> None:
     events = opened.ask_stream(question, llm=llm, session=session)
+    text = WordWrap(screen)
     try:
         for event in events:
             if isinstance(event, ChunkEvent):
-                screen.stream.write(printable(event.content))
-                screen.stream.flush()
+                text.write(event.content)
             elif isinstance(event, DoneEvent):
-                screen.line()
+                text.end()
                 draw_rest(screen, event.answer)
             elif isinstance(event, ErrorEvent):
+                text.end()
                 screen.line(screen.paint(f"{event.message} {event.remedy}", "red"))
         screen.line()
     finally:

@@ -22,7 +22,8 @@ from twofold.stores.query_log import LoggedQuery, QueryLog
 Form = Literal["records", "queries"]
 _FORMS: Sequence[Form] = ("records", "queries")
 _LEAST_QUESTION = 24
-_TURN_ON = "Turn it on with `log: {queries: true}` in the settings file, or TWOFOLD_LOG__QUERIES=true."
+_OFF = "No questions are logged."
+_TURN_ON = "  Write `log: {queries: true}` into your settings file, or set TWOFOLD_LOG__QUERIES=true."
 
 
 Weak = Annotated[bool, typer.Option("--weak", help="Show the questions that went badly, and how each week went.")]
@@ -71,7 +72,7 @@ def log(
     if as_json:
         write_json(entries[::-1][:most] if report is None else report)
     elif not entries:
-        screen_on().line("Nothing is logged." if settings.log.queries else f"No questions are logged. {_TURN_ON}")
+        screen_on().line("Nothing is logged yet." if settings.log.queries else f"{_OFF}\n{_TURN_ON}")
     elif report is None:
         _draw(screen_on(), entries[::-1][:most])
     else:
@@ -104,7 +105,7 @@ def _exported(entries: Sequence[LoggedQuery], path: Path, form: str) -> int:
 
 
 def _draw(screen: Screen, entries: Iterable[LoggedQuery]) -> None:
-    rows = [("when (UTC)", "found", "chance", "ms", "")]
+    rows = [("when (UTC)", "found", "chance", "ms", "weak")]
     rows += [
         (
             one.at[:16].replace("T", " "),

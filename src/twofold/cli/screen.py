@@ -40,6 +40,11 @@ class Screen:
     colour: bool
     width: int
 
+    @property
+    def wraps(self) -> bool:
+        """Whether lines end somewhere: on a terminal, not in a pipe."""
+        return self.width < _UNBOUNDED
+
     def line(self, text: str = "") -> None:
         """Write one line. `text` is our own or has been through `printable`."""
         self.stream.write(text + "\n")

@@ -134,7 +134,7 @@ def lost(case: Case) -> tuple[str, str]:
             return _dropped(case, name, before, at)
         before, at = name, rank
     if case.shown is not None:
-        return "", f"It was found, at rank {at} of {case.plan.k}."
+        return "", f"It was found, at rank {at}; up to {case.plan.k} are shown."
     return "cut", f"It is at rank {at}, and {case.plan.k} passages were asked for."
 
 

@@ -90,7 +90,7 @@ def check(plan: SearchPlan) -> None:
             raise InvalidInputError(f"There is no {what} {value!r}.", f"Use one of {', '.join(known)}.")
     if not (plan.k >= 1 and max(plan.k, plan.wanted) <= LARGEST_K):
         wrong = max(plan.k, plan.wanted)
-        raise InvalidInputError(f"k must be from 1 to {LARGEST_K}, not {wrong}.", "Ask for fewer passages.")
+        raise InvalidInputError(f"k must be from 1 to {LARGEST_K}, not {wrong}.", "Ask for 10, for example.")
     if not 0 <= plan.window <= LARGEST_WINDOW:
         raise InvalidInputError(f"The window must be from 0 to {LARGEST_WINDOW}, not {plan.window}.", "Try 2.")
     if not 1 <= plan.reach <= LARGEST_DEPTH:
