@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from twofold.domain.filters import EVERYTHING, Filter
+from twofold.domain.filters import EVERYTHING
 from twofold.domain.generators import Generator
 from twofold.late import late
+from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
 from twofold.searcher import NO_SETTINGS, Asking
 from twofold.stores.sessions import Sessions
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from twofold.answer.events import Event
     from twofold.answer.types import Answer
     from twofold.asker import Asker, Searching
+    from twofold.pipeline.answering import Cut
     from twofold.pipeline.ask import AnswerStream
 
 
@@ -31,7 +33,7 @@ class Answering:
         llm: str | Generator | None = None,
         k: int | None = None,
         mode: str | None = None,
-        filter: Filter = EVERYTHING,  # noqa: A002
+        filter: FilterLike = EVERYTHING,  # noqa: A002
         profile: str | None = None,
         settings: Mapping[str, object] = NO_SETTINGS,
         history: Sequence[Turn] = (),
@@ -51,6 +53,33 @@ class Answering:
         asking = Asking(k, mode, filter, None, profile, settings, tuple(history), session)
         return self._asker.ask(question, asking, llm, on_event)
 
+    async def aask(  # noqa: PLR0913  # each may be left out
+        self,
+        question: str,
+        *,
+        llm: str | Generator | None = None,
+        k: int | None = None,
+        mode: str | None = None,
+        filter: FilterLike = EVERYTHING,  # noqa: A002
+        profile: str | None = None,
+        settings: Mapping[str, object] = NO_SETTINGS,
+        history: Sequence[Turn] = (),
+        session: str = "",
+    ) -> "Answer":
+        """Answer a question in a thread, for programs with an event loop; arguments as for `ask`.
+
+        Where the waiting task is cancelled, the model that writes is stopped.
+        """
+        import asyncio  # 20 ms that a program without an event loop does not need
+
+        asking = Asking(k, mode, filter, None, profile, settings, tuple(history), session)
+        cut: Cut = late("twofold.pipeline.answering:Cut")()
+        try:
+            return await asyncio.to_thread(self._asker.ask, question, asking, llm, None, cut)
+        except asyncio.CancelledError:
+            cut.make()
+            raise
+
     def ask_stream(  # noqa: PLR0913  # each may be left out
         self,
         question: str,
@@ -58,7 +87,7 @@ class Answering:
         llm: str | Generator | None = None,
         k: int | None = None,
         mode: str | None = None,
-        filter: Filter = EVERYTHING,  # noqa: A002
+        filter: FilterLike = EVERYTHING,  # noqa: A002
         profile: str | None = None,
         settings: Mapping[str, object] = NO_SETTINGS,
         history: Sequence[Turn] = (),

@@ -22,7 +22,7 @@ from twofold.pipeline.retrying import RetryingGenerator
 from twofold.pipeline.search_parts import SearchParts
 from twofold.query.follow_up import carried_over
 from twofold.query.history import Memory, Turn
-from twofold.searcher import AS_SET, Asking
+from twofold.searcher import AS_SET, Asking, check_question
 from twofold.settings import Settings, merge
 from twofold.stores.sessions import Sessions
 
@@ -64,11 +64,12 @@ class Asker:
         asking: Asking = AS_SET,
         llm: str | Writes | None = None,
         on_event: Callable[[Event], None] | None = None,
+        cut: Cut | None = None,
     ) -> Answer:
-        """Answer one question; `on_event` hears each event as it happens. See `Index.ask`."""
+        """Answer one question; `on_event` hears each event as it happens, `cut` stops it. See `Index.ask`."""
         answer = None
         try:
-            for event in self._events(question, asking, llm, Cut()):
+            for event in self._events(question, asking, llm, cut or Cut()):
                 if on_event is not None:
                     on_event(event)
                 if isinstance(event, DoneEvent):
@@ -86,6 +87,7 @@ class Asker:
         return AnswerStream(self._events(question, asking, llm, cut), cut)
 
     def _events(self, question: str, asking: Asking, llm: str | Writes | None, cut: Cut) -> Generator[Event]:
+        check_question(question)
         if isinstance(llm, str):
             asking = replace(asking, settings={**asking.settings, "generator": llm})
         session = asking.session

@@ -16,15 +16,17 @@ from twofold.compose import (
     searching_parts,
 )
 from twofold.domain.errors import NotFoundError
-from twofold.domain.filters import EVERYTHING, Filter
-from twofold.domain.ports import Embedder, Reranker
+from twofold.domain.filters import EVERYTHING, fields_of, matches
+from twofold.domain.ports import Embedder, Recipe, Reranker, Store
 from twofold.domain.types import Chunk, Document, DocumentInfo
 from twofold.extensions import NONE_OWN, Extensions, OpenExtensions
 from twofold.models.progress import Progress, ignore
+from twofold.offloading import offloaded
 from twofold.pipeline.metrics import Metrics
 from twofold.pipeline.naming import document_named
 from twofold.pipeline.results import SearchResult
 from twofold.pipeline.types import IndexInfo
+from twofold.query.any_filter import FilterLike, filter_of
 from twofold.query.history import Turn
 from twofold.searcher import AS_SET, NO_SETTINGS, Asking, Searcher
 from twofold.setting_dials import Settings
@@ -54,11 +56,11 @@ class Collection:
         found = Resolved(settings, ()) if settings else resolve(config=config, overrides=overrides)
         self._own_embedder = embedder
         self._store = open_store(where, found.settings, create=create)
-        own = self._store.preferences()
+        own, recipe = _kept_by(self._store)
         if settings is None and own:
             found = resolve(config=config, collection=own, overrides=overrides)
         self._asked = found.settings
-        self._held = held_by(found.settings, self._store.info().recipe, embedder, extensions)
+        self._held = held_by(found.settings, recipe, embedder, extensions)
         self._settings = self._held.settings
         self._ignored = (*found.ignored, *self._held.ignored)
         self._openers = openers_for(self._settings, on_model, OpenExtensions(extensions))
@@ -88,10 +90,19 @@ class Collection:
         """What searches it; several indexes are searched together by theirs."""
         return self._searcher
 
-    def documents(self) -> Sequence[DocumentInfo]:
-        """List all documents by source."""
+    def documents(self, *, filter: FilterLike = EVERYTHING) -> Sequence[DocumentInfo]:  # noqa: A002
+        """List all documents by source, or those that pass a filter; see `search` for how one is written."""
+        condition = filter_of(filter)
         with self._store.view() as view:
-            return list(view.documents())
+            return [info for info in view.documents() if matches(condition, fields_of(info))]
+
+    def __len__(self) -> int:
+        """Count the documents."""
+        return self._store.info().documents
+
+    def __bool__(self) -> bool:
+        """Return true: an index is something, also without documents."""
+        return True
 
     def document(self, name: str) -> Document:
         """Give a document with its text; named as in `delete`."""
@@ -114,25 +125,30 @@ class Collection:
         *,
         k: int | None = None,
         mode: str | None = None,
-        filter: Filter = EVERYTHING,  # noqa: A002
+        filter: FilterLike = EVERYTHING,  # noqa: A002
         rerank: str | Reranker | None = None,
         profile: str | None = None,
         settings: Mapping[str, object] = NO_SETTINGS,
         history: Sequence[Turn] = (),
         session: str = "",
+        offset: int = 0,
     ) -> SearchResult:
         """Find the `k` passages (1 to 1,000) that answer a question best.
 
         `mode` is `hybrid` (words and meaning), `bm25` (words alone) or `semantic` (meaning alone). In the question,
-        `"quoted phrases"` must occur verbatim, `+word` must occur and `-word` must not. `filter` acts before the cut.
+        `"quoted phrases"` must occur verbatim, `+word` must occur and `-word` must not. `filter` acts before the cut: a
+        text such as `"type == .md and year >= 2020"`, a mapping as in JSON, or a `Filter`.
         `rerank` names a model that reads the best again, or is one of your own; `none` leaves it out. `profile` names
         another profile, `settings` other settings by their dotted names, such as `{"fusion.form": "rrf"}`. `history`
         are the turns before a follow-up question; `session` says whose remembered answers may be given again.
+        `offset` passes over so many of the best: with k 10, 10 gives ranks 11 to 20 of the same ranking.
         Raises InvalidInputError for an empty question or a k out of range, MismatchError when the embedder is not the
         one that the index was made with, ModelError when mode is `semantic` and the model cannot be had.
         """
-        asking = Asking(k, mode, filter, rerank, profile, settings, tuple(history), session)
+        asking = Asking(k, mode, filter, rerank, profile, settings, tuple(history), session, offset)
         return self._searcher.search(query, asking)
+
+    asearch = offloaded(search)
 
     def search_many(self, queries: Sequence[str], asking: Asking = AS_SET) -> Sequence[SearchResult]:
         """Search for many questions: all embedded at once, each ranked for itself. Errors as for `search`."""
@@ -162,6 +178,9 @@ class Collection:
             if self._own_embedder is None:
                 self._searching.embedder.close()
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self._where)!r})"
+
     def __enter__(self) -> Self:
         return self
 
@@ -171,3 +190,11 @@ class Collection:
     def _named(self, name: str) -> DocumentInfo:
         with self._store.view() as view:
             return document_named(view, name)
+
+
+def _kept_by(store: Store) -> tuple[Mapping[str, str], Recipe | None]:
+    """Return an index's own settings and its recipe; nothing of one that is not there yet."""
+    try:
+        return store.preferences(), store.info().recipe
+    except NotFoundError:
+        return {}, None

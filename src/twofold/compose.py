@@ -42,11 +42,13 @@ from twofold.ranking.metadata import MetadataWeights
 from twofold.setting_groups import BoostSettings
 from twofold.setting_trust import Ignored, ignored, is_known_embedder
 from twofold.settings import Settings, as_text, is_said, value_from_text, with_values
+from twofold.stores.local.catalog import is_catalog
 from twofold.stores.local.place import real_folder
 from twofold.stores.local.removal import remove
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 from twofold.stores.query_log import QueryLog
+from twofold.stores.unmade import UnmadeStore
 
 MEMORY = ":memory:"
 NONE = "none"
@@ -82,10 +84,16 @@ def spelled_folder(where: str | Path, home: Path) -> Path:
 
 
 def open_store(where: str | Path, settings: Settings, *, create: bool) -> Store:
-    """Open the store of an index."""
+    """Open the store of an index. With `create`, one that is not there is made by the first change."""
     if where == MEMORY:
         return MemoryStore()
     folder = folder_of(where, settings.home)
+    if create and not is_catalog(folder):
+        return UnmadeStore(partial(_open_local, folder, where, settings))
+    return _open_local(folder, where, settings, create=create)
+
+
+def _open_local(folder: Path, where: str | Path, settings: Settings, create: bool) -> Store:  # noqa: FBT001  # a callback's
     try:
         return LocalStore(folder, create=create, wait_seconds=settings.writer_wait_seconds)
     except NotFoundError as error:

@@ -9,7 +9,7 @@ from typing import Literal, overload
 from twofold.asked import Answering
 from twofold.collection import Collection
 from twofold.compose import MEMORY, query_log_of, remove_index
-from twofold.domain.errors import InvalidInputError, ReadError
+from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 from twofold.domain.ports import Embedder, Finding
 from twofold.domain.types import Document, DocumentInfo, Metadata
 from twofold.extensions import NONE_OWN, Extensions
@@ -19,6 +19,7 @@ from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.source_types import LOCAL_FILE, from_origin
 from twofold.ingest.walk import Skipped, load, walk
 from twofold.models.progress import Progress, ignore
+from twofold.pipeline.parts import Parts
 from twofold.pipeline.prepare import prepare
 from twofold.pipeline.reindex import reindex
 from twofold.pipeline.sync import OnProgress, plan_sync, sync
@@ -29,6 +30,7 @@ from twofold.searcher import AS_SET, NO_SETTINGS, Asking
 from twofold.setting_trust import index_may_say
 from twofold.setting_values import as_text
 from twofold.settings import Settings, merge, value_of
+from twofold.stores.memory import MemoryStore
 from twofold.stores.sessions import Sessions, sessions_folder
 
 NO_METADATA: Metadata = {}
@@ -37,8 +39,10 @@ NO_METADATA: Metadata = {}
 class Index(Collection, Answering):
     """A searchable collection of documents.
 
-    `where` is a name (kept under `TWOFOLD_HOME`), a path (kept there), or `":memory:"`. `config` names a file to read
-    instead of `twofold.yaml`, `overrides` are settings by their dotted names that are stronger than all else;
+    `where` is a name (kept under `TWOFOLD_HOME`), a path (kept there), or `":memory:"`. One that is not there yet is
+    made by the first change, `add`, `sync` or `prefer`; until then what reads raises NotFoundError and leaves nothing
+    behind. `config` names a file to read instead of `twofold.yaml`, `overrides` are settings by their dotted names that
+    are stronger than all else;
     `settings` replaces everything that a file, the environment and the index itself say. Where settings are left at
     their defaults an existing index is opened as it was made. `embedder` brings one of your own, `extensions` other
     parts. `on_model` hears of a model being fetched.
@@ -117,8 +121,16 @@ class Index(Collection, Answering):
         self._held.check_fillable()
         limits = limits_of(self._settings)
         if plan:
-            return plan_sync(self._parts, paths, limits, metadata)
+            return plan_sync(self._planned(), paths, limits, metadata)
         return sync(self._parts, paths, limits, progress, metadata)
+
+    def _planned(self) -> Parts:
+        """Return the parts to plan with: those of an empty index in memory where there is none yet."""
+        try:
+            self._store.info()
+        except NotFoundError:
+            return replace(self._parts, store=MemoryStore())
+        return self._parts
 
     def watch(
         self,

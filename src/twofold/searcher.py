@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from twofold.compose import Openers, aids_for, noting, plan_of
 from twofold.domain.errors import InvalidInputError, MismatchError, StorageFullError, StoreError, TwofoldError
-from twofold.domain.filters import EVERYTHING, Filter
+from twofold.domain.filters import EVERYTHING
 from twofold.domain.ports import Reranker
 from twofold.late import late
 from twofold.models.deferred import is_loaded
@@ -18,6 +18,7 @@ from twofold.pipeline.plan import SearchPlan
 from twofold.pipeline.results import SearchResult
 from twofold.pipeline.search import search, search_many
 from twofold.pipeline.search_parts import SearchParts
+from twofold.query.any_filter import FilterLike, filter_of
 from twofold.query.history import Turn
 from twofold.settings import Settings, merge, with_own_models
 
@@ -36,17 +37,20 @@ class Asking:
     """What one search asks otherwise than the settings; None leaves a setting as it is.
 
     `settings` are others by their dotted names, such as `{"fusion.form": "rrf"}`. `rerank` names a reranker, or is one.
-    `history` are the turns before a follow-up question, `session` says whose it is.
+    `history` are the turns before a follow-up question, `session` says whose it is. `filter` is written in any form
+    that `query.any_filter` reads. `offset` is how many of the best passages to pass over: with k 10, `offset` 10 gives
+    those of rank 11 to 20.
     """
 
     k: int | None = None
     mode: str | None = None
-    filter: Filter = EVERYTHING
+    filter: FilterLike = EVERYTHING
     rerank: str | Reranker | None = None
     profile: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     history: tuple[Turn, ...] = ()
     session: str = ""
+    offset: int = 0
 
     @property
     def overrides(self) -> Mapping[str, object]:
@@ -92,6 +96,7 @@ class Searcher:
 
     def find(self, query: str, asking: Asking = AS_SET) -> SearchResult:
         """Search for one question; the caller keeps it in the query log with the answer that it makes of it."""
+        check_question(query)
         parts, plan, settings = self._asked(asking)
         try:
             memory = self._memory_by(settings)
@@ -103,10 +108,12 @@ class Searcher:
             self._record_error(query, error)
             raise
         self._record(found)
-        return found
+        return beyond(found, asking.offset)
 
     def search_many(self, queries: Sequence[str], asking: Asking = AS_SET) -> Sequence[SearchResult]:
         """Search for many questions, embedded together; nothing of it is kept in memory."""
+        for query in queries:
+            check_question(query)
         parts, plan, _ = self._asked(asking)
         try:
             found = search_many(parts, queries, plan, asking.history)
@@ -115,10 +122,12 @@ class Searcher:
             raise
         for one in found:
             self._record(one)
+        found = [beyond(one, asking.offset) for one in found]
         return found if self._query_log is None else [replace(one, degraded=self.log(one)) for one in found]
 
     def why_not(self, query: str, document: str, asking: Asking = AS_SET) -> "WhyNot":
         """Say which stage lost a document; see `Index.why_not`."""
+        check_question(query)
         parts, plan, _ = self._asked(asking)
         said: WhyNot = late("twofold.pipeline.whynot:why_not")(parts, query, document, plan)
         return said
@@ -163,7 +172,8 @@ class Searcher:
         if mode == "hybrid" and settings.embedder == NO_EMBEDDER:
             mode = "bm25"  # what was indexed by words alone is searched by words alone
         most = settings.search.max_results
-        plan = replace(plan, k=min(k, most), wanted=k, mode=mode, filter=asking.filter)
+        first = _checked_offset(asking.offset)
+        plan = replace(plan, k=min(k, most) + first, wanted=k + first, mode=mode, filter=filter_of(asking.filter))
         own = None if asking.rerank is None or isinstance(asking.rerank, str) else asking.rerank
         return replace(base, aids=aids_for(base.aids, settings, self._openers, own)), plan, settings
 
@@ -208,6 +218,23 @@ class Searcher:
             documents=DocumentCounts(counts.retrieved, counts.after_filter, counts.after_rerank),
         )
         self._meter.record_sureness(found.confidence, found.p_answerable)
+
+
+def check_question(query: object) -> None:
+    """Raise InvalidInputError for a question that is no text."""
+    if not isinstance(query, str):
+        raise InvalidInputError(f"A question is text, not {type(query).__name__}.", "Ask in words.")
+
+
+def beyond(found: SearchResult, offset: int) -> SearchResult:
+    """Return a result without its first passages; those that are left keep their ranks."""
+    return replace(found, hits=found.hits[offset:]) if offset else found
+
+
+def _checked_offset(offset: int) -> int:
+    if type(offset) is not int or offset < 0:
+        raise InvalidInputError(f"The offset cannot be {offset!r}.", "Give how many passages to pass over: 0 or more.")
+    return offset
 
 
 def _remembered(parts: SearchParts, memory: "Memory", query: str, plan: SearchPlan, asking: Asking) -> SearchResult:

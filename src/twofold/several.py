@@ -28,7 +28,7 @@ from twofold.pipeline.search_parts import SearchParts
 from twofold.pipeline.standing import Stopwatch
 from twofold.pipeline.understanding import check_embedder
 from twofold.pipeline.whynot import WhyNot, why_not
-from twofold.searcher import AS_SET, Asking, Searcher
+from twofold.searcher import AS_SET, Asking, Searcher, beyond, check_question
 from twofold.settings import Settings, merge
 from twofold.stores.sessions import Sessions, sessions_folder
 
@@ -155,11 +155,15 @@ class Several(Answering):
             searcher.record_stages(timings_ms)
 
     def _found(self, queries: Sequence[str], asking: Asking, across: str | None) -> Sequence[SearchResult]:
+        for query in queries:
+            check_question(query)
         members, lost, how = self._asked(asking, across)
         if how == "global":
             found, more = _as_one(members, lambda parts, plan: search_many(parts, queries, plan, asking.history))
-            return [_told(one, members, (*lost, *more)) for one in found]
-        return _each(members, lost, queries, asking, how)
+            found = [_told(one, members, (*lost, *more)) for one in found]
+        else:
+            found = _each(members, lost, queries, asking, how)
+        return [beyond(one, asking.offset) for one in found]
 
     def close(self) -> None:
         """Close what was opened here. Calling it twice does nothing more."""

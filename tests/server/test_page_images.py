@@ -118,3 +118,20 @@ def test_searches_do_not_wait_for_pages(tmp_path: Path) -> None:
 
     assert {page.result().status_code for page in pages} <= {200, 422}
     assert statuses == {200}
+
+
+def test_a_file_that_two_documents_were_read_from_stays_for_the_other_one(visit: Visit) -> None:
+    pdf = pdf_of([LINES])
+    names = []
+    for name in ("first.pdf", "second.pdf"):
+        sent = visit.client.post("/v1/indexes/notes/documents", files=[("file", (name, pdf))])
+        names.append(visit.finished(sent.json()["id"])["files"][0]["document"])
+    pages = [f"/v1/indexes/notes/documents/{name}/pages/1" for name in names]
+    assert [visit.client.get(page).status_code for page in pages] == [200, 200]
+
+    assert visit.client.delete(f"/v1/indexes/notes/documents/{names[0]}").status_code == 204
+    assert [visit.client.get(page).status_code for page in pages] == [404, 200]
+    kept = list((visit.home / "server" / "originals" / "notes").glob("*.pdf"))
+    assert len(kept) == 1
+    assert visit.client.delete(f"/v1/indexes/notes/documents/{names[1]}").status_code == 204
+    assert not kept[0].exists()

@@ -9,7 +9,7 @@ import pytest
 
 from chatting import chatting, saying
 from twofold.answer.types import REFUSAL
-from twofold.cli.ask import index_name
+from twofold.cli.covering import index_name
 
 Run = Callable[..., Any]
 ANY = ("--set", "answer.threshold=0")

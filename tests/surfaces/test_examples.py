@@ -33,3 +33,12 @@ def test_a_folder_is_searched(repository: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("TWOFOLD_EMBEDDER", "hashing")
     said = run(repository, "examples/search_a_folder.py", str(tmp_path), "who", "sat", "on", "the", "mat")
     assert said.startswith(f"1. {tmp_path.resolve()}/cat.md Cats")
+
+
+def test_a_search_becomes_a_table(repository: Path) -> None:
+    said = run(repository, "examples/dataframe.py").splitlines()
+    assert said == [
+        "rank,source,metadata.year,text",
+        "1,cat.txt,2024,The cat sat on the mat.",
+        "2,dog.txt,2025,The dog sat on the log.",
+    ]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from twofold.domain.types import Metadata, Vectors
+from twofold.domain.types import Metadata, Vectors, shortened
 
 REFUSAL = "I could not find that information in the provided documents."
 """What is answered where the documents do not hold an answer (checklist 62), word for word."""
@@ -136,6 +136,10 @@ class Answer:
     removed: Removed = field(default_factory=Removed)
     session: str = ""
     cached: str = ""
+
+    def __repr__(self) -> str:
+        what = "refused" if self.refused else f"{len(self.citations)} citations"
+        return f"Answer({shortened(self.text)!r}, {self.mode!r}, {what})"
 
     @property
     def unsupported(self) -> tuple[AnswerSentence, ...]:

@@ -1,10 +1,8 @@
 """`ask`: answer a question from documents, with citations; the documents are indexed on first use."""
 
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from hashlib import blake2b
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,16 +11,19 @@ import typer
 from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event
 from twofold.answer.types import Answer, Citation, Source
 from twofold.cli.asked import several_opened
+from twofold.cli.covering import covering, index_name
 from twofold.cli.data import write_json
 from twofold.cli.filters import parsed_filter
-from twofold.cli.launch import open_index
+from twofold.cli.launch import open_index, settings_for
 from twofold.cli.models import ensure_present
 from twofold.cli.options import EmbedderOption, FilterOption, IndexesOption, JsonOption
 from twofold.cli.progress import progress_on
 from twofold.cli.screen import Screen, from_here, one_line, screen_on, shortened
 from twofold.cli.wrapping import WordWrap, wrapped
 from twofold.domain.errors import InvalidInputError, error_of
+from twofold.domain.filters import EVERYTHING, Filter
 from twofold.index import Index
+from twofold.query.operators import all_of
 
 if TYPE_CHECKING:
     from twofold.asked import Answering
@@ -66,17 +67,21 @@ def ask(
 ) -> None:
     """Answer a question from documents, each sentence with its citation.
 
-    `twofold ask docs/ "how do I undo a commit?"` indexes the folder on first use and follows its changes later. Without
-    a language model the answer is made of the documents' own sentences. Where the documents do not hold it, it says so.
+    `twofold ask docs/ "how do I undo a commit?"` indexes the folder on first use and follows its changes later; an
+    index that was synced from it, or from a folder above it, is used instead. Without a language model the answer is
+    made of the documents' own sentences. Where the documents do not hold it, it says so.
     Several indexes are asked as one where --index is repeated.
     """
     path, question = _parted(words, index)
-    names = index or ([index_name(path)] if path is not None else [])
-    with opened_to_ask(context, names, embedder, create=path is not None) as opened:
-        if path is not None and sync and isinstance(opened, Index):
-            _follow(opened, path)
+    conditions = parsed_filter(filters or [])
+    with ExitStack() as stack:
+        if path is None:
+            opened = stack.enter_context(opened_to_ask(context, index or [], embedder))
+        else:
+            opened, within = stack.enter_context(_opened_at(context, path, embedder, sync=sync))
+            conditions = all_of(conditions, within)
         told = _Told(screen_on(), as_json=as_json, stream=stream)
-        events = opened.ask_stream(question, llm=llm, k=k, filter=parsed_filter(filters or []), session=session)
+        events = opened.ask_stream(question, llm=llm, k=k, filter=conditions, session=session)
         try:
             told.tell(events)
         finally:
@@ -96,13 +101,6 @@ def opened_to_ask(
         yield opened
 
 
-def index_name(path: Path) -> str:
-    """Give the name of the index that is kept for a folder or file: its own name and a hash of where it is."""
-    whole = path.expanduser().resolve()
-    readable = re.sub(r"[^A-Za-z0-9_-]+", "-", whole.name).strip("-")[:32] or "root"
-    return f"{readable}-{blake2b(str(whole).encode('utf-8', 'surrogateescape'), digest_size=4).hexdigest()}"
-
-
 def _parted(words: list[str], index: Sequence[str] | None) -> tuple[Path | None, str]:
     """Part what to ask from the question. Raises InvalidInputError where either is missing."""
     if index:
@@ -115,6 +113,25 @@ def _parted(words: list[str], index: Sequence[str] | None) -> tuple[Path | None,
     if "/" in words[0] and " " not in words[0]:
         raise InvalidInputError(f"There is no {words[0]}.", "Name a folder or a file that is there, or -i INDEX.")
     return None, " ".join(words)
+
+
+@contextmanager
+def _opened_at(
+    context: typer.Context, path: Path, embedder: str | None, *, sync: bool
+) -> Iterator[tuple["Answering", Filter]]:
+    """Open the index that a path belongs to, brought up to date; the filter keeps to what lies below the path."""
+    found = covering(path, settings_for(context, embedder=embedder).settings, embedder)
+    if found is not None and found.within is not None:
+        with open_index(context, found.name, embedder=embedder) as opened:
+            if sync:
+                _follow(opened, found.root)
+            if opened.documents(filter=found.within):
+                yield opened, found.within
+                return
+    with open_index(context, index_name(path), create=True, embedder=embedder) as opened:
+        if sync:
+            _follow(opened, path)
+        yield opened, EVERYTHING
 
 
 def _follow(opened: Index, path: Path) -> None:

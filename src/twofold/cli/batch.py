@@ -13,6 +13,7 @@ from twofold.cli.screen import counted
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import Filter
 from twofold.pipeline.results import SearchResult
+from twofold.query.any_filter import filter_of
 from twofold.query.filter_json import filter_from_json
 from twofold.query.operators import all_of
 from twofold.searcher import Asking
@@ -130,7 +131,7 @@ def _read(number: int, identity: str | int | None, held: Mapping[str, object], a
         asking,
         k=asking.k if k is None else k,
         mode=asking.mode if mode is None else mode,
-        filter=all_of(asking.filter, _filter(held.get("filter"))),
+        filter=all_of(filter_of(asking.filter), _filter(held.get("filter"))),
     )
     return _Question(number, identity, query, own)
 

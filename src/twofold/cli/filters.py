@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from twofold.domain.filters import Filter
-from twofold.query.filter_json import parse_json_filter
-from twofold.query.filters import parse_filter
+from twofold.query.any_filter import filter_of
 from twofold.query.operators import all_of
 
 
@@ -13,8 +12,4 @@ def parsed_filter(texts: Sequence[str]) -> Filter:
 
     What begins with `{` is JSON. Raises InvalidInputError.
     """
-    return all_of(*map(_parsed, texts))
-
-
-def _parsed(text: str) -> Filter:
-    return parse_json_filter(text) if text.lstrip().startswith("{") else parse_filter(text)
+    return all_of(*map(filter_of, texts))

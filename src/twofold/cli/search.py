@@ -73,6 +73,7 @@ def search(  # each option may be left out
     query: QueryArgument = None,
     *,
     k: KOption = None,
+    offset: Annotated[int, typer.Option("--offset", metavar="N", help="Pass over the N best: for the next page.")] = 0,
     mode: ModeOption = None,
     profile: ProfileOption = None,
     rerank: RerankOption = None,
@@ -100,6 +101,7 @@ def search(  # each option may be left out
         settings=settings_asked(search__budget_ms=budget_ms, search__window=window),
         history=() if history is None else command_part("twofold.cli.conversation", "read_history")(history),
         session=session,
+        offset=offset,
     )
     if (batch is None) == (not query):
         raise InvalidInputError("Ask either one question or a --batch.", "`twofold search --help` shows how.")

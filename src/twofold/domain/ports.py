@@ -240,7 +240,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """A collection's size and shape. `recipe` is None for a collection that never held a document."""
+    """A collection's size and shape. `recipe` is None for a collection that never held a document.
+
+    `roots` are the files and folders it was synced from, with the time of the last sync that changed something, in
+    nanoseconds since 1970.
+    """
 
     recipe: Recipe | None
     documents: int
@@ -248,6 +252,7 @@ class StoreInfo:
     generation: int
     segments: int
     bytes_on_disk: int
+    roots: Mapping[str, int] = field(default_factory=dict)
 
 
 class Store(Protocol):
@@ -263,6 +268,12 @@ class Store(Protocol):
         """Add or replace documents whole, all of the entries or none, durable when it returns.
 
         Raises MismatchError when the vectors have another width, WriterBusyError, StorageFullError.
+        """
+
+    def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
+        """Replace the metadata of documents, by id, all of them or none; passages, words and vectors stay.
+
+        Ids of documents that are not there are passed over.
         """
 
     def delete(self, documents: Sequence[str]) -> int:
@@ -290,6 +301,9 @@ class Store(Protocol):
         At most 256, names of 1 to 128 characters, values of up to 16,384, 65,536 characters in all. Raises
         InvalidInputError beyond that or for text that is not Unicode, WriterBusyError, StorageFullError.
         """
+
+    def note_roots(self, roots: Mapping[str, int]) -> None:
+        """Note what the collection was synced from and when, beside what is noted already; see `StoreInfo.roots`."""
 
     def compact(self) -> None:
         """Merge what can be merged and give back space. Rankings do not change."""

@@ -84,6 +84,12 @@ class DocumentInfo:
     characters: int
 
 
+def shortened(text: str, most: int = 60) -> str:
+    """Return the beginning of a text on one line, at most so many characters, for a `repr`."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def document_id(source: str) -> str:
     """Give the stable id of a source: sixteen hexadecimal digits of its BLAKE2b hash, safe in URLs and file names."""
     return blake2b(source.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()

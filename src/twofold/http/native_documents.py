@@ -114,7 +114,7 @@ async def delete_document(index: IndexName, document: DocumentId, service: Here)
         with service.held(index) as held:
             found = _named(held, document)
             held.delete(document)
-            service.originals.forget(index, found)
+            service.originals.forget(index, found, held.documents)
 
     await service.write(deleted)
     return Response(status_code=204)

@@ -2,10 +2,12 @@
 
 import re
 import shutil
+import threading
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from twofold.domain.types import Document
+from twofold.domain.types import Document, DocumentInfo
 from twofold.http.tokens import INDEX_NAME
 from twofold.ingest.documents import content_hash
 from twofold.ingest.media_types import PDF
@@ -20,13 +22,15 @@ class Originals:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._changing = threading.Lock()
 
     def keep(self, index: str, document: Document, data: bytes) -> None:
         """Keep a PDF; anything else needs no original."""
         if document.media_type == PDF:
             path = self._path(index, content_hash(data))
-            make_folder(path.parent)
-            write_durably(path, [data])
+            with self._changing:
+                make_folder(path.parent)
+                write_durably(path, [data])
 
     def read(self, index: str, document: Document) -> bytes | None:
         """Give the PDF that a document was read from, or None: it is no PDF, it is gone, it has changed.
@@ -43,10 +47,18 @@ class Originals:
                         return data
         return None
 
-    def forget(self, index: str, document: Document) -> None:
-        """Delete what was kept of a document that is gone."""
-        if _HASH.fullmatch(document.content_hash):
-            self._path(index, document.content_hash).unlink(missing_ok=True)
+    def forget(self, index: str, document: Document, others: Callable[[], Iterable[DocumentInfo]]) -> None:
+        """Delete what was kept of a document that is gone, unless another one was read from the same bytes.
+
+        `others` gives the documents that the index still has. A document is added before its file is kept, so that one
+        that comes meanwhile either is among the others or has its file kept after this.
+        """
+        if document.media_type != PDF or not _HASH.fullmatch(document.content_hash):
+            return
+        path = self._path(index, document.content_hash)
+        with self._changing:
+            if path.exists() and all(one.content_hash != document.content_hash for one in others()):
+                path.unlink(missing_ok=True)
 
     def forget_index(self, index: str) -> None:
         """Delete what was kept of an index that is gone."""

@@ -47,6 +47,22 @@ def source_name(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
+def check_there(roots: Sequence[str | os.PathLike[str]]) -> None:
+    """Raise NotFoundError for the first of some files and folders that is not there."""
+    for root in roots:
+        _status(root)
+
+
+def _status(root: str | os.PathLike[str]) -> os.stat_result:
+    try:
+        return os.stat(os.path.realpath(root))  # noqa: PTH116 paths stay text here: pathlib is slower for bytes' names
+    except OSError as error:
+        where = source_name(os.fspath(root))
+        raise NotFoundError(
+            f"{where}: no such file or folder", "Check the path, and that its disk is there."
+        ) from error
+
+
 def walk(
     root: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS, *, hidden: bool = False
 ) -> Iterator[Found | Skipped]:
@@ -58,13 +74,7 @@ def walk(
     Raises NotFoundError if `root` is not there, ReadError if it cannot be listed.
     """
     start = os.path.realpath(root)
-    try:
-        status = os.stat(start)  # noqa: PTH116 paths stay text here: pathlib cannot name bytes that are not UTF-8 faster
-    except OSError as error:
-        where = source_name(os.fspath(root))
-        raise NotFoundError(
-            f"{where}: no such file or folder", "Check the path, and that its disk is there."
-        ) from error
+    status = _status(root)
     if not stat.S_ISDIR(status.st_mode):
         yield _judge(start, status, limits)
         return

@@ -6,7 +6,7 @@ from typing import NamedTuple, NoReturn
 
 from twofold.domain.errors import CorruptError, InvalidInputError, MismatchError, StoreError
 from twofold.domain.ports import Finding, Recipe, Remake, Store, StoreInfo
-from twofold.domain.types import Entry
+from twofold.domain.types import Entry, Metadata
 from twofold.pipeline.joint import JointView, LostCollectionError, Named
 
 
@@ -89,6 +89,14 @@ class JointStore:
     def prefer(self, values: Mapping[str, str]) -> None:
         """Refuse to write."""
         _refuse(values)
+
+    def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
+        """Refuse to write."""
+        _refuse(changes)
+
+    def note_roots(self, roots: Mapping[str, int]) -> None:
+        """Refuse to write."""
+        _refuse(roots)
 
     def compact(self) -> None:
         """Refuse to write."""

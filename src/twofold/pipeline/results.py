@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from twofold.domain.types import Metadata, TermScore
+from twofold.domain.types import Metadata, TermScore, shortened
 from twofold.ranking.boost import BoostStep
 from twofold.ranking.fusion import ArmTrace
 from twofold.ranking.metadata import MetadataStep
@@ -133,6 +134,22 @@ class FoundPassage:
     joined: Joined | None = None
     collection: str = ""
 
+    def __repr__(self) -> str:
+        return f"FoundPassage({self.rank}, {self.score:.4f}, {self.source!r}, {shortened(self.text)!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one flat row of plain values, for JSON or a table.
+
+        Its keys: rank, score, source, title, document, chunk_id, page, place, heading, start, end, text, collection,
+        and one key `metadata.NAME` for each field. Headings, outermost first, and several values of a field are lists.
+        """
+        names = ("rank", "score", "source", "title", "document", "chunk_id", "page", "place")
+        row = {name: getattr(self, name) for name in names}
+        row |= {"heading": list(self.heading), "start": self.start, "end": self.end, "text": self.text}
+        row["collection"] = self.collection
+        plain = {name: list(one) if isinstance(one, tuple) else one for name, one in self.metadata.items()}
+        return row | {f"metadata.{name}": one for name, one in plain.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class RerankSummary:
@@ -236,6 +253,14 @@ class SearchResult:
     p_answerable: float | None = None
     profile: str = ""
     cached: str = ""
+
+    def __repr__(self) -> str:
+        count = "1 hit" if len(self.hits) == 1 else f"{len(self.hits)} hits"
+        return f"SearchResult({shortened(self.query)!r}, {self.mode!r}, {count})"
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the passages as flat rows of plain values, best first; see `FoundPassage.to_dict` for the keys."""
+        return [hit.to_dict() for hit in self.hits]
 
     @property
     def trace(self) -> Trace:

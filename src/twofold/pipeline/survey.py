@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
@@ -45,6 +46,7 @@ class Survey:
     to_read: tuple[Wanted, ...]
     to_delete: tuple[DocumentInfo, ...]
     plan: SyncPlan
+    touched: Mapping[str, Metadata] = field(default_factory=dict)  # by document id, for files with another time alone
 
 
 def survey(view: View, roots: Sequence[str | os.PathLike[str]], limits: Limits, given: Metadata = NONE_GIVEN) -> Survey:
@@ -65,7 +67,7 @@ def survey(view: View, roots: Sequence[str | os.PathLike[str]], limits: Limits, 
         files = {one.source: Wanted(one, name) for one in found if isinstance(one, Found)}
         left_out = [one for one in found if isinstance(one, Skipped)]
         skipped += [LeftOut(one.source, one.reason) for one in left_out]
-        below = {source: info for source, info in known.items() if _is_below(source, name)}
+        below = {source: info for source, info in known.items() if is_below(source, name)}
         if below and not files:
             skipped.append(LeftOut(name, EMPTY_ROOT))
             continue
@@ -74,7 +76,7 @@ def survey(view: View, roots: Sequence[str | os.PathLike[str]], limits: Limits, 
         gone |= {
             source: info
             for source, info in below.items()
-            if source not in files and not any(_is_below(source, place) for place in unseen)
+            if source not in files and not any(is_below(source, place) for place in unseen)
         }
     wanted = {source: replace(one, given=_given(known.get(source), given)) for source, one in wanted.items()}
     return _decided(known, wanted, {source: gone[source] for source in gone if source not in wanted}, skipped, limits)
@@ -105,7 +107,9 @@ def _decided(
     limits: Limits,
 ) -> Survey:
     added = [source for source in wanted if source not in known]
-    updated = [source for source, one in wanted.items() if source in known and _changed(known[source], one, limits)]
+    other = [source for source, one in wanted.items() if source in known and _is_other(known[source], one)]
+    updated = [source for source in other if _changed(known[source], wanted[source], limits)]
+    touched = [source for source in other if source not in set(updated)]
     renamed = _renamed(added, wanted, gone, limits) if gone else []
     moved = {one.new: {**_given_before(gone[one.old]), **wanted[one.new].given} for one in renamed}
     wanted = {source: replace(one, given=moved.get(source, one.given)) for source, one in wanted.items()}
@@ -121,20 +125,35 @@ def _decided(
             unchanged=len(wanted) - len(added) - len(updated),
             skipped=tuple(skipped),
         ),
+        {known[source].id: _touched(known[source], wanted[source]) for source in touched},
     )
 
 
-def _is_below(source: str, place: str) -> bool:
+def _touched(info: DocumentInfo, wanted: Wanted) -> Metadata:
+    return {**info.metadata, **own_fields(wanted), **wanted.given}
+
+
+def own_fields(wanted: Wanted) -> Metadata:
+    """Return the fields that a sync keeps of a file, so that the next sync knows whether it changed."""
+    found = wanted.found
+    modified = datetime.fromtimestamp(found.mtime_ns / 1e9, tz=UTC).isoformat(timespec="seconds")
+    return {ROOT: wanted.root, SIZE: found.size, MODIFIED_NS: found.mtime_ns, "modified": modified}
+
+
+def is_below(source: str, place: str) -> bool:
+    """Return whether a source is a place or lies below it."""
     return source == place or source.startswith(place.rstrip("/") + "/")
 
 
+def _is_other(info: DocumentInfo, wanted: Wanted) -> bool:
+    """Return whether a file has another size, time or given fields than its document."""
+    known = (info.metadata.get(SIZE), info.metadata.get(MODIFIED_NS))
+    return known != (wanted.found.size, wanted.found.mtime_ns) or _given_before(info) != wanted.given
+
+
 def _changed(info: DocumentInfo, wanted: Wanted, limits: Limits) -> bool:
-    found = wanted.found
-    if _given_before(info) != wanted.given:
-        return True
-    if (info.metadata.get(SIZE), info.metadata.get(MODIFIED_NS)) == (found.size, found.mtime_ns):
-        return False
-    return _hash_of(found, limits) != info.content_hash
+    """Return whether a document is to be made again, rather than given the time of its file alone."""
+    return _given_before(info) != wanted.given or _hash_of(wanted.found, limits) != info.content_hash
 
 
 def _hash_of(found: Found, limits: Limits) -> str:

@@ -2,19 +2,19 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from twofold.domain.errors import ReadError
+from twofold.domain.ports import Store
 from twofold.domain.types import Document, Metadata
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.reading import Limits, Source
 from twofold.ingest.source_types import LOCAL_FILE, from_origin
-from twofold.ingest.walk import load
+from twofold.ingest.walk import check_there, load, source_name
 from twofold.pipeline.parts import Parts
 from twofold.pipeline.prepare import prepare
-from twofold.pipeline.survey import GIVEN, MODIFIED_NS, NONE_GIVEN, ROOT, SIZE, Survey, Wanted, survey
+from twofold.pipeline.survey import GIVEN, NONE_GIVEN, Survey, Wanted, is_below, own_fields, survey
 from twofold.pipeline.types import Failure, Phase, SyncPlan, SyncProgress, SyncReport
 
 CHARACTERS_AT_ONCE = 200_000  # of text between two commits: a second or two of embedding
@@ -46,6 +46,7 @@ def sync(
     """
     started = time.monotonic()
     on_progress(SyncProgress(Phase.WALK, 0, 0))
+    check_there(roots)  # before an index is made that nothing would be in
     parts.store.adopt(parts.recipe)
     with parts.store.view() as view:
         found = survey(view, roots, limits, metadata)
@@ -57,7 +58,9 @@ def sync(
     on_progress(SyncProgress(Phase.WRITE, len(found.to_read), len(found.to_read), "", run.embedded))
     kept = {rename.old for rename in found.plan.renamed if rename.new in failed}
     parts.store.delete([info.id for info in found.to_delete if info.source not in kept])
+    _touch(parts.store, found.touched)
     plan = found.plan
+    _note_roots(parts.store, roots, changed=bool(found.to_read or found.to_delete or found.touched))
     return SyncReport(
         added=tuple(source for source in plan.added if source not in failed),
         updated=tuple(source for source in plan.updated if source not in failed),
@@ -71,6 +74,22 @@ def sync(
         truncated=run.truncated,
         seconds=time.monotonic() - started,
     )
+
+
+def _touch(store: Store, touched: Mapping[str, Metadata]) -> None:
+    """Give documents the time of their files, a few in each transaction; nothing is embedded."""
+    names = list(touched)
+    for first in range(0, len(names), DOCUMENTS_AT_ONCE):
+        store.set_metadata({name: touched[name] for name in names[first : first + DOCUMENTS_AT_ONCE]})
+
+
+def _note_roots(store: Store, roots: Sequence[str | os.PathLike[str]], *, changed: bool) -> None:
+    """Note what was synced: where something changed, and for a root that is new. One below another is that other's."""
+    known = store.info().roots
+    named = {source_name(os.path.realpath(root)) for root in roots}
+    whole = {next((one for one in known if is_below(root, one)), root) for root in named}
+    if changed or not whole <= known.keys():
+        store.note_roots(dict.fromkeys(sorted(whole), time.time_ns()))
 
 
 class _Run:
@@ -137,9 +156,6 @@ def placed(document: Document, wanted: Wanted) -> Document:
 
     Fields that the caller of the sync gave win over what the file states.
     """
-    found = wanted.found
-    modified = datetime.fromtimestamp(found.mtime_ns / 1e9, tz=UTC).isoformat(timespec="seconds")
-    own: Metadata = {ROOT: wanted.root, SIZE: found.size, MODIFIED_NS: found.mtime_ns, "modified": modified}
     local = from_origin(document, LOCAL_FILE)
     names: Metadata = {GIVEN: tuple(wanted.given)} if wanted.given else {}
-    return replace(local, metadata={**local.metadata, **own, **wanted.given, **names})
+    return replace(local, metadata={**local.metadata, **own_fields(wanted), **wanted.given, **names})

@@ -25,6 +25,7 @@ from twofold.domain.types import (
     DocumentInfo,
     Entry,
     IndexedChunk,
+    Metadata,
     Ranking,
     Scores,
     Statistics,
@@ -50,6 +51,7 @@ class State:
     generation: int = 0
     entries: Mapping[str, Entry] = field(default_factory=dict)
     preferences: Mapping[str, str] = field(default_factory=dict)
+    roots: Mapping[str, int] = field(default_factory=dict)
 
 
 class MemoryView:
@@ -244,7 +246,7 @@ class MemoryStore:
         """Describe the collection."""
         state = self._state
         chunks = sum(len(entry.chunks) for entry in state.entries.values())
-        return StoreInfo(state.recipe, len(state.entries), chunks, state.generation, segments=0, bytes_on_disk=0)
+        return StoreInfo(state.recipe, len(state.entries), chunks, state.generation, 0, 0, state.roots)
 
     def verify(self) -> Sequence[Finding]:
         """Check that every passage is its document's text."""
@@ -264,6 +266,22 @@ class MemoryStore:
         kept = MappingProxyType(checked(values))
         with self._writer:
             self._state = replace(self._state, preferences=kept)
+
+    def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
+        """Replace the metadata of documents, all of them or none."""
+        with self._writer:
+            changed = {
+                name: replace(entry, document=replace(entry.document, metadata=changes[name]))
+                for name, entry in self._state.entries.items()
+                if name in changes
+            }
+            if changed:
+                self._change({**self._state.entries, **changed})
+
+    def note_roots(self, roots: Mapping[str, int]) -> None:
+        """Note what the collection was synced from."""
+        with self._writer:
+            self._state = replace(self._state, roots=MappingProxyType({**self._state.roots, **roots}))
 
     def compact(self) -> None:
         """There is nothing to merge."""

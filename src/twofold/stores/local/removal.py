@@ -4,7 +4,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from twofold.domain.errors import InvalidInputError
+from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.stores.local.durable import refusal
 from twofold.stores.local.lock import WriterLock
 from twofold.stores.local.place import (
@@ -30,6 +30,8 @@ def remove(spelled: Path, wait_seconds: float) -> None:
             f"{spelled} holds only a link to the index in {folder}.",
             f"Delete the link yourself, or drop the index where it is: `twofold index drop {folder}`.",
         )
+    if not folder.is_dir():
+        raise NotFoundError(f"There is no index in {spelled}.", "`twofold index list` shows those there are.")
     names = sorted(path.name for path in folder.iterdir())
     strangers = [name for name in names if not _is_ours(name)] or _strange_segments(folder / SEGMENT_FOLDER)
     if strangers:

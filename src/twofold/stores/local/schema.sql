@@ -65,6 +65,12 @@ CREATE TABLE preference (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- The files and folders that the collection was synced from, and when a sync of them last changed something.
+CREATE TABLE root (
+  path   TEXT PRIMARY KEY,
+  synced INTEGER NOT NULL  -- nanoseconds since 1970
+) STRICT, WITHOUT ROWID;
+
 -- Rows of passages that were deleted after a segment or a reader took them in.
 CREATE TABLE tombstone (
   row        INTEGER PRIMARY KEY,

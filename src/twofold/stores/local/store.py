@@ -20,7 +20,7 @@ from twofold.domain.errors import (
     WriterBusyError,
 )
 from twofold.domain.ports import Finding, Recipe, Remake, StoreInfo
-from twofold.domain.types import Entry
+from twofold.domain.types import Entry, Metadata
 from twofold.stores.local import acknowledged, layout, writing
 from twofold.stores.local.catalog import create_catalog, failures, is_catalog, select
 from twofold.stores.local.connections import Connections
@@ -160,6 +160,7 @@ class LocalStore:
                 generation=state.generation,
                 segments=len(listed_segments(connection)),
                 bytes_on_disk=layout.bytes_on_disk(self._folder),
+                roots=dict(select(connection, "SELECT path, synced FROM root ORDER BY path")),
             )
 
     def verify(self) -> Sequence[Finding]:
@@ -198,6 +199,21 @@ class LocalStore:
         kept = checked(values)
         with self._changing() as connection, layout.transaction(connection):
             writing.prefer(connection, kept)
+
+    def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
+        """Replace the metadata of documents, all of them or none, durable when it returns."""
+        with self._changing() as connection:
+            with layout.transaction(connection):
+                generation = read_state(connection).generation + 1
+                for document, metadata in changes.items():
+                    writing.set_metadata(connection, document, metadata, generation)
+                writing.advance(connection)
+            self._tidy(connection)
+
+    def note_roots(self, roots: Mapping[str, int]) -> None:
+        """Note what the collection was synced from, durable when it returns."""
+        with self._changing() as connection, layout.transaction(connection):
+            writing.note_roots(connection, roots)
 
     def compact(self) -> None:
         """Merge all segments into one, make damaged ones again, and give back space."""

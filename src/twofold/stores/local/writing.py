@@ -8,12 +8,16 @@ import numpy as np
 from twofold.domain.errors import InvalidInputError, MismatchError
 from twofold.domain.filters import fields_of, values_of
 from twofold.domain.ports import Recipe
-from twofold.domain.types import Document, Entry, IndexedChunk, MetadataValue
+from twofold.domain.types import Document, Entry, IndexedChunk, Metadata, MetadataValue
 from twofold.stores.local import rows
 from twofold.stores.local.scoping import checked_term_id, storable
 from twofold.stores.local.snapshot import State, current_recipe, read_state
 
 TERMS_REMEMBERED = 200_000
+CHUNK_TABLE = (
+    *("edition", "document", "ordinal", "key", "start", "stop", "page", "place", "metadata", "heading", "header"),
+    *("text", "text_hash", "words", "terms", "vector"),
+)
 LARGEST_HALF = 65_504.0  # what float16 can hold
 
 
@@ -113,8 +117,7 @@ def put_chunks(
         counts = indexed.terms.counts
         terms = rows.pack_terms(zip(vocabulary.ids(connection, counts), counts.values(), strict=True))
         connection.execute(
-            "INSERT INTO chunk (edition, document, ordinal, key, start, stop, page, place, metadata, heading, header,"
-            " text, text_hash, words, terms, vector) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO chunk ({', '.join(CHUNK_TABLE)}) VALUES ({', '.join('?' * len(CHUNK_TABLE))})",  # noqa: S608
             (*owner, *rows.chunk_row(indexed, terms)),
         )
     words = sum(indexed.terms.length for indexed in chunks)
@@ -130,9 +133,7 @@ def delete_document(connection: apsw.Connection, document: str, generation: int)
     found = connection.execute("SELECT row FROM document WHERE id = ?", (document,)).fetchone()
     if found is None:
         return False
-    connection.execute(
-        "INSERT INTO tombstone (row, generation) SELECT row, ? FROM chunk WHERE document = ?", (generation, found[0])
-    )
+    _bury(connection, found[0], generation)
     totals = connection.execute(
         "SELECT edition, count(*), sum(words) FROM chunk WHERE document = ? GROUP BY edition", found
     ).fetchall()
@@ -148,6 +149,35 @@ def prefer(connection: apsw.Connection, values: Mapping[str, str]) -> None:
     """Replace the collection's own settings."""
     connection.execute("DELETE FROM preference")
     connection.executemany("INSERT INTO preference VALUES (?, ?)", values.items())
+
+
+def set_metadata(connection: apsw.Connection, document: str, metadata: Metadata, generation: int) -> None:
+    """Replace one document's metadata. Its passages get new rows, since segments hold the fields of the old ones."""
+    found = connection.execute("SELECT row FROM document WHERE id = ?", (document,)).fetchone()
+    if found is None:
+        return
+    text = rows.write_metadata(metadata)
+    if not all(map(storable, (one for named in metadata.items() for one in _texts(named)))):
+        raise InvalidInputError(f"The metadata of {document!r} is not Unicode.", "Clean it first.")
+    columns = ", ".join(CHUNK_TABLE)
+    held = connection.execute(f"SELECT {columns} FROM chunk WHERE document = ? ORDER BY row", found).fetchall()  # noqa: S608
+    _bury(connection, found[0], generation)
+    connection.execute("DELETE FROM chunk WHERE document = ?", found)
+    connection.execute("UPDATE document SET metadata = ? WHERE row = ?", (text, found[0]))
+    places = ", ".join("?" * len(CHUNK_TABLE))
+    connection.executemany(f"INSERT INTO chunk ({columns}) VALUES ({places})", held)  # noqa: S608
+
+
+def _bury(connection: apsw.Connection, document: int, generation: int) -> None:
+    """Leave tombstones for a document's passages, for segments and readers."""
+    connection.execute(
+        "INSERT INTO tombstone (row, generation) SELECT row, ? FROM chunk WHERE document = ?", (generation, document)
+    )
+
+
+def note_roots(connection: apsw.Connection, roots: Mapping[str, int]) -> None:
+    """Note what the collection was synced from, and when."""
+    connection.executemany("INSERT OR REPLACE INTO root VALUES (?, ?)", roots.items())
 
 
 def advance(connection: apsw.Connection) -> None:

@@ -1,0 +1,201 @@
+"""The library as a Python program meets it: filters in any form, pages of results, coroutines, rows and short names."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from twofold import Index, Several
+from twofold.answer.types import Answer
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.filters import And, Filter, Op, Test
+from twofold.domain.generators import GeneratorIdentity, Message
+from twofold.models.hashing import HashingEmbedder
+from twofold.searcher import Asking
+
+Run = Callable[..., Any]
+FORMS: dict[str, str | Mapping[str, object] | Filter] = {
+    "a text": "type == .md",
+    "JSON": '{"field": "type", "op": "==", "value": ".md"}',
+    "a mapping": {"field": "type", "op": "==", "value": ".md"},
+    "a filter": Test("type", Op.EQ, ".md"),
+    "filters joined": And((Test("type", Op.EQ, ".md"), Test("year", Op.GE, 2020))),
+}
+ANY = {"answer.threshold": 0}  # whether anything is answerable is not asked
+NO_FILTERS: dict[str, Any] = {
+    "a number": 7, "a list": ["type == .md"], "bytes": b"type == .md", "a text that is none": "type ==",
+    "a mapping that is none": {"no": 1}, "JSON that is none": "{", "truth": True,
+}  # fmt: skip
+
+
+@pytest.fixture(params=[":memory:", "folder"])
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
+    where = request.param if request.param == ":memory:" else tmp_path / "index"
+    with Index(where, embedder=HashingEmbedder()) as index:
+        for number in range(12):
+            suffix = "md" if number % 2 else "txt"
+            index.add(f"The cat sat {number} times.", source=f"{number:02d}.{suffix}", metadata={"year": 2020 + number})
+        yield index
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_filter_works_in_every_form_and_everywhere(index: Index, form: str) -> None:
+    given = FORMS[form]
+    odd = {f"{number:02d}.md" for number in range(1, 12, 2)}
+
+    assert {hit.source for hit in index.search("cat", k=20, filter=given).hits} == odd
+    assert {hit.source for hit in index.search_many(["cat"], Asking(k=20, filter=given))[0].hits} == odd
+    assert {info.source for info in index.documents(filter=given)} == odd
+    assert {one.source for one in index.ask("Where did the cat sit?", k=20, filter=given).sources} == odd
+    assert {hit.source for hit in Several([index]).search("cat", Asking(k=20, filter=given)).hits} == odd
+    assert len(index.documents()) == len(index) == 12
+    assert len(index.search("cat", k=20, filter=None).hits) == 12
+
+
+@pytest.mark.parametrize("form", NO_FILTERS)
+def test_what_is_no_filter_is_refused(index: Index, form: str) -> None:
+    given = NO_FILTERS[form]
+    for ask in (
+        lambda: index.search("cat", filter=given),
+        lambda: index.ask("cat", filter=given),
+        lambda: index.documents(filter=given),
+        lambda: Several([index]).search("cat", Asking(filter=given)),
+    ):
+        with pytest.raises(InvalidInputError):
+            ask()
+
+
+@pytest.mark.parametrize("question", [None, 7, b"cat", ["cat"]])
+def test_a_question_that_is_no_text_is_refused(index: Index, question: Any) -> None:  # noqa: ANN401
+    for ask in (
+        lambda: index.search(question),
+        lambda: index.search_many([question]),
+        lambda: index.ask(question),
+        lambda: index.why_not(question, "00.txt"),
+        lambda: Several([index]).search(question),
+    ):
+        with pytest.raises(InvalidInputError, match="A question is text"):
+            ask()
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+def test_pages_of_results_are_one_ranking(index: Index, mode: str) -> None:
+    whole = index.search("cat 3 times", k=12, mode=mode).hits
+    pages = [index.search("cat 3 times", k=5, offset=offset, mode=mode).hits for offset in (0, 5, 10, 15)]
+
+    assert [hit.rank for page in pages for hit in page] == list(range(1, 13))
+    assert [(hit.chunk_id, hit.score) for page in pages for hit in page] == [(hit.chunk_id, hit.score) for hit in whole]
+    many = index.search_many(["cat 3 times"], Asking(k=5, offset=5, mode=mode))[0].hits
+    assert [hit.rank for hit in many] == [6, 7, 8, 9, 10]
+    several = Several([index]).search("cat 3 times", Asking(k=5, offset=5, mode=mode)).hits
+    assert [hit.rank for hit in several] == [6, 7, 8, 9, 10]
+
+
+@pytest.mark.parametrize("offset", [-1, 1.5, "1", None, True])
+def test_an_offset_that_is_none_is_refused(index: Index, offset: Any) -> None:  # noqa: ANN401
+    with pytest.raises(InvalidInputError, match="offset"):
+        index.search("cat", offset=offset)
+
+
+def test_a_remembered_search_gives_every_page(tmp_path: Path) -> None:
+    with Index(tmp_path / "index", embedder=HashingEmbedder(), overrides={"cache.size": 10}) as index:
+        for number in range(6):
+            index.add(f"The cat sat {number} times.", source=f"{number}.txt")
+        for _ in range(2):
+            assert [hit.rank for hit in index.search("cat", k=2, offset=2).hits] == [3, 4]
+            assert [hit.rank for hit in index.search("cat", k=4).hits] == [1, 2, 3, 4]
+
+
+@pytest.mark.usefixtures("ready")
+def test_the_command_line_turns_pages(run: Run) -> None:
+    whole = run("search", "the", "-i", "notes", "-m", "semantic", "-k", "3", "--json").data["hits"]
+    page = run("search", "the", "-i", "notes", "-m", "semantic", "-k", "2", "--offset", "1", "--json").data["hits"]
+
+    assert page == whole[1:3] != []
+    assert run("search", "the", "-i", "notes", "--offset", "-1").code == 2
+
+
+def test_searching_and_asking_can_be_awaited(index: Index) -> None:
+    async def both() -> tuple[list[str], Answer]:
+        found, answer = await asyncio.gather(
+            index.asearch("cat", k=3, filter="type == .md"), index.aask("How often did the cat sit?", k=3)
+        )
+        return [hit.source for hit in found.hits], answer
+
+    found, answer = asyncio.run(both())
+    assert found == [hit.source for hit in index.search("cat", k=3, filter="type == .md").hits]
+    assert answer.text == index.ask("How often did the cat sit?", k=3).text
+    with pytest.raises(InvalidInputError):
+        asyncio.run(index.asearch(""))
+
+
+class Waiting:
+    """Writes nothing until it is stopped, and is its own reply."""
+
+    identity = GeneratorIdentity("waiting", "1")
+
+    def __init__(self) -> None:
+        self.begun, self.stopped = threading.Event(), threading.Event()
+
+    def stream(self, messages: Sequence[Message], **_: object) -> Self:
+        assert messages
+        return self
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        self.begun.set()
+        assert self.stopped.wait(30.0)
+        raise StopIteration
+
+    def close(self) -> None:
+        if self.begun.is_set():
+            self.stopped.set()
+
+
+def test_a_cancelled_question_stops_the_model_and_the_index_goes_on(index: Index) -> None:
+    model = Waiting()
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(index.aask("How often did the cat sit?", llm=model, settings=ANY))
+        await asyncio.to_thread(model.begun.wait, 30.0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert model.stopped.wait(30.0)
+    assert index.search("cat").hits
+
+
+def test_rows_are_flat_and_go_through_json(index: Index) -> None:
+    index.add("The owl hooted.", source="owl.txt", metadata={"tags": ("a", "b")})
+    result = index.search("owl hooted", k=2, mode="bm25")
+    (row,) = result.to_dicts()
+
+    assert json.loads(json.dumps(row)) == row
+    assert list(row)[:13] == [
+        *("rank", "score", "source", "title", "document", "chunk_id", "page", "place"),
+        *("heading", "start", "end", "text", "collection"),
+    ]
+    assert (row["rank"], row["source"], row["text"]) == (1, "owl.txt", "The owl hooted.")
+    assert row["metadata.tags"] == ["a", "b"]
+    assert row["score"] == result.hits[0].score
+
+
+def test_what_is_printed_at_a_prompt_is_short(index: Index) -> None:
+    index.add("The owl hooted. " * 200, source="owl.txt")
+    result = index.search("owl", k=1)
+    answer = index.ask("How did the owl sound?")
+
+    assert repr(index) == f"Index({str(index._where)!r})"
+    assert repr(result) == "SearchResult('owl', 'hybrid', 1 hit)"
+    assert repr(result.hits[0]).startswith("FoundPassage(1, ")
+    assert "'owl.txt', 'The owl hooted." in repr(result.hits[0])
+    assert repr(answer).startswith("Answer('")
+    assert max(map(len, map(repr, (index, result, result.hits[0], answer)))) < 150
