@@ -16,10 +16,10 @@ def opened(where: str | Path = ":memory:") -> Index:
 def test_a_name_lives_under_home_and_a_path_is_taken_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TWOFOLD_HOME", str(tmp_path / "home"))
     with opened("kb") as index:
-        assert index.info().folder == str(tmp_path / "home" / "indexes" / "kb")
+        assert index.folder == tmp_path / "home" / "indexes" / "kb"
     monkeypatch.chdir(tmp_path)
     with opened("./here") as index:
-        assert index.info().folder == str(tmp_path / "here")
+        assert index.folder == tmp_path / "here"
 
 
 @pytest.mark.parametrize("name", ["", "a b", "ümlaut", "x" * 65, "nul\0", "semi;colon"])
