@@ -32,7 +32,7 @@ SEARCHING = (
     "history.",
     "answer.",
 )
-OF_A_FOLDER = (*SEARCHING, "chunk.")
+OF_A_FOLDER = (*SEARCHING, "chunk.", "batch.")
 ALSO_OF_A_FOLDER = frozenset({"analyser", "enricher", "profile", "index", "embedder", "generator", "offline"})
 LATE_INTERACTION = "late-interaction"
 BUILT_IN_RERANKERS = frozenset({"", "none", "word-overlap", LATE_INTERACTION})
