@@ -43,7 +43,7 @@ def models() -> Iterator[Models]:
 
 
 def notes(settings: dict[str, object]) -> Index:
-    index = Index(":memory:", embedder=HashingEmbedder(), overrides=settings)
+    index = Index(":memory:", embedder=HashingEmbedder(), overrides={"answer.threshold": 0, **settings})
     index.add("To undo the last commit but keep your changes, reset softly.", source="git.txt")
     return index
 
@@ -103,7 +103,8 @@ def test_an_answer_that_is_remembered_is_of_the_same_rewording_model(models: Mod
 
 def test_a_server_has_both(models: Models, tmp_path: Path) -> None:
     fill(tmp_path)
-    said = {"generator": models.spec(LARGE), "rewrite.generator": models.spec(SMALL), "rewrite.variants": 2}
+    small = {"rewrite.generator": models.spec(SMALL), "rewrite.variants": 2}
+    said = {"generator": models.spec(LARGE), "answer.threshold": 0, **small}
 
     with visiting(tmp_path, said=said) as visit:
         asked = {"query": QUESTION, "stream": False}
