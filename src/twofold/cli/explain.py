@@ -1,13 +1,11 @@
 """`search --explain`: how each number of a hit came about, so that it can be added up with a pencil."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import shorten, wrap
-from typing import NamedTuple
 
 from twofold.cli.screen import Screen, columns, one_line
 from twofold.domain.types import TermScore
-from twofold.lexical.analyze import EXACT, Analyser
-from twofold.lexical.words import whole_words
+from twofold.lexical.analyze import EXACT
 from twofold.pipeline.results import FoundPassage, HitTrace, RerankSummary, RerankTrace, SearchResult, Step
 from twofold.ranking.boost import BoostStep
 from twofold.ranking.fusion import ArmTrace
@@ -24,23 +22,11 @@ Row = tuple[str, str, str, str, str, str]
 _EMPTY: Row = ("", "", "", "", "", "")
 
 
-class Words(NamedTuple):
-    """What is said of terms: which of them the question has, and the whole word behind each."""
+def draw_explanation(screen: Screen, hit: FoundPassage, queries: Sequence[str] = ()) -> None:
+    """Draw what adds up: the arms' parts to the fused score, each step from there on, each term's part to the BM25.
 
-    asked: frozenset[str]
-    whole: Mapping[str, str]
-
-
-def words_of(hit: FoundPassage, queries: Sequence[str], analyser: Analyser) -> Words:
-    """Return what is said of the terms of a passage that these queries, in any of their wordings, found."""
-    asked = frozenset(term for query in queries for term in analyser.query(query))
-    texts = (hit.text, *hit.heading, hit.title)
-    found = whole_words([one.term for one in hit.trace.terms], texts, analyser)
-    return Words(asked, {**found, **whole_words(asked, queries, analyser)})
-
-
-def draw_explanation(screen: Screen, hit: FoundPassage, words: Words, queries: Sequence[str] = ()) -> None:
-    """Draw what adds up: the arms' parts to the fused score, each step from there on, each term's part to the BM25."""
+    The hit is of a result that `explained` has given words.
+    """
     trace = hit.trace
     rows: list[Row] = [("", "rank", "raw", "normalised", "weight", "part")]
     rows += [_arm_cells(SHOWN.get(arm.arm, one_line(arm.arm)), arm) for arm in trace.arms]
@@ -49,7 +35,7 @@ def draw_explanation(screen: Screen, hit: FoundPassage, words: Words, queries: S
     for step in trace.steps:
         rows += _step_rows(step)
     rows.append(("score", "", "", "", "", f"{hit.score:.6f}"))
-    rows += _term_rows(trace, words, queries)
+    rows += _term_rows(trace, queries)
     for line in columns(rows, right=_NUMBERS):
         screen.line(screen.paint(_INDENT + line, "dim") if line else "")
 
@@ -116,7 +102,7 @@ def _metadata_rows(step: Step, detail: MetadataStep) -> Iterator[Row]:
     yield ("metadata", "", "", "", "", f"{step.after:.6f}")
 
 
-def _term_rows(trace: HitTrace, words: Words, queries: Sequence[str]) -> Iterator[Row]:
+def _term_rows(trace: HitTrace, queries: Sequence[str]) -> Iterator[Row]:
     """Write what each word of the question adds to BM25, then each word that feedback added to it."""
     if not trace.terms:
         return
@@ -124,17 +110,17 @@ def _term_rows(trace: HitTrace, words: Words, queries: Sequence[str]) -> Iterato
     if trace.wording and trace.wording < len(queries):
         yield (f"words as in: {one_line(queries[trace.wording])}", "", "", "", "", "")
     yield ("word", "count", "idf", "saturation", "weight", "BM25")
-    asked = [term for term in trace.terms if term.term in words.asked]
-    added = [term for term in trace.terms if term.term not in words.asked]
-    yield from _cells_of(asked, words)
+    asked = [term for term in trace.terms if term.origin == "query"]
+    added = [term for term in trace.terms if term.origin == "feedback"]
+    yield from _cells_of(asked)
     if added:
         yield ("by feedback", "", "", "", "", "")
-        yield from _cells_of(added, words)
+        yield from _cells_of(added)
     yield ("BM25", "", "", "", "", f"{sum(term.score for term in trace.terms):.6f}")
 
 
-def _cells_of(terms: Sequence[TermScore], words: Words) -> Iterator[Row]:
-    yield from (_term_cells(term, words) for term in terms[:_TERMS])
+def _cells_of(terms: Sequence[TermScore]) -> Iterator[Row]:
+    yield from map(_term_cells, terms[:_TERMS])
     rest = terms[_TERMS:]
     if rest:
         yield (f"{len(rest)} more", "", "", "", "", f"{sum(term.score for term in rest):.6f}")
@@ -148,10 +134,9 @@ def summary_of(summary: RerankSummary) -> str:
     return said
 
 
-def _term_cells(term: TermScore, words: Words) -> Row:
+def _term_cells(term: TermScore) -> Row:
     scale = term.weight * term.idf
     saturation = term.score / scale if scale else 0.0
     numbers = (f"{term.idf:.6f}", f"{saturation:.6f}", f"{term.weight:.4f}", f"{term.score:.6f}")
-    word = words.whole[term.term]
-    shown = f'"{word}"' if term.term.startswith(EXACT) else word
+    shown = f'"{term.word}"' if term.term.startswith(EXACT) else term.word
     return (one_line(shown), str(term.frequency), *numbers)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
-from twofold.cli.explain import draw_explanation, draw_stages, words_of
+from twofold.cli.explain import draw_explanation, draw_stages
 from twofold.cli.screen import Screen, bar, counted, from_here, one_line, shortened_path, width_of
 from twofold.cli.snippet import snippet
 from twofold.lexical.analyze import Analyser, analyser_for
@@ -36,8 +36,7 @@ def draw_found(screen: Screen, result: SearchResult, settings: Settings, *, expl
     for hit in result.hits:
         _draw_hit(screen, hit, best, Marking(analyser, asked))
         if explain:
-            queries = (result.query, *result.wordings)
-            draw_explanation(screen, hit, words_of(hit, queries, analyser), result.wordings)
+            draw_explanation(screen, hit, result.wordings)
         screen.line()
     for note in result.degraded:
         screen.line(screen.paint(f"Degraded: {one_line(note)}", "yellow"))
