@@ -277,8 +277,10 @@ def _embedder(store: Store, settings: Settings, own: OpenExtensions, progress: C
         return RememberingEmbedder(found, size) if size else found
     if identity is None and (held := store.info().recipe) is not None:
         identity = remembered_identity(spec, held.embedder)
-    how: dict[str, Any] = {"cache": settings.models, "offline": settings.offline, "progress": progress}
-    opener = partial(_opened, EMBEDDERS, spec, **how, dimensions=0 if identity is None else identity.dimensions)
+    how: dict[str, Any] = {"cache": settings.models, "offline": settings.offline, "device": settings.device}
+    opener = partial(
+        _opened, EMBEDDERS, spec, **how, progress=progress, dimensions=0 if identity is None else identity.dimensions
+    )
     if spec == NO_EMBEDDER:
         return NoEmbedder()
     recovering = RecoveringEmbedder(DeferredEmbedder(identity, opener), opener)
@@ -323,8 +325,8 @@ def openers_for(
     own = extensions or OpenExtensions()
 
     def reranker(tokens: int) -> Callable[[str], Reranker | None]:
-        how: dict[str, Any] = {"cache": cache, "offline": offline, "progress": progress, "embedder": settings.embedder}
-        built_in = partial(_opened, RERANKERS, max_tokens=tokens, **how)
+        how: dict[str, Any] = {"cache": cache, "offline": offline, "progress": progress, "device": settings.device}
+        built_in = partial(_opened, RERANKERS, max_tokens=tokens, embedder=settings.embedder, **how)
         return partial(own_or_built_in, own.given.rerankers, built_in, own.reranker)
 
     generator = partial(_opened, GENERATORS, cache=cache, offline=offline, progress=progress)

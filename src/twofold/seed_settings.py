@@ -128,7 +128,7 @@ UNUSED: Mapping[str, str] = MappingProxyType(
         "RETRIEVAL_CONFIG.retriever": "there is one retriever; `search.mode` chooses its arms",
         "PERFORMANCE_CONFIG.batch_sizes.synthesis": "one answer is written at a time",
         "PERFORMANCE_CONFIG.memory_limits.chunk_size_limit": "`chunk.size` is the limit, in tokens",
-        "device": "the runtime chooses",
+        "device": "`device` here is auto, cpu or gpu, whatever the make of the GPU",
     }
 )
 _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(

@@ -64,6 +64,10 @@ class Settings:
     embedder: Annotated[
         str, Meta(min_length=1, description="The model that turns text into vectors; see `twofold models list`.")
     ] = "bge-small-en-v1.5"
+    device: Annotated[
+        Literal["auto", "cpu", "gpu"],
+        Meta(description="Where models of this machine compute; `auto` leaves it to their runtime."),
+    ] = "auto"
     analyser: Annotated[
         str,
         Meta(

@@ -23,11 +23,14 @@ from twofold.domain.errors import ModelError, TwofoldError
 from twofold.index import Index
 from twofold.kernels import KERNELS
 from twofold.models.catalogue import CATALOGUE
+from twofold.models.devices import Device
 from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import verify as verify_model
 from twofold.models.opening_generators import DEFAULT_LOCAL, LOCAL, open_generator
 from twofold.models.opening_generators import NONE as NO_GENERATOR
 from twofold.models.opening_rerankers import open_reranker
+from twofold.models.openvino_library import openvino_library, telemetry_is_blocked
+from twofold.pipeline.memory_watch import MEGABYTE, MemoryUse, resident_bytes
 from twofold.settings import Settings
 
 PYTHON_FLOOR = (3, 11)
@@ -86,8 +89,10 @@ def _checks(settings: Settings, index: str | None) -> Iterator[Check]:
     yield _kernels()
     yield _sqlite()
     yield from _model(settings)
+    yield from _device(settings)
     yield from _reranker(settings)
     yield from _generator(settings)
+    yield _memory(settings)
     yield _disk(settings.home)
     for name in [index] if index is not None else existing_indexes(settings):
         yield _index(name, settings)
@@ -129,6 +134,38 @@ def _model(settings: Settings) -> Iterator[Check]:
         ModelError.exit_code,
     )
     yield _files("model", entry, settings, State.FAIL)
+
+
+def _device(settings: Settings) -> Iterator[Check]:
+    """Look at what the models of the catalog compute on, and that OpenVINO's telemetry stays shut."""
+    if find_spec("openvino") is None or settings.embedder not in CATALOGUE:
+        return
+    openvino = openvino_library()
+    core = openvino.Core()
+    there = list(core.available_devices)
+    wanted = "GPU" if settings.device == Device.GPU else "CPU"
+    found = next((name for name in there if name.split(".")[0] == wanted), "")
+    name = core.get_property(found, "FULL_DEVICE_NAME") if found else f"there is none; OpenVINO has {', '.join(there)}"
+    yield Check(
+        "device",
+        State.OK if found else State.FAIL,
+        one_line(f"{settings.device}: {found or wanted}, {name}"),
+        "Set `device` to cpu or auto; docs/models.md says what runs on which GPU.",
+        ModelError.exit_code,
+    )
+    yield Check(
+        "telemetry",
+        State.OK if telemetry_is_blocked() else State.FAIL,
+        "openvino_telemetry is blocked" if telemetry_is_blocked() else "openvino_telemetry can be imported",
+        "Uninstall it with `pip uninstall openvino-telemetry`.",
+    )
+
+
+def _memory(settings: Settings) -> Check:
+    use = MemoryUse(resident_bytes() / MEGABYTE, settings.memory_limit_mb)
+    limit = f"warned of above {use.limit_mb:,.0f} MB" if use.limit_mb else "without a limit"
+    says = f"{use.resident_mb:,.0f} MB in use, {limit}"
+    return Check("memory", State.WARN if use.warning else State.OK, says, "Raise `memory_limit_mb`, or close indexes.")
 
 
 def _reranker(settings: Settings) -> Iterator[Check]:

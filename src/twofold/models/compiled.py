@@ -7,6 +7,7 @@ converted model, which is checked as well. So the worst that an unusable one cos
 
 import logging
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ import xxhash
 
 from twofold.domain.errors import ModelError
 from twofold.models.converted import CONVERTED, Record, checksum, damage, read_record
+from twofold.models.devices import Device, no_gpu
 from twofold.models.durable import put_in_place
 from twofold.models.openvino_library import openvino_library
 
-DEVICE = "CPU"
+CPU = "CPU"
 UNTIED = {"ENABLE_CPU_PINNING": False}  # a thread that is tied to a busy core keeps the others waiting
 LOG = logging.getLogger(__name__)
 
@@ -35,32 +37,61 @@ class Compiled:
     memory: object = None
 
 
-def compiled_model(folder: Path, remedy: str) -> Compiled:
+def compiled_model(folder: Path, remedy: str, device: Device = Device.AUTO) -> Compiled:
     """Give the model in `folder`, ready to run with the precision that the hardware is good at.
 
-    Raises ModelError when the converted model is missing or damaged, or OpenVINO cannot run it.
+    Raises ModelError when the converted model is missing or damaged, or OpenVINO cannot run it on that device.
     """
     openvino = openvino_library()
     record = read_record(folder / CONVERTED)
     if record is None:
         raise ModelError(f"There is no converted model in {folder}.", remedy)
-    core = openvino.Core()
-    stem = f"compiled-{openvino.__version__.split('-')[0]}-{_purpose(core, openvino.get_version(), record)}"
+    target = _target(openvino.Core(), device)
+    stem = f"compiled-{openvino.__version__.split('-')[0]}-{_purpose(target, openvino.get_version(), record)}"
     try:
-        return _kept(core, folder, stem) or _compiled(core, folder, stem, record, remedy)
+        return _kept(target, folder, stem) or _compiled(target, folder, stem, record, remedy)
     except RuntimeError as error:
         raise ModelError(f"OpenVINO cannot run the model in {folder}.", remedy) from error
 
 
-def _purpose(core: Any, version: str, record: Record) -> str:  # noqa: ANN401 - openvino.Core
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A device that OpenVINO has, and how models are compiled for it."""
+
+    core: Any  # openvino.Core; the library ships no types
+    name: str
+    options: Mapping[str, object]
+
+    def property(self, name: str) -> Any:  # noqa: ANN401 - whatever the property is
+        """Ask for a property of the device."""
+        return self.core.get_property(self.name, name)
+
+
+def _target(core: Any, device: Device) -> _Target:  # noqa: ANN401 - openvino.Core
+    """Return the device to compile for. Raises ModelError where a GPU is wanted and OpenVINO sees none."""
+    if device is not Device.GPU:
+        return _Target(core, CPU, UNTIED)
+    there = list(core.available_devices)
+    found = next((name for name in there if name.split(".")[0] == "GPU"), None)
+    if found is None:
+        raise no_gpu(
+            "OpenVINO",
+            there,
+            "Set `device` to cpu. OpenVINO runs on Intel's GPUs; NVIDIA's take `onnxruntime:NAME` and onnxruntime-gpu.",
+        )
+    return _Target(core, found, {})
+
+
+def _purpose(target: _Target, version: str, record: Record) -> str:
     """Hash everything that a compiled form depends on."""
-    processor = core.get_property(DEVICE, "FULL_DEVICE_NAME")
-    abilities = sorted(core.get_property(DEVICE, "OPTIMIZATION_CAPABILITIES"))
+    processor = target.property("FULL_DEVICE_NAME")
+    abilities = sorted(target.property("OPTIMIZATION_CAPABILITIES"))
     weights = [file.xxh3 for file in record.files]
-    return xxhash.xxh3_64_hexdigest("\n".join([version, processor, *abilities, *weights, repr(UNTIED)]).encode())
+    parts = [version, processor, *abilities, *weights, repr(target.options)]
+    return xxhash.xxh3_64_hexdigest("\n".join(parts).encode())
 
 
-def _kept(core: Any, folder: Path, stem: str) -> Compiled | None:  # noqa: ANN401 - openvino.Core
+def _kept(target: _Target, folder: Path, stem: str) -> Compiled | None:
     """Map a compiled form from before; None when there is none that is whole."""
     openvino = openvino_library()
     for path in folder.glob(f"{stem}-*.blob"):
@@ -69,17 +100,18 @@ def _kept(core: Any, folder: Path, stem: str) -> Compiled | None:  # noqa: ANN40
         except (OSError, ValueError):  # gone since it was listed, or empty
             continue
         if path.stem.removeprefix(f"{stem}-") == xxhash.xxh3_128_hexdigest(content.data):
-            model = core.import_model(openvino.Tensor(content, shared_memory=True), DEVICE, UNTIED)
+            tensor = openvino.Tensor(content, shared_memory=True)
+            model = target.core.import_model(tensor, target.name, target.options)
             return Compiled(model, content)
         LOG.warning("The compiled model %s is damaged and will be made anew.", path.name)
     return None
 
 
-def _compiled(core: Any, folder: Path, stem: str, record: Record, remedy: str) -> Compiled:  # noqa: ANN401
+def _compiled(target: _Target, folder: Path, stem: str, record: Record, remedy: str) -> Compiled:
     """Compile the converted model, and keep the result if the folder can be written."""
     for name, what in damage(record, folder):
         raise ModelError(f"{folder / name} cannot be used: {what}.", remedy)
-    model = core.compile_model(folder / "model.xml", DEVICE, UNTIED)
+    model = target.core.compile_model(folder / "model.xml", target.name, target.options)
     try:
         _keep(model.export_model().getvalue(), folder, stem)
     except OSError as error:

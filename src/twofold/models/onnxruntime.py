@@ -5,7 +5,9 @@ So its texts run one by one, or a vector would depend on its company (cosine 0.9
 from OpenVINO's, which the identity says: a collection built with the one refuses the other. Float files agree.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,14 @@ from numpy.typing import NDArray
 
 from twofold.domain.errors import MissingExtraError, ModelError
 from twofold.domain.ports import EmbedderIdentity
+from twofold.models.devices import Device, no_gpu
 from twofold.models.entries import WEIGHTS, ModelEntry
 from twofold.models.files import wrong
 from twofold.models.transformer import MOST_TEXTS, TransformerEmbedder
 
-PREFERRED = ("CUDAExecutionProvider", "CPUExecutionProvider")
+CPU = "CPUExecutionProvider"
+GPU = "CUDAExecutionProvider"
+NO_GPU_REMEDY = "Set `device` to cpu, or run `pip install onnxruntime-gpu` and install CUDA."
 
 
 def identity_on_onnxruntime(entry: ModelEntry) -> EmbedderIdentity:
@@ -30,7 +35,7 @@ def identity_on_onnxruntime(entry: ModelEntry) -> EmbedderIdentity:
 class Session:
     """A loaded model that computes hidden states."""
 
-    def __init__(self, weights: Path, entry: ModelEntry) -> None:
+    def __init__(self, weights: Path, entry: ModelEntry, device: Device = Device.AUTO) -> None:
         if what := wrong(entry.weights, weights.parent):
             raise ModelError(f"{weights} cannot be used: {what}.", entry.remedy)
         runtime = _imported()
@@ -39,11 +44,14 @@ class Session:
         self._name = entry.name
         options = runtime.SessionOptions()
         options.log_severity_level = 3  # errors only
-        providers = [name for name in PREFERRED if name in runtime.get_available_providers()]
+        providers = _providers(runtime.get_available_providers(), device)
         try:
             self._session = runtime.InferenceSession(weights, options, providers=providers)
         except (failures.NotImplemented, failures.InvalidGraph, failures.NoSuchFile, *self._failures) as error:
             raise ModelError(f"ONNX Runtime cannot load {entry.name}.", "Update it, or use OpenVINO.") from error
+        running = self._session.get_providers()
+        if device is Device.GPU and GPU not in running:  # where CUDA's own libraries are missing it only logs that
+            raise no_gpu("ONNX Runtime", running, NO_GPU_REMEDY)
         self._asked = frozenset(given.name for given in self._session.get_inputs())
 
     def __call__(self, numbers: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -58,15 +66,24 @@ class Session:
         return hidden
 
 
-def load_session(entry: ModelEntry, folder: Path) -> Session:
-    """Load the file as fetched. Raises MissingExtraError, or ModelError when it cannot be loaded."""
-    return Session(folder / WEIGHTS, entry)
+def load_session(entry: ModelEntry, folder: Path, device: Device = Device.AUTO) -> Session:
+    """Load the file as fetched. Raises MissingExtraError, or ModelError when it cannot be loaded on that device."""
+    return Session(folder / WEIGHTS, entry, device)
 
 
-def open_onnxruntime(entry: ModelEntry, folder: Path) -> TransformerEmbedder:
+def open_onnxruntime(entry: ModelEntry, folder: Path, device: Device = Device.AUTO) -> TransformerEmbedder:
     """Make an embedder for a catalogue model whose files are in `folder`."""
     most_texts = 1 if entry.quantised else MOST_TEXTS
-    return TransformerEmbedder(entry, identity_on_onnxruntime(entry), folder, load_session, most_texts)
+    load = partial(load_session, device=device)
+    return TransformerEmbedder(entry, identity_on_onnxruntime(entry), folder, load, most_texts)
+
+
+def _providers(there: Sequence[str], device: Device) -> list[str]:
+    """Choose what computes, best first. Raises ModelError where a GPU is wanted and there is none."""
+    if device is Device.GPU and GPU not in there:
+        raise no_gpu("ONNX Runtime", there, NO_GPU_REMEDY)
+    wanted = (CPU,) if device is Device.CPU else (GPU, CPU)
+    return [name for name in wanted if name in there]
 
 
 def _imported() -> Any:  # noqa: ANN401 - the module has no types

@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, unquote, urldefrag, urlsplit
 
 from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.ports import Embedder, EmbedderIdentity
+from twofold.models.devices import Device, device_named
 from twofold.models.endpoint import Endpoint, open_endpoint
 from twofold.models.entries import ModelEntry
 from twofold.models.files import folder_of, is_present, pull
@@ -43,7 +44,7 @@ from twofold.models.sentence_transformers import open_sentence_transformers
 SAID_OF_A_SERVER = ("dimensions", "max_tokens", "query_prefix", "passage_prefix", "api_version")
 
 
-def open_embedder(
+def open_embedder(  # noqa: PLR0913  # each may be left out
     spec: str,
     *,
     cache: Path,
@@ -51,12 +52,14 @@ def open_embedder(
     progress: Report = ignore,
     key: str | None = None,
     dimensions: int = 0,
+    device: str = Device.AUTO,
 ) -> Embedder:
     """Make the embedder that `spec` names. A catalogue model that is not in `cache` is fetched first, with `progress`.
 
     `dimensions` are a server's where its address says none; 0 means that it is asked. `key` is a server's; by default
     it is read from TWOFOLD_API_KEY. Raises NotFoundError for an unknown name, InvalidInputError for what cannot be
-    read, MissingExtraError, and ModelError when a model cannot be had.
+    read, MissingExtraError, and ModelError when a model cannot be had. `device` is where models of this machine
+    compute; see `twofold.models.devices`.
     """
     scheme, _, rest = spec.partition(":")
     if spec.startswith(WEB):
@@ -69,12 +72,14 @@ def open_embedder(
     if scheme == HASHING:
         return HashingEmbedder(dimensions_of(rest)) if rest else HashingEmbedder()
     if scheme == SENTENCE_TRANSFORMERS:
-        return open_sentence_transformers(_named(rest, spec), cache, offline=offline)
-    opener: Callable[[ModelEntry, Path], Embedder] = open_onnxruntime if scheme == ONNXRUNTIME else open_openvino
+        return open_sentence_transformers(_named(rest, spec), cache, offline=offline, device=device_named(device))
+    opener: Callable[[ModelEntry, Path, Device], Embedder] = (
+        open_onnxruntime if scheme == ONNXRUNTIME else open_openvino
+    )
     entry = embedder_entry(rest if scheme == ONNXRUNTIME else spec)
     if not is_present(entry, cache):
         pull(entry, cache, offline=offline, progress=progress)
-    return opener(entry, folder_of(entry, cache))
+    return opener(entry, folder_of(entry, cache), device_named(device))
 
 
 def identity_of_server(spec: str) -> EmbedderIdentity | None:

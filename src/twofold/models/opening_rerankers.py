@@ -9,20 +9,24 @@ http://localhost:8080/v1#model         a server; after the model's name may foll
 """
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from urllib.parse import urldefrag
 
 from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
-from twofold.domain.ports import Reranker, RerankerIdentity, Scale
+from twofold.domain.ports import Embedder, Reranker, RerankerIdentity, Scale
 from twofold.models.catalogue import CATALOGUE, DEFAULT, entry_named
 from twofold.models.cross_encoder import CrossEncoder
 from twofold.models.deferred import DeferredReranker
+from twofold.models.devices import Device, device_named
 from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import folder_of, is_present, pull
 from twofold.models.identities import ONNXRUNTIME, WEB, embedder_entry
 from twofold.models.keys import key_for
 from twofold.models.late_interaction import LateInteraction
 from twofold.models.opening import open_embedder, refuse_offline, server_of
+from twofold.models.openvino import load_session
 from twofold.models.progress import Report, ignore
 from twofold.models.rerank_endpoint import EndpointReranker, RerankEndpoint
 from twofold.models.transformer import Tokens, TransformerEmbedder
@@ -33,7 +37,7 @@ WORD_OVERLAP = "word-overlap"
 LATE_INTERACTION = "late-interaction"
 
 
-def open_reranker(
+def open_reranker(  # noqa: PLR0913  # each may be left out
     spec: str,
     *,
     cache: Path,
@@ -41,6 +45,7 @@ def open_reranker(
     offline: bool = False,
     progress: Report = ignore,
     embedder: str = "",
+    device: str = Device.AUTO,
 ) -> Reranker | None:
     """Make the reranker that `spec` names, or None. Nothing is fetched or loaded before there is something to score.
 
@@ -59,9 +64,11 @@ def open_reranker(
         return EndpointReranker(endpoint)
     scheme, _, rest = spec.partition(":")
     if scheme == LATE_INTERACTION:
-        return _late_interaction(rest or embedder, max_tokens, cache, offline=offline, progress=progress)
+        opener = partial(open_embedder, cache=cache, offline=offline, progress=progress, device=device)
+        return _late_interaction(rest or embedder, max_tokens, opener)
     entry = _entry(spec)
-    made = CrossEncoder(entry, folder_of(entry, cache), max_tokens)
+    load = partial(load_session, device=device_named(device))
+    made = CrossEncoder(entry, folder_of(entry, cache), max_tokens, load)
 
     def present() -> Reranker:
         if not is_present(entry, cache):
@@ -71,7 +78,7 @@ def open_reranker(
     return DeferredReranker(made.identity, present)
 
 
-def _late_interaction(name: str, max_tokens: int, cache: Path, *, offline: bool, progress: Report) -> Reranker:
+def _late_interaction(name: str, max_tokens: int, opener: Callable[[str], Embedder]) -> Reranker:
     scheme, _, rest = name.partition(":")
     try:
         entry = embedder_entry(rest if scheme == ONNXRUNTIME else name)
@@ -83,7 +90,7 @@ def _late_interaction(name: str, max_tokens: int, cache: Path, *, offline: bool,
     identity = RerankerIdentity(f"{LATE_INTERACTION}:{entry.name}", f"{entry.revision}/{max_tokens}", Scale.COSINE)
 
     def opened() -> Reranker:
-        made = open_embedder(name, cache=cache, offline=offline, progress=progress)
+        made = opener(name)
         if not isinstance(made, TransformerEmbedder):
             raise ModelError(f"{name} gives no vector of each token.", "Use another embedder.")
         return LateInteraction(Tokens(made, max_tokens), identity)

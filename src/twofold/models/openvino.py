@@ -4,6 +4,7 @@ Where the processor multiplies bfloat16 natively (AVX-512-BF16, AMX) OpenVINO ch
 vectors agree to a cosine above 0.999.
 """
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from twofold.domain.errors import ModelError
 from twofold.models.compiled import Compiled, compiled_model
+from twofold.models.devices import Device
 from twofold.models.entries import ModelEntry
 from twofold.models.transformer import TransformerEmbedder
 
@@ -42,11 +44,11 @@ class Session:
         return hidden
 
 
-def load_session(entry: ModelEntry, folder: Path) -> Session:
-    """Map a converted model. Raises ModelError when it is missing or damaged."""
-    return Session(compiled_model(folder, entry.remedy), entry.name)
+def load_session(entry: ModelEntry, folder: Path, device: Device = Device.AUTO) -> Session:
+    """Map a converted model. Raises ModelError when it is missing or damaged, or the device is not there."""
+    return Session(compiled_model(folder, entry.remedy, device), entry.name)
 
 
-def open_openvino(entry: ModelEntry, folder: Path) -> TransformerEmbedder:
+def open_openvino(entry: ModelEntry, folder: Path, device: Device = Device.AUTO) -> TransformerEmbedder:
     """Make an embedder for a catalogue model whose files are in `folder`."""
-    return TransformerEmbedder(entry, entry.identity, folder, load_session)
+    return TransformerEmbedder(entry, entry.identity, folder, partial(load_session, device=device))

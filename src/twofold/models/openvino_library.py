@@ -24,3 +24,8 @@ def block_telemetry() -> None:
     for name in [name for name in sys.modules if name.startswith(f"{TELEMETRY}.")]:
         del sys.modules[name]
     sys.modules[TELEMETRY] = None  # type: ignore[assignment]  # how Python spells what cannot be imported
+
+
+def telemetry_is_blocked() -> bool:
+    """Say whether OpenVINO's telemetry cannot be imported in this process."""
+    return TELEMETRY in sys.modules and sys.modules[TELEMETRY] is None

@@ -14,6 +14,7 @@ from twofold.domain.errors import MissingExtraError, ModelError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors
 from twofold.models.batching import Gathering
+from twofold.models.devices import Device, no_gpu
 from twofold.models.tokens import encodable
 from twofold.models.unit import unit_rows
 
@@ -85,7 +86,9 @@ class SentenceTransformersEmbedder:
         return self._model
 
 
-def open_sentence_transformers(name: str, cache: Path, *, offline: bool) -> SentenceTransformersEmbedder:
+def open_sentence_transformers(
+    name: str, cache: Path, *, offline: bool, device: Device = Device.AUTO
+) -> SentenceTransformersEmbedder:
     """Load a model by its name on the hub, or from a folder. Raises MissingExtraError, ModelError."""
     try:
         import sentence_transformers
@@ -98,12 +101,25 @@ def open_sentence_transformers(name: str, cache: Path, *, offline: bool) -> Sent
     folder = str(cache / "sentence-transformers")
     try:
         model = sentence_transformers.SentenceTransformer(
-            name, cache_folder=folder, local_files_only=offline, trust_remote_code=False
+            name, device=_torch_device(device), cache_folder=folder, local_files_only=offline, trust_remote_code=False
         )
     except (OSError, ValueError, RuntimeError) as error:
         remedy = "Check its name and the network; offline, give the path of its folder."
         raise ModelError(f"sentence-transformers cannot load {name!r}.", remedy) from error
     return SentenceTransformersEmbedder(model, name)
+
+
+def _torch_device(device: Device) -> str | None:
+    """Return PyTorch's name of a device, None to leave it to the library. Raises ModelError where there is no GPU."""
+    if device is not Device.GPU:
+        return "cpu" if device is Device.CPU else None
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    if torch.backends.mps.is_available():
+        return "mps"
+    raise no_gpu("PyTorch", ["cpu"], "Set `device` to cpu, or install a PyTorch that is built for the GPU.")
 
 
 def _revision(model: Any) -> str:  # noqa: ANN401 - SentenceTransformer; an extra

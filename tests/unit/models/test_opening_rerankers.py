@@ -64,7 +64,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, spec: str) -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="Known are: ms-marco-MiniLM-L-12-v2, none, word-overlap"):
+    with pytest.raises(NotFoundError, match="Known are: ms-marco-MiniLM-L-12-v2, none, late-interaction, word-overlap"):
         open_reranker("bge-small-en-v1.5", cache=tmp_path)
 
 
