@@ -23,7 +23,6 @@ from twofold.domain.errors import ModelError, TwofoldError
 from twofold.index import Index
 from twofold.kernels import KERNELS
 from twofold.models.catalogue import CATALOGUE
-from twofold.models.devices import Device
 from twofold.models.entries import ModelEntry, Task
 from twofold.models.files import verify as verify_model
 from twofold.models.opening_generators import DEFAULT_LOCAL, LOCAL, open_generator
@@ -143,7 +142,7 @@ def _device(settings: Settings) -> Iterator[Check]:
     openvino = openvino_library()
     core = openvino.Core()
     there = list(core.available_devices)
-    wanted = "GPU" if settings.device == Device.GPU else "CPU"
+    wanted = "GPU" if settings.device == "gpu" else "CPU"
     found = next((name for name in there if name.split(".")[0] == wanted), "")
     name = core.get_property(found, "FULL_DEVICE_NAME") if found else f"there is none; OpenVINO has {', '.join(there)}"
     yield Check(
