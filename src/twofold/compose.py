@@ -193,7 +193,9 @@ def plan_of(settings: Settings) -> SearchPlan:
             budget_ms=chosen.budget_ms,
             batch=settings.batch.rerank,
         ),
-        metadata=MetadataWeights(weighed.relevance, weighed.features, weighed.kind, weighed.cap),
+        metadata=MetadataWeights(
+            weighed.relevance, weighed.features, weighed.kind, weighed.cap, weighed.retrieval_score
+        ),
         diversity=Limits(varied.per_page, varied.per_source, varied.duplicates),
         patience=Patience(
             StageLimits(

@@ -16,7 +16,11 @@ from twofold.pipeline.parts import NO_ENRICHING, Enriching, Parts
 from twofold.pipeline.search_parts import SearchParts
 from twofold.settings import Settings
 
-ENRICHERS: Mapping[str, Enriching] = {"rules": Enriching(RULES, enrich), "none": NO_ENRICHING}
+ENRICHERS: Mapping[str, Enriching] = {
+    "rules": Enriching(RULES, enrich),
+    "rules+keywords": Enriching(f"{RULES} with keywords", enrich, keywords=True),
+    "none": NO_ENRICHING,
+}
 
 
 def make_parts(

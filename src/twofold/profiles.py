@@ -231,7 +231,7 @@ _MODES = _profile(
 
 _AANAE_STATED: _Stated = {
     "analyser": ("simple", "13, C9"),
-    "enricher": ("rules", "7"),
+    "enricher": ("rules+keywords", "7"),
     "search.k": (5, "C16"),
     "search.mode": ("hybrid", "30"),
     "search.depth": ("5x", "25, C8"),

@@ -77,7 +77,8 @@ class Settings:
         ),
     ] = "english"
     enricher: Annotated[
-        Literal["rules", "none"], Meta(description="What gives passages fields of their own, such as their quality.")
+        Literal["rules", "rules+keywords", "none"],
+        Meta(description="What gives passages fields of their own; with keywords, these are matched by words too."),
     ] = "rules"
     profile: Annotated[
         str, Meta(min_length=1, description="The profile whose values hold where nothing else is said.")

@@ -168,6 +168,9 @@ class MetadataSettings:
     ] = 0.0
     kind: Annotated[float, Meta(ge=0, le=10, description="Gamma: how much a fitting semantic type counts.")] = 0.0
     cap: Annotated[float, Meta(ge=0, le=10, description="The most that fields may add.")] = 0.2
+    retrieval_score: Annotated[
+        float, Meta(ge=0, le=10, description="How much a passage's `retrieval_score` counts; the cap is not for it.")
+    ] = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ def test_a_passage_has_an_id_a_number_a_text_a_place_and_fields(index: Index) ->
     assert chunk.ordinal == 0
     assert index.document("notes/plan.md").text[chunk.start : chunk.end] == chunk.text
     assert set(chunk.metadata) == {
-        "chunk_quality", "entity_density", "keywords", "omit_flag", "semantic_type_primary", "word_count",
+        "chunk_quality", "entity_density", "keywords", "omit_flag", "retrieval_score", "semantic_type_primary",
+        "word_count",
     }  # fmt: skip
     assert chunk.metadata["word_count"] == 18
 

@@ -33,6 +33,7 @@ def test_the_worked_example() -> None:
         "semantic_type_primary": "narrative",
         "omit_flag": False,
         "chunk_quality": "ok",
+        "retrieval_score": 0.5424,  # (0.5 + 2 · 0.3636 + 2 / 5) / 3
     }
 
 

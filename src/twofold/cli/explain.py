@@ -99,6 +99,9 @@ def _metadata_rows(step: Step, detail: MetadataStep) -> Iterator[Row]:
     yield ("  as it was", "", f"{step.before:.6f}", "", f"{weights.alpha:.4f}", f"{part:.6f}")
     said = f"  fields: {features.meta:.4f}×{weights.beta:g} + {features.type_match:.4f}×{weights.gamma:g}"
     yield (said, "", "", "", f"≤{weights.cap:g}", f"{detail.bonus:.6f}")
+    if weights.delta:
+        worth = f"{weights.delta * features.retrieval:.6f}"
+        yield ("  retrieval score", "", "", f"{features.retrieval:.6f}", f"{weights.delta:.4f}", worth)
     yield ("metadata", "", "", "", "", f"{step.after:.6f}")
 
 

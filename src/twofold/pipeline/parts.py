@@ -17,10 +17,14 @@ def add_nothing(_: Chunk) -> Metadata:
 
 
 class Enriching(NamedTuple):
-    """An enricher, and the name that a recipe knows it by: another name for whatever gives other fields."""
+    """An enricher, and the name that a recipe knows it by: another name for whatever gives other fields.
+
+    With `keywords` a passage's field of that name, its first five values, is part of what words match.
+    """
 
     name: str
     enrich: Enricher
+    keywords: bool = False
 
 
 NO_ENRICHING = Enriching("", add_nothing)

@@ -5,11 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from twofold.domain.filters import values_of
 from twofold.domain.ports import Embedder, View
 from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, Vector
 from twofold.pipeline.parts import Parts
 
 SPECIAL_TOKENS = 2  # the first and the last token of BERT-like models
+
+MOST_KEYWORDS = 5  # twenty made words match what a passage only touches on
 
 OnEmbedded = Callable[[int], None]
 """Called with how many passages more are embedded."""
@@ -58,7 +61,20 @@ def count_truncated(embedder: Embedder, texts: Sequence[str]) -> int:
 
 def _indexed(document: Document, chunk: Chunk, parts: Parts, vectors: dict[str, Vector]) -> IndexedChunk:
     text = chunk.indexed_text
-    return IndexedChunk(enriched(document, chunk, parts), parts.analyser.counts(text), vectors[text])
+    made = enriched(document, chunk, parts)
+    return IndexedChunk(made, parts.analyser.counts(with_keywords(text, document, made, parts)), vectors[text])
+
+
+def with_keywords(text: str, document: Document, chunk: Chunk, parts: Parts) -> str:
+    """Return what words match of a passage: its indexed text and, where the enricher asks for it, its keywords below.
+
+    At most five keywords, the passage's own before its document's; what is embedded does not change.
+    """
+    if not parts.enriching.keywords:
+        return text
+    held = chunk.metadata.get("keywords", document.metadata.get("keywords", ()))
+    words = [str(one) for one in values_of(held)[:MOST_KEYWORDS]]
+    return "\n".join((text, *words))
 
 
 def enriched(document: Document, chunk: Chunk, parts: Parts) -> Chunk:

@@ -1,6 +1,6 @@
 """Metadata fusion: what enrichment said of a passage, added to what the reranker said. Off while its weights are 0.
 
-    final = alpha · relevance + min(cap, beta · meta + gamma · type_match)
+    final = alpha · relevance + delta · retrieval_score + min(cap, beta · meta + gamma · type_match)
     meta  = (density + quality + overlap) / 3    each in [0, 1] (checklist 81)
 
 The seed that tried it measured no gain, which is why nothing is added unless weights are given.
@@ -27,6 +27,7 @@ class FeatureFields:
     density: str = "entity_density"
     quality: str = "chunk_quality"
     semantic_type: str = "semantic_type_primary"
+    retrieval: str = "retrieval_score"
     tags: tuple[str, ...] = ("domain_tags", "concept_tags", "keywords")
 
 
@@ -46,13 +47,15 @@ class Features:
     """What a passage's fields come to, each in [0, 1]; a field that is missing, or of another kind, is 0.
 
     `density` is entities per word, `quality` 0, ½ or 1 for `poor`, `ok` and `high`, `overlap` the share of the
-    passage's tags whose words all stand in the question, `type_match` 1 where its semantic type is wanted.
+    passage's tags whose words all stand in the question, `type_match` 1 where its semantic type is wanted, `retrieval`
+    its retrieval score, which says before any question how much a passage is worth finding.
     """
 
     density: float = 0.0
     quality: float = 0.0
     overlap: float = 0.0
     type_match: float = 0.0
+    retrieval: float = 0.0
 
     @property
     def meta(self) -> float:
@@ -64,6 +67,8 @@ class Features:
 class MetadataWeights:
     """How much each part counts, 0 to 100 each; `cap` is the most that metadata may add, in units of relevance.
 
+    `delta` is for the retrieval score, which the cap does not hold back: alpha 0.7 and delta 0.3 make
+    0.7 · score + 0.3 · retrieval_score.
     Raises InvalidInputError for a number out of range.
     """
 
@@ -71,16 +76,18 @@ class MetadataWeights:
     beta: float = 0.0
     gamma: float = 0.0
     cap: float = 0.15
+    delta: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, value in (("alpha", self.alpha), ("beta", self.beta), ("gamma", self.gamma), ("cap", self.cap)):
+        for name in ("alpha", "beta", "gamma", "cap", "delta"):
+            value = getattr(self, name)
             if not 0.0 <= value <= GREATEST_WEIGHT:
                 raise InvalidInputError(f"the metadata weight {name} must be from 0 to 100, not {value}.", "Try 0.1.")
 
     @property
     def is_idle(self) -> bool:
         """Whether these weights leave every score as it is."""
-        return self.alpha == 1.0 and (self.cap == 0.0 or self.beta == self.gamma == 0.0)
+        return self.alpha == 1.0 and self.delta == 0.0 and (self.cap == 0.0 or self.beta == self.gamma == 0.0)
 
 
 NO_WEIGHTS: Final = MetadataWeights()
@@ -108,7 +115,7 @@ class MetadataStep:
         >>> round(step.apply(0.7), 6)
         0.81
         """
-        return self.weights.alpha * score + self.bonus
+        return self.weights.alpha * score + self.weights.delta * self.features.retrieval + self.bonus
 
 
 def metadata_features(fields: Mapping[str, MetadataValue], asked: Asked, names: FeatureFields = FIELDS) -> Features:
@@ -116,17 +123,21 @@ def metadata_features(fields: Mapping[str, MetadataValue], asked: Asked, names: 
 
     >>> held = {"entity_density": 0.3, "chunk_quality": "high", "keywords": ("GDP", "article 370")}
     >>> metadata_features(held, Asked(frozenset({"gdp", "growth"})))
-    Features(density=0.3, quality=1.0, overlap=0.5, type_match=0.0)
+    Features(density=0.3, quality=1.0, overlap=0.5, type_match=0.0, retrieval=0.0)
     """
-    density = fields.get(names.density)
-    number = density if isinstance(density, int | float) and not isinstance(density, bool) else 0.0
     kinds = {str(value) for value in _values(fields, names.semantic_type)}
     return Features(
-        float(min(1.0, max(0.0, number))),
+        _number(fields.get(names.density)),
         max((QUALITIES.get(str(value).lower(), 0.0) for value in _values(fields, names.quality)), default=0.0),
         _share([str(tag) for name in names.tags for tag in _values(fields, name)], asked.words),
         1.0 if kinds & asked.types else 0.0,
+        _number(fields.get(names.retrieval)),
     )
+
+
+def _number(value: MetadataValue | None) -> float:
+    """Return a number held to [0, 1]; 0.0 for anything else."""
+    return float(min(1.0, max(0.0, value))) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
 
 
 def with_metadata(ranking: Ranking, steps: Sequence[MetadataStep]) -> Ranking:

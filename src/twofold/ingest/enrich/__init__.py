@@ -2,9 +2,9 @@
 
 from twofold.domain.types import Chunk, Metadata
 from twofold.ingest.enrich.entities import entity_density, focused_keywords, mentions_of
-from twofold.ingest.enrich.judging import is_left_out, quality_of
+from twofold.ingest.enrich.judging import is_left_out, quality_of, retrieval_score
 from twofold.ingest.enrich.kinds import Kind, kind_of_passage
-from twofold.ingest.enrich.shape import shape_of
+from twofold.ingest.enrich.shape import Shape, shape_of
 from twofold.ingest.enrich.subjects import subject_of
 
 RULES = "rules-2"
@@ -22,23 +22,30 @@ def enrich(chunk: Chunk) -> Metadata:
       water_bodies; see `subject_of`.
     - `omit_flag`: whether nobody would want to find it: contents, navigation, page numbers; see `is_left_out`.
     - `chunk_quality`: poor, ok or high; see `quality_of`.
+    - `retrieval_score`: how much it is worth finding before any question, in [0, 1]; see `retrieval_score`.
 
     `"Article 370 gave Jammu and Kashmir a special status in 1949."` has 11 words and the mentions Article 370, Jammu,
     Kashmir and 1949: its density is 4/11 = 0.3636, its keywords are Article 370 and 1949.
     """
     shape = shape_of(chunk.text)
-    mentions = mentions_of(shape)
     kind = kind_of_passage(chunk, shape)
     left_out = is_left_out(chunk, shape)
+    quality, density, keywords = quality_of(shape, kind, left_out=left_out), *_mentioned(shape)
     subject = subject_of([*_words_in_front(chunk), *shape.words], is_table=kind is Kind.TABLE)
     return {
         "word_count": len(shape.words),
-        "entity_density": entity_density(mentions, shape),
-        "keywords": focused_keywords(mentions),
+        "entity_density": density,
+        "keywords": keywords,
         "semantic_type_primary": (kind.value, subject) if subject else kind.value,
         "omit_flag": left_out,
-        "chunk_quality": quality_of(shape, kind, left_out=left_out).value,
+        "chunk_quality": quality.value,
+        "retrieval_score": retrieval_score(quality, density, len(keywords), left_out=left_out),
     }
+
+
+def _mentioned(shape: Shape) -> tuple[float, tuple[str, ...]]:
+    mentions = mentions_of(shape)
+    return entity_density(mentions, shape), focused_keywords(mentions)
 
 
 def _words_in_front(chunk: Chunk) -> list[str]:

@@ -4,6 +4,7 @@ import re
 from enum import StrEnum
 
 from twofold.domain.types import Chunk
+from twofold.ingest.enrich.entities import MOST_KEYWORDS
 from twofold.ingest.enrich.kinds import Kind
 from twofold.ingest.enrich.shape import Shape
 
@@ -104,6 +105,18 @@ def quality_of(shape: Shape, kind: Kind, *, left_out: bool) -> Quality:
     written = shape.letters + shape.signs
     whole = shape.sentences > 0 and len(shape.words) >= LEAST_WORDS_OF_HIGH and len(set(shape.words)) >= LEAST_DIFFERENT
     return Quality.HIGH if whole and shape.letters >= LEAST_LETTERS_OF_HIGH * written else Quality.OK
+
+
+def retrieval_score(quality: Quality, density: float, keywords: int, *, left_out: bool) -> float:
+    """Return how much a passage is worth finding before any question: in [0, 1], to four digits.
+
+    It is the mean of its quality (0, 0.5 or 1), of twice its entity density, at most 1, and of its keywords over 5; 0
+    for what is left out. Of quality ok, density 0.3636 and 2 keywords: (0.5 + 0.7272 + 0.4) / 3 = 0.5424.
+    """
+    if left_out:
+        return 0.0
+    worth = {Quality.POOR: 0.0, Quality.OK: 0.5, Quality.HIGH: 1.0}[quality]
+    return round((worth + min(1.0, 2 * density) + min(1.0, keywords / MOST_KEYWORDS)) / 3, 4)
 
 
 def _is_garbage(shape: Shape, kind: Kind) -> bool:
