@@ -301,3 +301,38 @@ def test_indexes_of_different_models_are_searched_together_all_the_same(
 
         expect(page.locator(".hit .collection", has_text="german")).to_have_count(1)
         expect(page.locator(".hit .collection", has_text="places").first).to_be_visible()
+
+
+def test_the_ways_of_searching_and_answering_can_be_set_on_the_page(page: Page) -> None:
+    chosen(page)
+    with page.expect_request("**/explain") as plain:
+        search(page, "tower")
+    page.locator("#tuning summary").click()
+    for label, value in (("Neighbors", "2"), ("Weight of meaning", "0.5"), ("Passages to rerank", "7")):
+        page.get_by_label(label).fill(value)
+    page.get_by_label("Rerank", exact=True).uncheck()
+    page.get_by_label("Sentences without support").select_option("refuse")
+    with page.expect_request("**/ask") as tuned:
+        ask(page, QUESTION)
+
+    said = tuned.value.post_data_json
+    assert "settings" not in (plain.value.post_data_json or {})
+    assert said["rerank"] is False
+    assert said["settings"] == {
+        "search.window": 2,
+        "fusion.dense_weight": 0.5,
+        "rerank.candidates": 7,
+        "answer.verify": "refuse",
+    }
+    expect(page.locator("#answer-body")).to_contain_text(SENTENCE)
+
+
+def test_a_weight_that_is_none_is_told_by_the_browser(page: Page) -> None:
+    chosen(page)
+    page.locator("#tuning summary").click()
+    page.get_by_label("Weight of meaning").fill("7")
+    page.locator("#query").fill("tower")
+    page.keyboard.press("Enter")
+
+    assert page.locator("#asking").evaluate("(form) => !form.checkValidity()")
+    expect(page.locator(".hit")).to_have_count(0)

@@ -22,7 +22,15 @@ MOST_FIELDS = 64
 MOST_TURNS = 100
 SETTABLE = ("search.", "fusion.", "diversity.", "metadata.", "boost.")
 ALSO_SETTABLE = frozenset(
-    {"rerank.candidates", "rerank.keep", "rerank.weight", "rerank.threshold", "rewrite.feedback", "rewrite.by_intent"}
+    {
+        "rerank.candidates",
+        "rerank.keep",
+        "rerank.weight",
+        "rerank.threshold",
+        "rewrite.feedback",
+        "rewrite.by_intent",
+        "answer.verify",
+    }
 )
 NEVER_SETTABLE = frozenset({"search.extensions"})
 """What a request may set for itself: nothing that names a model, an address or a file."""

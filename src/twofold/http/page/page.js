@@ -27,10 +27,21 @@ const sayOfFilter = (problem) => {
     : [`${problem.message} ${problem.remedy}`]));
 };
 
+const NUMBERS = ["search.window", "fusion.dense_weight", "rerank.candidates"];
+const WORDS = ["answer.verify"];
+
+// The settings that are asked for; those left empty are as the server has them.
+const tuned = (said) => Object.fromEntries([
+  ...NUMBERS.filter((name) => said.get(name)).map((name) => [name, Number(said.get(name))]),
+  ...WORDS.filter((name) => said.get(name)).map((name) => [name, said.get(name)]),
+]);
+
 const asked = () => {
   const said = new FormData(form);
   const filter = said.get("filter").trim();
-  return { query: said.get("query").trim(), mode: said.get("mode"), k: Number(said.get("k")), ...(filter ? { filter } : {}) };
+  const settings = tuned(said);
+  return { query: said.get("query").trim(), mode: said.get("mode"), k: Number(said.get("k")), ...(filter ? { filter } : {}),
+    ...(said.has("rerank") ? {} : { rerank: false }), ...(Object.keys(settings).length ? { settings } : {}) };
 };
 
 const isOfFilter = (problem, body) =>
@@ -58,7 +69,7 @@ const postToAll = async (what, body, options) => {
     return [await postJson(...askedOf(indexes(), what, body), options), body];
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 409 || !others().length) throw error;
-    const joined = { ...body, settings: { "search.across": "rrf" } };
+    const joined = { ...body, settings: { ...body.settings, "search.across": "rrf" } };
     return [await postJson(...askedOf(indexes(), what, joined), options), joined];
   }
 };
@@ -223,6 +234,8 @@ byId("others").addEventListener("change", () => {
 });
 byId("mode").addEventListener("change", again);
 byId("k").addEventListener("change", again);
+byId("tuning").addEventListener("change", again);
+byId("tuning").addEventListener("invalid", () => { byId("tuning").open = true; }, true); // else nobody sees what is wrong
 byId("filter").addEventListener("input", () => sayOfFilter(null));
 byId("forget").addEventListener("click", () => {
   forgetToken();
