@@ -200,7 +200,7 @@ def test_a_name_never_becomes_a_path(visit: Visit, name: str) -> None:
 
 def test_an_index_is_made_once(visit: Visit) -> None:
     assert visit.client.post("/v1/indexes", json={"name": "notes"}).status_code == 400
-    assert visit.client.post("/v1/indexes", json={"name": "other", "embedder": "nobody"}).status_code == 400
+    assert visit.client.post("/v1/indexes", json={"name": "other", "embedder": "nobody"}).status_code == 404
     assert visit.client.post("/v1/indexes", json={"name": "other", "embedder": "http://x/v1#m"}).status_code == 422
 
 
