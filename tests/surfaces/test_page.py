@@ -315,7 +315,7 @@ def test_the_ways_of_searching_and_answering_can_be_set_on_the_page(page: Page) 
     with page.expect_request("**/ask") as tuned:
         ask(page, QUESTION)
 
-    said = tuned.value.post_data_json
+    said = tuned.value.post_data_json or {}
     assert "settings" not in (plain.value.post_data_json or {})
     assert said["rerank"] is False
     assert said["settings"] == {
