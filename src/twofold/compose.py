@@ -9,7 +9,7 @@ from typing import Any
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.filters import EVERYTHING
 from twofold.domain.generators import Generator
-from twofold.domain.ports import Embedder, Recipe, Reranker, Store
+from twofold.domain.ports import Embedder, Recipe, Reranker, Retriever, Store
 from twofold.domain.retry import RetryPlan
 from twofold.extensions import NONE_OWN, Extensions, OpenExtensions, own_or_built_in
 from twofold.late import late
@@ -355,11 +355,25 @@ def _retrying(openers: Openers, name: str, settings: Settings) -> Generator | No
     return None if generator is None else RetryingGenerator(generator, retry_of(settings))
 
 
+def _graph(file: str) -> tuple[tuple[str, Retriever], ...]:
+    """Return what looks up a graph, under the name `graph`; nothing where no file is named."""
+    if not file:
+        return ()
+    translator = late("twofold.query.graph_questions:RuleTranslator")()
+    return (("graph", late("twofold.stores.graph:GraphRetriever")(Path(file).expanduser(), translator)),)
+
+
+def _state_of(file: str) -> tuple[str, ...]:
+    """Return what tells one state of a file from another, for answers that are kept; nothing where none is named."""
+    path = Path(file).expanduser()
+    return (f"{path} {path.stat().st_mtime_ns if path.is_file() else 0}",) if file else ()
+
+
 def aids_for(base: Aids, settings: Settings, openers: Openers, own: Reranker | None = None) -> Aids:
     """Give what a search may ask by these settings; `own` is a reranker to take instead of theirs."""
     rerankers = openers.rerankers(settings.rerank.tokens)
     made = (GuardedReranker(own),) if own is not None else tuple(map(rerankers.named, reranker_names(settings)))
-    retrievers = openers.extensions.retrievers(settings.search.extensions)
+    retrievers = (*_graph(settings.graph.file), *openers.extensions.retrievers(settings.search.extensions))
     transformers = openers.extensions.transformers(settings.search.extensions)
     return replace(
         base,
@@ -368,5 +382,5 @@ def aids_for(base: Aids, settings: Settings, openers: Openers, own: Reranker | N
         rewriter=_retrying(openers, settings.rewrite.generator or settings.generator, settings),
         retrievers=retrievers,
         transformers=tuple(one for _, one in transformers),
-        own=tuple(name for name, _ in (*retrievers, *transformers)),
+        own=(*(name for name, _ in (*retrievers, *transformers)), *_state_of(settings.graph.file)),
     )

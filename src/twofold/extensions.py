@@ -52,7 +52,7 @@ KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
 Part = TypeVar("Part")
 SEARCHING = ("retriever", "transformer")
 READING = ("reader", "chunker")
-TAKEN = frozenset({"lexical", "dense", "fused"})
+TAKEN = frozenset({"lexical", "dense", "fused", "graph"})
 
 
 class Chunking(NamedTuple):

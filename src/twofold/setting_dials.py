@@ -18,6 +18,7 @@ from twofold.setting_groups import (
     ChunkSettings,
     DiversitySettings,
     FusionSettings,
+    GraphSettings,
     HistorySettings,
     LikenessSettings,
     LogSettings,
@@ -111,6 +112,7 @@ class Settings:
     batch: BatchSettings = field(default_factory=BatchSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
+    graph: GraphSettings = field(default_factory=GraphSettings)
     log: LogSettings = field(default_factory=LogSettings)
     sync: SyncSettings = field(default_factory=SyncSettings)
     said: frozenset[str] = field(default=frozenset(), compare=False, repr=False)

@@ -274,6 +274,15 @@ class HistorySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphSettings:
+    """A property graph that questions about connections are looked up in."""
+
+    file: Annotated[
+        str, Meta(description="A SQLite file as `twofold index graph` makes it; empty for none.", max_length=4096)
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """The log of questions, on this machine alone."""
 

@@ -62,6 +62,7 @@ GROUPS: Mapping[str, Group] = {
             "verify": Command("indexes", "verify"),
             "compact": Command("indexes", "compact"),
             "reindex": Command("indexes", "reindex"),
+            "graph": Command("graph", "graph"),
         },
     ),
     "models": Group(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from twofold.domain.filters import EVERYTHING, Filter
 from twofold.domain.types import (
@@ -123,6 +123,29 @@ class Retriever(Protocol):
 
     def search(self, query: str, k: int) -> Sequence[Retrieved]:
         """Give at most k passages, in any order; what the collection does not hold is left out by the caller."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphQuery:
+    """A look-up in a property graph: the passages that mention `names`, or with `next_to` their neighbors too."""
+
+    names: tuple[str, ...]
+    relation: Literal["mentions", "next_to"] = "mentions"
+
+
+class GraphQueryTranslator(Protocol):
+    """Translates a question into a look-up of a graph."""
+
+    def translate(self, question: str) -> GraphQuery | None:
+        """Return the look-up, None for a question that is none for a graph."""
+
+
+@runtime_checkable
+class Translating(Protocol):
+    """A retriever that asks a question in another language, and can say how it put it."""
+
+    def translation(self, query: str) -> str:
+        """Return the question as it was put, for the trace; empty where it was not."""
 
 
 class QueryTransformer(Protocol):

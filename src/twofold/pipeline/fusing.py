@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from twofold.domain.errors import ModelError
-from twofold.domain.ports import View
+from twofold.domain.ports import Translating, View
 from twofold.domain.types import Ranking, TermQuery, chunk_key
 from twofold.pipeline.feeding import fed
 from twofold.pipeline.growing import grown
@@ -47,6 +48,18 @@ class Joined:
             return 0, None
         number = 0 if found.wordings is None else int(found.wordings[place])
         return number, self.asked[number].terms if self.asked else None
+
+
+class _Other(NamedTuple):
+    """What another retriever found, and how it put the question, where it translates it."""
+
+    name: str
+    ranking: Ranking
+    said: str = ""
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        return (self.said,) if self.said else ()
 
 
 def joined_arms(  # what a look takes
@@ -125,7 +138,7 @@ def _grown(
 
 def _others(  # what a look takes
     parts: SearchParts, view: View, heard: Heard, plan: SearchPlan, reach: Reach, watch: Stopwatch
-) -> tuple[tuple[tuple[str, Ranking], ...], tuple[str, ...]]:
+) -> tuple[tuple[_Other, ...], tuple[str, ...]]:
     """Ask the user's own retrievers; what they name that is not there, or out of scope, is left out.
 
     One that fails is gone without and told of, where the plan does not say `raise`.
@@ -144,13 +157,14 @@ def _others(  # what a look takes
             continue
         scored = {chunk_key(one.chunk_id): one.score for one in given}
         held = view.within(np.array(sorted(scored), dtype=np.int64), reach.scope).tolist()
-        found.append((name, Ranking.of(held, [scored[key] for key in held])))
+        said = retriever.translation(words) if isinstance(retriever, Translating) else ""
+        found.append(_Other(name, Ranking.of(held, [scored[key] for key in held]), said))
     return tuple(found), tuple(failed)
 
 
-def _with_others(fused: Fused, others: Sequence[tuple[str, Ranking]], fusion: FusionPlan) -> Fused:
+def _with_others(fused: Fused, others: Sequence[_Other], fusion: FusionPlan) -> Fused:
     """Fuse the order of the two arms with those of other retrievers, by rank; their scores are on nobody's scale."""
-    made = by_ranks([("fused", fused.ranking), *others], fusion.rank_constant, below=fused.shares)
+    made = by_ranks([("fused", fused.ranking), *(one[:2] for one in others)], fusion.rank_constant, below=fused.shares)
     return replace(made, constants={**fused.constants, **made.constants})
 
 
@@ -158,13 +172,13 @@ def _stages(
     heard: Heard,
     found: Candidates,
     fused: Fused,
-    others: Sequence[tuple[str, Ranking]],
+    others: Sequence[_Other],
     learnt: StageTrace | None,
 ) -> tuple[StageTrace, ...]:
     understood = heard.understood
     wordings = tuple(wording.words for wording in understood.wordings)
     terms = tuple(understood.parsed.terms.weights)
-    given = len(found.lexical) + len(found.dense) + sum(len(ranking) for _, ranking in others)
+    given = len(found.lexical) + len(found.dense) + sum(len(one.ranking) for one in others)
     return (
         of_terms("parse", 1, 1, terms),
         StageTrace("rewrite", 1, len(wordings), decisions=understood.decisions),
@@ -172,6 +186,6 @@ def _stages(
         *(() if learnt is None else (learnt,)),
         StageTrace("lexical", len(heard.asked), len(found.lexical)),
         StageTrace("dense", len(heard.asked), len(found.dense)),
-        *(StageTrace(name, 1, len(ranking)) for name, ranking in others),
+        *(StageTrace(one.name, 1, len(one.ranking), decisions=one.decisions) for one in others),
         StageTrace("fuse", given, len(fused.ranking)),
     )
