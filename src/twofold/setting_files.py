@@ -12,6 +12,9 @@ from twofold.seed_settings import translated
 from twofold.setting_dials import group_names
 from twofold.setting_values import Said
 
+MOST_VALUES = 10_000
+LARGEST_FILE = 1_000_000  # bytes
+
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
@@ -35,11 +38,11 @@ class _Loader(yaml.SafeLoader):
 def settings_file(path: Path) -> SettingsFile:
     """Read a settings file.
 
-    Raises NotFoundError for one that cannot be read, InvalidInputError for what is no YAML, says a name twice, or holds
-    something else than `name: value` lines. Keys and values are not checked here.
+    Raises NotFoundError for one that cannot be read, InvalidInputError for what is no YAML, is too large, says a name
+    twice, or holds something else than `name: value` lines. Keys and values are not checked here.
     """
     try:
-        content = _Loader(path.read_bytes()).get_single_data()
+        content = _Loader(_bytes_of(path)).get_single_data()
     except OSError as error:
         raise NotFoundError(f"Cannot read the settings file {path}: {error.strerror}.", "Check --config.") from error
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
@@ -47,6 +50,7 @@ def settings_file(path: Path) -> SettingsFile:
         raise InvalidInputError(f"{path} is not valid YAML: {where}.", "Mend the file, or move it away.") from error
     if content is None:
         return SettingsFile({})
+    _check_size(content, path)
     _check_lines(content, "", path)
     found = translated(content, str(path))
     own = dict(_flattened(found.rest, "", path))
@@ -54,6 +58,28 @@ def settings_file(path: Path) -> SettingsFile:
         raise InvalidInputError(f"{key} is said twice in {path}, also as {found.names[key]}.", "Leave one of them out.")
     foreign = {key: Said(value, f"{path}: {found.names[key]}") for key, value in found.values.items()}
     return SettingsFile({**foreign, **own}, tuple(f"{name} ({path})" for name in found.unused))
+
+
+def _bytes_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        held = file.read(LARGEST_FILE + 1)
+    if len(held) > LARGEST_FILE:
+        raise InvalidInputError(f"{path} is larger than {LARGEST_FILE:,} bytes.", "Settings need a few lines.")
+    return held
+
+
+def _check_size(content: object, path: Path) -> None:
+    """Refuse what is small as YAML and endless when it is written out, as aliases of aliases are."""
+    waiting, count = [content], 0
+    while waiting:
+        one = waiting.pop()
+        count += 1
+        if count > MOST_VALUES:
+            raise InvalidInputError(f"{path} holds more than {MOST_VALUES:,} values.", "Settings need a few lines.")
+        if isinstance(one, dict):
+            waiting += [*one.values()]
+        elif isinstance(one, list | tuple | set):
+            waiting += [*one]
 
 
 def _flattened(content: Mapping[Any, object], front: str, path: Path) -> Iterator[tuple[str, Said]]:

@@ -337,3 +337,23 @@ def test_a_server_says_each_of_these_things_once_on_standard_error(here: Path, c
         "twofold: index notes: rerank.fallback (the index)",
     ]
     assert lines[2:] == [f"twofold: text is sent to {generator.partition('/v1')[0]}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("\n".join(f"a{at}: &a{at} [{', '.join([f'*a{at - 1}' if at else 'x'] * 9)}]" for at in range(12)), "10,000"),
+        ("generator: &a [*a]\n", "10,000"),
+        ("generator: " + "[" * 5_000, "not valid YAML"),
+        (f"generator: {'x' * 1_000_000}\n", "larger than 1,000,000 bytes"),
+    ],
+    ids=["aliases of aliases", "an alias of itself", "deep", "long"],
+)
+def test_a_file_that_is_made_to_be_endless_is_refused(here: Path, text: str, says: str) -> None:
+    (here / "twofold.yaml").write_text(text)
+
+    done = run("config", "show")
+
+    assert done.code == 2
+    assert says in done.err
+    assert "unforeseen" not in done.err
