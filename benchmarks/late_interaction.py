@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("collections", nargs="*", default=list(MEASURED), metavar="COLLECTION")
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors and scores in this folder")
     parser.add_argument("--questions", type=int, default=0, help="ask about so many of each collection")
+    parser.add_argument("--documents", type=int, default=0, help="keep about so many, the judged ones first")
     parser.add_argument("--out", type=Path, help="write to this file")
     options = parser.parse_args()
     rows: list[Row] = []
@@ -57,14 +58,30 @@ def main() -> None:
     ):
         rerankers = {"late interaction": late, "cross-encoder": cross}
         for name in options.collections:
-            judged = some_of(load(SHARED / "data" / name), options.questions)
+            judged = few_of(some_of(load(SHARED / "data" / name), options.questions), options.documents)
             for row in rows_of(judged, COLLECTIONS[name], embedder, rerankers):
                 print(f"{row.collection} {row.way} {row.mean:.4f}", file=sys.stderr, flush=True)
                 rows.append(row)
     draw(rows)
     kept = [{"collection": one.collection, "way": one.way, NDCG: round(one.mean, 4)} for one in rows]
-    content = {"machine": machine(), "model": MODEL, "questions": options.questions, "rows": kept}
+    content = {
+        "machine": machine(),
+        "model": MODEL,
+        "questions": options.questions,
+        "documents": options.documents,
+        "rows": kept,
+    }
     print(keep("late interaction", content, options.out), file=sys.stderr)
+
+
+def few_of(judged: JudgedCollection, count: int) -> JudgedCollection:
+    """Keep every document that a question was judged on, and the first others up to `count`; all of them for 0."""
+    if not count:
+        return judged
+    named = {document for query in judged.queries for document in judged.grades[query.id]}
+    others = [one for one in judged.documents if one.id not in named][: max(0, count - len(named))]
+    kept = named | {one.id for one in others}
+    return replace(judged, documents=tuple(one for one in judged.documents if one.id in kept))
 
 
 def rows_of(

@@ -277,7 +277,7 @@ def _embedder(store: Store, settings: Settings, own: OpenExtensions, progress: C
         if found is None:
             raise
         return RememberingEmbedder(found, size) if size else found
-    if identity is None and (held := store.info().recipe) is not None:
+    if identity is None and (held := _recipe_of(store)) is not None:
         identity = remembered_identity(spec, held.embedder)
     how: dict[str, Any] = {"cache": settings.models, "offline": settings.offline, "device": settings.device}
     opener = partial(
@@ -287,6 +287,14 @@ def _embedder(store: Store, settings: Settings, own: OpenExtensions, progress: C
         return NoEmbedder()
     recovering = RecoveringEmbedder(DeferredEmbedder(identity, opener), opener)
     return RememberingEmbedder(recovering, size) if size else recovering
+
+
+def _recipe_of(store: Store) -> Recipe | None:
+    """Return the recipe that an index was made by; None for one that is empty, or not there yet."""
+    try:
+        return store.info().recipe
+    except NotFoundError:
+        return None
 
 
 def _opened(opener: str, spec: str, **how: object) -> Any:  # noqa: ANN401  # a model of the opener's kind, or None
