@@ -1,4 +1,4 @@
-"""Checklist 46: at most 2 passages of one (source, page); five of one page leave two, in their order."""
+"""At most 2 passages of one (source, page); five of one page leave two, in their order."""
 
 from twofold.ranking.diversify import Candidate, Dropped, Limits, Reason, diversified
 

@@ -1,4 +1,4 @@
-"""Checklist 42: +0.15 for a spreadsheet of fewer than 40 words about one of two subjects."""
+"""+0.15 for a spreadsheet of fewer than 40 words about one of two subjects."""
 
 import pytest
 

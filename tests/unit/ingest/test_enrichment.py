@@ -1,4 +1,4 @@
-"""Checklist item 7: enrichment before retrieval, with five keywords a passage, not twenty."""
+"""Enrichment before retrieval, with five keywords a passage, not twenty."""
 
 from collections.abc import Mapping
 

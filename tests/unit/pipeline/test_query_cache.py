@@ -1,4 +1,4 @@
-"""Checklist 68: the query cache finds what is more than 0.98 alike, for 300 s, of whom it may; 500 vectors are kept."""
+"""The query cache finds what is more than 0.98 alike, for 300 s, of whom it may; 500 vectors are kept."""
 
 import math
 from collections.abc import Sequence

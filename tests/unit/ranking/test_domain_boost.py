@@ -1,4 +1,4 @@
-"""Checklist 41: codes of the question multiply the score of a passage that holds one; without a code nothing moves."""
+"""Codes of the question multiply the score of a passage that holds one; without a code nothing moves."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Checklist item 57, contradiction C15: the template of three documents, 6,000 tokens, whole documents only, `...`."""
+"""The template of three documents, 6,000 tokens, whole documents only, `...`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Checklist item 36: a question becomes three, [q1, q2, q3]; and a list of keywords widens it. A model writes both."""
+"""A question becomes three, [q1, q2, q3]; and a list of keywords widens it. A model writes both."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Checklist 70: models are opened when they are needed, once for all threads, and no two callers are inside one."""
+"""Models are opened when they are needed, once for all threads, and no two callers are inside one."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Checklist item 56: blocks headed `[Source: file, p.N | Section: S]`, a map of citations in their order, markers."""
+"""Blocks headed `[Source: file, p.N | Section: S]`, a map of citations in their order, markers."""
 
 from sources import source
 from twofold.answer.context import Budget, build_context, template_named
