@@ -9,6 +9,7 @@ from twofold.compose import (
     MEMORY,
     folder_of,
     held_by,
+    kept_by,
     noting,
     open_store,
     openers_for,
@@ -17,7 +18,7 @@ from twofold.compose import (
 )
 from twofold.domain.errors import NotFoundError
 from twofold.domain.filters import EVERYTHING, fields_of, matches
-from twofold.domain.ports import Embedder, Recipe, Reranker, Store
+from twofold.domain.ports import Embedder, Reranker
 from twofold.domain.types import Chunk, Document, DocumentInfo
 from twofold.extensions import NONE_OWN, Extensions, OpenExtensions
 from twofold.models.progress import Progress, ignore
@@ -56,7 +57,7 @@ class Collection:
         found = Resolved(settings, ()) if settings else resolve(config=config, overrides=overrides)
         self._own_embedder = embedder
         self._store = open_store(where, found.settings, create=create)
-        own, recipe = _kept_by(self._store)
+        own, recipe = kept_by(self._store)
         if settings is None and own:
             found = resolve(config=config, collection=own, overrides=overrides)
         self._asked = found.settings
@@ -190,11 +191,3 @@ class Collection:
     def _named(self, name: str) -> DocumentInfo:
         with self._store.view() as view:
             return document_named(view, name)
-
-
-def _kept_by(store: Store) -> tuple[Mapping[str, str], Recipe | None]:
-    """Return an index's own settings and its recipe; nothing of one that is not there yet."""
-    try:
-        return store.preferences(), store.info().recipe
-    except NotFoundError:
-        return {}, None

@@ -1,6 +1,6 @@
 """The place that names concrete stores and models: settings in, what searches out; `filling` adds what fills."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -101,6 +101,14 @@ def _open_local(folder: Path, where: str | Path, settings: Settings, create: boo
             f"There is no index {str(where)!r}.",
             f"Make it with `twofold sync PATH --index {where}`; `twofold index list` shows those there are.",
         ) from error
+
+
+def kept_by(store: Store) -> tuple[Mapping[str, str], Recipe | None]:
+    """Return an index's own settings and its recipe; nothing of one that is not there yet."""
+    try:
+        return store.preferences(), store.info().recipe
+    except NotFoundError:
+        return {}, None
 
 
 def remove_index(where: str | Path, settings: Settings) -> None:

@@ -11,7 +11,7 @@ import typer
 from twofold.cli.launch import launch_of, tell
 from twofold.cli.models import ensure_present
 from twofold.cli.progress import model_progress, progress_on
-from twofold.compose import held_by, open_store
+from twofold.compose import held_by, kept_by, open_store
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import Store
 from twofold.evaluate.by_answer import Answered, read_answers
@@ -159,7 +159,7 @@ def _own(judged: Judged, index: str | None, needs: Needs) -> Iterator[Ground]:
 def parts_on(store: Store, needs: Needs) -> Iterator[Parts]:
     """Give the parts that search a store, by its own settings where none are said; it closes both afterwards."""
     try:
-        held = held_by(needs.settings, store.info().recipe)
+        held = held_by(needs.settings, kept_by(store)[1])
         if needs.model:
             ensure_present(held.settings)
         parts = make_parts(store, held.settings, held.embedder, model_progress())

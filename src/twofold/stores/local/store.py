@@ -152,7 +152,8 @@ class LocalStore:
         with self._connections.reading() as connection:
             state = read_state(connection)
             # With a condition, since SQLite counts a whole table without looking at the limit of steps.
-            (documents,) = connection.execute("SELECT count(*) FROM document WHERE row > 0").fetchone() or (0,)
+            query = "SELECT count(*) FROM document INDEXED BY document_by_source WHERE source >= ''"
+            (documents,) = connection.execute(query).fetchone() or (0,)
             return StoreInfo(
                 recipe=current_recipe(connection),
                 documents=documents,
