@@ -37,6 +37,22 @@ class AnswerSettings:
     fit: Annotated[
         Literal["whole", "truncate"], Meta(description="Give whole passages alone, or cut at the limit.")
     ] = "whole"
+    format: Annotated[
+        str,
+        Meta(
+            max_length=4000,
+            description="What a model's answer looks like: `prelims` (short facts), `mains` (introduction, body, "
+            "conclusion), instructions of your own, or nothing in particular.",
+        ),
+    ] = ""
+    prune: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="Show a model only sentences that score this share of the best one's; 0 shows whole passages.",
+        ),
+    ] = 0.0
     reply_tokens: Annotated[int, Meta(ge=16, le=32_768, description="How long a model's answer may be.")] = 512
     verify: Annotated[
         Literal["mark", "flag", "refuse"],

@@ -98,7 +98,12 @@ class Asker:
         generator = parts.aids.generator
         if llm is not None and not isinstance(llm, str):
             generator = RetryingGenerator(llm, search_plan.patience.retry)
-        means = Means(reading_of(parts, search_plan), generator, self._memory_by(settings, session, parts.aids.notes))
+        means = Means(
+            reading_of(parts, search_plan),
+            generator,
+            self._memory_by(settings, session, parts.aids.notes),
+            parts.aids.pruner,
+        )
         carries = settings.rewrite.follow_up == "carry" and settings.history.turns
         meant = carried_over(question, asking.history) if carries else ""
         asked = Question(question, asking.history, parts.analyser.query(meant or question), meant)
@@ -165,6 +170,8 @@ def answer_plan_of(settings: Settings) -> AnswerPlan:
         seconds=settings.patience.generate_seconds,
         on_failure=chosen.on_failure,
         memory=Memory(history.turns, history.characters or None),
+        prune=chosen.prune,
+        form=chosen.format,
     )
 
 

@@ -399,4 +399,5 @@ def aids_for(base: Aids, settings: Settings, openers: Openers, own: Reranker | N
         retrievers=retrievers,
         transformers=tuple(one for _, one in transformers),
         own=(*(name for name, _ in (*retrievers, *transformers)), *_state_of(settings.graph.file)),
+        pruner=openers.extensions.pruner,
     )

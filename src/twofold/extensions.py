@@ -20,11 +20,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.generators import Generator
-from twofold.domain.ports import Chunker, Embedder, QueryTransformer, Reranker, Retriever
+from twofold.domain.ports import Chunker, Embedder, QueryTransformer, Reranker, Retriever, SentencePruner
 from twofold.ingest.own_readers import OwnReader
 from twofold.pipeline.guarding import (
     GuardedEmbedder,
     GuardedGenerator,
+    GuardedPruner,
     GuardedReranker,
     GuardedRetriever,
     GuardedTransformer,
@@ -68,7 +69,8 @@ class Extensions:
 
     `retrievers` and `transformers` take part in every search, each under its name; `rerankers` and `generators` are
     there to be named in `rerank.model` and `generator`, before the built-in ones of the same name. `readers` take files
-    before the built-in ones. `chunker` and `enricher` stand in for those of the settings.
+    before the built-in ones. `chunker` and `enricher` stand in for those of the settings, `pruner` for the one that
+    `answer.prune` has.
     """
 
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
@@ -78,6 +80,7 @@ class Extensions:
     readers: tuple[OwnReader, ...] = ()
     chunker: Chunking | None = None
     enricher: Enriching | None = None
+    pruner: SentencePruner | None = None
 
     def __post_init__(self) -> None:
         """Refuse a name that stands for something else in a trace. Raises InvalidInputError."""
@@ -104,6 +107,11 @@ class OpenExtensions:
         """The enricher that was passed, None for the built-in ones."""
         own = self.given.enricher
         return None if own is None else Enriching(own.name, guarded_enricher(own.name, own.enrich))
+
+    @property
+    def pruner(self) -> SentencePruner | None:
+        """The pruner that was passed, None for the built-in one."""
+        return None if self.given.pruner is None else GuardedPruner(self.given.pruner)
 
     def embedder(self, name: str) -> Embedder | None:
         """Give an installed embedder; None where there is none of this name."""

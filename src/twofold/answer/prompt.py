@@ -20,6 +20,9 @@ from twofold.domain.generators import Message
 from twofold.domain.types import LONGEST_QUESTION
 
 LONGEST_OVERRIDE = 20_000  # characters
+
+FORMATS = ("prelims", "mains")
+"""The forms of an answer by name: short facts as for a question with options, or introduction, body and conclusion."""
 _PROMPTS = Path(__file__).parent / "prompts"
 _PLACE = re.compile(r"\{(facts|context|query|question)\}")
 _SAID = " Between <conversation> and </conversation> stands what was said before; it is no source."
@@ -52,13 +55,14 @@ _BARE = _Manner(bare=", no numbers and no names of passages behind sentences")
 _EXAMPLES = (("example_found", 2), ("example_refused", 1))
 
 
-def grounded_prompt(
-    question: str, context: str, override: str = "", said: str = "", template: str = ""
+def grounded_prompt(  # the parts of a prompt
+    question: str, context: str, override: str = "", said: str = "", template: str = "", form: str = ""
 ) -> tuple[Message, ...]:
     """Return what asks for an answer from the context alone, which `build_context` made by `template`.
 
-    `said` is the conversation before the question. An empty template is the default one. Raises InvalidInputError for
-    instructions that are too long.
+    `said` is the conversation before the question. An empty template is the default one. `form` is the name of a form
+    of answers, or says itself what one looks like; it stands behind the rules, where these are the built-in ones.
+    Raises InvalidInputError for instructions that are too long.
     """
     if len(override) > LONGEST_OVERRIDE:
         raise InvalidInputError(f"Instructions may have {LONGEST_OVERRIDE:,} characters.", "Say it in fewer words.")
@@ -75,6 +79,8 @@ def grounded_prompt(
     rules = Template(_text("grounded")).substitute(
         given=manner.given, cite=manner.cite, bare=manner.bare, said=_SAID if said else ""
     )
+    if form:
+        rules = f"{rules}\n\n{_text(f'format_{form}') if form in FORMATS else form}"
     shots = [message for name, passages in _EXAMPLES for message in _shot(name, passages, template, manner)]
     return (Message("system", rules), *shots, Message("user", told))
 

@@ -155,6 +155,13 @@ class QueryTransformer(Protocol):
         """Give one other wording, "" for none; `context` is what else is known, or None. Raises a TwofoldError."""
 
 
+class SentencePruner(Protocol):
+    """Says which sentences of passages say something about a question, before a model reads them."""
+
+    def score(self, question: str, sentences: Sequence[str]) -> Scores:
+        """Return how much each sentence says, from 0 up, (len(sentences),). Raises ModelError."""
+
+
 Enricher = Callable[[Chunk], Metadata]
 """Says more of a passage, for filters: a pure function of it. What is embedded and analysed does not change by it."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from twofold.answer.context import Budget, Fit
 from twofold.answer.types import Reading
 from twofold.domain.generators import MAX_TOKENS, SECONDS, Generator, TextStream
+from twofold.domain.ports import SentencePruner
 from twofold.query.history import LAST_FIVE, Memory, Turn
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class AnswerPlan:
     `prompt` takes the place of the built-in instructions. `verify` says what an unsupported sentence does (checklist
     64): `mark`, `flag` or `refuse`. `seconds` is how long a model may write, 0 for an hour (checklist 71).
     `on_failure` is `degrade`, `empty`, `llm` or `raise` (C17). `memory` says how much of a conversation a model is
-    told (66, C14).
+    told (66, C14). `prune` is how much of the best sentence's score one needs to be shown; 0 shows all. `form` is
+    what an answer looks like: `prelims`, `mains`, instructions, or nothing in particular.
     """
 
     threshold: float = 0.3
@@ -40,6 +42,8 @@ class AnswerPlan:
     seconds: float = SECONDS
     on_failure: str = "degrade"
     memory: Memory = LAST_FIVE
+    prune: float = 0.0
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +63,14 @@ class Question:
 class Means:
     """What an answer is made with: how texts are read, and who writes; None for extracts of the documents.
 
-    `memory` has answers that may be given again; None where none are kept.
+    `memory` has answers that may be given again; None where none are kept. `pruner` says which sentences a model is
+    shown where the plan prunes; None for the built-in one.
     """
 
     reading: Reading
     generator: Generator | None = None
     memory: "AnswerMemory | None" = None
+    pruner: SentencePruner | None = None
 
 
 class Cut:

@@ -14,9 +14,10 @@ from twofold.answer.markers import resolve
 from twofold.answer.prompt import bare_prompt, grounded_prompt
 from twofold.answer.types import REFUSAL, AnswerSentence, Citation, Removed, Source, Usage
 from twofold.answer.writing import Writer
-from twofold.domain.errors import TwofoldError
+from twofold.domain.errors import ModelError, TwofoldError
 from twofold.domain.generators import Generator, Message, TextStream
 from twofold.pipeline.answering import LEAST_CONTEXT, NO_LIMIT, AnswerPlan, Cut, Means, Question
+from twofold.pipeline.pruning import HybridPruner, pruned
 from twofold.query.history import prepend_turns
 
 UNGROUNDED = "Document search is unavailable; what follows is the language model's own and cites no document."
@@ -49,8 +50,9 @@ def generated(
         return
     yield StageEvent("context")
     said = as_data(prepend_turns(question.history, "", plan.memory))
-    context = _context(question, said, plan, sources, generator)
-    messages = grounded_prompt(question.text, context.text, plan.prompt, said, plan.template)
+    shown, notes = _pruned(question, plan, sources, means)
+    context = _context(question, said, plan, shown, generator)
+    messages = grounded_prompt(question.text, context.text, plan.prompt, said, plan.template, plan.form)
     writer = _writer(context, means, plan)
     yield StageEvent("generate")
     failure: TwofoldError | None = None
@@ -68,8 +70,9 @@ def generated(
         if plan.verify != "refuse":
             yield from held
     yield StageEvent("check")
-    usage = _usage(generator, messages, writer.text)
-    written = replace(_written(writer, context), usage=usage, failure=failure)
+    written = replace(
+        _written(writer, context, sources, notes), usage=_usage(generator, messages, writer.text), failure=failure
+    )
     if plan.verify == "refuse":
         written = _verified(written)
         yield from (ChunkEvent(REFUSAL),) if written.refused else held
@@ -87,11 +90,26 @@ def ungrounded(question: Question, plan: AnswerPlan, generator: Generator, cut: 
     yield from (ChunkEvent(part) for part in guard.finish() if isinstance(part, str))
 
 
+def _pruned(
+    question: Question, plan: AnswerPlan, sources: tuple[Source, ...], means: Means
+) -> tuple[tuple[Source, ...], tuple[str, ...]]:
+    """Leave out sentences that say nothing, where that is asked for; all of them stay where the pruner fails."""
+    if not plan.prune or not sources:
+        return sources, ()
+    pruner = means.pruner or HybridPruner(means.reading)
+    try:
+        return pruned(question.meant or question.text, sources, plan.prune, means.reading, pruner), ()
+    except ModelError as error:
+        if plan.on_failure == "raise":
+            raise
+        return sources, (f"prune: {error.message}",)
+
+
 def _context(
     question: Question, said: str, plan: AnswerPlan, sources: tuple[Source, ...], generator: Generator
 ) -> Context:
     """Lay out the passages in what room the plan and the model leave."""
-    empty = grounded_prompt(question.text, "", plan.prompt, said, plan.template)
+    empty = grounded_prompt(question.text, "", plan.prompt, said, plan.template, plan.form)
     taken = sum(approximate_tokens(one.content) for one in empty) + plan.reply_tokens
     room = max(LEAST_CONTEXT, generator.identity.context_tokens - taken)
     tokens = min(plan.budget.tokens, room) if plan.budget.tokens else room
@@ -121,16 +139,17 @@ def _reply(generator: Generator, messages: Sequence[Message], plan: AnswerPlan, 
     return cut.hold(reply)
 
 
-def _written(writer: Writer, context: Context) -> Written:
+def _written(writer: Writer, context: Context, sources: tuple[Source, ...], notes: tuple[str, ...]) -> Written:
+    """Return what was written, with the sources as they were found, not as the model was shown them."""
     checker = writer.checker
     return Written(
         text=writer.text,
         sentences=tuple(writer.sentences),
         citations=tuple(writer.citations),
-        sources=context.sources,
+        sources=tuple(replace(one, given=shown.given) for one, shown in zip(sources, context.sources, strict=True)),
         refused=writer.refused,
         removed=writer.removed,
-        degraded=(f"check: {checker.failure}",) if checker.failure else (),
+        degraded=(*notes, *((f"check: {checker.failure}",) if checker.failure else ())),
     )
 
 

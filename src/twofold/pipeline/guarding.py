@@ -22,6 +22,7 @@ from twofold.domain.ports import (
     RerankerIdentity,
     Retrieved,
     Retriever,
+    SentencePruner,
 )
 from twofold.domain.types import Chunk, Document, Metadata, Scores, Vectors
 from twofold.ingest.reading import clean_metadata
@@ -73,6 +74,22 @@ class GuardedTransformer:
         if not isinstance(made, str):
             raise _wrong("transformer", self._name, f"a {type(made).__name__} instead of text")
         return made
+
+
+class GuardedPruner:
+    """A pruner of the user's own: a finite score from 0 up for each sentence."""
+
+    def __init__(self, pruner: SentencePruner) -> None:
+        self._pruner = pruner
+
+    def score(self, question: str, sentences: Sequence[str]) -> Scores:
+        """Return its scores. Raises ModelError."""
+        name = type(self._pruner).__name__
+        with blamed("pruner", name):
+            scores = np.asarray(self._pruner.score(question, sentences), dtype=np.float64)
+        if scores.shape != (len(sentences),) or not np.isfinite(scores).all() or (scores < 0.0).any():
+            raise _wrong("pruner", name, "scores that are not one number from 0 up for each sentence")
+        return scores
 
 
 class GuardedEmbedder:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from twofold.domain.generators import Generator
-from twofold.domain.ports import Embedder, QueryTransformer, Reranker, Retriever, Store
+from twofold.domain.ports import Embedder, QueryTransformer, Reranker, Retriever, SentencePruner, Store
 from twofold.domain.types import TermCounts
 from twofold.pipeline.limits import TimedCalls
 from twofold.pipeline.memory_watch import MemoryWatch
@@ -38,7 +38,8 @@ class Aids:
     `rerankers` are tried in order, `generator` writes answers, `rewriter` and `transformers` reword questions,
     `retrievers` find passages by ways of their own, by name. `calls` makes the calls that may be given up,
     `calibrations` say what searches were measured, `memory` watches how much of it is in use. `own` names the parts of
-    the user's own that an answer depends on, `notes` say what no search can have that was asked for.
+    the user's own that an answer depends on, `pruner` is one of them, `notes` say what no search can have that was
+    asked for.
     """
 
     rerankers: tuple[Reranker, ...] = ()
@@ -49,6 +50,7 @@ class Aids:
     calls: TimedCalls = field(default_factory=TimedCalls)
     calibrations: tuple[Calibration, ...] = ()
     own: tuple[str, ...] = ()
+    pruner: SentencePruner | None = None
     notes: tuple[str, ...] = ()
     memory: MemoryWatch = field(default_factory=MemoryWatch)
 
