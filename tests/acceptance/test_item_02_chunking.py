@@ -1,4 +1,4 @@
-"""Item 2: chunking by layout, by meaning, and by both, each through the command line or a configuration."""
+"""Checklist 2: chunking by layout, by meaning, and by both, each through the command line or a configuration."""
 
 import json
 from collections.abc import Callable, Sequence

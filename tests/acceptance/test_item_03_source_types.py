@@ -1,4 +1,4 @@
-"""Items 3, 7, 40, 42, 43: files that were synced carry `source_type`, and what is built on it works for them."""
+"""Checklist 3, 7, 40, 42, 43: files that were synced carry `source_type`, and what is built on it works for them."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Item 7, and aanae's options: keywords in the lexical index, and the retrieval score as a signal of ranking."""
+"""Checklist 7, and options of aanae: keywords in the lexical index, and the retrieval score as a signal of ranking."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Items 15 and 79: TF-IDF cosine as scikit-learn has it by default, instead of BM25: `search.lexical: tfidf`."""
+"""Checklist 15 and 79: TF-IDF cosine as scikit-learn has it by default, instead of BM25: `search.lexical: tfidf`."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Item 79: chunks from a JSON.gz file, without a network; what each record says of itself can be filtered by."""
+"""Checklist 79: chunks from a JSON.gz file, without a network; what each record says of itself can be filtered by."""
 
 import gzip
 import json
