@@ -194,3 +194,11 @@ def test_a_misspelt_command_is_told_from_all_of_them() -> None:
     done = subprocess.run([*TWOFOLD, "serach", "x"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "serach" in done.stderr
+
+
+def test_the_list_of_commands_says_of_each_what_it_does_in_a_whole_line(start: Run) -> None:
+    for words in ((), ("index",), ("models",), ("token",), ("config",)):
+        shown = start(*words, "--help", COLUMNS="80", TERMINAL_WIDTH="80").out.split("Commands:\n")[1].split("\n\n")[0]
+
+        assert len(shown.splitlines()) >= 2
+        assert not [line for line in shown.splitlines() if line.endswith("...") or not line.endswith(".")]

@@ -16,10 +16,11 @@ from twofold.cli.launch import INTERRUPTED, Launch, guarded, parsed_overrides
 
 
 class Command(NamedTuple):
-    """Where a command stands: `function` of `twofold.cli.module`."""
+    """Where a command stands, `function` of `twofold.cli.module`, and what it does, short enough for a list."""
 
     module: str
     function: str
+    says: str
 
     def load(self) -> Callable[..., None]:
         """Load the command, guarded."""
@@ -35,55 +36,58 @@ class Group(NamedTuple):
 
 
 COMMANDS: Mapping[str, Command] = {
-    "sync": Command("sync", "sync"),
-    "add": Command("documents", "add"),
-    "rm": Command("documents", "rm"),
-    "ls": Command("documents", "ls"),
-    "show": Command("documents", "show"),
-    "search": Command("search", "search"),
-    "ask": Command("ask", "ask"),
-    "chat": Command("chat", "chat"),
-    "why-not": Command("whynot", "why_not"),
-    "serve": Command("serve", "serve"),
-    "doctor": Command("doctor", "doctor"),
-    "eval": Command("evaluate", "evaluate"),
-    "tune": Command("tune", "tune"),
-    "judge": Command("judge", "judge"),
-    "log": Command("query_log", "log"),
+    "sync": Command("sync", "sync", "Index files and folders, and follow their changes."),
+    "add": Command("documents", "add", "Add single documents, or replace them."),
+    "rm": Command("documents", "rm", "Remove documents from an index."),
+    "ls": Command("documents", "ls", "List the documents of an index."),
+    "show": Command("documents", "show", "Show one document as it was understood."),
+    "search": Command("search", "search", "Find passages by words and by meaning."),
+    "ask": Command("ask", "ask", "Answer a question from documents, with citations."),
+    "chat": Command("chat", "chat", "Ask again and again; what was said before counts."),
+    "why-not": Command("whynot", "why_not", "Say why a search did not find a document."),
+    "serve": Command("serve", "serve", "Serve indexes over HTTP, with a page to search in."),
+    "doctor": Command("doctor", "doctor", "Check the installation, and say what to do."),
+    "eval": Command("evaluate", "evaluate", "Measure search on judged questions."),
+    "tune": Command("tune", "tune", "Choose settings by judged questions."),
+    "judge": Command("judge", "judge", "Judge what is found, for eval and tune."),
+    "log": Command("query_log", "log", "Show the questions that an index was asked."),
 }
 GROUPS: Mapping[str, Group] = {
     "index": Group(
         "Whole indexes: list, create, look at, mend, drop.",
         {
-            "list": Command("indexes", "list_indexes"),
-            "create": Command("indexes", "create"),
-            "info": Command("indexes", "info"),
-            "drop": Command("indexes", "drop"),
-            "verify": Command("indexes", "verify"),
-            "compact": Command("indexes", "compact"),
-            "reindex": Command("indexes", "reindex"),
-            "graph": Command("graph", "graph"),
+            "list": Command("indexes", "list_indexes", "List the indexes under TWOFOLD_HOME."),
+            "create": Command("indexes", "create", "Create an empty index."),
+            "info": Command("indexes", "info", "Say what an index holds and how it was made."),
+            "drop": Command("indexes", "drop", "Delete an index for good."),
+            "verify": Command("indexes", "verify", "Recompute every checksum."),
+            "compact": Command("indexes", "compact", "Merge files, and repair damaged derived ones."),
+            "reindex": Command("indexes", "reindex", "Make all passages again by other settings."),
+            "graph": Command("graph", "graph", "Write what passages mention, for questions about relations."),
         },
     ),
     "models": Group(
         "The models that turn text into vectors.",
         {
-            "list": Command("models", "list_models"),
-            "pull": Command("models", "pull"),
-            "verify": Command("models", "verify"),
+            "list": Command("models", "list_models", "List the models that twofold knows by name."),
+            "pull": Command("models", "pull", "Fetch models, and check every byte."),
+            "verify": Command("models", "verify", "Recompute the checksums of model files."),
         },
     ),
     "token": Group(
         "Who may use the HTTP server, and for what.",
         {
-            "create": Command("tokens", "create"),
-            "list": Command("tokens", "list_tokens"),
-            "revoke": Command("tokens", "revoke"),
+            "create": Command("tokens", "create", "Make a token."),
+            "list": Command("tokens", "list_tokens", "List the tokens, the revoked ones too."),
+            "revoke": Command("tokens", "revoke", "Revoke a token from the next request on."),
         },
     ),
     "config": Group(
         "The settings, where they came from, and the profiles.",
-        {"show": Command("config", "show"), "profiles": Command("config", "profiles")},
+        {
+            "show": Command("config", "show", "Show the settings and where each came from."),
+            "profiles": Command("config", "profiles", "List the profiles."),
+        },
     ),
 }
 VERSION = "--version"
@@ -106,12 +110,12 @@ def application(only: str = "") -> typer.Typer:
     known = only in {VERSION, *COMMANDS, *GROUPS}
     for name, command in COMMANDS.items():
         if name == only or not known:
-            app.command(name)(command.load())
+            app.command(name, short_help=command.says)(command.load())
     for name, group in GROUPS.items():
         if name == only or not known:
             inner = typer.Typer(name=name, no_args_is_help=True, help=group.help)
             for inner_name, command in group.commands.items():
-                inner.command(inner_name)(command.load())
+                inner.command(inner_name, short_help=command.says)(command.load())
             app.add_typer(inner)
     return app
 
