@@ -45,6 +45,13 @@ class AnswerSettings:
             "conclusion), instructions of your own, or nothing in particular.",
         ),
     ] = ""
+    plan: Annotated[
+        bool,
+        Meta(
+            description="Have a model plan and draft its answer, and write again what no passage bears out; asks it "
+            "two or three times."
+        ),
+    ] = False
     prune: Annotated[
         float,
         Meta(

@@ -172,6 +172,7 @@ def answer_plan_of(settings: Settings) -> AnswerPlan:
         memory=Memory(history.turns, history.characters or None),
         prune=chosen.prune,
         form=chosen.format,
+        planned=chosen.plan,
     )
 
 

@@ -21,7 +21,7 @@ _CONCEALED = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _TAGS = re.compile(
-    r"<(\s{0,4}/?\s{0,4}(?:passages?|question|conversation|system|assistant|user|think|im_(?:start|end)"
+    r"<(\s{0,4}/?\s{0,4}(?:passages?|question|conversation|plan|system|assistant|user|think|im_(?:start|end)"
     r"|\|[^|<>]{0,40}\|)[^<>]{0,80})>",
     re.IGNORECASE,
 )

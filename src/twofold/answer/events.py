@@ -14,7 +14,10 @@ from twofold.answer.types import Answer, Citation, Source
 
 @dataclass(frozen=True, slots=True)
 class StageEvent:
-    """A stage begins: `search`, `context`, `extract`, `generate`, `check`; `cache` where the answer is remembered."""
+    """A stage begins: `search`, `context`, `extract`, `generate`, `check`.
+
+    `cache` stands where the answer is remembered, `plan`, `draft` and `revise` where it is planned.
+    """
 
     name: str
     type: Literal["stage"] = "stage"

@@ -8,6 +8,7 @@ they are the whole message.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -89,6 +90,17 @@ def bare_prompt(question: str) -> tuple[Message, ...]:
     """Ask a model for what it knows, with no documents: only where the user wants that rather than nothing."""
     asked = as_data(question[:LONGEST_QUESTION])
     return (Message("system", _text("bare")), Message("user", f"<question>\n{asked}\n</question>"))
+
+
+def plan_message() -> Message:
+    """Return what asks for a plan of an answer instead of one."""
+    return Message("system", _text("plan"))
+
+
+def critic_message(faults: Sequence[str]) -> Message:
+    """Return what hands a draft back: its sentences that no passage bears out."""
+    listed = "\n".join(f"- {one}" for one in faults)
+    return Message("user", Template(_text("critic")).substitute(faults=listed))
 
 
 def _told(context: str, asked: str, said: str) -> str:

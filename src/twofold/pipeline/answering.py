@@ -28,7 +28,8 @@ class AnswerPlan:
     64): `mark`, `flag` or `refuse`. `seconds` is how long a model may write, 0 for an hour (checklist 71).
     `on_failure` is `degrade`, `empty`, `llm` or `raise` (C17). `memory` says how much of a conversation a model is
     told (66, C14). `prune` is how much of the best sentence's score one needs to be shown; 0 shows all. `form` is
-    what an answer looks like: `prelims`, `mains`, instructions, or nothing in particular.
+    what an answer looks like: `prelims`, `mains`, instructions, or nothing in particular. `planned` has a
+    model plan and draft it first.
     """
 
     threshold: float = 0.3
@@ -44,6 +45,7 @@ class AnswerPlan:
     memory: Memory = LAST_FIVE
     prune: float = 0.0
     form: str = ""
+    planned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

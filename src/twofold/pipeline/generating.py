@@ -16,7 +16,8 @@ from twofold.answer.types import REFUSAL, AnswerSentence, Citation, Removed, Sou
 from twofold.answer.writing import Writer
 from twofold.domain.errors import ModelError, TwofoldError
 from twofold.domain.generators import Generator, Message, TextStream
-from twofold.pipeline.answering import LEAST_CONTEXT, NO_LIMIT, AnswerPlan, Cut, Means, Question
+from twofold.pipeline.answering import LEAST_CONTEXT, AnswerPlan, Cut, Means, Question
+from twofold.pipeline.planning import planned, reply_of
 from twofold.pipeline.pruning import HybridPruner, pruned
 from twofold.query.history import prepend_turns
 
@@ -58,7 +59,8 @@ def generated(
     failure: TwofoldError | None = None
     held: list[Event] = []
     try:
-        for event in _pieces(generator, messages, writer, plan, cut):
+        reply = yield from _begun(generator, messages, _writer(context, means, plan), plan, cut)
+        for event in _pieces(reply, writer):
             if plan.verify == "refuse":
                 held.append(event)
             else:
@@ -84,7 +86,7 @@ def ungrounded(question: Question, plan: AnswerPlan, generator: Generator, cut: 
     yield StageEvent("generate")
     yield ChunkEvent(f"{UNGROUNDED}\n\n")
     guard = Guard(lambda _: (), lambda _: False)
-    with closing(_reply(generator, bare_prompt(question.text), plan, cut)) as reply:
+    with closing(reply_of(generator, bare_prompt(question.text), plan, cut)) as reply:
         for piece in reply:
             yield from (ChunkEvent(part) for part in guard.feed(piece) if isinstance(part, str))
     yield from (ChunkEvent(part) for part in guard.finish() if isinstance(part, str))
@@ -110,7 +112,8 @@ def _context(
 ) -> Context:
     """Lay out the passages in what room the plan and the model leave."""
     empty = grounded_prompt(question.text, "", plan.prompt, said, plan.template, plan.form)
-    taken = sum(approximate_tokens(one.content) for one in empty) + plan.reply_tokens
+    replies = 3 if plan.planned else 1  # a plan, a draft, and the answer
+    taken = sum(approximate_tokens(one.content) for one in empty) + replies * plan.reply_tokens
     room = max(LEAST_CONTEXT, generator.identity.context_tokens - taken)
     tokens = min(plan.budget.tokens, room) if plan.budget.tokens else room
     return build_context(sources, plan.template, replace(plan.budget, tokens=tokens), plan.fit)
@@ -125,18 +128,20 @@ def _writer(context: Context, means: Means, plan: AnswerPlan) -> Writer:
     return Writer(guard, checker, given, means.reading.sentence_ends, flag=plan.verify == "flag")
 
 
-def _pieces(
-    generator: Generator, messages: Sequence[Message], writer: Writer, plan: AnswerPlan, cut: Cut
-) -> Iterator[ChunkEvent | CitationEvent]:
-    with closing(_reply(generator, messages, plan, cut)) as reply:
+def _begun(
+    generator: Generator, messages: tuple[Message, ...], critic: Writer, plan: AnswerPlan, cut: Cut
+) -> Giving[Event, None, TextStream]:
+    """Begin the reply, planned and drafted first where that is asked for."""
+    if plan.planned:
+        return (yield from planned(generator, messages, critic, plan, cut))
+    return reply_of(generator, messages, plan, cut)
+
+
+def _pieces(reply: TextStream, writer: Writer) -> Iterator[ChunkEvent | CitationEvent]:
+    with closing(reply):
         for piece in reply:
             yield from writer.feed(piece)
     yield from writer.finish()
-
-
-def _reply(generator: Generator, messages: Sequence[Message], plan: AnswerPlan, cut: Cut) -> TextStream:
-    reply = generator.stream(messages, max_tokens=plan.reply_tokens, seconds=plan.seconds or NO_LIMIT)
-    return cut.hold(reply)
 
 
 def _written(writer: Writer, context: Context, sources: tuple[Source, ...], notes: tuple[str, ...]) -> Written:
