@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.ranking.answerable import Calibration, Signals, load_calibrations, p_answerable, unfamiliar
+from twofold.ranking.answerable import Calibration, Signals, load_calibrations, p_answerable
 
 CALIBRATIONS = load_calibrations()
 SHARE = st.floats(0.0, 1.0)
@@ -36,15 +36,6 @@ def test_more_of_a_signal_never_lowers_it(made: Signals, calibration: Calibratio
     risen = replace(made, **{name: min(ceiling, getattr(made, name) + more)})
 
     assert p_answerable(risen, calibration) >= p_answerable(made, calibration)
-
-
-@given(signals, calibrations)
-def test_what_is_familiar_lies_within_what_was_fitted(made: Signals, calibration: Calibration) -> None:
-    named = unfamiliar(made, calibration)
-    ranges = {one.signal: (one.low, one.high) for one in calibration.coefficients if one.signal != "relevance"}
-
-    outside = {name for name, (low, high) in ranges.items() if not low <= getattr(made, name) <= high}
-    assert outside == set(named) - {"relevance"}
 
 
 @given(calibrations)

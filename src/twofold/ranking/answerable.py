@@ -125,20 +125,6 @@ def value_of(signals: Signals, name: str) -> float:
     return math.log(inside / (1.0 - inside))
 
 
-def unfamiliar(signals: Signals, calibration: Calibration) -> tuple[str, ...]:
-    """Name the signals that lie outside of where the calibration was fitted: there its probability is a guess.
-
-    >>> unmeasured = Measured(0, 0.0, 0.5, 0.25)
-    >>> one = (Coefficient("dense_top", 10.0, 0.4, 0.9), Coefficient("terms", 0.0, 2.0, 40.0))
-    >>> fitted = Calibration("hybrid", "made", "", -6.0, one, 0.5, unmeasured, unmeasured)
-    >>> unfamiliar(Signals(1, 0.5, 0.8, 0.75, 0.1, 0.2, 1.0), fitted)
-    ('terms',)
-    """
-    return tuple(
-        one.signal for one in calibration.coefficients if not one.low <= value_of(signals, one.signal) <= one.high
-    )
-
-
 def claim_of(calibration: Calibration) -> str:
     """Say in a sentence what a probability rests on, to stand wherever it is shown.
 

@@ -90,9 +90,6 @@ class MetadataWeights:
         return self.alpha == 1.0 and self.delta == 0.0 and (self.cap == 0.0 or self.beta == self.gamma == 0.0)
 
 
-NO_WEIGHTS: Final = MetadataWeights()
-
-
 @dataclass(frozen=True, slots=True)
 class MetadataStep:
     """What metadata fusion did to one passage."""

@@ -15,7 +15,6 @@ from twofold.ranking.answerable import (
     calibration_for,
     load_calibrations,
     p_answerable,
-    unfamiliar,
     value_of,
 )
 
@@ -62,15 +61,12 @@ def test_where_no_passage_was_found_none_is_relevant() -> None:
 def test_a_cosine_beyond_any_measured_is_believed_no_more_than_the_greatest_measured() -> None:
     at_the_end, beyond = replace(SIGNALS, dense_top=0.9), replace(SIGNALS, dense_top=0.99)
     assert p_answerable(beyond, FITTED) == p_answerable(at_the_end, FITTED)
-    assert unfamiliar(at_the_end, FITTED) == ()
-    assert unfamiliar(beyond, FITTED) == ("dense_top",)
 
 
-def test_a_signal_without_weight_changes_nothing_but_can_be_unfamiliar() -> None:
+def test_a_signal_without_weight_changes_nothing() -> None:
     counted = replace(FITTED, coefficients=(*COEFFICIENTS, Coefficient("terms", 0.0, 2.0, 40.0)))
     single = replace(SIGNALS, terms=1)
     assert p_answerable(single, counted) == p_answerable(single, FITTED)
-    assert unfamiliar(single, counted) == ("terms",)
 
 
 def test_a_calibration_is_for_its_mode_embedder_and_reranker_alone() -> None:

@@ -35,7 +35,7 @@ def slowly(candidates: list[Candidate], limits: Limits, k: int) -> tuple[list[in
         if len(kept) == k:
             break
         same = [other for other in kept if other.key == one.key]
-        page = [other for other in kept if one.page and (other.source, other.page) == (one.source, one.page)]
+        page = [other for other in kept if (other.source, other.page) == (one.source, one.page)]
         source = [other for other in kept if other.source == one.source]
         said = [other for other in kept if limits.overlap and repeats(one.text, other.text, limits.overlap)]
         if same:

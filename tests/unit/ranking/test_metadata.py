@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import EMPTY_RANKING, MetadataValue, Ranking
 from twofold.ranking.metadata import (
-    NO_WEIGHTS,
     Asked,
     FeatureFields,
     Features,
@@ -106,7 +105,7 @@ def test_the_order_is_a_stable_sort_of_the_recomputed_scores(
 def test_without_weights_the_ranking_itself_comes_back(features: Features) -> None:
     ranking = Ranking.of([2, 1], [0.5, 0.4])
 
-    assert with_metadata(ranking, [MetadataStep(NO_WEIGHTS, features)] * 2) is ranking
+    assert with_metadata(ranking, [MetadataStep(MetadataWeights(), features)] * 2) is ranking
     assert with_metadata(EMPTY_RANKING, []) is EMPTY_RANKING
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from twofold.domain.types import Metadata, Ranking
 from twofold.ranking.metadata import (
-    NO_WEIGHTS,
     Asked,
     MetadataStep,
     MetadataWeights,
@@ -36,7 +35,7 @@ def test_the_four_features_are_read_from_the_fields() -> None:
 
 
 def test_it_is_off_by_default() -> None:
-    assert scored(NO_WEIGHTS) is RANKED
+    assert scored(MetadataWeights()) is RANKED
 
 
 def test_the_parts_add_up() -> None:
