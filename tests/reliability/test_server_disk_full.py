@@ -115,3 +115,16 @@ def test_jobs_wait_for_room_and_all_are_done_when_there_is_some(tmp_path: Path) 
     assert (ready, found, refused.status_code, form.status_code) == (200, 200, 507, 507)
     assert {job["state"] for job in ended} == {"done"}
     assert held == len(taken)
+
+
+def test_a_server_that_has_no_room_for_its_records_says_so_and_ends(tmp_path: Path) -> None:
+    serve = [sys.executable, "-m", "twofold", "serve", "--port", "0"]
+    command = ["unshare", "-m", "sh", "-c", MOUNT, "sh", "4096", str(tmp_path), *serve]
+    surroundings = {**os.environ, "TWOFOLD_HOME": str(tmp_path), "TWOFOLD_EMBEDDER": "hashing"}
+    ended = subprocess.run(command, env=surroundings, capture_output=True, text=True, timeout=60.0, check=False)
+    if "ermi" in ended.stderr and "twofold" not in ended.stderr:
+        pytest.skip(f"mounting a small disk needs rights: {ended.stderr}")
+
+    assert ended.returncode == 6
+    assert ended.stderr.startswith("twofold: There is no room")
+    assert len(ended.stderr.splitlines()) == 2

@@ -73,21 +73,31 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """An application and the standing that whoever runs it may change."""
+    """An application and the standing that whoever runs it may change.
+
+    `start` opens what it works with before anybody connects, and raises TwofoldError where that cannot be; without it
+    the lifespan does.
+    """
 
     app: ASGIApp
     standing: Standing
     openapi: Callable[[], dict[str, Any]]
+    start: Callable[[], None]
 
 
 def create_server(plan: Plan) -> Server:
-    """Make the application. Nothing runs before its lifespan begins."""
+    """Make the application. Nothing runs before it is started."""
     standing, counts = Standing(), RequestCounts()
+    started: list[Service] = []
+
+    def start() -> None:
+        started.append(_open(plan, standing, counts))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = await run_in_threadpool(_open, plan, standing, counts)
-        app.state.service = service
+        if not started:
+            await run_in_threadpool(start)
+        app.state.service = service = started.pop()
         standing.ready = True
         try:
             yield
@@ -105,7 +115,7 @@ def create_server(plan: Plan) -> Server:
     install(app)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # as FastAPI's documentation does it
     gate = Gate(app, plan.doors, TokenBook(plan.settings.home), plan.limits, counts)
-    return Server(gate, standing, app.openapi)
+    return Server(gate, standing, app.openapi, start)
 
 
 def _open(plan: Plan, standing: Standing, counts: RequestCounts) -> Service:

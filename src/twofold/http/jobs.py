@@ -20,7 +20,7 @@ import msgspec
 
 from twofold.domain.errors import TwofoldError
 from twofold.domain.types import Scalar
-from twofold.http.journal import Journal
+from twofold.http.journal import Journal, damaged_records
 from twofold.http.limits import ServerLimits
 from twofold.http.problems import Problem, refused
 from twofold.stores.local.durable import flush_folder, make_folder, refusal, write_durably
@@ -267,7 +267,10 @@ class Jobs:
 
     def _resume(self) -> None:
         for record in self._journal.jobs():
-            job = msgspec.json.decode(record, type=Job)
+            try:
+                job = msgspec.json.decode(record, type=Job)
+            except msgspec.DecodeError as error:
+                raise damaged_records() from error
             if job.state not in ENDED:
                 job = replace(job, state=State.WAITING, phase="")
                 self._waiting.append(job.id)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from twofold.domain.errors import StoreError
+from twofold.domain.errors import CorruptError, StoreError
 from twofold.stores.local.durable import NO_ROOM, make_folder, no_room
 
 _SCHEMA = """
@@ -29,10 +29,11 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         make_folder(folder)
         path = folder / "server.sqlite3"
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         self._turn = threading.Lock()
         with _failures(None):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             self._connection = apsw.Connection(str(path.resolve()))
+        with _failures(self._connection):
             self._connection.set_busy_timeout(5_000)
             self._connection.pragma("journal_mode", "wal")
             self._connection.pragma("synchronous", "full")
@@ -109,9 +110,19 @@ def _failures(connection: apsw.Connection | None) -> Iterator[None]:
     except (apsw.Error, OSError) as error:
         if _is_full(error, connection):
             raise no_room("the server's own records") from error
+        if isinstance(error, apsw.NotADBError | apsw.CorruptError | apsw.SQLError):
+            raise damaged_records() from error
         raise StoreError(
             f"The server's own records cannot be kept: {type(error).__name__}.", "Check the disk under TWOFOLD_HOME."
         ) from error
+
+
+def damaged_records() -> CorruptError:
+    """Say that what is kept of jobs and feedback cannot be read."""
+    return CorruptError(
+        "The server's own records are damaged, or of another version.",
+        "Delete the folder `server` under TWOFOLD_HOME: it holds jobs, feedback and copies of PDF files, no documents.",
+    )
 
 
 def _is_full(error: apsw.Error | OSError, connection: apsw.Connection | None) -> bool:

@@ -47,13 +47,15 @@ def serve(  # noqa: PLR0913  # what a command says
 ) -> None:
     """Serve at a host and a port until told to end; `announce` hears of the address once it is bound.
 
-    Raises as `plan_for` and `bound` do.
+    Raises as `plan_for` and `bound` do; StorageFullError, CorruptError or StoreError for records it cannot open.
     """
     address = Address(*where, names, origins)
     plan = plan_for(settings, opener, address, roots)
     with bound(address) as listening:
+        server = create_server(plan)
+        server.start()
         announce(f"http://{_bracketed(address.host)}:{listening.getsockname()[1]}")
-        run(plan, listening)
+        run(server, plan.limits, listening)
 
 
 def _bracketed(host: str) -> str:
@@ -112,9 +114,9 @@ def bound(address: Address) -> socket.socket:
     return made
 
 
-def run(plan: Plan, listening: socket.socket) -> None:
+def run(server: Server, limits: ServerLimits, listening: socket.socket) -> None:
     """Serve until SIGTERM or SIGINT; then finish or refuse what is left within ten seconds."""
-    LocalServer(configured(create_server(plan), plan.limits)).run([listening])
+    LocalServer(configured(server, limits)).run([listening])
 
 
 def configured(server: Server, limits: ServerLimits) -> "ServerConfig":
