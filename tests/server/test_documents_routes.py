@@ -50,6 +50,7 @@ def test_files_are_read_by_what_they_hold_and_a_bad_one_says_why(visit: Visit) -
     listed = visit.client.get("/v1/indexes/notes/documents").json()
     assert [one["source"] for one in listed["documents"]] == ["../../etc/passwd"]
     assert listed["documents"][0]["media_type"] == "text/plain"
+    assert listed["documents"][0]["metadata"]["source_type"] == ["text", "upload"]
     assert spooled(visit.home) == []
 
 

@@ -47,7 +47,7 @@ def test_the_explanation_that_people_read_adds_up_too(run: Run) -> None:
 
     arms = re.findall(r"^ +(?:words|meaning) .* ([\d.]+)$", shown, re.MULTILINE)
     (score,) = re.findall(r"^ +score +([\d.]+)$", shown, re.MULTILINE)
-    table = shown.split("BM25\n")[1].split("BM25")
+    table = shown.split("score\n")[1].split("      all words ")
     terms = re.findall(r" ([\d.]+)$", table[0], re.MULTILINE)
     (total,) = re.findall(r"^ +([\d.]+)$", table[1].splitlines()[0])
     assert sum(map(float, arms)) == pytest.approx(float(score), abs=2e-6)
@@ -261,7 +261,7 @@ def test_words_of_the_question_are_marked_and_no_others(start: Run, tmp_path: Pa
 
 def test_an_explanation_shows_whole_words_and_those_of_feedback_apart(run: Run) -> None:
     shown = run("search", "undo the last commit", "-i", "notes", "-k", "1", "--explain").out
-    table = shown.split("BM25\n", 1)[1].split("      BM25 ", 1)[0]
+    table = shown.split("score\n", 1)[1].split("      all words ", 1)[0]
     asked, added = table.split("by feedback")
 
     def words(rows: str) -> list[str]:

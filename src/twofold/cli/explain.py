@@ -23,7 +23,7 @@ _EMPTY: Row = ("", "", "", "", "", "")
 
 
 def draw_explanation(screen: Screen, hit: FoundPassage, queries: Sequence[str] = ()) -> None:
-    """Draw what adds up: the arms' parts to the fused score, each step from there on, each term's part to the BM25.
+    """Draw what adds up: the arms' parts to the fused score, each step from there on, each term's part to the score of words.
 
     The hit is of a result that `explained` has given words.
     """
@@ -106,20 +106,20 @@ def _metadata_rows(step: Step, detail: MetadataStep) -> Iterator[Row]:
 
 
 def _term_rows(trace: HitTrace, queries: Sequence[str]) -> Iterator[Row]:
-    """Write what each word of the question adds to BM25, then each word that feedback added to it."""
+    """Write what each word of the question adds to the score of words, then each word that feedback added to it."""
     if not trace.terms:
         return
     yield _EMPTY
     if trace.wording and trace.wording < len(queries):
         yield (f"words as in: {one_line(queries[trace.wording])}", "", "", "", "", "")
-    yield ("word", "count", "idf", "saturation", "weight", "BM25")
+    yield ("word", "count", "idf", "saturation", "weight", "score")
     asked = [term for term in trace.terms if term.origin == "query"]
     added = [term for term in trace.terms if term.origin == "feedback"]
     yield from _cells_of(asked)
     if added:
         yield ("by feedback", "", "", "", "", "")
         yield from _cells_of(added)
-    yield ("BM25", "", "", "", "", f"{sum(term.score for term in trace.terms):.6f}")
+    yield ("all words", "", "", "", "", f"{sum(term.score for term in trace.terms):.6f}")
 
 
 def _cells_of(terms: Sequence[TermScore]) -> Iterator[Row]:
