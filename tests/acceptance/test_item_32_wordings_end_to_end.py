@@ -73,9 +73,7 @@ def test_keywords_stand_behind_the_question(index: Index) -> None:
     assert result.wordings == (QUESTION, f"{QUESTION} git reset join two branches")
 
 
-@pytest.mark.parametrize(
-    "part", [{"rewrite.variants": 3}, {"rewrite.hyde": True}, {"rewrite.sub_questions": True}, {"rewrite.keywords": 5}]
-)
+@pytest.mark.parametrize("part", [{"rewrite.hyde": True}, {"rewrite.sub_questions": True}, {"rewrite.keywords": 5}])
 def test_without_a_generator_each_part_says_that_it_was_skipped(part: dict[str, object]) -> None:
     plain, skipped = indexed(GIT).search_many(["undo"])[0], indexed(GIT).search("undo", settings=part)
 
