@@ -23,7 +23,7 @@ _EMPTY: Row = ("", "", "", "", "", "")
 
 
 def draw_explanation(screen: Screen, hit: FoundPassage, queries: Sequence[str] = ()) -> None:
-    """Draw what adds up: the arms' parts to the fused score, each step from there on, each term's part to the words' score.
+    """Draw what adds up: the arms' parts to the fused score, each step from there on, each term's part to the words'.
 
     The hit is of a result that `explained` has given words.
     """
