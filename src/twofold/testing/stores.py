@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from twofold.domain.errors import InvalidInputError, MismatchError
+from twofold.domain.filters import Op, Test
 from twofold.domain.ports import Scope, Store
 from twofold.domain.types import Clause, Metadata, TermQuery
 from twofold.lexical.bm25 import reference_scores
@@ -43,6 +45,33 @@ class StoreContract(StoreSearches):
             assert len(view.stretch(name, -(10**30), 10**30)) == 8
             assert list(view.stretch("nobody", 0, 9)) == []
             assert list(view.stretch("\ud800", 0, 9)) == []
+
+    def test_metadata_is_replaced_and_passages_stay(self, store: Store) -> None:
+        store.put([entry("cat\ndog", "a.txt"), entry("owl", "b.txt")])
+        with store.view() as view:
+            before = {info.source: info for info in view.documents()}
+            chunks, generation = view.chunks_of(before["a.txt"].id), view.generation
+        store.set_metadata({before["a.txt"].id: {"year": 2020, "tags": ("x", "y")}, "nobody": {"year": 1}})
+        wanted = Scope(Test("year", Op.EQ, 2020))
+        with store.view() as view:
+            after = {info.source: info for info in view.documents()}
+            assert after["a.txt"].metadata == {"year": 2020, "tags": ("x", "y")}
+            assert after["b.txt"] == before["b.txt"]
+            assert view.chunks_of(before["a.txt"].id) == chunks
+            assert view.generation > generation
+            assert len(view.find_terms(query("cat"), 9, wanted)) == 1
+            assert len(view.find_terms(query("owl"), 9, wanted)) == 0
+            assert list(view.within(np.array([one.key for one in chunks]), wanted)) == [one.key for one in chunks]
+        store.compact()
+        with store.view() as view:
+            assert len(view.find_terms(query("dog"), 9, wanted)) == 1
+
+    def test_roots_are_noted_beside_those_known(self, store: Store) -> None:
+        assert store.info().roots == {}
+        store.note_roots({"/b": 2, "/a": 1})
+        store.note_roots({"/b": 3})
+        store.compact()
+        assert store.info().roots == {"/a": 1, "/b": 3}
 
     def test_preferences_are_replaced_whole_and_stay(self, store: Store) -> None:
         assert store.preferences() == {}
