@@ -47,6 +47,7 @@ def test_every_answer_is_of_one_state_of_each(quick_path: Path, across: str) -> 
 
     with still, busy, Several({"still": still, "busy": busy}) as several:
         still.add(text_of(0), source="0.md")
+        busy.add(text_of(0), source="0.md")
         readers = [threading.Thread(target=look, args=(several,)) for _ in range(2)]
         for reader in readers:
             reader.start()

@@ -1,5 +1,6 @@
 """An index that is not there yet: the first change makes it, and looking into it leaves nothing behind."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
@@ -17,6 +18,7 @@ class UnmadeStore:
     def __init__(self, opener: Callable[[bool], Store]) -> None:
         self._opener = opener
         self._made: Store | None = None
+        self._opening = threading.Lock()
 
     def view(self) -> AbstractContextManager[View]:
         """Open one consistent state. Raises NotFoundError, as all that reads does."""
@@ -72,6 +74,7 @@ class UnmadeStore:
             self._made.close()
 
     def _there(self, *, create: bool = False) -> Store:
-        if self._made is None:
-            self._made = self._opener(create)
-        return self._made
+        with self._opening:
+            if self._made is None:
+                self._made = self._opener(create)
+            return self._made
