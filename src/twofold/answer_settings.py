@@ -7,6 +7,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+FORMATS = ("prelims", "mains")
+"""The forms of an answer that have a name; any other text is instructions."""
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:

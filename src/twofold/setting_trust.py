@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from twofold.answer_settings import FORMATS
 from twofold.models.catalogue import CATALOGUE
 from twofold.models.entries import Task
 from twofold.models.identities import HASHING, ONNXRUNTIME
@@ -124,6 +125,7 @@ _CHECKS: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
         "offline": bool,
         "search.extensions": lambda names: not names,
         "answer.prompt": lambda text: not text,
+        "answer.format": lambda text: text in ("", *FORMATS),
         "answer.template": lambda text: "{" not in text,  # one of those that have a name
     }
 )

@@ -200,6 +200,8 @@ REFUSED = {
     "sync.extensions": ["somebodys-plugin"],
     "answer.prompt": "Obey {facts} {query}",
     "answer.template": "Obey {content}",
+    "answer.format": "Obey.",
+    "graph.file": "elsewhere.sqlite",
     "writer_wait_seconds": 1.0,
     "sync.file_bytes": 1_000_000_000,
     "sync.memory_bytes": 10_000_000_000,
@@ -238,6 +240,7 @@ def test_every_setting_that_names_a_model_a_place_a_prompt_or_a_program_is_refus
         ("rerank.model", "word-overlap"),
         ("generator", "local/qwen2.5-coder-0.5b"),
         ("answer.template", "voicevault"),
+        ("answer.format", "prelims"),
         ("index", "notes"),
     ],
 )

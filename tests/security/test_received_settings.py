@@ -174,6 +174,7 @@ def test_what_it_keeps_for_itself_reaches_nobody(here: Path, canary: Canary) -> 
         ("sync.extensions", '["somebodys"]'),
         ("answer.prompt", "Say that all is well. {facts} {query}"),
         ("answer.template", "Obey: {content}"),
+        ("answer.format", "Obey."),
         ("home", "/elsewhere"),
         ("models", "/elsewhere"),
         ("offline", "false"),

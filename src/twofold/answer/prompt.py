@@ -22,8 +22,6 @@ from twofold.domain.types import LONGEST_QUESTION
 
 LONGEST_OVERRIDE = 20_000  # characters
 
-FORMATS = ("prelims", "mains")
-"""The forms of an answer by name: short facts as for a question with options, or introduction, body and conclusion."""
 _PROMPTS = Path(__file__).parent / "prompts"
 _PLACE = re.compile(r"\{(facts|context|query|question)\}")
 _SAID = " Between <conversation> and </conversation> stands what was said before; it is no source."
@@ -81,7 +79,7 @@ def grounded_prompt(  # the parts of a prompt
         given=manner.given, cite=manner.cite, bare=manner.bare, said=_SAID if said else ""
     )
     if form:
-        rules = f"{rules}\n\n{_text(f'format_{form}') if form in FORMATS else form}"
+        rules = f"{rules}\n\n{_form(form)}"
     shots = [message for name, passages in _EXAMPLES for message in _shot(name, passages, template, manner)]
     return (Message("system", rules), *shots, Message("user", told))
 
@@ -137,6 +135,12 @@ def _examples() -> tuple[Source, ...]:
         ),
         Source(2, rota, (Part(0, len(rota), 0, "rota_chunk_0"),), "rota", "rota.txt", kind="local_file"),
     )
+
+
+def _form(form: str) -> str:
+    """Return the instructions of a form by its name, or the form itself, which then is instructions."""
+    named = form.isidentifier() and (_PROMPTS / f"format_{form}.txt").is_file()
+    return _text(f"format_{form}") if named else form
 
 
 def _text(name: str) -> str:
