@@ -12,6 +12,7 @@ from twofold.cli.lines import Line, lines_of
 from twofold.cli.screen import counted
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import Filter
+from twofold.pipeline.explaining import explained
 from twofold.pipeline.results import SearchResult
 from twofold.query.any_filter import filter_of
 from twofold.query.filter_json import filter_from_json
@@ -90,11 +91,12 @@ def _searched(opened: Opened, group: Sequence[_Question], asking: Asking) -> Ite
             pass
         else:
             for one, result in zip(group, found, strict=True):
-                yield Answered(one.number, one.id, result, None)
+                yield Answered(one.number, one.id, explained(result, opened.settings.analyser), None)
             return
     for one in group:
         try:
-            yield Answered(one.number, one.id, opened.searching.search(one.query, asking), None)
+            result = opened.searching.search(one.query, asking)
+            yield Answered(one.number, one.id, explained(result, opened.settings.analyser), None)
         except InvalidInputError as error:
             yield _refused(one.number, one.id, error)
 
