@@ -31,7 +31,7 @@ def test_an_index_may_hold_word_ngrams_and_an_explanation_tells_them(run: Run, n
     shown = run("search", "undo the last commits", "-i", "pairs", "-m", "bm25", "--explain").out
 
     assert made["recipe"]["analyser"].startswith("english+2 ")
-    assert re.search(r"^ +last commits +1 ", shown, re.MULTILINE)
+    assert re.search(r'^ +"last commits" +1 ', shown, re.MULTILINE)
     assert "index pairs" in run("doctor").out
     assert run("index", "create", "more", "--analyser", "english+9").code == 2
 
