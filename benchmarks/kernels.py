@@ -87,15 +87,19 @@ def lexical_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
 def dense_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
     """Time the scans over eight bits and one bit a dimension, and the cut at the k best."""
     rows = random.integers(-127, 128, (passages, DIMENSIONS), dtype=np.int8)
-    bits = random.integers(0, 256, (passages, DIMENSIONS // 8), dtype=np.uint8)
+    words = DIMENSIONS // 64
+    bits = random.integers(0, 2**64, (-(-passages // 8), 8 * words), dtype=np.uint64)
+    planes = random.integers(0, 2**64, 4 * words, dtype=np.uint64)
+    factors = random.normal(size=passages).astype(np.float32)
+    by_bits = (planes, bits, factors, factors, 0.1, 0.2, 0.3, 0.4)
     scores = random.normal(size=passages).astype(np.float32)
     tasks: Sequence[tuple[str, NDArray[np.generic], Callable[[], object], Callable[[], object]]] = (
         ("dots", rows, lambda: kernels.dots(rows[0], rows), lambda: _kernels_numpy.dots(rows[0], rows)),
         (
-            "hamming_top",
+            "bit_scores",
             bits,
-            lambda: kernels.hamming_top(bits[0], bits, None, K),
-            lambda: _kernels_numpy.hamming_top(bits[0], bits, None, K),
+            lambda: kernels.bit_scores(*by_bits),
+            lambda: _kernels_numpy.bit_scores(*by_bits),
         ),
         (
             "top_scores",

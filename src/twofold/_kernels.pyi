@@ -27,6 +27,14 @@ def cosines(
     query: NDArray[np.float64], rows: NDArray[np.float16], slots: NDArray[np.uint32]
 ) -> NDArray[np.float64]: ...
 def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]: ...
-def hamming_top(
-    query: NDArray[np.uint8], codes: NDArray[np.uint8], allowed: NDArray[np.uint8] | None, k: int
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
+def dots_at(query: NDArray[np.int8], rows: NDArray[np.int8], slots: NDArray[np.uint32]) -> NDArray[np.int32]: ...
+def bit_scores(
+    planes: NDArray[np.uint64],
+    bits: NDArray[np.uint64],
+    scales: NDArray[np.float32],
+    offsets: NDArray[np.float32],
+    base: float,
+    gain: float,
+    low: float,
+    less: float,
+) -> NDArray[np.float32]: ...

@@ -110,28 +110,46 @@ def top_scores(scores: NDArray[np.float32], allowed: Mask | None, k: int) -> Slo
     return touched[_at_least_kth(scores[touched], k)].astype(np.uint32)
 
 
-def hamming_top(
-    query: NDArray[np.uint8], codes: NDArray[np.uint8], allowed: Mask | None, k: int
-) -> tuple[Slots, NDArray[np.uint32]]:
-    """Give every allowed row at most as many bits away as the k-th nearest, rising, and its distance in bits.
+def bit_scores(  # noqa: PLR0913, PLR0917  # as the kernel takes them
+    planes: NDArray[np.uint64],
+    bits: NDArray[np.uint64],
+    scales: NDArray[np.float32],
+    offsets: NDArray[np.float32],
+    base: float,
+    gain: float,
+    low: float,
+    less: float,
+) -> NDArray[np.float32]:
+    """Return `offset + base + scale · (gain · sum + low · ones - less)` of each row, float32 (n,).
 
-    `query` is uint8 (bytes,), `codes` uint8 (n, bytes). Raises ValueError for k < 1 and arrays of a wrong shape.
+    `bits` (ceil(n / 8), 8 · words) holds word w of row r of a block at `8 · w + r`; `ones` counts a row's bits, and
+    `sum` counts those that it shares with each of the four `planes` (4 · words,), weighted 1, 2, 4 and 8. `scales` and
+    `offsets` are (n,). In double precision, in this order. Raises ValueError for arrays of a wrong shape.
     """
-    _check(query, np.uint8, "query")
-    _check_k(k)
-    if codes.dtype != np.uint8 or codes.ndim != 2 or not codes.flags.c_contiguous:  # noqa: PLR2004
-        raise ValueError("codes must be a contiguous uint8 matrix")
-    if codes.shape[1] != len(query) or not len(query):
-        raise ValueError("codes and query differ in width")
-    if allowed is not None:
-        _check(allowed, np.uint8, "allowed", len(codes))
-    rows = np.arange(len(codes)) if allowed is None else np.flatnonzero(allowed)
-    distances = np.empty(len(rows), dtype=np.uint32)
-    for first in range(0, len(rows), 65536):
-        part = rows[first : first + 65536]
-        distances[first : first + 65536] = np.bitwise_count(codes[part] ^ query).sum(axis=1, dtype=np.uint32)
-    best = _at_least_kth(-distances.astype(np.float64), k)
-    return rows[best].astype(np.uint32), distances[best]
+    for array, kind, name in (
+        (planes, np.uint64, "planes"),
+        (scales, np.float32, "scales"),
+        (offsets, np.float32, "offsets"),
+    ):
+        _check(array, kind, name)
+    count, words = len(scales), len(planes) // 4
+    if bits.dtype != np.uint64 or bits.ndim != 2 or not bits.flags.c_contiguous:  # noqa: PLR2004
+        raise ValueError("bits must be a contiguous uint64 matrix")
+    if not words or len(planes) % 4 or bits.shape != (-(-count // 8), 8 * words) or len(offsets) != count:
+        raise ValueError("planes, bits, scales and offsets differ in size")
+    scores = np.empty(len(bits) * 8, dtype=np.float32)
+    for first in range(0, len(bits), 8192):
+        block = bits[first : first + 8192].reshape(-1, words, 8)
+        ones = np.bitwise_count(block).sum(axis=1, dtype=np.int64).reshape(-1)
+        sums = np.zeros_like(ones)
+        for plane in range(4):
+            shared = block & planes[plane * words : (plane + 1) * words][None, :, None]
+            sums += np.bitwise_count(shared).sum(axis=1, dtype=np.int64).reshape(-1) << plane
+        part = slice(first * 8, min(first * 8 + len(ones), count))
+        length = part.stop - part.start
+        inner = gain * sums[:length].astype(np.float64) + low * ones[:length].astype(np.float64) - less
+        scores[part] = (offsets[part].astype(np.float64) + base) + scales[part].astype(np.float64) * inner
+    return scores[:count]
 
 
 def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]:
@@ -150,6 +168,21 @@ def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]:
         part = slice(first, first + WIDEST_EXACT)
         total += (rows[:, part].astype(np.float32) @ wide[part]).astype(np.int32)
     return total
+
+
+def dots_at(query: NDArray[np.int8], rows: NDArray[np.int8], slots: Slots) -> NDArray[np.int32]:
+    """Return the dot product of a code (d,) with chosen rows (n, d), exact: int32 (m,), in the order of `slots`.
+
+    Raises ValueError as `dots` does, and for a slot that is no row.
+    """
+    _check(slots, np.uint32, "wanted")
+    if len(slots) and int(slots.max()) >= len(rows):
+        raise ValueError("a slot is out of range")
+    found = np.empty(len(slots), dtype=np.int32)
+    for first in range(0, len(slots), 2048):  # copies that stay in the second-level cache
+        part = slice(first, first + 2048)
+        found[part] = dots(query, np.take(rows, slots[part].astype(np.intp), axis=0))
+    return found
 
 
 def cosines(query: Floats, rows: NDArray[np.float16], slots: Slots) -> Floats:

@@ -9,11 +9,12 @@ KERNELS: Literal["c", "numpy"]
 
 try:
     from twofold._kernels import (
+        bit_scores,
         bm25_top,
         cosines,
         count_marked,
         dots,
-        hamming_top,
+        dots_at,
         mark,
         occurrences,
         top_scores,
@@ -22,11 +23,12 @@ try:
     KERNELS = "c"
 except ImportError:
     from twofold._kernels_numpy import (
+        bit_scores,
         bm25_top,
         cosines,
         count_marked,
         dots,
-        hamming_top,
+        dots_at,
         mark,
         occurrences,
         top_scores,
@@ -36,11 +38,12 @@ except ImportError:
 
 __all__ = [
     "KERNELS",
+    "bit_scores",
     "bm25_top",
     "cosines",
     "count_marked",
     "dots",
-    "hamming_top",
+    "dots_at",
     "mark",
     "occurrences",
     "top_scores",

@@ -141,31 +141,6 @@ def test_many_scores_are_cut_as_by_the_twin(kernels: ModuleType, seed: int, k: i
 
 @given(
     seed=st.integers(0, 2**32 - 1),
-    rows=st.sampled_from([0, 1, 30, 1023, 1025, 5000]),
-    width=st.sampled_from([1, 7, 8, 13, 48, 96, 128]),
-    k=st.sampled_from([1, 5, 100, 10**6]),
-    share=st.sampled_from([None, 0.0, 0.3]),
-)
-def test_the_nearest_in_bits_are_those_of_a_plain_count(
-    kernels: ModuleType, seed: int, rows: int, width: int, k: int, share: float | None
-) -> None:
-    random = np.random.default_rng(seed)
-    codes = random.integers(0, 256, (rows, width)).astype(np.uint8)
-    query = random.integers(0, 256, width).astype(np.uint8)
-    allowed = masks(rows, seed, share)
-    away = np.unpackbits(codes ^ query, axis=1).sum(axis=1)
-    open_to = np.arange(rows) if allowed is None else np.flatnonzero(allowed)
-    limit = np.sort(away[open_to])[:k][-1:]
-
-    slots, distances = kernels.hamming_top(query, codes, allowed, k)
-
-    assert (slots.dtype, distances.dtype) == (np.uint32, np.uint32)
-    assert slots.tolist() == [i for i in open_to.tolist() if away[i] <= limit[0]]
-    assert distances.tolist() == away[slots].tolist()
-
-
-@given(
-    seed=st.integers(0, 2**32 - 1),
     rows=st.integers(0, 40),
     width=st.sampled_from([1, 3, 17, 64, 384, 1023, 1024, 2050]),
     extreme=st.booleans(),
@@ -238,3 +213,14 @@ def test_damaged_postings_are_refused_and_harm_nothing(kernels: ModuleType, data
             kernels.bm25_top(*question, None, k)
     wanted = np.arange(count, dtype=np.uint32)
     assert kernels.occurrences(*question[:4], wanted).shape == (count, 1)
+
+
+@given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 40), width=st.sampled_from([1, 17, 384]))
+def test_dot_products_of_chosen_rows_are_those_of_all(kernels: ModuleType, seed: int, rows: int, width: int) -> None:
+    random = np.random.default_rng(seed)
+    codes = random.integers(-127, 128, (rows, width)).astype(np.int8)
+    slots = random.integers(0, rows, 25).astype(np.uint32)
+
+    assert kernels.dots_at(codes[0], codes, slots).tolist() == kernels.dots(codes[0], codes)[slots].tolist()
+    with pytest.raises(ValueError, match="out of range"):
+        kernels.dots_at(codes[0], codes, np.array([rows], dtype=np.uint32))

@@ -11,6 +11,7 @@ from making import entry, query, recipe, vector
 from reliability.workload import BUSY
 from twofold.dense import scan
 from twofold.domain.types import Entry, Ranking
+from twofold.stores.local import segment
 from twofold.stores.local.store import LocalStore
 
 DIMENSIONS = 48
@@ -61,13 +62,13 @@ def rankings(store: LocalStore) -> list[Ranking]:
     return found
 
 
-@pytest.mark.parametrize("signs_above", [scan.SIGNS_ABOVE, 50])
+@pytest.mark.parametrize("bits_above", [scan.BITS_ABOVE, 50])
 @pytest.mark.parametrize("histories", [5, pytest.param(60, marks=pytest.mark.soak)])
 def test_rankings_do_not_depend_on_history(
-    quick_path: Path, monkeypatch: pytest.MonkeyPatch, histories: int, signs_above: int
+    quick_path: Path, monkeypatch: pytest.MonkeyPatch, histories: int, bits_above: int
 ) -> None:
-    monkeypatch.setattr(scan, "SIGNS_ABOVE", signs_above)
-    monkeypatch.setattr(scan, "by_signs", lambda k: 4 * k)  # few enough for the first stage to leave most out
+    monkeypatch.setattr(scan, "BITS_ABOVE", bits_above)
+    monkeypatch.setattr(segment, "BITS_FROM", 8)
     made = documents()
     fresh = LocalStore(quick_path / "fresh")
     fresh.adopt(recipe(dimensions=DIMENSIONS))

@@ -62,7 +62,6 @@ def test_an_empty_segment_finds_nothing(twin: ModuleType) -> None:
 
     assert len(twin.bm25_top(*empty, None, 5)[0]) == 0
     assert len(twin.top_scores(np.empty(0, np.float32), None, 5)) == 0
-    assert len(twin.hamming_top(np.zeros(4, np.uint8), np.zeros((0, 4), np.uint8), None, 5)[0]) == 0
     assert len(twin.dots(np.zeros(4, np.int8), np.zeros((0, 4), np.int8))) == 0
 
 
@@ -97,8 +96,6 @@ def test_a_k_below_one_is_refused(twin: ModuleType, k: int) -> None:
         twin.bm25_top(*QUESTION, None, k)
     with pytest.raises(ValueError, match="k must be at least 1"):
         twin.top_scores(np.zeros(3, np.float32), None, k)
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        twin.hamming_top(np.zeros(1, np.uint8), np.zeros((1, 1), np.uint8), None, k)
 
 
 def test_a_k_beyond_all_numbers_gives_everything(twin: ModuleType) -> None:
@@ -147,8 +144,6 @@ def test_a_malformed_mask_is_refused(twin: ModuleType, allowed: Any) -> None:  #
         twin.bm25_top(*QUESTION, allowed, 3)
     with pytest.raises(ValueError, match="allowed"):
         twin.top_scores(np.zeros(4, np.float32), allowed, 3)
-    with pytest.raises(ValueError, match="allowed"):
-        twin.hamming_top(np.zeros(1, np.uint8), np.zeros((4, 1), np.uint8), allowed, 3)
 
 
 def test_a_slot_that_is_not_there_holds_no_term(twin: ModuleType) -> None:
@@ -239,11 +234,6 @@ def test_vectors_and_slots_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=r"query|rows|wanted|slot"):
         twin.cosines(query, rows, slots)
-
-
-def test_bits_of_another_width_are_refused(twin: ModuleType) -> None:
-    with pytest.raises(ValueError, match="width"):
-        twin.hamming_top(np.zeros(3, np.uint8), np.zeros((2, 4), np.uint8), None, 1)
 
 
 def test_two_threads_get_the_answers_of_one(twin: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""Codes of unit vectors: eight bits a dimension to scan, or one bit to scan first. The float16 rows are the truth."""
+"""Codes of unit vectors, eight bits a dimension. The float16 rows are the truth."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Halves = NDArray[np.float16]
-Bits = NDArray[np.uint8]
 
 ROWS_AT_ONCE = 16_384
 LARGEST_CODE = np.float32(127.0)
@@ -41,16 +40,3 @@ def quantise(vectors: Halves | NDArray[np.float32]) -> Codes:
         rows *= (LARGEST_CODE / np.where(largest > 0.0, largest, LARGEST_CODE))[:, None]
         values[part] = np.rint(rows, out=rows)
     return Codes(values, scales)
-
-
-def signs(vectors: Halves | NDArray[np.float32]) -> Bits:
-    """Give each row's signs, one bit a dimension: uint8 (n, ceil(d / 8)), 1 where the value is above zero.
-
-    The first dimension is the highest bit; the last byte is filled up with zeros. Worked number: (0.6, -0.8, 0.1)
-    gives 0b10100000 = 160.
-    """
-    bits = np.empty((len(vectors), -(-vectors.shape[1] // 8)), dtype=np.uint8)
-    for first in range(0, len(vectors), ROWS_AT_ONCE):
-        part = slice(first, first + ROWS_AT_ONCE)
-        bits[part] = np.packbits(vectors[part] > 0, axis=1)
-    return bits

@@ -1,14 +1,16 @@
 """Scans over codes: find candidates to score truly. What a row scores here depends on that row and the query alone."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.dense.quantise import Bits, Codes, quantise, signs
+from twofold.dense.quantise import Codes, quantise
+from twofold.dense.rabitq import BitCodes, Estimates, estimate
 from twofold.domain.types import Vector
-from twofold.kernels import KERNELS, dots, hamming_top, top_scores
+from twofold.kernels import KERNELS, dots, dots_at, top_scores
 
 Approximate = NDArray[np.float32]
 Mask = NDArray[np.uint8]
@@ -16,10 +18,11 @@ Slots = NDArray[np.uint32]
 Code = NDArray[np.int8]
 
 FEW_ROWS = 20_000  # without the kernels in C: below this a scan in numpy is over before numkong is imported
-SIGNS_ABOVE = 300_000  # signs, then codes, pass codes alone at 200,000 rows for k = 10, above 300,000 for k = 100
+BITS_ABOVE = 20_000  # bits first, then codes, are faster than codes alone from about here
+DEVIATIONS = 4.0  # how many deviations the score of codes may be off
+STEP = 12.0**-0.5  # the deviation of a rounding, in steps
 SPARSE = 8  # where fewer than one row in eight is allowed, gathering rows beats scanning all
 ROWS_AT_ONCE = 16_384
-ROWS_GATHERED = 2048  # copies that stay in the second-level cache
 
 
 class Candidates(NamedTuple):
@@ -30,10 +33,13 @@ class Candidates(NamedTuple):
 
 
 class Plane(NamedTuple):
-    """What is scanned of one segment: its rows in eight bits and in one, and which of them may be found (None: all)."""
+    """What is scanned of one segment: its rows in eight bits and in one, and which of them may be found (None: all).
+
+    A segment of few rows has no bits.
+    """
 
     codes: Codes
-    signs: Bits
+    bits: BitCodes | None
     allowed: Mask | None
 
     def open_rows(self) -> int:
@@ -76,71 +82,112 @@ def score_codes(query: Vector, codes: Codes, slots: Slots) -> Approximate:
 
 
 def _score_codes(coded: Codes, codes: Codes, slots: Slots) -> Approximate:
-    scores = np.empty(len(slots), dtype=np.float32)
-    for first in range(0, len(slots), ROWS_GATHERED):
-        part = slice(first, first + ROWS_GATHERED)
-        # `take` is twice as fast as an index in brackets.
-        rows = np.take(codes.values, slots[part].astype(np.intp), axis=0)
-        scores[part] = _dots(coded.values[0], rows, len(slots))
+    scores: Approximate = dots_at(coded.values[0], codes.values, slots).astype(np.float32)
     scores *= codes.scales[slots] * coded.scales[0]
     return scores
-
-
-def scan_signs(query: Vector, planes: Bits, allowed: Mask | None, k: int) -> tuple[Slots, NDArray[np.uint32]]:
-    """Give every allowed row whose signs differ from the query's in at most as many places as the k-th nearest's.
-
-    `planes` is what `signs` gives, (n, ceil(d / 8)). The second array is the number of places, (m,) uint32.
-    """
-    return hamming_top(signs(query[None, :])[0], planes, allowed, k)
 
 
 def candidates(query: Vector, planes: Sequence[Plane], k: int) -> Sequence[Candidates]:
     """Find the rows, of all segments together, that are worth scoring truly for the k best: one answer a segment.
 
-    Up to `SIGNS_ABOVE` rows that may be found, all are scanned in eight bits; above, the `by_signs(k)` nearest by
-    signs. Of these the `by_codes(k)` best by codes are given, with all ties at both cuts. Both cuts are made over all
-    segments at once, so the candidates do not depend on how rows are spread. Raises ValueError for k < 1.
+    Up to `BITS_ABOVE` rows that may be found, all are scanned in eight bits. Above, bits are scanned first: the rows
+    with the best estimates are scored by their codes, the k-th best of these scores is one that the k best surpass, and
+    every row whose estimate may reach it is scored by its codes too. Returned are the `by_codes(k)` best by codes, and
+    all that rounding may have kept from being among the k best. Cuts are made over all segments at once: how rows are
+    spread makes no difference to the k best, but for an error beyond `DEVIATIONS`. Raises ValueError for k < 1.
     """
     _check_k(k)
-    if sum(plane.open_rows() for plane in planes) > SIGNS_ABOVE:
-        found = _nearest_by_signs(query, planes, by_signs(k))
+    coded = _coded(query)
+    if sum(plane.open_rows() for plane in planes) > BITS_ABOVE:
+        rows = _within_reach(query, coded, planes, k)
     else:
-        coded = _coded(query)
-        found = [_scan(coded, plane.codes, plane.allowed, by_codes(k)) for plane in planes]
-    return _cut_together(found, by_codes(k))
+        rows = [None] * len(planes)
+    found = [
+        _best_by_codes(coded, plane, k) if some is None else _by_code(coded, plane.codes, some)
+        for plane, some in zip(planes, rows, strict=True)
+    ]
+    return _cut_together(found, k, _rounding(coded, planes, found))
 
 
 def by_codes(k: int) -> int:
-    """Give how many rows to keep by codes for the k best: measured to lose none of a thousand; decision 0040."""
+    """Return how many rows to keep by codes for the k best: measured to lose none of a thousand; decision 0040."""
     return 2 * k + 20
 
 
-def by_signs(k: int) -> int:
-    """Give how many rows to keep by signs for the k best: measured to lose under one in a hundred at a million rows.
-
-    So many because embeddings of text lie to one side of the origin, where many signs agree; decision 0040.
-    """
-    return max(320 * k, 16_000)
-
-
-def _nearest_by_signs(query: Vector, planes: Sequence[Plane], k: int) -> list[Candidates]:
-    near = [scan_signs(query, plane.signs, plane.allowed, k) for plane in planes]
-    alike = [Candidates(slots, -places.astype(np.float32)) for slots, places in near]
-    kept = _cut_together(alike, k)
-    coded = _coded(query)
+def _within_reach(query: Vector, coded: Codes, planes: Sequence[Plane], k: int) -> list[Slots | None]:
+    """Return of each segment the rows that bits cannot rule out; None where all are to be scanned by their codes."""
+    estimates = [None if plane.bits is None else estimate(query, plane.bits) for plane in planes]
+    first = [
+        _best_by_codes(coded, plane, k) if guess is None else _best(guess.scores, plane, k)
+        for plane, guess in zip(planes, estimates, strict=True)
+    ]
+    best = [
+        near if guess is None else _by_code(coded, plane.codes, near.slots)
+        for plane, guess, near in zip(planes, estimates, _cut_together(first, k, 0.0), strict=True)
+    ]
+    scores = np.concatenate([near.scores for near in best])
+    if len(scores) < k:
+        return [None] * len(planes)
+    reach = _kth_best(scores, k) - _rounding(coded, planes, best)
     return [
-        Candidates(found.slots, _score_codes(coded, plane.codes, found.slots))
-        for plane, found in zip(planes, kept, strict=True)
+        None if guess is None else _reaching(guess, plane, reach)
+        for plane, guess in zip(planes, estimates, strict=True)
     ]
 
 
-def _cut_together(found: Sequence[Candidates], k: int) -> list[Candidates]:
-    """Keep of all segments' rows those that score at least the k-th best of them all."""
+def _reaching(guess: Estimates, plane: Plane, reach: float) -> Slots | None:
+    near = np.flatnonzero(guess.scores + guess.slack >= np.float32(reach))
+    if plane.allowed is not None:
+        near = near[plane.allowed[near] != 0]
+    return None if 2 * len(near) > len(guess.scores) else near.astype(np.uint32)
+
+
+def _best_by_codes(coded: Codes, plane: Plane, k: int) -> Candidates:
+    """Scan all rows: return at least the `by_codes(k)` best, and more where rounding may hide one of the k best."""
+    many = by_codes(k)
+    while True:
+        found = _scan(coded, plane.codes, plane.allowed, many)
+        if len(found.scores) < many or many >= len(plane.codes):
+            return found
+        within = _kth_best(found.scores, k) - 2.0 * _rounding(coded, [plane], [found])
+        if float(found.scores.min()) <= within:
+            return found
+        many *= 4
+
+
+def _best(estimates: Approximate, plane: Plane, k: int) -> Candidates:
+    slots = top_scores(estimates, plane.allowed, by_codes(k))
+    return Candidates(slots, estimates[slots])
+
+
+def _by_code(coded: Codes, codes: Codes, slots: Slots) -> Candidates:
+    return Candidates(slots, _score_codes(coded, codes, slots))
+
+
+def _rounding(coded: Codes, planes: Sequence[Plane], found: Sequence[Candidates]) -> float:
+    """Return by how much the codes of unit rows may misjudge those that were found: `DEVIATIONS` of it.
+
+    Rounding d coordinates of a row, each by up to half a step, moves its product with a unit query by a deviation of
+    `STEP` steps whatever d is; so does rounding the query's.
+    """
+    largest = max(
+        (float(plane.codes.scales[one.slots].max(initial=0.0)) for plane, one in zip(planes, found, strict=True)),
+        default=0.0,
+    )
+    return DEVIATIONS * STEP * math.hypot(largest, float(coded.scales[0]))
+
+
+def _cut_together(found: Sequence[Candidates], k: int, rounding: float) -> list[Candidates]:
+    """Keep of all segments' rows the `by_codes(k)` best, and those within two roundings of the k-th best."""
     scores = np.concatenate([np.empty(0, np.float32), *(part.scores for part in found)])
-    if len(scores) <= k:
+    if len(scores) <= by_codes(k):
         return list(found)
-    limit = scores[top_scores(scores, None, k)].min()
+    limit = min(_kth_best(scores, by_codes(k)), _kth_best(scores, k) - 2.0 * rounding)
     return [Candidates(part.slots[part.scores >= limit], part.scores[part.scores >= limit]) for part in found]
+
+
+def _kth_best(scores: Approximate, k: int) -> float:
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
 
 
 def _check_k(k: int) -> None:

@@ -1,4 +1,4 @@
-"""Codes and signs of vectors."""
+"""Codes of vectors."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from twofold.dense.quantise import ROWS_AT_ONCE, quantise, signs
+from twofold.dense.quantise import ROWS_AT_ONCE, quantise
 
 
 def unit_rows(seed: int, count: int, width: int) -> NDArray[np.float32]:
@@ -20,7 +20,6 @@ def test_the_worked_numbers_hold() -> None:
 
     assert codes.values.tolist() == [[95, -127]]
     assert codes.scales[0] == pytest.approx(0.8 / 127)
-    assert signs(np.array([[0.6, -0.8, 0.1]], dtype=np.float16)).tolist() == [[160]]
 
 
 @given(
@@ -52,17 +51,15 @@ def test_values_that_are_not_finite_are_refused(bad: float) -> None:
 
 def test_codes_of_a_row_depend_on_that_row_alone() -> None:
     rows = unit_rows(3, ROWS_AT_ONCE + 5, 9).astype(np.float16)
-    whole, bits = quantise(rows), signs(rows)
+    whole = quantise(rows)
 
     for place in (0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, len(rows) - 1):
         alone = quantise(rows[place : place + 1])
         assert alone.values.tolist() == whole.values[place : place + 1].tolist()
         assert alone.scales.tolist() == whole.scales[place : place + 1].tolist()
-        assert signs(rows[place : place + 1]).tolist() == bits[place : place + 1].tolist()
 
 
 def test_no_rows_have_no_codes() -> None:
     none = np.empty((0, 16), dtype=np.float16)
 
     assert quantise(none).values.shape == (0, 16)
-    assert signs(none).shape == (0, 2)

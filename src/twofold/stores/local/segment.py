@@ -17,14 +17,16 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from twofold.dense.quantise import Codes, quantise, signs
+from twofold.dense.quantise import Codes, quantise
+from twofold.dense.rabitq import BitCodes, bit_codes, words_of
 from twofold.domain.errors import CorruptError
 from twofold.lexical.postings import DROPPED, Postings, TermsOfPassage, build, merge
 from twofold.stores.local.columns import Columns, Lookup, build_columns, groups_of, merge_columns
 from twofold.stores.local.rows import MALFORMED, FieldsRow, read_terms, reading
 
-MAGIC = b"twofold segment 2\n"
+MAGIC = b"twofold segment 3\n"
 ALIGNMENT = 64
+BITS_FROM = 4096  # passages in a segment; fewer are scanned as fast in eight bits
 HEADER_BYTES_AT_MOST = 4096
 
 
@@ -45,7 +47,11 @@ class Segment:
     vectors: NDArray[np.float16]  # (n, d)
     codes: NDArray[np.int8]  # (n, d)
     scales: NDArray[np.float32]  # (n,)
-    signs: NDArray[np.uint8]  # (n, ceil(d / 8))
+    bit_center: NDArray[np.float32]  # these five are `BitCodes`, empty in a segment of few passages
+    bits: NDArray[np.uint64]
+    bit_scales: NDArray[np.float32]
+    bit_offsets: NDArray[np.float32]
+    bit_spreads: NDArray[np.float32]
     field_groups: NDArray[np.uint8]  # these four are `Columns`
     field_values: NDArray[np.uint8]
     field_offsets: NDArray[np.int64]
@@ -64,6 +70,13 @@ class Segment:
     def quantised(self) -> Codes:
         """Give the eight-bit codes as one thing."""
         return Codes(self.codes, self.scales)
+
+    @property
+    def bit_codes(self) -> BitCodes | None:
+        """Return the codes of one bit as one thing; None in a segment of few passages."""
+        if not len(self.bit_scales):
+            return None
+        return BitCodes(self.bit_center, self.bits, self.bit_scales, self.bit_offsets, self.bit_spreads)
 
     @property
     def columns(self) -> Columns:
@@ -115,7 +128,11 @@ DTYPES = {
     "vectors": "<f2",
     "codes": "|i1",
     "scales": "<f4",
-    "signs": "|u1",
+    "bit_center": "<f4",
+    "bits": "<u8",
+    "bit_scales": "<f4",
+    "bit_offsets": "<f4",
+    "bit_spreads": "<f4",
     "field_groups": "|u1",
     "field_values": "|u1",
     "field_offsets": "<i8",
@@ -196,6 +213,7 @@ def _assemble(
 ) -> Segment:
     postings, columns = inverted
     codes = quantise(vectors)
+    bits = bit_codes(vectors if len(vectors) >= BITS_FROM else vectors[:0])
     order = np.argsort(keys, kind="stable").astype(np.uint32)
     return Segment(
         rows=rows,
@@ -211,7 +229,11 @@ def _assemble(
         vectors=vectors,
         codes=codes.values,
         scales=codes.scales,
-        signs=signs(vectors),
+        bit_center=bits.center,
+        bits=bits.bits,
+        bit_scales=bits.scales,
+        bit_offsets=bits.offsets,
+        bit_spreads=bits.spreads,
         field_groups=columns.groups,
         field_values=columns.values,
         field_offsets=columns.offsets,
@@ -286,10 +308,12 @@ def is_sound(segment: Segment, covers: tuple[int, int], dimensions: int) -> bool
     """
     count = len(segment)
     flat = ("rows", "keys", "rising_keys", "key_order", "documents", "lengths", "scales")
-    widths = {"vectors": dimensions, "codes": dimensions, "signs": -(-dimensions // 8)}
+    widths = {"vectors": dimensions, "codes": dimensions}
     if any(getattr(segment, name).shape != (count,) for name in flat):
         return False
     if any(getattr(segment, name).shape != (count, width) for name, width in widths.items()):
+        return False
+    if not _has_bits_of(segment, count, dimensions):
         return False
     rising = _rises(segment.rows, *covers) and _rises(segment.rising_keys, 0, 2**63 - 1) and _rises(segment.terms)
     if not rising or not np.array_equal(segment.keys[segment.key_order], segment.rising_keys):
@@ -299,6 +323,15 @@ def is_sound(segment: Segment, covers: tuple[int, int], dimensions: int) -> bool
     held = held and _leads_inside(segment.field_offsets, values, segment.field_slots, count)
     same = len(segment.frequencies) == len(segment.slots) and bool(np.isfinite(segment.scales).all())
     return held and same and (not len(segment.slots) or int(segment.frequencies.min()) > 0)
+
+
+def _has_bits_of(segment: Segment, count: int, dimensions: int) -> bool:
+    """Return whether the codes of one bit are of every passage, or of none."""
+    coded = len(segment.bit_scales)
+    numbers = (segment.bit_scales, segment.bit_offsets, segment.bit_spreads)
+    if coded not in {0, count} or any(one.shape != (coded,) or not np.isfinite(one).all() for one in numbers):
+        return False
+    return segment.bit_center.shape == (dimensions,) and segment.bits.shape == words_of(coded, dimensions)
 
 
 def _rises(values: NDArray[Any], least: int = 0, most: int = 2**63 - 1) -> bool:

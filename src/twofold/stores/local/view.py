@@ -83,7 +83,7 @@ class LocalView:
         self._check_width(vector)
         masks = masks_of(self._connection, self._snapshot, scope)
         segments = [part.segment for part in self._snapshot.parts]
-        planes = [Plane(one.quantised, one.signs, mask) for one, mask in zip(segments, masks, strict=True)]
+        planes = [Plane(one.quantised, one.bit_codes, mask) for one, mask in zip(segments, masks, strict=True)]
         found = [worth_scoring.slots for worth_scoring in candidates(vector, planes, k)]
         keys = [one.keys[slots] for one, slots in zip(segments, found, strict=True)]
         asked = vector.astype(np.float64)
