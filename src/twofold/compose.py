@@ -106,7 +106,7 @@ def _open_local(folder: Path, where: str | Path, settings: Settings, create: boo
 def kept_by(store: Store) -> tuple[Mapping[str, str], Recipe | None]:
     """Return an index's own settings and its recipe; nothing of one that is not there yet."""
     try:
-        return store.preferences(), store.info().recipe
+        return store.preferences(), store.recipe()
     except NotFoundError:
         return {}, None
 
@@ -300,7 +300,7 @@ def _embedder(store: Store, settings: Settings, own: OpenExtensions, progress: C
 def _recipe_of(store: Store) -> Recipe | None:
     """Return the recipe that an index was made by; None for one that is empty, or not there yet."""
     try:
-        return store.info().recipe
+        return store.recipe()
     except NotFoundError:
         return None
 

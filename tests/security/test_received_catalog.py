@@ -84,7 +84,9 @@ def altered(folder: Path) -> Iterator[apsw.Connection]:
 
 def used(folder: Path, *words: str) -> tuple[int, str]:
     """Use an index by one command; give the exit code and what was printed."""
-    done = CliRunner().invoke(application(), [*words, "-i", str(folder)], input="A new note.", prog_name="twofold")
+    done = CliRunner().invoke(
+        application(words[0]), [*words, "-i", str(folder)], input="A new note.", prog_name="twofold"
+    )
     return done.exit_code, done.output
 
 
@@ -255,7 +257,31 @@ def test_a_catalog_whose_pages_go_round_ends_with_an_error(made: Path, tmp_path:
     multiply_pages(folder / "catalog.sqlite3", roots["document"])
 
     codes = use_all(folder)
-    assert codes["ls --json"] == codes["index info"] == codes["index verify"] == DAMAGED
+    assert codes["index info"] == codes["index verify"] == codes["index compact"] == DAMAGED
+    listed = json.loads(used(folder, "ls", "--json")[1])  # each row by its number, which goes down and never round
+    assert [(one["source"], one["characters"]) for one in listed] == [
+        ("cat.txt", 48),
+        ("git.txt", 60),
+        ("tower.txt", 58),
+    ]
+
+
+@pytest.mark.parametrize("name", ["document", "document_by_source"])
+def test_an_index_with_a_damaged_page_of_documents_is_opened_and_its_page_named(
+    made: Path, tmp_path: Path, name: str
+) -> None:
+    folder = shutil.copytree(made / "tail", tmp_path / "received")
+    with altered(folder) as connection:
+        roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_schema"))
+    content = bytearray((folder / "catalog.sqlite3").read_bytes())
+    content[roots[name] * PAGE_BYTES - 100] ^= 1
+    (folder / "catalog.sqlite3").write_bytes(content)
+
+    code, printed = used(folder, "index", "verify", "--json")
+    assert code == DAMAGED
+    finding = f"page {roots[name]} fails its checksum"
+    assert finding in printed
+    assert finding in used(folder, "doctor", "--json")[1]
 
 
 def multiply_pages(path: Path, root: int) -> None:

@@ -227,11 +227,11 @@ def _index(name: str, settings: Settings) -> Check:
     try:
         with Index(name, settings=settings, create=False) as opened:
             findings = opened.verify()
-            info = opened.info()
+            documents = 0 if findings else len(opened)  # damaged, they may not be countable
     except TwofoldError as error:
         return Check(what, State.FAIL, error.message, error.remedy, error.exit_code)
     if not findings:
-        return Check(what, State.OK, f"{counted(info.documents, 'document')}, every checksum is right")
+        return Check(what, State.OK, f"{counted(documents, 'document')}, every checksum is right")
     says = f"{findings[0].where}: {findings[0].what}"
     mendable = all(finding.mendable for finding in findings)
     remedy = f"Run `twofold index {'compact' if mendable else 'verify'} --index {name}`."

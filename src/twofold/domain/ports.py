@@ -319,6 +319,9 @@ class Store(Protocol):
     def info(self) -> StoreInfo:
         """Describe the collection."""
 
+    def recipe(self) -> Recipe | None:
+        """Return `info().recipe`, without a look at the documents: they may be damaged."""
+
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and cross-check both arms; an empty answer means all is well."""
 

@@ -62,6 +62,11 @@ class JointStore:
             bytes_on_disk=sum(info.bytes_on_disk for info in infos),
         )
 
+    def recipe(self) -> Recipe | None:
+        """Return the first recipe there is."""
+        recipes = (store.recipe() for _, store in self._collections)
+        return next((recipe for recipe in recipes if recipe is not None), None)
+
     def verify(self) -> Sequence[Finding]:
         """Verify each."""
         return [finding for _, store in self._collections for finding in store.verify()]

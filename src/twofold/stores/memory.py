@@ -248,6 +248,10 @@ class MemoryStore:
         chunks = sum(len(entry.chunks) for entry in state.entries.values())
         return StoreInfo(state.recipe, len(state.entries), chunks, state.generation, 0, 0, state.roots)
 
+    def recipe(self) -> Recipe | None:
+        """Return how the collection was made."""
+        return self._state.recipe
+
     def verify(self) -> Sequence[Finding]:
         """Check that every passage is its document's text."""
         return [

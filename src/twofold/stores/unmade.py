@@ -56,6 +56,10 @@ class UnmadeStore:
         """Describe the collection."""
         return self._there().info()
 
+    def recipe(self) -> Recipe | None:
+        """Return how the collection was made."""
+        return self._there().recipe()
+
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum."""
         return self._there().verify()

@@ -108,7 +108,7 @@ class StoreContract(StoreSearches):
         store.put([entry("word")])
         with pytest.raises(MismatchError, match="reindex"):
             store.adopt(replace(recipe(), enricher="rules-0"))
-        assert store.info().recipe == recipe()
+        assert store.info().recipe == store.recipe() == recipe()
 
     def test_clauses_require_and_exclude(self, store: Store) -> None:
         store.put(entries(["the quick brown fox", "the brown quick fox", "a slow fox", "quick quick"]))

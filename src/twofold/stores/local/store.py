@@ -152,8 +152,7 @@ class LocalStore:
         with self._connections.reading() as connection:
             state = read_state(connection)
             # With a condition, since SQLite counts a whole table without looking at the limit of steps.
-            query = "SELECT count(*) FROM document INDEXED BY document_by_source WHERE source >= ''"
-            (documents,) = connection.execute(query).fetchone() or (0,)
+            (documents,) = connection.execute("SELECT count(*) FROM document WHERE row > 0").fetchone() or (0,)
             return StoreInfo(
                 recipe=current_recipe(connection),
                 documents=documents,
@@ -163,6 +162,11 @@ class LocalStore:
                 bytes_on_disk=layout.bytes_on_disk(self._folder),
                 roots=dict(select(connection, "SELECT path, synced FROM root ORDER BY path")),
             )
+
+    def recipe(self) -> Recipe | None:
+        """Return how the collection was made, without a look at the documents: they may be damaged."""
+        with self._connections.reading() as connection:
+            return current_recipe(connection)
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and cross-check both arms; an empty answer means all is well."""
