@@ -9,7 +9,9 @@ What comes out is the same however the reply was cut into pieces, and holds
 - nothing invisible, and no thoughts between `<think>` and `</think>`.
 
 Taking one thing out can make another of what stands around it, so a piece is gone over until nothing changes. A piece
-is held back until it is whole: to the end of its last word, and of a bracket, an address or a tag that is open.
+is held back until it is whole: to the end of its last word, and of a bracket, an address or a tag that is open, with
+the word that this stands in. Where the white space between two pieces goes with what is taken out, they get a space
+again if they would make an address together.
 """
 
 import re
@@ -80,8 +82,37 @@ class Guard:
         self.removed = Removed()
 
     def feed(self, piece: str) -> Iterator[str | Hint]:
-        """Take a piece; give what is safe to show by now, and hints where markers stood."""
-        self._held = _THOUGHTS.sub("", self._held + piece)
+        """Take a piece; give what is safe to show by now, and hints where markers stood.
+
+        What is whole is decided at each white space that arrives and never at the end of a piece, so that only the
+        text itself says what is gone over together.
+        """
+        text = ""
+        for part in self._taken(piece):
+            if isinstance(part, str):
+                text += part
+                continue
+            if text:
+                yield text
+            yield part
+            text = ""
+        if text:
+            yield text
+
+    def finish(self) -> Iterator[str | Hint]:
+        """Give what was held back."""
+        ready, self._held = _THOUGHTS.sub("", self._held).rstrip(), ""
+        open_thoughts = _OPEN_THOUGHTS.search(ready)
+        yield from self._safe(ready[: open_thoughts.start()] if open_thoughts else ready)
+
+    def _taken(self, piece: str) -> Iterator[str | Hint]:
+        for character in piece:
+            self._held += character
+            if character.isspace() or len(self._held) > LONGEST_HELD:
+                yield from self._whole()
+
+    def _whole(self) -> Iterator[str | Hint]:
+        self._held = _THOUGHTS.sub("", self._held)
         at = _whole_until(self._held)
         while at == 0 and len(self._held) > LONGEST_HELD:
             self._held = self._broken(self._held)
@@ -90,19 +121,18 @@ class Guard:
             ready, self._held = self._held[:at], self._held[at:]
             yield from self._safe(ready)
 
-    def finish(self) -> Iterator[str | Hint]:
-        """Give what was held back."""
-        ready, self._held = self._held.rstrip(), ""
-        open_thoughts = _OPEN_THOUGHTS.search(ready)
-        yield from self._safe(ready[: open_thoughts.start()] if open_thoughts else ready)
-
     def _broken(self, held: str) -> str:
-        """Take the sense from a bracket that stays open: it is no marker, link or tag if nothing closes it."""
+        """Take the sense from a bracket that stays open: it is no marker, link or tag if nothing closes it.
+
+        Where no bracket is open, a word without end is ended, and of white space without end the last is kept.
+        """
         thoughts = _OPEN_THOUGHTS.match(held.lstrip())
         if thoughts:
             return f"<think>{held[-len('</think>') :]}"
-        found = _OPENING.search(held)
-        return held[: found.start()] + " " + held[found.end() :] if found else held
+        found = _still_open(f"{held} ", len(held))
+        if found:
+            return held[: found.start()] + " " + held[found.end() :]
+        return f"{held} " if held.strip() else held[-_TAIL:]
 
     def _safe(self, text: str) -> Iterator[str | Hint]:
         text = without_invisible(text)
@@ -114,7 +144,7 @@ class Guard:
                 yield Hint(hints[int(part[1:-1])])
             elif part:
                 shown = self._joined(part)
-                self._tail = (self._tail + shown)[-_TAIL:]
+                self._tail = _tail_of(self._tail + shown)
                 self._at_start = False
                 yield shown
 
@@ -124,7 +154,7 @@ class Guard:
             text = self._once(text, hints)
             if text == before:
                 return text
-        return text.translate(dict.fromkeys(map(ord, "[]<>():/\\"), " "))
+        return ADDRESS.sub(self._address, text.translate(dict.fromkeys(map(ord, "[]<>():/\\"), " ")))
 
     def _once(self, text: str, hints: list[tuple[int, ...]]) -> str:
         text = _TAG.sub(lambda _: self._count("tags", " "), text)
@@ -164,8 +194,10 @@ class Guard:
 
     def _joined(self, part: str) -> str:
         """Look once more over the seam to what was shown before, where nothing of ours stands between."""
-        whole = self._tail + part
-        seam = len(self._tail)
+        if self._makes_address(part):
+            part = f" {part}"
+        tail = self._tail[-_TAIL:]
+        whole, seam = tail + part, len(tail)
         for _ in range(len(part)):
             over = (found for pattern in _SEAMS for found in pattern.finditer(whole))
             ends = [found.end() for found in over if found.start() < seam < found.end()]
@@ -174,12 +206,33 @@ class Guard:
             whole = whole[: min(ends) - 1] + " " + whole[min(ends) :]
         return whole[seam:]
 
+    def _makes_address(self, part: str) -> bool:
+        """Say whether a part that no white space parts from what was shown makes an address with it."""
+        if self._tail[-1:].isspace() or part[:1].isspace():
+            return False
+        seam = len(self._tail)
+        over = (found for found in ADDRESS.finditer(self._tail + part) if found.start() < seam <= found.end())
+        return any(not self._stands(trimmed(found[0])) for found in over)
+
 
 def addresses_in(text: str) -> frozenset[str]:
     """Give the addresses that stand in a text: those that an answer resting on it may repeat."""
     return frozenset(trimmed(found[0]) for found in ADDRESS.finditer(text)) | frozenset(
         found[2] for found in _LINK.finditer(text)
     )
+
+
+def _tail_of(shown: str) -> str:
+    """Give the end of what was shown, with the whole of its last word: an address that goes on begins there."""
+    word = _word_begins(shown, len(shown))
+    return shown[max(min(word, len(shown) - _TAIL), len(shown) - LONGEST_HELD, 0) :]
+
+
+def _word_begins(text: str, at: int) -> int:
+    """Give where the word that holds the place `at`, or ends there, begins."""
+    while at and not text[at - 1].isspace():
+        at -= 1
+    return at
 
 
 def _whole_until(text: str) -> int:
@@ -194,13 +247,19 @@ def _whole_until(text: str) -> int:
     thoughts = _OPEN_THOUGHTS.search(text)
     if thoughts:
         end = min(end, thoughts.start())
+    found = _still_open(text, end)
+    return len(text[: _word_begins(text, found.start())].rstrip()) if found else end
+
+
+def _still_open(text: str, end: int) -> re.Match[str] | None:
+    """Give the first opening before `end` of what is not over by then."""
     at = 0
     while (found := _OPENING.search(text, at)) and found.start() < end:
         closed = _closed(text, found.end() - 1 if found[0][0] in "![" else found.start())
         if closed < 0 or closed > end:
-            return len(text[: found.start()].rstrip())
+            return found
         at = closed
-    return end
+    return None
 
 
 def _closed(text: str, at: int) -> int:

@@ -63,6 +63,13 @@ def written(text: str, *cuts: int) -> tuple[str, list[int], Removed]:
         ("//bad.example/x", "(link removed)"),
         ("bad.example/x?y", "(link removed)"),
         ("pay\u200bload\u202e", "payload"),
+        ("bad [9].example/x", "bad .example/x"),
+        ("bad\u2028.example/x", "bad .example/x"),
+        (f"{GOOD} [9]?d=secret", f"{GOOD} ?d=secret"),
+        (f"{GOOD} [1]_secret", f"{GOOD} _secret"),
+        ("javascript: [9])", "javascript: )"),
+        (f"t[Source 3]{GOOD}", "(link removed)"),
+        (f"See {GOOD}[ and on", "See (link removed) and on"),
     ],
 )
 def test_what_comes_through(text: str, shown: str) -> None:
@@ -80,16 +87,28 @@ def test_no_cut_lets_anything_through(text: str, cuts: list[int]) -> None:
     assert not MARKER.search(shown)
     assert not re.search(r"!\[[^\[\]]*\]\(|\[[^\[\]]*\]\([^()\s]*\)", shown)
     assert addresses_in(shown) <= {GOOD}
-    assert not re.search(r"<\s*/?\s*(?:img|script|a|passages?|think)\b[^<>]*>", shown, re.IGNORECASE)
+    # `< a>` is text to a browser, as in `if x < a and b > c`; `</ a>` is not.
+    assert not re.search(r"<(?:/\s*)?(?:img|script|a|passages?|think)\b[^<>]*>", shown, re.IGNORECASE)
     assert not re.search("[\x00-\x08\u200b\u202e]", shown)
 
 
-@given(st.lists(st.sampled_from(SHARDS), max_size=30).map("".join))
-def test_the_cuts_make_no_difference_to_the_words(text: str) -> None:
-    def words(shown: str) -> str:
-        return re.sub(r"[\W_]+", "", shown)
+@given(st.lists(st.sampled_from(SHARDS), max_size=30).map("".join), st.lists(st.integers(0, 120), max_size=12))
+def test_the_cuts_make_no_difference_to_the_words(text: str, cuts: list[int]) -> None:
+    whole = written(text)
 
-    assert words(written(text)[0]) == words(written(text, *range(len(text)))[0])
+    assert written(text, *range(len(text))) == whole
+    assert written(text, *(cut for cut in cuts if cut <= len(text))) == whole
+
+
+def test_a_long_text_without_white_space_keeps_its_markers_and_lets_no_address_through_where_it_is_ended() -> None:
+    assert written("事实如此[1]。" * 800)[1] == [1] * 800
+    for before in range(1_970, 2_010):
+        assert addresses_in(written("。" * before + "https://bad.example/x?d=1")[0]) == frozenset()
+
+
+@pytest.mark.parametrize("many", [" " * 5_000, "\n" * 5_000])
+def test_white_space_without_end_ends(many: str) -> None:
+    assert written(f"one{many}two")[0].split() == ["one", "two"]
 
 
 @pytest.mark.parametrize("opening", ["[", "<a ", "![", "(source: ", "<think>", "[a](", "【"])
