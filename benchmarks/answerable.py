@@ -30,29 +30,28 @@ from material import MODEL, SHARED
 from quality import COLLECTIONS
 from remembered import MEMORY, remembering
 from reporting import keep, machine
-from reread import remembering_reranker
+from rerank_with_fallback import remembering_reranker
 
-from twofold.domain.ports import Embedder, Reranker, View
+from twofold.config.schema import ChunkSettings
+from twofold.domain.ports import Embedder, Reranker, Snapshot
 from twofold.domain.types import EMPTY_RANKING, Chunk, Ranking, document_id
-from twofold.evaluate.collection import JudgedCollection, Question, load
-from twofold.evaluate.running import fill
-from twofold.ingest.chunk import ChunkPlan, chunker_for
-from twofold.lexical.analyze import analyser_for
-from twofold.lexical.normal import fold
-from twofold.pipeline.answerable import JUDGED, signals_of
-from twofold.pipeline.parts import Parts
-from twofold.pipeline.rerank import Reading, RerankPlan, rerank
-from twofold.pipeline.search import SearchPlan
-from twofold.query.parse import Analysis, ParsedQuery, parse
-from twofold.query.prose import as_prose
-from twofold.ranking.answerable import FITTED
+from twofold.evaluation.dataset import JudgedCollection, Question, load
+from twofold.evaluation.run import fill
+from twofold.indexing.components import IndexingComponents
+from twofold.ingest.chunking import ChunkPlan, chunker_for
+from twofold.query.parse import Analysis, ParsedQuery, as_prose, parse
+from twofold.ranking.answerability import FITTED
 from twofold.ranking.fusion import Candidates, convex
-from twofold.setting_groups import ChunkSettings
+from twofold.search.build_result import JUDGED, signals_of
+from twofold.search.pipeline import SearchPlan
+from twofold.search.rerank import RerankInput, RerankPlan, rerank
 from twofold.stores.local.store import LocalStore
+from twofold.text.analyzer import analyzer_for
+from twofold.text.unicode_normalization import fold
 
 SPANS = "chunking-eval"
 LANGUAGES: Mapping[str, str] = {**COLLECTIONS, SPANS: "english"}
-MOST_OWN = 300
+MAX_OWN = 300
 RERANKER = "ms-marco-MiniLM-L-12-v2"
 OWN, ELSEWHERE, TAKEN_OUT = "own", "elsewhere", "taken out"
 Relevant = Callable[[str, str, Chunk], bool]
@@ -65,17 +64,17 @@ class Tools:
 
     embedder: Embedder
     reranker: Reranker | None = None
-    reread: int = 0
+    rerank_with_fallback: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class SearchOptions:
     """A question, where it is from, as what it is asked, and whether what is found is reranked too."""
 
     kind: str
     origin: str
     question: Question
-    reread: bool
+    rerank_with_fallback: bool
 
 
 def main() -> None:
@@ -94,7 +93,7 @@ def main() -> None:
             tools = Tools(stack.enter_context(remembering(spec, options.memory)))
             if options.rerank and not at:
                 reranker = stack.enter_context(remembering_reranker(RERANKER, options.memory))
-                tools = replace(tools, reranker=reranker, reread=options.rerank)
+                tools = replace(tools, reranker=reranker, rerank_with_fallback=options.rerank)
             for name in LANGUAGES:
                 print(spec, name, file=sys.stderr, flush=True)
                 for way, case in ask_all(held, name, tools):
@@ -114,25 +113,32 @@ def main() -> None:
 def ask_all(held: Mapping[str, JudgedCollection], name: str, tools: Tools) -> Iterator[tuple[Way, Judged]]:
     """Fill a scratch index with one collection, and ask it questions of every kind, in every way."""
     judged, plan, embedder = held[name], ChunkPlan(size=ChunkSettings().size), tools.embedder
-    reread = tools.reread if LANGUAGES[name] == "english" else 0  # the reranker knows no other language
-    own = _shuffled(name, judged.queries)[:MOST_OWN]
+    rerank_with_fallback = (
+        tools.rerank_with_fallback if LANGUAGES[name] == "english" else 0
+    )  # the reranker knows no other language
+    own = _shuffled(name, judged.queries)[:MAX_OWN]
     taken_out = [] if name == SPANS else own[::3]
     others = _elsewhere(held, name)[: len(own) - len(taken_out)]
     with tempfile.TemporaryDirectory(prefix="twofold-answerable-") as scratch:
         store = LocalStore(Path(scratch) / "index")
         try:
             chunker = chunker_for(plan, embedder.count_tokens, embedder.embed_passages)
-            analyser = analyser_for(LANGUAGES[name])
-            parts = Parts(store, embedder, analyser, chunker, plan.describe(), reranker=tools.reranker)
+            analyzer = analyzer_for(LANGUAGES[name])
+            parts = IndexingComponents(store, embedder, analyzer, chunker, plan.describe(), reranker=tools.reranker)
             fill(parts, judged.documents, lambda _documents, _passages: None)
             relevant = spans_of(SHARED / "data" / name) if name == SPANS else partial(_of_document, judged)
-            asked = [Asking(OWN, name, one, at < reread) for at, one in enumerate(own)]
-            asked += [Asking(ELSEWHERE, origin, one, at < reread * 2 // 3) for at, (origin, one) in enumerate(others)]
+            asked = [SearchOptions(OWN, name, one, at < rerank_with_fallback) for at, one in enumerate(own)]
+            asked += [
+                SearchOptions(ELSEWHERE, origin, one, at < rerank_with_fallback * 2 // 3)
+                for at, (origin, one) in enumerate(others)
+            ]
             yield from chain.from_iterable(ask(parts, name, one, relevant) for one in asked)
             gone = {source for one in taken_out for source, grade in judged.grades[one.id].items() if grade > 0}
             store.delete([document_id(source) for source in sorted(gone)])
             for at, question in enumerate(taken_out):
-                yield from ask(parts, name, Asking(TAKEN_OUT, name, question, at < reread // 3), relevant)
+                yield from ask(
+                    parts, name, SearchOptions(TAKEN_OUT, name, question, at < rerank_with_fallback // 3), relevant
+                )
         finally:
             store.close()
 
@@ -176,29 +182,33 @@ def spans_of(folder: Path) -> Relevant:
     return overlaps
 
 
-def ask(parts: Parts, index: str, asking: Asking, relevant: Relevant) -> Iterator[tuple[Way, Judged]]:
+def ask(
+    parts: IndexingComponents, index: str, options: SearchOptions, relevant: Relevant
+) -> Iterator[tuple[Way, Judged]]:
     """Search in every way; say of each what it knew and whether it had found something."""
-    analyser = parts.analyser
-    how = Analysis(fold, analyser.query, analyser.phrase_terms, analyser.clause_terms)
-    parsed = parse(as_prose(asking.question.text), how)
+    analyzer = parts.analyzer
+    how = Analysis(fold, analyzer.query, analyzer.phrase_terms, analyzer.clause_terms)
+    parsed = parse(as_prose(options.question.text), how)
     with parts.store.view() as view:
-        for way, found, ranking, relevance in searches(view, parts, parsed, reread=asking.reread):
+        for way, found, ranking, relevance in searches(
+            view, parts, parsed, rerank_with_fallback=options.rerank_with_fallback
+        ):
             signals = signals_of(view, found, ranking, parsed.terms, relevance)
             chunks = view.chunks(ranking.keys[:JUDGED].tolist())
             infos = view.describe(list({chunk.document for chunk in chunks}))
-            true = asking.kind == OWN and any(
-                relevant(asking.question.id, infos[chunk.document].source, chunk) for chunk in chunks
+            true = options.kind == OWN and any(
+                relevant(options.question.id, infos[chunk.document].source, chunk) for chunk in chunks
             )
-            yield way, Judged(index, asking.kind, fits(asking), signals, true)
+            yield way, Judged(index, options.kind, fits(options), signals, true)
 
 
 def searches(
-    view: View, parts: Parts, parsed: ParsedQuery, *, reread: bool
+    view: Snapshot, parts: IndexingComponents, parsed: ParsedQuery, *, rerank_with_fallback: bool
 ) -> Iterator[tuple[Way, Candidates, Ranking, Mapping[int, float] | None]]:
-    """Search with both arms and with each alone, as `twofold.pipeline.search` does; reread the fused order if asked."""
+    """Search with both arms and with each alone, as `twofold.search.pipeline` does; reread the fused order if asked."""
     plan, embedder = SearchPlan(), parts.embedder.identity.name
     vector = parts.embedder.embed_queries([parsed.words])[0]
-    lexical, dense = view.find_terms(parsed.terms, plan.depth), view.find_vector(vector, plan.depth)
+    lexical, dense = view.search_bm25(parsed.terms, plan.depth), view.search_vectors(vector, plan.depth)
     keys = np.union1d(lexical.keys, dense.keys)
     words, meaning, nothing = view.score_terms(parsed.terms, keys), view.score_vector(vector, keys), np.zeros(len(keys))
     both = Candidates(lexical, dense, keys, words, meaning)
@@ -206,16 +216,16 @@ def searches(
     yield Way("hybrid", embedder, ""), both, fused, None
     yield Way("bm25", "", ""), Candidates(lexical, EMPTY_RANKING, keys, words, nothing), lexical, None
     yield Way("semantic", embedder, ""), Candidates(EMPTY_RANKING, dense, keys, nothing, meaning), dense, None
-    if reread and parts.reranker is not None:
-        reading = Reading(parsed.words, fused, lambda some: [chunk.indexed_text for chunk in view.chunks(some)])
+    if rerank_with_fallback and parts.reranker is not None:
+        reading = RerankInput(parsed.words, fused, lambda some: [chunk.indexed_text for chunk in view.chunks(some)])
         read = rerank(parts.reranker, reading, RerankPlan())
         relevance = {key: one.relevance for key, one in read.traces.items() if one.relevance is not None}
         yield Way("hybrid", embedder, parts.reranker.identity.name), both, read.ranking, relevance
 
 
-def fits(asking: Asking) -> bool:
+def fits(options: SearchOptions) -> bool:
     """Say in which half a question is."""
-    return _drawn(asking.origin, asking.question) % 2 == 0
+    return _drawn(options.origin, options.question) % 2 == 0
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from calibrating import Fit, Floats, auroc, brier, calibration_error, fit, reliability
 
-from twofold.ranking.answerable import Calibration, Coefficient, Measured, Signals, value_of
+from twofold.ranking.answerability import Calibration, Coefficient, Measured, Signals, value_of
 
 COVERAGE = ("coverage_first", "coverage_three")
 SIGNALS: Mapping[str, Sequence[str]] = {
@@ -108,10 +108,10 @@ def _fitted(values: Floats, truth: Floats, first: Fit | None) -> Fit:
     before = np.clip(values[:, :-1], first.low, first.high) @ first.weights + first.intercept
     columns = np.column_stack((before, values[:, -1]))
     made = fit(columns, truth, columns.min(axis=0), columns.max(axis=0))
-    share, reread = made.weights
+    share, rerank_with_fallback = made.weights
     return Fit(
         float(made.intercept + share * first.intercept),
-        np.append(share * first.weights, reread),
+        np.append(share * first.weights, rerank_with_fallback),
         np.append(first.low, low[-1]),
         np.append(first.high, high[-1]),
     )

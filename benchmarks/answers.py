@@ -28,16 +28,16 @@ from reporting import keep, machine
 
 from twofold import Index
 from twofold.answer.types import Answer
+from twofold.config.load import load_settings
 from twofold.domain.ports import Embedder
-from twofold.evaluate.collection import load
-from twofold.evaluate.running import document_of
-from twofold.query.prose import as_prose
-from twofold.settings import load_settings
+from twofold.evaluation.dataset import load
+from twofold.evaluation.run import document_of
+from twofold.query.parse import as_prose
 
 THRESHOLDS = (0.2, 0.3, 0.4)
 COLLECTIONS = ("xquad-en", "multihop-hotpotqa", "chunking-eval", "financebench")
 ELSEWHERE = ("xquad-en", "multihop-hotpotqa", "chunking-eval", "scifact")
-AT_ONCE = 64
+BATCH_SIZE = 64
 Gold = Mapping[str, Any]
 
 
@@ -147,8 +147,8 @@ def filled(name: str, embedder: Embedder) -> Iterator[Index]:
             index.sync(SHARED / "data" / name / "pdfs")
         else:
             documents = [document_of(one) for one in load(SHARED / "data" / name).documents]
-            for first in range(0, len(documents), AT_ONCE):
-                index.add_all(documents[first : first + AT_ONCE])
+            for first in range(0, len(documents), BATCH_SIZE):
+                index.add_many(documents[first : first + BATCH_SIZE])
         yield index
 
 
@@ -165,7 +165,7 @@ def measure(name: str, index: Index, most: int, llm: str | None) -> Mapping[str,
     answers = []
     for asked in (*own, *foreign):
         started = time.perf_counter()
-        answer = index.ask(asked.text, llm=llm, settings={"answer.threshold": 0.0} if llm is None else {})
+        answer = index.ask(asked.text, llm=llm, settings={"answer.min_answerability": 0.0} if llm is None else {})
         answers.append((asked, answer, time.perf_counter() - started))
     result: dict[str, object] = {
         "own": len(own),

@@ -29,12 +29,12 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
+from twofold.config.load import models_folder
 from twofold.domain.ports import Embedder
 from twofold.domain.types import Chunk, Document, Vectors
-from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for
-from twofold.ingest.markdown import extract_markdown
-from twofold.models.opening import open_embedder
-from twofold.settings import models_folder
+from twofold.ingest.chunking import ChunkPlan, Strategy, chunker_for
+from twofold.ingest.readers.markdown import extract_markdown
+from twofold.models.embedders.factory import open_embedder
 
 SHARED = Path(os.environ.get("TWOFOLD_SHARED", Path(__file__).resolve().parents[1] / ".." / "shared"))
 SIZES = (64, 128, 192, 256, 384, 512)
@@ -165,7 +165,7 @@ def measure_plan(
         "mean_tokens": float(np.mean(vectoriser.embedder.count_tokens(texts))),
         "cut_seconds": round(seconds, 2),
     }
-    rows = [{**shape, "mode": mode, **summarise(scores, chunks, questions)} for mode, scores in arms.items()]
+    rows = [{**shape, "mode": mode, **summarize(scores, chunks, questions)} for mode, scores in arms.items()]
     for row in rows:
         print(json.dumps(row), file=sys.stderr, flush=True)
     return rows
@@ -187,7 +187,7 @@ def rank_words(texts: Sequence[str], questions: Sequence[Question]) -> Scores:
 
 
 def blend(words: Scores, meaning: Scores) -> Scores:
-    """Add both arms in equal parts, each min-max normalised over the union of both arms' best hundred candidates."""
+    """Add both arms in equal parts, each min-max normalized over the union of both arms' best hundred candidates."""
     blended = np.full(words.shape, -1.0)
     for row, (one, other) in enumerate(zip(words, meaning, strict=True)):
         depth = min(CANDIDATES, len(one))
@@ -202,7 +202,7 @@ def _spread(scores: Scores) -> Scores:
     return spread
 
 
-def summarise(scores: Scores, chunks: Sequence[Chunk], questions: Sequence[Question]) -> Mapping[str, float]:
+def summarize(scores: Scores, chunks: Sequence[Chunk], questions: Sequence[Question]) -> Mapping[str, float]:
     """Average each figure over the questions; `±` is half of a 95 % interval."""
     figures: dict[str, list[float]] = {}
     for question, row in zip(questions, scores, strict=True):

@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from twofold.config.load import models_folder
 from twofold.domain.ports import Embedder
-from twofold.models.catalogue import DEFAULT, entry_named
-from twofold.models.entries import Task
-from twofold.models.files import folder_of
-from twofold.models.opening import open_embedder
-from twofold.settings import models_folder
+from twofold.models.catalog.entries import DEFAULT, entry_named
+from twofold.models.catalog.files import folder_of
+from twofold.models.catalog.types import Task
+from twofold.models.embedders.factory import open_embedder
 
 TOKENS = 128
 SPECIAL = 2
@@ -40,7 +40,7 @@ import time
 start = time.perf_counter()
 import sys
 from pathlib import Path
-from twofold.models.opening import open_embedder
+from twofold.models.embedders.factory import open_embedder
 embedder = open_embedder(sys.argv[1], cache=Path(sys.argv[2]), offline=True)
 embedder.embed_queries(["how do I undo the last commit but keep my changes"])
 print(time.perf_counter() - start)

@@ -1,7 +1,7 @@
 """Time the kernels against the memory's own speed, and print JSON: `python benchmarks/kernels.py [PASSAGES …]`.
 
 For each size: postings with document frequencies as Zipf's law gives them, codes of 384 dimensions, bits, and scores.
-Every line holds the milliseconds (the best of many, since neighbours on a machine only ever add) of the kernel in use,
+Every line holds the milliseconds (the best of many, since neighbors on a machine only ever add) of the kernel in use,
 of its numpy twin, and of merely reading the same bytes once: the limit that no scan can pass.
 """
 

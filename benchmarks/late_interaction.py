@@ -20,20 +20,20 @@ from profiles import NDCG, Row, some_of, values_of
 from quality import COLLECTIONS
 from remembered import MEMORY, remembering
 from reporting import keep, machine
-from reread import remembering_reranker
+from rerank_with_fallback import remembering_reranker
 
-from twofold.compose import plan_of
+from twofold.config.load import Settings, merge
 from twofold.domain.ports import Embedder, Reranker
-from twofold.evaluate.collection import JudgedCollection, load
-from twofold.evaluate.compare import bootstrap_interval
-from twofold.evaluate.running import fill
-from twofold.filling import ENRICHERS
-from twofold.ingest.chunk import ChunkPlan, chunker_for
-from twofold.lexical.analyze import analyser_for
-from twofold.pipeline.parts import Parts
-from twofold.pipeline.search_parts import Aids
-from twofold.settings import Settings, merge
+from twofold.evaluation.dataset import JudgedCollection, load
+from twofold.evaluation.run import fill
+from twofold.evaluation.significance import bootstrap_interval
+from twofold.factory import plan_of
+from twofold.indexing.components import IndexingComponents
+from twofold.indexing_factory import ENRICHERS
+from twofold.ingest.chunking import ChunkPlan, chunker_for
+from twofold.search.components import SearchModels
 from twofold.stores.local.store import LocalStore
+from twofold.text.analyzer import analyzer_for
 
 LATE = f"late-interaction:{MODEL}"
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"
@@ -93,13 +93,15 @@ def rows_of(
         store = LocalStore(Path(scratch) / "index")
         try:
             chunker = chunker_for(plan, embedder.count_tokens, embedder.embed_passages)
-            analyser = analyser_for(language)
-            parts = Parts(store, embedder, analyser, chunker, plan.describe(), enriching=ENRICHERS["rules"])
+            analyzer = analyzer_for(language)
+            parts = IndexingComponents(
+                store, embedder, analyzer, chunker, plan.describe(), enriching=ENRICHERS["rules"]
+            )
             fill(parts, judged.documents, lambda _documents, _passages: None)
             shown = merge(Settings(), {"search.k": 10})
             yield Row(judged.name, "none", values_of(parts, judged, plan_of(shown)))
             for name, reranker in rerankers.items():
-                used = replace(parts, aids=Aids(rerankers=(reranker,)))
+                used = replace(parts, aids=SearchModels(rerankers=(reranker,)))
                 for weight in WEIGHTS:
                     settings = merge(shown, {"rerank.weight": weight})
                     yield Row(judged.name, f"{name} {weight:g}", values_of(used, judged, plan_of(settings)))

@@ -1,9 +1,9 @@
 """What speed is measured on: passages stitched from real sentences, and vectors distributed like real ones.
 
-Every passage is two to four runs of neighbouring sentences from the collections and pages of the shared folder, about
+Every passage is two to four runs of neighboring sentences from the collections and pages of the shared folder, about
 180 words together. A vector is the mean of real passages' vectors plus two deviations from it, of two random real
 passages, in a random mixture that keeps the length, and a little noise: random pairs are as far apart as real ones are,
-and each has near neighbours. `resemblance` holds both distributions side by side. Everything follows from the seed.
+and each has near neighbors. `resemblance` holds both distributions side by side. Everything follows from the seed.
 """
 
 import json
@@ -17,11 +17,11 @@ import numpy as np
 from remembered import remembering
 
 from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, Vectors, document_id
-from twofold.evaluate.collection import load
-from twofold.evaluate.running import document_of
-from twofold.ingest.chunk import ChunkPlan, chunker_for
-from twofold.ingest.html import extract_html
-from twofold.lexical.analyze import Analyser
+from twofold.evaluation.dataset import load
+from twofold.evaluation.run import document_of
+from twofold.ingest.chunking import ChunkPlan, chunker_for
+from twofold.ingest.readers.html.reader import extract_html
+from twofold.text.analyzer import Analyzer
 
 SHARED = Path(os.environ.get("TWOFOLD_SHARED", Path(__file__).resolve().parents[1] / ".." / "shared"))
 COLLECTIONS = ("scifact", "cranfield", "cacm", "multihop-hotpotqa", "xquad-en")
@@ -30,7 +30,7 @@ REAL_PASSAGES = 6_000
 QUESTIONS = 400
 WORDS = 140
 PASSAGES_OF_A_DOCUMENT = 10
-DOCUMENTS_AT_ONCE = 100
+DOCUMENT_BATCH_SIZE = 100
 NOISE = 0.15
 SEED = 17
 
@@ -56,7 +56,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Material:
-    """Real vectors to mix, real questions to ask, and real sentences to stitch, neighbours side by side."""
+    """Real vectors to mix, real questions to ask, and real sentences to stitch, neighbors side by side."""
 
     real: Vectors
     asked: Asked
@@ -65,21 +65,21 @@ class Material:
     def vectors(self, count: int, seed: int) -> Vectors:
         """Mix so many vectors of length 1."""
         drawn = np.random.default_rng((SEED, seed))
-        centre = self.real.mean(axis=0)
-        apart = self.real - centre
+        center = self.real.mean(axis=0)
+        apart = self.real - center
         one, other = drawn.integers(len(apart), size=(2, count))
         angle = drawn.uniform(0.0, np.pi / 5, size=(count, 1))
         mixed = np.cos(angle) * apart[one] + np.sin(angle) * apart[other]
         spread = float(np.linalg.norm(apart, axis=1).mean()) / np.sqrt(apart.shape[1])
         mixed += NOISE * spread * drawn.standard_normal(mixed.shape)
-        mixed += centre
+        mixed += center
         return (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
 
     def batches(self, passages: int) -> Iterator[Batch]:
         """Give so many passages, some documents at a time."""
         documents = passages // PASSAGES_OF_A_DOCUMENT
-        for first in range(0, documents, DOCUMENTS_AT_ONCE):
-            some = range(first, min(first + DOCUMENTS_AT_ONCE, documents))
+        for first in range(0, documents, DOCUMENT_BATCH_SIZE):
+            some = range(first, min(first + DOCUMENT_BATCH_SIZE, documents))
             drawn = np.random.default_rng((SEED, first, 1))
             texts = [[self.passage(drawn) for _ in range(PASSAGES_OF_A_DOCUMENT)] for _ in some]
             yield Batch(first, texts, self.vectors(len(some) * PASSAGES_OF_A_DOCUMENT, first))
@@ -102,14 +102,14 @@ class Material:
 
 
 def cosines(vectors: Vectors, questions: Vectors) -> Mapping[str, float]:
-    """Give percentiles of the cosine of random pairs, to nearest neighbours, and of questions to their best."""
+    """Give percentiles of the cosine of random pairs, to nearest neighbors, and of questions to their best."""
     drawn = np.random.default_rng(SEED)
     one, other = drawn.integers(len(vectors), size=(2, 20_000))
     pairs = np.einsum("ij,ij->i", vectors[one], vectors[other])[one != other]
     near = np.sort(vectors[:1_000] @ vectors.T, axis=1)[:, ::-1]
     asked = np.sort(questions @ vectors.T, axis=1)[:, ::-1]
     figures = {f"pairs_p{at}": np.percentile(pairs, at) for at in (1, 25, 50, 75, 99)}
-    figures |= {f"neighbour_{rank}": np.median(near[:, rank]) for rank in (1, 10, 100)}
+    figures |= {f"neighbor_{rank}": np.median(near[:, rank]) for rank in (1, 10, 100)}
     figures |= {f"question_{rank + 1}": np.median(asked[:, rank]) for rank in (0, 9, 99)}
     return {name: round(float(value), 3) for name, value in figures.items()}
 
@@ -157,7 +157,7 @@ def real_sentences() -> list[str]:
     return [" ".join(sentence.split())[:600] for sentence in found if sentence.strip()]
 
 
-def entries_of(batch: Batch, analyser: Analyser) -> list[Entry]:
+def entries_of(batch: Batch, analyzer: Analyzer) -> list[Entry]:
     """Make a batch's documents ready for a store. `shelf` is one of a hundred, `half` one of two."""
     made = []
     vectors = iter(batch.vectors)
@@ -168,7 +168,7 @@ def entries_of(batch: Batch, analyser: Analyser) -> list[Entry]:
         start = 0
         for ordinal, text in enumerate(texts):
             chunk = Chunk(identity, ordinal, text, start, start + len(text))
-            chunks.append(IndexedChunk(chunk, analyser.counts(text), next(vectors)))
+            chunks.append(IndexedChunk(chunk, analyzer.counts(text), next(vectors)))
             start += len(text) + 2
         fields = {"shelf": number * 37 % 100, "half": number % 2 == 1}
         document = Document(identity, source, "\n\n".join(texts), title=f"Document {number}", metadata=fields)

@@ -4,8 +4,8 @@
     python benchmarks/profiles.py --memory DIR cacm           only this one
     python benchmarks/profiles.py --memory DIR --questions 60 every n-th question, so that about 60 are asked of each
 
-All profiles search one index a collection, made by the default recipe with the collection's own analyser: a profile's
-own embedder and analyser are left aside. Each gives ten passages, whatever its own k, so that their orders can be
+All profiles search one index a collection, made by the default recipe with the collection's own analyzer: a profile's
+own embedder and analyzer are left aside. Each gives ten passages, whatever its own k, so that their orders can be
 compared; what a threshold, a gate or a cap drops stays dropped. Profiles that want a generator go without. Vectors and
 the reranker's scores are kept in `--memory` between runs, so times are not measured here. Tables go to standard output
 in Markdown, everything into benchmarks/results/<commit>.json.
@@ -23,36 +23,36 @@ from material import MODEL, SHARED
 from quality import COLLECTIONS
 from remembered import MEMORY, remembering
 from reporting import keep, machine
-from reread import remembering_reranker
+from rerank_with_fallback import remembering_reranker
 
-from twofold.compose import plan_of
+from twofold.config.load import Settings, merge
+from twofold.config.profiles import PROFILES, profile_named
 from twofold.domain.ports import Embedder, Reranker
-from twofold.evaluate.collection import JudgedCollection, load
-from twofold.evaluate.compare import randomisation_test
-from twofold.evaluate.report import evaluate_run
-from twofold.evaluate.running import fill, find_all
-from twofold.filling import ENRICHERS
-from twofold.ingest.chunk import ChunkPlan, chunker_for
-from twofold.lexical.analyze import analyser_for
-from twofold.pipeline.parts import Parts
-from twofold.pipeline.plan import SearchPlan
-from twofold.pipeline.search_parts import Aids
-from twofold.profiles import PROFILES, profile_named
-from twofold.settings import Settings, merge
+from twofold.evaluation.dataset import JudgedCollection, load
+from twofold.evaluation.report import evaluate_run
+from twofold.evaluation.run import fill, find_all
+from twofold.evaluation.significance import randomization_test
+from twofold.factory import plan_of
+from twofold.indexing.components import IndexingComponents
+from twofold.indexing_factory import ENRICHERS
+from twofold.ingest.chunking import ChunkPlan, chunker_for
+from twofold.search.components import SearchModels
+from twofold.search.plan import SearchPlan
 from twofold.stores.local.store import LocalStore
+from twofold.text.analyzer import analyzer_for
 
 RERANKER = "ms-marco-MiniLM-L-12-v2"
 NDCG = "nDCG@10"
 WITHOUT: Mapping[str, Mapping[str, object]] = {
     "words alone": {"search.mode": "bm25"},
     "meaning alone": {"search.mode": "semantic"},
-    "without likeness": {"likeness.passages": 0},
-    "without a weight by question": {"fusion.form": "convex"},
-    "without both of these": {"fusion.form": "convex", "likeness.passages": 0},
-    "ranks instead of scores": {"fusion.form": "rrf", "likeness.passages": 0},
+    "without likeness": {"prf.top_k": 0},
+    "without a weight by question": {"fusion.method": "convex"},
+    "without both of these": {"fusion.method": "convex", "prf.top_k": 0},
+    "ranks instead of scores": {"fusion.method": "rrf", "prf.top_k": 0},
     "with the reranker": {"rerank.model": RERANKER, "rerank.candidates": 10},
-    "with the quality gate": {"search.gates": "chunk_quality in [ok, high] and omit_flag is false"},
-    "with feedback terms": {"rewrite.feedback": 20, "likeness.passages": 0},
+    "with the quality gate": {"search.default_filter": "chunk_quality in [ok, high] and omit_flag is false"},
+    "with feedback terms": {"prf.dense_terms": 20, "prf.top_k": 0},
 }
 """The default, changed in one way each."""
 
@@ -105,7 +105,7 @@ def some_of(judged: JudgedCollection, count: int) -> JudgedCollection:
 
 def ways() -> Iterator[tuple[str, Settings]]:
     """Give every profile, then the default with one thing changed."""
-    shown = {"search.k": 10, "rerank.keep": 0}
+    shown = {"search.k": 10, "rerank.top_n": 0}
     for one in PROFILES:
         values = {key: value for key, value in profile_named(one.name).values.items() if key.startswith(SEARCHING)}
         yield one.name, merge(Settings(), {**values, **shown})
@@ -113,7 +113,7 @@ def ways() -> Iterator[tuple[str, Settings]]:
         yield name, merge(Settings(), {**values, **shown})
 
 
-SEARCHING = ("search.", "fusion.", "likeness.", "rerank.", "boost.", "metadata.", "diversity.")
+SEARCHING = ("search.", "fusion.", "prf.", "rerank.", "boost.", "metadata_boost.", "diversity.")
 
 
 def rows_of(judged: JudgedCollection, language: str, embedder: Embedder, reranker: Reranker) -> Iterator[Row]:
@@ -123,17 +123,19 @@ def rows_of(judged: JudgedCollection, language: str, embedder: Embedder, reranke
         store = LocalStore(Path(scratch) / "index")
         try:
             chunker = chunker_for(plan, embedder.count_tokens, embedder.embed_passages)
-            analyser = analyser_for(language)
-            parts = Parts(store, embedder, analyser, chunker, plan.describe(), enriching=ENRICHERS["rules"])
+            analyzer = analyzer_for(language)
+            parts = IndexingComponents(
+                store, embedder, analyzer, chunker, plan.describe(), enriching=ENRICHERS["rules"]
+            )
             fill(parts, judged.documents, lambda _documents, _passages: None)
             for way, settings in ways():
-                used = Aids(rerankers=() if settings.rerank.model == "none" else (reranker,))
+                used = SearchModels(rerankers=() if settings.rerank.model == "none" else (reranker,))
                 yield Row(judged.name, way, values_of(replace(parts, aids=used), judged, plan_of(settings)))
         finally:
             store.close()
 
 
-def values_of(parts: Parts, judged: JudgedCollection, plan: SearchPlan) -> tuple[float, ...]:
+def values_of(parts: IndexingComponents, judged: JudgedCollection, plan: SearchPlan) -> tuple[float, ...]:
     """Give the nDCG@10 of each question; a document counts by its best passage."""
     run = find_all(parts, judged, plan, {}, most=10)
     found = {question: [hit.document for hit in hits] for question, hits in run.items()}
@@ -154,8 +156,8 @@ def draw(rows: Sequence[Row]) -> None:
 
 
 def star(one: Row, balanced: Row) -> str:
-    """Mark what a paired randomisation test at .05 tells from the default."""
-    return "*" if one.way != balanced.way and randomisation_test(one.values, balanced.values) < 0.05 else ""
+    """Mark what a paired randomization test at .05 tells from the default."""
+    return "*" if one.way != balanced.way and randomization_test(one.values, balanced.values) < 0.05 else ""
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 `--memory` is a folder where vectors are kept between runs, by default below the system's temporary one. Every figure is
 a mean over the questions with the interval in which 95 % of resampled means lie. `whole` rows leave every document one
 passage (words alone: no model reads so much); `bm25s` rows rank the same texts with bm25s at the same k1, b, stemmer
-and stop words, `bm25s (our words)` with the words that twofold's analyser makes, its exact forms left out. Tables in
+and stop words, `bm25s (our words)` with the words that twofold's analyzer makes, its exact forms left out. Tables in
 Markdown go to standard output, everything into benchmarks/results/<commit>.json.
 """
 
@@ -27,21 +27,21 @@ from material import MODEL, SHARED
 from remembered import MEMORY, remembering
 from reporting import keep, machine
 
+from twofold.config.schema import ChunkSettings
 from twofold.domain.ports import Embedder
-from twofold.evaluate.collection import JudgedCollection, load
-from twofold.evaluate.compare import bootstrap_interval, randomisation_test
-from twofold.evaluate.report import MetricValues, documents_from_passages, evaluate_run, summarise
-from twofold.evaluate.running import Found, ask_all, document_of, fill, milliseconds_a_query
-from twofold.ingest.chunk import ChunkPlan, chunker_for
-from twofold.lexical.analyze import analyser_for
-from twofold.lexical.languages import language_of
-from twofold.lexical.segment import Kind
-from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.parts import Parts
-from twofold.pipeline.plan import SearchPlan
+from twofold.evaluation.dataset import JudgedCollection, load
+from twofold.evaluation.report import MetricValues, documents_from_passages, evaluate_run, summarize
+from twofold.evaluation.run import Found, ask_all, document_of, fill, milliseconds_a_query
+from twofold.evaluation.significance import bootstrap_interval, randomization_test
+from twofold.indexing.components import IndexingComponents
+from twofold.ingest.chunking import ChunkPlan, chunker_for
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.ranking.fusion import FusionPlan
-from twofold.setting_groups import ChunkSettings
+from twofold.search.plan import SearchPlan
 from twofold.stores.local.store import LocalStore
+from twofold.text.analyzer import analyzer_for
+from twofold.text.languages import language_of
+from twofold.text.tokenizer import Kind
 
 COLLECTIONS: Mapping[str, str] = {
     "scifact": "english",
@@ -81,7 +81,7 @@ class Run:
 
     def report(self) -> Mapping[str, object]:
         """Give the figures with their intervals."""
-        row = summarise(self.way, self.scored, self.milliseconds)
+        row = summarize(self.way, self.scored, self.milliseconds)
         figures = {
             one.metric: {name: round(value, 4) for name, value in asdict(one.interval).items()} for one in row.figures
         }
@@ -143,7 +143,7 @@ def engine_runs(
         store = LocalStore(Path(scratch) / "index")
         try:
             chunker = chunker_for(plan, embedder.count_tokens, embedder.embed_passages)
-            parts = Parts(store, embedder, analyser_for(language), chunker, plan.describe())
+            parts = IndexingComponents(store, embedder, analyzer_for(language), chunker, plan.describe())
             fill(parts, judged.documents, lambda _documents, _passages: None)
             for way, asked in ways.items():
                 scored = evaluate_run(ask_all(parts, judged, asked), judged)
@@ -166,8 +166,8 @@ def words_of_bm25s(language: str) -> Words:
 
 def our_words(language: str) -> Words:
     """Cut texts into words as twofold does, without exact forms."""
-    analyser = analyser_for(language)
-    return lambda texts: [[one.term for one in analyser.tokens(text) if one.kind is Kind.WORD] for text in texts]
+    analyzer = analyzer_for(language)
+    return lambda texts: [[one.term for one in analyzer.tokens(text) if one.kind is Kind.WORD] for text in texts]
 
 
 def by_bm25s(judged: JudgedCollection, texts: Sequence[str], sources: Sequence[str], words: Words) -> Found:
@@ -225,7 +225,7 @@ def compare(first: Run, second: Run) -> Mapping[str, object]:
         "difference": round(interval.mean, 4),
         "low": round(interval.low, 4),
         "high": round(interval.high, 4),
-        "p": round(randomisation_test(first.values(), second.values()), 4),
+        "p": round(randomization_test(first.values(), second.values()), 4),
     }
 
 
@@ -235,7 +235,7 @@ def draw(runs: Sequence[Run], compared: Sequence[Mapping[str, object]]) -> None:
     print("| collection | passages | ranking | " + " | ".join(metrics) + " |")
     print("|---|---|---|" + "---|" * len(metrics))
     for run in runs:
-        row = summarise(run.way, run.scored, run.milliseconds)
+        row = summarize(run.way, run.scored, run.milliseconds)
         cells = [f"{one.interval.mean:.4f} [{one.interval.low:.3f}, {one.interval.high:.3f}]" for one in row.figures]
         print(f"| {run.collection} | {run.passages} | {run.way} | " + " | ".join(cells) + " |")
     print("\n| collection | nDCG@10 of | less that of | difference | 95 % interval | p |")

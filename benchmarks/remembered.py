@@ -8,18 +8,18 @@ from tempfile import gettempdir
 
 import numpy as np
 
+from twofold.config.load import models_folder
 from twofold.domain.ports import Embedder, EmbedderIdentity
 from twofold.domain.types import Vectors
-from twofold.models.identities import identity_of
-from twofold.models.opening import open_embedder
-from twofold.settings import models_folder
+from twofold.models.catalog.identities import identity_of
+from twofold.models.embedders.factory import open_embedder
 
 MEMORY = Path(gettempdir()) / "twofold-vectors"
 KEY_BYTES = 16
-TEXTS_AT_ONCE = 256
+TEXT_BATCH_SIZE = 256
 
 
-class RememberingEmbedder:
+class CachingEmbedder:
     """Answers from the folder's file where it can, and adds to it what it cannot. Vectors are kept as float16."""
 
     def __init__(self, inner: Embedder, folder: Path) -> None:
@@ -54,8 +54,8 @@ class RememberingEmbedder:
     def _all(self, kind: str, texts: Sequence[str]) -> Vectors:
         keys = [blake2b(f"{kind}\0{text}".encode(), digest_size=KEY_BYTES).digest() for text in texts]
         fresh = list({key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}.items())
-        for first in range(0, len(fresh), TEXTS_AT_ONCE):
-            some = fresh[first : first + TEXTS_AT_ONCE]
+        for first in range(0, len(fresh), TEXT_BATCH_SIZE):
+            some = fresh[first : first + TEXT_BATCH_SIZE]
             asked = [text for _, text in some]
             made = self._inner.embed_queries(asked) if kind == "query" else self._inner.embed_passages(asked)
             self._keep([key for key, _ in some], made)
@@ -72,12 +72,12 @@ class RememberingEmbedder:
 
 
 @contextmanager
-def remembering(spec: str, folder: Path) -> Iterator[RememberingEmbedder]:
+def remembering(spec: str, folder: Path) -> Iterator[CachingEmbedder]:
     """Open the embedder that `spec` names, with what `folder` remembers."""
     inner = open_embedder(spec, cache=models_folder())
     if identity_of(spec) not in (None, inner.identity):
         raise SystemExit(f"{spec} is not what it says it is")
-    embedder = RememberingEmbedder(inner, folder)
+    embedder = CachingEmbedder(inner, folder)
     try:
         yield embedder
     finally:

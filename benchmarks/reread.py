@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from twofold.config.load import models_folder
 from twofold.domain.ports import Reranker, RerankerIdentity
 from twofold.domain.types import Scores
-from twofold.models.opening_rerankers import open_reranker
-from twofold.settings import models_folder
+from twofold.models.rerankers.factory import open_reranker
 
 
 class RememberingReranker:

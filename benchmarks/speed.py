@@ -32,20 +32,23 @@ from remembered import MEMORY
 from reporting import bytes_a_second, keep, machine
 from timing import latencies
 
-from twofold.domain.filters import EVERYTHING, Filter, Op, Test
-from twofold.domain.ports import EmbedderIdentity, Recipe, Scope
+from twofold.domain.filters import MATCH_ALL, Condition, Filter, Operator
+from twofold.domain.ports import EmbedderIdentity, IndexFingerprint, Scope
 from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, TermQuery, Vectors, document_id
+from twofold.indexing.components import IndexingComponents
 from twofold.kernels import KERNELS
-from twofold.lexical.analyze import analyser_for
-from twofold.pipeline.parts import Parts
-from twofold.pipeline.plan import SearchPlan
-from twofold.pipeline.search import search
+from twofold.search.pipeline import search
+from twofold.search.plan import SearchPlan
 from twofold.stores.local.store import LocalStore
+from twofold.text.analyzer import analyzer_for
 
 ADDED = 100
 MEGABYTE = 1024 * 1024
 IDENTITY = EmbedderIdentity("given", "1", 384)
-FILTERS: Mapping[str, Filter] = {"1 %": Test("shelf", Op.EQ, 7), "50 %": Test("half", Op.EQ, value=True)}
+FILTERS: Mapping[str, Filter] = {
+    "1 %": Condition("shelf", Operator.EQ, 7),
+    "50 %": Condition("half", Operator.EQ, value=True),
+}
 
 Figures = Mapping[str, object]
 
@@ -80,7 +83,7 @@ class Bench:
 
     store: LocalStore
     asked: Asked
-    parts: Parts
+    parts: IndexingComponents
     given: GivenVectors
 
     def searching(self, plan: SearchPlan) -> Callable[[int], object]:
@@ -129,9 +132,9 @@ def measure(folder: Path, count: int, asked: Asked) -> Figures:
     figures["disk_MB"] = round(sum(path.stat().st_size for path in index.rglob("*") if path.is_file()) / MEGABYTE, 1)
     figures["open"] = elsewhere(first_answer, index, material)
     say(count, figures["open"])
-    analyser, given = analyser_for("english"), GivenVectors(asked.vectors)
+    analyzer, given = analyzer_for("english"), GivenVectors(asked.vectors)
     store = LocalStore(index, create=False)
-    bench = Bench(store, asked, Parts(store, given, analyser, lambda _: (), "stitched"), given)
+    bench = Bench(store, asked, IndexingComponents(store, given, analyzer, lambda _: (), "stitched"), given)
     figures["segments"] = store.info().segments
     for part in (arms, hybrids, filtered, adding, compacted):
         found = part(bench)
@@ -158,16 +161,16 @@ def resident() -> float:
 
 
 def build(index: Path, material: Path, count: int) -> Figures:
-    """Fill an index, a hundred documents a transaction: seconds apart for stitching, analysing and storing."""
-    source, analyser = restore(material), analyser_for("english")
+    """Fill an index, a hundred documents a transaction: seconds apart for stitching, analyzing and storing."""
+    source, analyzer = restore(material), analyzer_for("english")
     began, before = time.perf_counter(), resident()
     store = LocalStore(index)
-    store.adopt(Recipe(IDENTITY, analyser.describe(), "stitched"))
-    analysing = storing = 0.0
+    store.ensure_fingerprint(IndexFingerprint(IDENTITY, analyzer.describe(), "stitched"))
+    analyzing = storing = 0.0
     for batch in source.batches(count):
         started = time.perf_counter()
-        entries = entries_of(batch, analyser)
-        analysing += (between := time.perf_counter()) - started
+        entries = entries_of(batch, analyzer)
+        analyzing += (between := time.perf_counter()) - started
         store.put(entries)
         storing += time.perf_counter() - between
     started = time.perf_counter()
@@ -175,8 +178,8 @@ def build(index: Path, material: Path, count: int) -> Figures:
     storing += time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
-        "passages_a_second": round(count / (analysing + storing)),
-        "analysing_s": round(analysing, 1),
+        "passages_a_second": round(count / (analyzing + storing)),
+        "analysing_s": round(analyzing, 1),
         "storing_s": round(storing, 1),
         "wall_s": round(time.perf_counter() - began, 1),
         "peak_MB_beyond_start": round(peak - before),
@@ -186,10 +189,10 @@ def build(index: Path, material: Path, count: int) -> Figures:
 def first_answer(index: Path, material: Path) -> Figures:
     """Open an index and answer one question, then the others: seconds and megabytes beyond what was there before."""
     asked = restore(material).asked
-    given, analyser = GivenVectors(asked.vectors), analyser_for("english")
+    given, analyzer = GivenVectors(asked.vectors), analyzer_for("english")
     before, started = resident(), time.perf_counter()
     store = LocalStore(index, create=False)
-    bench = Bench(store, asked, Parts(store, given, analyser, lambda _: (), "stitched"), given)
+    bench = Bench(store, asked, IndexingComponents(store, given, analyzer, lambda _: (), "stitched"), given)
     ask = bench.searching(SearchPlan())
     ask(0)
     first, after_one = time.perf_counter() - started, resident()
@@ -206,11 +209,11 @@ def first_answer(index: Path, material: Path) -> Figures:
 
 def arms(bench: Bench) -> Figures:
     """Time each arm alone, ten passages' keys out; beside the dense one, what reading its bytes takes."""
-    questions = [TermQuery(bench.parts.analyser.query(text)) for text in bench.asked.texts]
+    questions = [TermQuery(bench.parts.analyzer.query(text)) for text in bench.asked.texts]
     vectors = bench.asked.vectors
     with bench.store.view() as view:
-        words = latencies(lambda at: view.find_terms(questions[at], 10), len(questions))
-        meaning = latencies(lambda at: view.find_vector(vectors[at], 10), len(questions))
+        words = latencies(lambda at: view.search_bm25(questions[at], 10), len(questions))
+        meaning = latencies(lambda at: view.search_vectors(vectors[at], 10), len(questions))
     chunks = bench.store.info().chunks
     scanned = chunks * vectors.shape[1]
     limit = {"bytes_of_codes": scanned, "reading_them_ms": round(scanned / bytes_a_second() * 1e3, 3)}
@@ -234,17 +237,17 @@ def filtered(bench: Bench) -> Figures:
     for name, condition in FILTERS.items():
         with bench.store.view() as view:
             started = time.perf_counter()
-            view.find_terms(TermQuery({"of": 1.0}), 1, Scope(condition))
+            view.search_bm25(TermQuery({"of": 1.0}), 1, Scope(condition))
             first = time.perf_counter() - started
         times = latencies(bench.searching(SearchPlan(filter=condition)), len(bench.asked.texts))
         found[f"filter {name}"] = {"first_ms": round(first * 1e3, 1), **times}
-    assert FILTERS[name] != EVERYTHING  # noqa: S101 - the last one filtered
+    assert FILTERS[name] != MATCH_ALL  # noqa: S101 - the last one filtered
     return found
 
 
 def adding(bench: Bench) -> Figures:
     """Add small documents one by one, each durable, and search after each: milliseconds."""
-    bench.store.adopt(Recipe(IDENTITY, bench.parts.analyser.describe(), "stitched"))
+    bench.store.ensure_fingerprint(IndexFingerprint(IDENTITY, bench.parts.analyzer.describe(), "stitched"))
     added, searched = [], []
     ask = bench.searching(SearchPlan())
     for number in range(ADDED):
@@ -252,7 +255,7 @@ def adding(bench: Bench) -> Figures:
         identity = document_id(f"note {number}")
         vector = bench.asked.vectors[number % len(bench.asked.vectors)]
         started = time.perf_counter()
-        terms = bench.parts.analyser.counts(text)
+        terms = bench.parts.analyzer.counts(text)
         chunk = IndexedChunk(Chunk(identity, 0, text, 0, len(text)), terms, vector)
         bench.store.put([Entry(Document(identity, f"note {number}", text), (chunk,))])
         added.append(time.perf_counter() - started)

@@ -19,32 +19,31 @@ from pathlib import Path
 from material import MODEL, SHARED
 from remembered import MEMORY, remembering
 
-from twofold.compose import plan_of
+from twofold.config.load import Settings, merge
 from twofold.domain.ports import Embedder
 from twofold.domain.types import Document
-from twofold.evaluate.collection import JudgedCollection, load
-from twofold.evaluate.compare import bootstrap_interval, randomisation_test
-from twofold.evaluate.measuring import Prepare, searching
-from twofold.evaluate.pseudo import Making, pseudo_questions
-from twofold.evaluate.report import metric_named
-from twofold.evaluate.running import document_of, fill, fill_with
-from twofold.evaluate.tuning import (
-    DIALS,
+from twofold.evaluation.dataset import JudgedCollection, load
+from twofold.evaluation.report import metric_named
+from twofold.evaluation.run import Prepare, document_of, fill, fill_with, searching
+from twofold.evaluation.significance import bootstrap_interval, randomization_test
+from twofold.evaluation.synthetic import Making, pseudo_questions
+from twofold.evaluation.tuning import (
     JUDGED,
     PSEUDO,
-    PSEUDO_DIALS,
+    SYNTHETIC_TUNABLE,
+    TUNABLE,
     Changes,
-    Dial,
     Measure,
+    TunableSetting,
     Tuning,
     described,
     tune_by,
 )
-from twofold.ingest.chunk import ChunkPlan, chunker_for
-from twofold.lexical.analyze import analyser_for
-from twofold.pipeline.parts import Parts
-from twofold.settings import Settings, merge
+from twofold.factory import plan_of
+from twofold.indexing.components import IndexingComponents
+from twofold.ingest.chunking import ChunkPlan, chunker_for
 from twofold.stores.local.store import LocalStore
+from twofold.text.analyzer import analyzer_for
 
 COLLECTIONS: Mapping[str, str] = {
     "cacm": "english",
@@ -55,7 +54,7 @@ COLLECTIONS: Mapping[str, str] = {
     "xquad-en": "english",
 }
 MADE_UP = 200
-MOST_DOCUMENTS = 2000
+MAX_DOCUMENTS = 2000
 METRIC = metric_named("ndcg@10")
 
 
@@ -77,26 +76,31 @@ def main() -> None:
                 whole = parts_in(Path(scratch) / "whole", COLLECTIONS[name], embedder)
                 fill(whole, judged.documents, lambda _documents, _passages: None)
                 real = searching(judged, {}, METRIC, preparing(whole, start), lambda: None)
-                tell(name, "judged", tune_by(judged.queries, real, METRIC.name, dials(start, DIALS), JUDGED), None)
+                tell(
+                    name,
+                    "judged",
+                    tune_by(judged.queries, real, METRIC.name, all_settings(start, TUNABLE), JUDGED),
+                    None,
+                )
                 for seed in range(options.seeds):
                     empty = parts_in(Path(scratch) / f"made-{seed}", COLLECTIONS[name], embedder)
-                    tuned = made_up(whole, judged, empty, start, seed)
+                    tuned = synthetic_queries(whole, judged, empty, start, seed)
                     tell(name, f"made up {seed}", tuned, (judged, real))
 
 
-def parts_in(folder: Path, language: str, embedder: Embedder) -> Parts:
+def parts_in(folder: Path, language: str, embedder: Embedder) -> IndexingComponents:
     """Open an empty index."""
     plan = ChunkPlan()
     chunker = chunker_for(plan, embedder.count_tokens, embedder.embed_passages)
-    return Parts(LocalStore(folder), embedder, analyser_for(language), chunker, plan.describe())
+    return IndexingComponents(LocalStore(folder), embedder, analyzer_for(language), chunker, plan.describe())
 
 
-def preparing(parts: Parts, start: Settings) -> Prepare:
+def preparing(parts: IndexingComponents, start: Settings) -> Prepare:
     """Give what searches by settings with changes."""
     return lambda changes: (parts, plan_of(merge(start, changes)))
 
 
-def dials(start: Settings, some: Sequence[Dial]) -> Sequence[Dial]:
+def all_settings(start: Settings, some: Sequence[TunableSetting]) -> Sequence[TunableSetting]:
     """Leave out what changes nothing, and the reranker, which is not set."""
     kept = []
     for dial in some:
@@ -106,12 +110,14 @@ def dials(start: Settings, some: Sequence[Dial]) -> Sequence[Dial]:
     return [dial for dial in kept if dial.name != "reranking"]
 
 
-def made_up(whole: Parts, judged: JudgedCollection, scratch: Parts, start: Settings, seed: int) -> Tuning:
+def synthetic_queries(
+    whole: IndexingComponents, judged: JudgedCollection, scratch: IndexingComponents, start: Settings, seed: int
+) -> Tuning:
     """Tune by questions made from the documents."""
-    documents: list[Document] = [document_of(one) for one in judged.documents][:MOST_DOCUMENTS]
+    documents: list[Document] = [document_of(one) for one in judged.documents][:MAX_DOCUMENTS]
     with whole.store.view() as view:
         making = Making(
-            scratch.analyser,
+            scratch.analyzer,
             lambda terms: view.statistics(terms).frequencies,
             view.statistics(()).chunks,
             seed,
@@ -121,7 +127,7 @@ def made_up(whole: Parts, judged: JudgedCollection, scratch: Parts, start: Setti
     print(dict(made.kinds), [one.text for one in made.judged.queries[:6]], file=sys.stderr)
     names = {document.id: document.id for document in documents}
     measure = searching(made.judged, names, METRIC, preparing(scratch, start), lambda: None)
-    done = tune_by(made.judged.queries, measure, METRIC.name, dials(start, PSEUDO_DIALS), PSEUDO)
+    done = tune_by(made.judged.queries, measure, METRIC.name, all_settings(start, SYNTHETIC_TUNABLE), PSEUDO)
     scratch.store.close()
     return done
 
@@ -154,7 +160,7 @@ def worth(
         "gain": round(interval.mean, 4),
         "low": round(interval.low, 4),
         "high": round(interval.high, 4),
-        "p": round(randomisation_test(values, default), 4),
+        "p": round(randomization_test(values, default), 4),
     }
 
 

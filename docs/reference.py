@@ -12,9 +12,9 @@ import typer
 from typer.testing import CliRunner
 
 from twofold.cli.app import application
-from twofold.profiles import PROFILES, Profile
-from twofold.seed_settings import KNOWN, RENAMED, TOGGLES, UNUSED, WEIGHTS, stand_ins, words_of
-from twofold.settings import Settings, as_text, dials, value_of
+from twofold.config.load import Settings, all_settings, as_text, value_of
+from twofold.config.other_systems import KNOWN, RENAMED, TOGGLES, UNUSED, WEIGHTS, stand_ins, words_of
+from twofold.config.profiles import PROFILES, Profile
 
 HERE = Path(__file__).resolve().parent
 
@@ -69,8 +69,8 @@ The items are numbers of the project's checklist of retrieval systems.
 A value that a file, an index, the environment or an option says is kept under every profile, also where it is the
 default, and also under a profile that one search names. `--profile NAME` means the same before and after the command.
 
-An index keeps the embedder, the analyser and the cutting that it was made with; a profile's own count when it is made.
-Where the chosen profile has another analyser, a command says once that the index keeps its own.
+An index keeps the embedder, the analyzer and the cutting that it was made with; a profile's own count when it is made.
+Where the chosen profile has another analyzer, a command says once that the index keeps its own.
 
 ## Which one
 
@@ -141,7 +141,7 @@ def settings_page() -> str:
     """Put every setting in a table."""
     defaults = Settings()
     rows = []
-    for dial in dials():
+    for dial in all_settings():
         value = value_of(defaults, dial.key)
         default = as_typed(value)
         default = f"`{default}`" if default else "empty"

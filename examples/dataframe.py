@@ -7,7 +7,7 @@ import csv
 import sys
 
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 NOTES = {"cat.txt": "The cat sat on the mat.", "dog.txt": "The dog sat on the log.", "sun.txt": "The sun shone."}
 

@@ -1,7 +1,7 @@
 """Take a score apart: what each arm said, what each word gave, and that it all adds up."""
 
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 LETTERS = {
     "alpha": "Alpha is the first letter of the Greek alphabet.",
@@ -19,7 +19,7 @@ def main() -> None:
     print(f"{best.source} scores {best.score:.4f}")
     for name, arm in (("words", best.trace.lexical), ("meaning", best.trace.dense)):
         if arm is not None:
-            print(f"  {name}: {arm.weight:.2f} x {arm.normalised:.4f} (raw {arm.raw:.4f}, rank {arm.rank})")
+            print(f"  {name}: {arm.weight:.2f} x {arm.normalized:.4f} (raw {arm.raw:.4f}, rank {arm.rank})")
     for term in best.trace.terms:
         print(f"    {term.term}: {term.frequency} times, idf {term.idf:.3f}, gives {term.score:.4f}")
     if best.trace.evaluate() != best.score:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from twofold.settings import models_folder
+from twofold.config.load import models_folder
 
 settings.register_profile("day", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("night", settings.get_profile("day"), max_examples=1000)

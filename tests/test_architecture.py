@@ -113,7 +113,7 @@ def test_openvino_is_imported_in_one_place_where_its_telemetry_is_blocked() -> N
         if {"openvino"} & {name.partition(".")[0] for name in imports_of(tree_of(path))}
     }
 
-    assert places == {"src/twofold/models/openvino_library.py"}
+    assert places == {"src/twofold/models/embedders/openvino_library.py"}
 
 
 def test_every_folder_of_code_is_a_package() -> None:

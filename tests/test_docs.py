@@ -45,9 +45,7 @@ SHELL_LINES = list(shell_lines())
 @pytest.mark.parametrize("where", PYTHON_BLOCKS)
 def test_python_in_the_documentation_runs(where: str, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "storage.md").write_text(
-        "# Storage\n\nThe catalogue is the only truth; segments are derived.\n"
-    )
+    (tmp_path / "docs" / "storage.md").write_text("# Storage\n\nThe catalog is the only truth; segments are derived.\n")
     program = tmp_path / "block.py"
     program.write_text(PYTHON_BLOCKS[where], encoding="utf-8")
     surroundings = {**os.environ, "TWOFOLD_EMBEDDER": "hashing"}

@@ -8,11 +8,19 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 ACCEPTANCE = sorted((TESTS / "acceptance").glob("test_*.py"))
-ENTRY_POINTS = frozenset({"twofold.Index", "twofold.Several", "twofold.index.Index", "twofold.several.Several",
-                          "twofold.cli.app.application", "twofold.compat"})  # fmt: skip
-"""What users touch: the Python API, the command line, the calls of other systems. `visiting` runs a real server."""
+ENTRY_POINTS = frozenset(
+    {
+        "twofold.Index",
+        "twofold.MultiIndex",
+        "twofold.index.Index",
+        "twofold.multi_index.MultiIndex",
+        "twofold.cli.app.application",
+        "twofold.compat",
+    }
+)
+"""What users touch: the Python API, the command line, other systems' calls. `support.api_client` runs a server."""
 
-HELPERS = frozenset({"visiting", "terminals"})
+HELPERS = frozenset({"support.api_client", "support.terminals"})
 """Modules of the tests that go through a process or a server."""
 
 
@@ -38,7 +46,7 @@ def imported(path: Path) -> Iterator[str]:
 def goes_in_where_users_do(path: Path) -> bool:
     """Say whether a module imports an entry point, or a module of the tests that does."""
     names = set(imported(path))
-    own = [TESTS / f"{name}.py" for name in names if "." not in name and (TESTS / f"{name}.py").is_file()]
+    own = [path for name in names if (path := TESTS / f"{name.replace('.', '/')}.py").is_file()]
     return bool(names & (ENTRY_POINTS | HELPERS)) or any(map(goes_in_where_users_do, own))
 
 
@@ -49,13 +57,17 @@ def test_an_entry_point_is_told_from_what_is_below_it(tmp_path: Path) -> None:
         return path
 
     assert goes_in_where_users_do(written("from twofold import Index"))
-    assert goes_in_where_users_do(written("from indexed import indexed"))
+    assert goes_in_where_users_do(written("from support.indexes import indexed"))
     assert goes_in_where_users_do(written("from twofold.compat.modes import RAGPipeline"))
     assert not goes_in_where_users_do(written("from twofold import Settings\nfrom twofold.ranking import fusion"))
-    assert not goes_in_where_users_do(written("from twofold.index import NO_METADATA\nimport sources"))
+    assert not goes_in_where_users_do(
+        written("from twofold.index import NO_METADATA\nfrom support import source_files")
+    )
 
 
 def test_acceptance_tests_go_in_where_users_do() -> None:
     below = [path.name for path in ACCEPTANCE if not goes_in_where_users_do(path)]
 
-    assert not below, "import twofold.Index, the command line, `visiting` or twofold.compat, or move to tests/unit"
+    assert not below, (
+        "import twofold.Index, the command line, `support.api_client` or twofold.compat, or move to tests/unit"
+    )

@@ -12,7 +12,7 @@ from timing import latencies
 
 
 def measure(_folder: Path, material: Path, count: int) -> Mapping[str, object]:
-    """Index and time questions; tokenising the question is part of them."""
+    """Index and time questions; tokenizing the question is part of them."""
     source = restore(material)
     texts = [text for batch in source.batches(count) for document in batch.documents for text in document]
     stemmer = Stemmer.Stemmer("english")

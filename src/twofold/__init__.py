@@ -14,61 +14,61 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from twofold.config.load import Settings, load_settings
     from twofold.domain.errors import TwofoldError
-    from twofold.domain.filters import And, Filter, Not, Op, Or, Test
+    from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or
     from twofold.domain.types import Chunk, Document, DocumentInfo
     from twofold.index import Index
-    from twofold.pipeline.results import FoundPassage, HitTrace, RerankSummary, RerankTrace, SearchResult
-    from twofold.pipeline.types import SyncPlan, SyncReport
-    from twofold.ranking.fusion import ArmTrace
-    from twofold.settings import Settings, load_settings
-    from twofold.several import Several, search_several
+    from twofold.indexing.types import SyncPlan, SyncReport
+    from twofold.multi_index import MultiIndex, search_multi
+    from twofold.ranking.fusion import RetrieverTrace
+    from twofold.search.result import Hit, HitTrace, RerankSummary, RerankTrace, SearchResult
 
 __version__ = "0.1.0"
 
 __all__ = [
     "And",
-    "ArmTrace",
     "Chunk",
+    "Condition",
     "Document",
     "DocumentInfo",
     "Filter",
-    "FoundPassage",
+    "Hit",
     "HitTrace",
     "Index",
     "IndexInfo",
+    "MultiIndex",
     "Not",
-    "Op",
+    "Operator",
     "Or",
     "RerankSummary",
     "RerankTrace",
+    "RetrieverTrace",
     "SearchResult",
     "Settings",
-    "Several",
     "SyncPlan",
     "SyncReport",
-    "Test",
     "TwofoldError",
     "load_settings",
-    "search_several",
+    "search_multi",
 ]
 
 _HOMES = {
     "twofold.domain.errors": ("TwofoldError",),
-    "twofold.domain.filters": ("And", "Filter", "Not", "Op", "Or", "Test"),
+    "twofold.domain.filters": ("And", "Filter", "Not", "Operator", "Or", "Condition"),
     "twofold.domain.types": ("Chunk", "Document", "DocumentInfo"),
     "twofold.index": ("Index",),
-    "twofold.pipeline.results": (
-        "FoundPassage",
+    "twofold.search.result": (
+        "Hit",
         "HitTrace",
         "RerankSummary",
         "RerankTrace",
         "SearchResult",
     ),
-    "twofold.pipeline.types": ("IndexInfo", "SyncPlan", "SyncReport"),
-    "twofold.ranking.fusion": ("ArmTrace",),
-    "twofold.settings": ("Settings", "load_settings"),
-    "twofold.several": ("Several", "search_several"),
+    "twofold.indexing.types": ("IndexInfo", "SyncPlan", "SyncReport"),
+    "twofold.ranking.fusion": ("RetrieverTrace",),
+    "twofold.config.load": ("Settings", "load_settings"),
+    "twofold.multi_index": ("MultiIndex", "search_multi"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

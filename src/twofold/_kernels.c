@@ -337,7 +337,7 @@ static enum failure score_all(Term *terms, Py_ssize_t count, const double *norms
 }
 
 /* How often a term occurs in each wanted slot, in every `step`-th place of the result. Where the wanted slots rise, the
- * search goes on from the last place: a few steps between neighbours, whatever the length of the postings. */
+ * search goes on from the last place: a few steps between neighbors, whatever the length of the postings. */
 static void occurrences_of(const Term *term, const uint32_t *wanted, Py_ssize_t count, uint16_t *often, Py_ssize_t step)
 {
     int64_t at = term->at;

@@ -14,9 +14,9 @@ Offsets = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.uint8]
 
-MOST_SLOTS = 2**32 - 1
-WIDEST = 131_071  # 131071 · 128² < 2³¹
-WIDEST_EXACT = 1023  # 1023 · 128² < 2²⁴: float32 adds so many products of two codes without rounding
+MAX_SLOTS = 2**32 - 1
+MAX_WIDTH = 131_071  # 131071 · 128² < 2³¹
+MAX_EXACT_WIDTH = 1023  # 1023 · 128² < 2²⁴: float32 adds so many products of two codes without rounding
 
 
 def bm25_top(  # noqa: PLR0913, PLR0917
@@ -30,7 +30,7 @@ def bm25_top(  # noqa: PLR0913, PLR0917
     allowed: Mask | None,
     k: int,
 ) -> tuple[Slots, Floats]:
-    """Give every allowed slot whose BM25 score is positive and at least the k-th best, with its score, in no order.
+    """Return every allowed slot whose BM25 score is positive and at least the k-th best, with its score, in no order.
 
     For each term in turn a posting adds `weight · (tf · (k1 + 1) / (tf + norm))` in float64, from the left, where
     `norm = k1 · (1 - b + b · length / average_length)` of its slot, (n,), and `weight = idf · weight in the query`.
@@ -60,7 +60,7 @@ def bm25_top(  # noqa: PLR0913, PLR0917
 def occurrences(
     slots: Slots, frequencies: Frequencies, starts: Offsets, ends: Offsets, wanted: Slots
 ) -> NDArray[np.uint16]:
-    """Say how often each term occurs in each wanted slot: uint16 (wanted, terms), 0 where it does not.
+    """Return how often each term occurs in each wanted slot: uint16 (wanted, terms), 0 where it does not.
 
     Fastest where the wanted slots rise. A slot that the segment does not have holds no term. Raises ValueError for
     arrays of a wrong kind or length.
@@ -96,7 +96,7 @@ def mark(slots: Slots, start: int, end: int, marks: Mask) -> None:
 
 
 def top_scores(scores: NDArray[np.float32], allowed: Mask | None, k: int) -> Slots:
-    """Give every allowed slot whose score is at least the k-th best, rising; NaN is never found.
+    """Return every allowed slot whose score is at least the k-th best, rising; NaN is never found.
 
     Raises ValueError for k < 1 and arrays of a wrong kind or length.
     """
@@ -153,19 +153,19 @@ def bit_scores(  # noqa: PLR0913, PLR0917  # as the kernel takes them
 
 
 def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]:
-    """Give the dot product of a code (d,) with each row (n, d), exact: int32 (n,).
+    """Return the dot product of a code (d,) with each row (n, d), exact: int32 (n,).
 
     Raises ValueError for arrays of a wrong shape, and for more than 131071 dimensions, where 32 bits could overflow.
     """
     _check(query, np.int8, "query")
     if rows.dtype != np.int8 or rows.ndim != 2 or not rows.flags.c_contiguous:  # noqa: PLR2004
         raise ValueError("rows must be a contiguous int8 matrix")
-    if rows.shape[1] != len(query) or not 0 < len(query) <= WIDEST:
+    if rows.shape[1] != len(query) or not 0 < len(query) <= MAX_WIDTH:
         raise ValueError("rows and query differ in width")
     wide = query.astype(np.float32)
     total = np.zeros(len(rows), dtype=np.int32)
-    for first in range(0, len(wide), WIDEST_EXACT):
-        part = slice(first, first + WIDEST_EXACT)
+    for first in range(0, len(wide), MAX_EXACT_WIDTH):
+        part = slice(first, first + MAX_EXACT_WIDTH)
         total += (rows[:, part].astype(np.float32) @ wide[part]).astype(np.int32)
     return total
 
@@ -186,7 +186,7 @@ def dots_at(query: NDArray[np.int8], rows: NDArray[np.int8], slots: Slots) -> ND
 
 
 def cosines(query: Floats, rows: NDArray[np.float16], slots: Slots) -> Floats:
-    """Give the dot product of a query (d,) with some rows of (n, d), by their slots (m,): float64 (m,).
+    """Return the dot product of a query (d,) with some rows of (n, d), by their slots (m,): float64 (m,).
 
     Each product is exact; they are filled up with zeros to a power of two, and the upper half is added to the lower
     until one is left, so that a row's score depends on that row alone. Rows must be finite. Raises ValueError for
@@ -254,7 +254,7 @@ def _check_postings(slots: Slots, frequencies: Frequencies, starts: Offsets, end
 def _check_scorer(norms: Floats, k1: float) -> int:
     if not (np.isfinite(k1) and k1 >= 0.0):
         raise ValueError("k1 must be a finite number of at least 0")
-    if len(norms) > MOST_SLOTS:
+    if len(norms) > MAX_SLOTS:
         raise ValueError("norms has too many slots")
     return len(norms)
 

@@ -6,30 +6,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, overload
 
-from twofold.asked import Answering
-from twofold.collection import Collection
-from twofold.compose import MEMORY, query_log_of, remove_index
+from twofold.answering import Answering
+from twofold.config.load import Settings, merge, value_of
+from twofold.config.trust import index_may_say
+from twofold.config.values import as_text
 from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 from twofold.domain.ports import Embedder, Finding
 from twofold.domain.types import Document, DocumentInfo, Metadata
-from twofold.extensions import NONE_OWN, Extensions
-from twofold.filling import filled, limits_of
-from twofold.ingest.documents import document_of_text
+from twofold.factory import MEMORY, query_log_of, remove_index
+from twofold.index_reader import Collection
+from twofold.indexing.components import IndexingComponents
+from twofold.indexing.prepare import prepare
+from twofold.indexing.reindex import reindex
+from twofold.indexing.sync import OnProgress, plan_sync, sync
+from twofold.indexing.types import SyncPlan, SyncReport, no_progress
+from twofold.indexing.watch import changes
+from twofold.indexing_factory import filled, limits_of
+from twofold.ingest.document import document_of_text
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.source_types import LOCAL_FILE, from_origin
 from twofold.ingest.walk import Skipped, load, walk
-from twofold.models.progress import Progress, ignore
-from twofold.pipeline.parts import Parts
-from twofold.pipeline.prepare import prepare
-from twofold.pipeline.reindex import reindex
-from twofold.pipeline.sync import OnProgress, plan_sync, sync
-from twofold.pipeline.types import SyncPlan, SyncReport, say_nothing
-from twofold.pipeline.watch import changes
-from twofold.pipeline.whynot import WhyNot
-from twofold.searcher import AS_SET, NO_SETTINGS, Asking
-from twofold.setting_trust import index_may_say
-from twofold.setting_values import as_text
-from twofold.settings import Settings, merge, value_of
+from twofold.models.catalog.progress import Progress, ignore
+from twofold.plugins import NO_PLUGINS, Plugins
+from twofold.search.engine import DEFAULT_OPTIONS, NO_SETTINGS, SearchOptions
+from twofold.search.why_not import WhyNot
 from twofold.stores.memory import MemoryStore
 from twofold.stores.sessions import Sessions, sessions_folder
 
@@ -48,7 +48,7 @@ class Index(Collection, Answering):
     parts. `on_model` hears of a model being fetched.
 
     >>> from twofold import Index
-    >>> from twofold.models.hashing import HashingEmbedder
+    >>> from twofold.models.embedders.hashing import HashingEmbedder
     >>> with Index(":memory:", embedder=HashingEmbedder()) as index:
     ...     _ = index.add("The cat sat on the mat.", source="cat.txt")
     ...     [hit.source for hit in index.search("cat").hits]
@@ -67,7 +67,7 @@ class Index(Collection, Answering):
         embedder: Embedder | None = None,
         create: bool = True,
         on_model: Callable[[Progress], None] = ignore,
-        extensions: Extensions = NONE_OWN,
+        extensions: Plugins = NO_PLUGINS,
     ) -> None:
         super().__init__(
             where,
@@ -95,7 +95,7 @@ class Index(Collection, Answering):
         self,
         *paths: str | os.PathLike[str],
         plan: Literal[False] = False,
-        progress: OnProgress = say_nothing,
+        progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
     ) -> SyncReport: ...
 
@@ -103,7 +103,7 @@ class Index(Collection, Answering):
         self,
         *paths: str | os.PathLike[str],
         plan: bool = False,
-        progress: OnProgress = say_nothing,
+        progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
     ) -> SyncPlan | SyncReport:
         """Add, update and delete documents until the index says what these files and folders say.
@@ -124,7 +124,7 @@ class Index(Collection, Answering):
             return plan_sync(self._planned(), paths, limits, metadata)
         return sync(self._parts, paths, limits, progress, metadata)
 
-    def _planned(self) -> Parts:
+    def _planned(self) -> IndexingComponents:
         """Return the parts to plan with: those of an empty index in memory where there is none yet."""
         try:
             self._store.info()
@@ -135,7 +135,7 @@ class Index(Collection, Answering):
     def watch(
         self,
         *paths: str | os.PathLike[str],
-        progress: OnProgress = say_nothing,
+        progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
     ) -> Iterator[SyncReport]:
         """Sync now, and again whenever something below the paths changes; give a report each time. It never ends."""
@@ -158,7 +158,7 @@ class Index(Collection, Answering):
         `source` names it for people and gives its id; without one the text itself does. `id` sets the id instead: keep
         it to letters, digits, `.`, `_` and `-`.
         """
-        return self.add_all([document_of_text(text, source, title, metadata, id)])[0]
+        return self.add_many([document_of_text(text, source, title, metadata, id)])[0]
 
     def add_file(self, path: str | os.PathLike[str], *, metadata: Metadata = NO_METADATA) -> DocumentInfo:
         """Read one file, of any format that `sync` reads, and add or replace its document.
@@ -173,14 +173,14 @@ class Index(Collection, Answering):
             (outcome,) = pool.read_all([load(found, limits_of(self._settings))])
         if isinstance(outcome, Failed):
             error = outcome.error
-            raise ReadError(f"{outcome.source}: {error.message}", error.remedy, error.kind)
+            raise ReadError(f"{outcome.source}: {error.message}", error.hint, error.kind)
         read = from_origin(outcome, LOCAL_FILE)
-        return self.add_all([replace(read, metadata={**read.metadata, **metadata})])[0]
+        return self.add_many([replace(read, metadata={**read.metadata, **metadata})])[0]
 
-    def add_all(self, documents: Sequence[Document]) -> Sequence[DocumentInfo]:
+    def add_many(self, documents: Sequence[Document]) -> Sequence[DocumentInfo]:
         """Add or replace documents of your own making, all of them or none; durable when it returns."""
         self._held.check_fillable()
-        self._store.adopt(self._parts.recipe)
+        self._store.ensure_fingerprint(self._parts.fingerprint)
         with self._store.view() as view:
             prepared = prepare(documents, self._parts, view, lambda _: None)
         self._store.put(prepared.entries)
@@ -191,16 +191,16 @@ class Index(Collection, Answering):
     def delete(self, *names: str) -> int:
         """Delete documents, each named by its id, its source or an ending of its source that is no other's.
 
-        Gives how many there were. Raises NotFoundError for a name that fits none, and then deletes nothing.
+        Returns how many there were. Raises NotFoundError for a name that fits none, and then deletes nothing.
         """
         return self._store.delete([self._named(name).id for name in names])
 
-    def why_not(self, query: str, document: str, asking: Asking = AS_SET) -> WhyNot:
+    def why_not(self, query: str, document: str, options: SearchOptions = DEFAULT_OPTIONS) -> WhyNot:
         """Say which stage of a search lost a document, and the smallest change that brings it back, proved by doing it.
 
         `document` is named as in `delete`, or a passage's own id. What was never ingested is an answer too.
         """
-        return self._searcher.why_not(query, document, asking)
+        return self._searcher.why_not(query, document, options)
 
     def prefer(self, values: Mapping[str, object]) -> None:
         """Let the index keep these settings for itself, instead of those it kept before; they hold when it is opened.
@@ -217,15 +217,15 @@ class Index(Collection, Answering):
         self._store.prefer({key: as_text(value_of(checked, key)) for key in values})
 
     def verify(self) -> Sequence[Finding]:
-        """Recompute every checksum and hold both arms against the catalogue; nothing found means all is well."""
+        """Recompute every checksum and hold both arms against the catalog; nothing found means all is well."""
         return self._store.verify()
 
     def compact(self) -> None:
         """Merge what can be merged, make damaged derived files again, and give back space. Rankings do not change."""
         self._store.compact()
 
-    def reindex(self, progress: OnProgress = say_nothing) -> None:
-        """Make all passages anew by the settings that were asked for, beside the old ones, then switch over.
+    def reindex(self, progress: OnProgress = no_progress) -> None:
+        """Make all passages again by the settings that were asked for, beside the old ones, then switch over.
 
         Searches see the old passages until then. Interrupted, it goes on where it stopped.
         """

@@ -10,6 +10,6 @@ from typing import Any
 
 
 def late(address: str) -> Any:  # noqa: ANN401  # a part of any kind; whoever asks says which
-    """Give what stands at an address such as `twofold.searcher:Searcher`, loading its module if need be."""
+    """Return what stands at an address such as `twofold.search.engine:SearchEngine`, loading its module if need be."""
     module, _, name = address.partition(":")
     return getattr(import_module(module), name)

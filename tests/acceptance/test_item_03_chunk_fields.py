@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
-from twofold.query.filters import parse_filter
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.query.filter_syntax import parse_filter
 
 TEXT = """Article 370 gave Jammu and Kashmir a special status in 1949, and Delhi took it away in 2019.
 """

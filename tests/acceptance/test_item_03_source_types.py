@@ -9,7 +9,7 @@ import pytest
 import xlsxwriter
 from typer.testing import CliRunner
 
-from made_documents import Words, docx_sample, pdf_of, pptx_sample
+from support.documents import Words, docx_sample, pdf_of, pptx_sample
 from twofold import Index
 from twofold.cli.app import application
 from twofold.query.filter_json import filter_from_json
@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def index(folder: Path) -> Iterator[Index]:
-    with Index(":memory:", overrides={"embedder": "hashing", "analyser": "simple"}) as made:
+    with Index(":memory:", overrides={"embedder": "hashing", "analyzer": "simple"}) as made:
         assert made.sync(folder).failed == ()
         yield made
 
@@ -103,7 +103,7 @@ def test_item_07_tables_of_two_columns_are_tables_and_the_subject_is_told(index:
 
 
 def test_item_42_a_short_sheet_about_water_gains_fifteen_hundredths(index: Index) -> None:
-    settings = {"rerank.model": "none", "rewrite.by_intent": False}
+    settings = {"rerank.model": "none", "query.intent_filter": False}
     result = index.search("Chilika", profile="aanae", settings=settings, k=50)
     steps = {
         Path(hit.source).name: {one.stage: one.after - one.before for one in hit.trace.steps} for hit in result.hits

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from indexed import sources
+from support.indexes import sources
 from twofold import Index
 from twofold.cli.app import application
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Vectors
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 SENTENCES = [f"The heron number{number} stands in the reeds and eats fish. " for number in range(40)]
 

@@ -6,7 +6,7 @@ import pytest
 
 from twofold import Index
 from twofold.domain.types import Block, BlockKind, Document, document_id
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 DOCUMENTS, PAGES = 30, 1_000
 
@@ -27,9 +27,9 @@ def document(number: int) -> Document:
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    overrides = {"enricher": "none", "analyser": "simple"}
+    overrides = {"enricher": "none", "analyzer": "simple"}
     with Index(tmp_path_factory.mktemp("large") / "index", embedder=HashingEmbedder(16), overrides=overrides) as made:
-        made.add_all([document(number) for number in range(DOCUMENTS)])
+        made.add_many([document(number) for number in range(DOCUMENTS)])
         yield made
 
 
@@ -46,7 +46,7 @@ def test_thirty_thousand_chunks_answer(index: Index, mode: str) -> None:
 def test_their_nearest_neighbors_are_found_and_a_filter_leaves_as_many(index: Index) -> None:
     asked = "Note 12345 about harbor 26 and ship 86415."
     near = index.search(asked, mode="semantic", k=5).hits
-    on_page = index.search("ship", k=30, settings={"search.gates": "page == 500"}).hits
+    on_page = index.search("ship", k=30, settings={"search.default_filter": "page == 500"}).hits
 
     assert asked in [hit.text for hit in near]
     assert {hit.source for hit in on_page} == {f"log-{number}" for number in range(DOCUMENTS)}

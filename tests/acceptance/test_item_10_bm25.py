@@ -7,8 +7,8 @@ import pytest
 
 from twofold import Index, load_settings
 from twofold.domain.types import TermCounts, TermQuery
-from twofold.lexical.bm25 import reference_scores
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.text.bm25 import reference_scores
 
 PASSAGES = (
     "dbt runs models",
@@ -46,7 +46,7 @@ def test_every_score_is_what_the_formula_says(k1: float, b: float) -> None:
 
 @pytest.mark.parametrize(("k1", "b"), SETTINGS)
 def test_a_search_scores_by_it_too(k1: float, b: float) -> None:
-    settings = load_settings(overrides={"analyser": "simple", "search.k1": k1, "search.b": b})
+    settings = load_settings(overrides={"analyzer": "simple", "search.k1": k1, "search.b": b})
     with Index(":memory:", settings=settings, embedder=HashingEmbedder()) as index:
         for number, text in enumerate(PASSAGES):
             index.add(text, source=str(number))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from indexed import GIT, indexed, sources
+from support.indexes import GIT, indexed, sources
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 
 def test_what_shares_no_word_is_not_among_the_results() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from indexed import indexed
+from support.indexes import indexed
 from twofold import Index
 
 TEXTS = {"five": "dbt dbt dbt dbt dbt models", "one": "dbt builds many models", "none": "other models of data"}
@@ -18,7 +18,7 @@ TEXTS = {"five": "dbt dbt dbt dbt dbt models", "one": "dbt builds many models", 
 @pytest.fixture(params=["memory", "folder"])
 def index(request: pytest.FixtureRequest, tmp_path: Path) -> Index:
     where = ":memory:" if request.param == "memory" else tmp_path / "kb"
-    return indexed(TEXTS, {"analyser": "simple"}, where=where)
+    return indexed(TEXTS, {"analyzer": "simple"}, where=where)
 
 
 def test_scores_are_above_zero_and_fall(index: Index) -> None:
@@ -44,8 +44,8 @@ def test_all_words_may_be_asked_for_as_a_plain_query_does(index: Index) -> None:
 
 def test_better_words_never_lower_a_fused_score(index: Index) -> None:
     for form in ("additive", "linear", "convex", "rrf"):
-        result = index.search("dbt", settings={"fusion.form": form})
+        result = index.search("dbt", settings={"fusion.method": form})
         for hit in result.hits:
             assert hit.trace.lexical is not None
             assert hit.trace.lexical.weight >= 0.0
-            assert hit.trace.lexical.normalised >= 0.0
+            assert hit.trace.lexical.normalized >= 0.0

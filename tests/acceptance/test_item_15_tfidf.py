@@ -10,18 +10,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from indexed import indexed
+from support.indexes import indexed
 from twofold import Index
 from twofold.cli.app import application
 
-TFIDF = {"search.lexical": "tfidf", "search.mode": "bm25", "likeness.passages": 0}
+TFIDF = {"search.lexical": "tfidf", "search.mode": "bm25", "prf.top_k": 0}
 TEXTS = {"a": "lake river river", "b": "lake", "c": "stone stone stone road"}
 # N = 3. lake: df 2, idf = ln(4/3) + 1 = 1.287682; river: df 1, idf = ln(4/2) + 1 = 1.693147.
 LAKE, RIVER = math.log(4 / 3) + 1, math.log(4 / 2) + 1
 
 
 def simple(texts: Mapping[str, str], where: str | Path = ":memory:") -> Index:
-    return indexed(texts, {"analyser": "simple", "enricher": "none"}, where=where)
+    return indexed(texts, {"analyzer": "simple", "enricher": "none"}, where=where)
 
 
 @pytest.fixture(params=["memory", "local"])
@@ -115,7 +115,7 @@ def test_it_is_chosen_on_the_command_line_and_by_the_profile_of_the_local_mode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TWOFOLD_EMBEDDER", "hashing")
-    monkeypatch.setenv("TWOFOLD_ANALYSER", "simple")
+    monkeypatch.setenv("TWOFOLD_ANALYZER", "simple")
     for name, text in TEXTS.items():
         (tmp_path / f"{name}.txt").write_text(text)
 
@@ -126,8 +126,10 @@ def test_it_is_chosen_on_the_command_line_and_by_the_profile_of_the_local_mode(
 
     CliRunner().invoke(application(), ["sync", str(tmp_path), "-i", "n"], prog_name="twofold")
     asked = ("search", "-i", "n", "lake river", "--mode", "bm25", "--json", "--explain")
-    by_setting = run("--set", "search.lexical=tfidf", "--set", "likeness.passages=0", *asked)
-    by_profile = run("--set", "search.gates=()", "--set", "rerank.model=none", "--profile", "aanae-local", *asked)
+    by_setting = run("--set", "search.lexical=tfidf", "--set", "prf.top_k=0", *asked)
+    by_profile = run(
+        "--set", "search.default_filter=()", "--set", "rerank.model=none", "--profile", "aanae-local", *asked
+    )
 
     assert by_setting == pytest.approx({"a": 0.959146, "b": 0.605349}, abs=1e-6)
     assert by_profile == by_setting

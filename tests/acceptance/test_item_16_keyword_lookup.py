@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexed import GIT, Mute, indexed, sources
+from support.indexes import GIT, Mute, indexed, sources
 from twofold import Index
 
 
@@ -29,4 +29,4 @@ def test_where_the_model_is_gone_the_words_alone_answer() -> None:
     result = indexed(GIT, embedder=Mute()).search("what is a merge commit?")
 
     assert (result.mode, result.hits[0].source) == ("bm25", "merge.md")
-    assert [stage.decisions for stage in result.stages if stage.name == "parse"] == [("terms merg, commit",)]
+    assert [stage.notes for stage in result.stages if stage.name == "parse"] == [("terms merg, commit",)]

@@ -1,7 +1,7 @@
 """Checklist 17: a keyword five times scores more than once, and not at all is not found."""
 
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 TEXTS = {
     "five times": "dbt runs dbt tests dbt seeds dbt builds dbt",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 TEXTS = ["git resets the index", "the index of a book", "water boils at sea level", "reset the clock", "a git commit"]
 QUESTION = "how does git reset its index"

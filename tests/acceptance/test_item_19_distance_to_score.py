@@ -2,7 +2,7 @@
 
 import pytest
 
-from exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
+from support.exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
 from twofold.compat.voicevault import VectorRetriever
 
 DISTANCES = {"same": 0.0, "near": 0.25, "unrelated": 1.0, "opposite": 2.0}
@@ -22,5 +22,5 @@ def test_a_fusion_counts_a_cosine_in_the_same_way() -> None:
         found = index.search(QUESTION, profile="modes")
 
     dense = {hit.source: hit.trace.dense for hit in found.hits}
-    shown = {source: one.normalised for source, one in dense.items() if one is not None}
+    shown = {source: one.normalized for source, one in dense.items() if one is not None}
     assert shown == pytest.approx(SCORES, abs=COSINE_TOLERANCE)

@@ -6,9 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from chatting import finished, piece
-from indexed import GIT, indexed
-from serving import Answered, Asked, embeddings_of, serving
+from support.fake_llm_server import finished, piece
+from support.http_server import Answered, Asked, embeddings_of, serving
+from support.indexes import GIT, indexed
 from twofold import Index
 from twofold.domain.errors import InvalidInputError, ModelError
 
@@ -56,12 +56,12 @@ def test_documents_and_questions_are_embedded_by_a_deployment(azure: Azure, addr
         index.add("undo the last commit with reset", source="reset.txt")
         index.add("a recipe for apple pie", source="pie.txt")
         result = index.search("undo commit", mode="semantic")
-        recipe = index.info().recipe
+        fingerprint = index.info().fingerprint
 
     assert result.hits[0].source == "reset.txt"
     assert set(azure.asked) == {"/openai/deployments/my%20ada/embeddings"}
-    assert recipe is not None
-    assert (recipe.embedder.name, recipe.embedder.dimensions) == ("my ada", 64)
+    assert fingerprint is not None
+    assert (fingerprint.embedder.name, fingerprint.embedder.dimensions) == ("my ada", 64)
 
 
 def test_a_deployment_writes_the_answer(azure: Azure, address: str) -> None:
@@ -89,7 +89,7 @@ def test_a_wrong_version_is_told_with_its_remedy(address: str) -> None:
         index.add("undo the last commit", source="a.txt")
 
     assert KEY not in str(refused.value)
-    assert refused.value.remedy
+    assert refused.value.hint
 
 
 @pytest.mark.parametrize("version", ["latest", "2024-10-21&x=1/../..", "2024-10-21%23", "2024-10-21-beta"])

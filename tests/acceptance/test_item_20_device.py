@@ -11,7 +11,7 @@ import pytest
 
 from twofold import Index
 from twofold.domain.errors import InvalidInputError, ModelError
-from twofold.models.openvino_library import openvino_library
+from twofold.models.embedders.openvino_library import openvino_library
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_gpu_that_is_not_there_is_an_error_with_a_remedy(embedder: str, runtim
     with Index(":memory:", overrides=overrides) as index, pytest.raises(ModelError, match=says) as refused:
         index.add("The Eiffel tower stands in Paris.", source="a.txt")
 
-    assert "Set `device` to cpu" in refused.value.remedy
+    assert "Set `device` to cpu" in refused.value.hint
 
 
 @pytest.mark.model
@@ -95,7 +95,7 @@ def test_doctor_fails_where_the_gpu_is_not_there() -> None:
 def test_telemetry_cannot_be_imported_once_openvino_was() -> None:
     assert importlib.util.find_spec("openvino") is not None
     program = (
-        "import twofold.models.openvino_library as library; library.openvino_library();"
+        "import twofold.models.embedders.openvino_library as library; library.openvino_library();"
         "import importlib; importlib.import_module('openvino_telemetry')"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexed import GIT, indexed
+from support.indexes import GIT, indexed
 from twofold import Index
 from twofold.domain.errors import MismatchError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors
-from twofold.models.catalogue import CATALOGUE
-from twofold.models.entries import Task
-from twofold.models.hashing import HashingEmbedder
-from twofold.models.identities import identity_of
+from twofold.models.catalog.entries import CATALOG
+from twofold.models.catalog.identities import identity_of
+from twofold.models.catalog.types import Task
+from twofold.models.embedders.hashing import HashingEmbedder
 
 PREFIX = "Represent this question for retrieving supporting passages: "
 
@@ -38,9 +38,9 @@ class Prefixed(HashingEmbedder):
 
 
 def test_the_models_named_that_can_be_had_are_384_wide_and_any_server_or_width_can_be_used() -> None:
-    assert CATALOGUE["all-MiniLM-L6-v2"].dimensions == 384
-    assert CATALOGUE["bge-small-en-v1.5"].dimensions == 384
-    assert {entry.name for entry in CATALOGUE.values() if entry.task is Task.EMBED} >= {"all-MiniLM-L6-v2"}
+    assert CATALOG["all-MiniLM-L6-v2"].dimensions == 384
+    assert CATALOG["bge-small-en-v1.5"].dimensions == 384
+    assert {entry.name for entry in CATALOG.values() if entry.task is Task.EMBED} >= {"all-MiniLM-L6-v2"}
     named = identity_of("http://127.0.0.1:1/v1#text-embedding-ada-002&dimensions=1536")
     assert named is None or named.dimensions == 1536
 
@@ -53,7 +53,7 @@ def test_another_model_of_the_same_width_is_refused(tmp_path: Path) -> None:
         for mode in ("semantic", "hybrid"):
             with pytest.raises(MismatchError) as refused:
                 other.search("undo", mode=mode)
-            assert refused.value.remedy
+            assert refused.value.hint
         with pytest.raises(MismatchError):
             other.add("more", source="more.md")
         assert other.search("undo", mode="bm25").hits
@@ -72,5 +72,5 @@ def test_a_question_has_its_prefix_and_a_passage_none() -> None:
 
 def test_the_prefix_is_part_of_what_a_model_is() -> None:
     assert Prefixed().identity != EmbedderIdentity("prefixed", "1", 64)
-    assert CATALOGUE["bge-small-en-v1.5"].identity.query_prefix.startswith("Represent this sentence")
+    assert CATALOG["bge-small-en-v1.5"].identity.query_prefix.startswith("Represent this sentence")
     assert np.isfinite(Prefixed().embed_queries(["undo"])).all()

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexed import indexed
+from support.indexes import indexed
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 HALF_PRECISION = 5e-4
 WORDS = ("branch", "commit", "merge", "stash", "rebase", "tag", "remote", "index", "tree", "blob", "head")
@@ -49,7 +49,7 @@ def holds_vectors(value: object) -> bool:
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic"])
 def test_item_23_no_vector_comes_back(index: Index, mode: str) -> None:
-    result = index.search("commit", mode=mode, settings={"search.window": 1})
+    result = index.search("commit", mode=mode, settings={"search.context_window": 1})
 
     assert result.hits
     assert not holds_vectors(result)
@@ -57,8 +57,8 @@ def test_item_23_no_vector_comes_back(index: Index, mode: str) -> None:
 
 @pytest.mark.parametrize(("depth", "k", "given"), [("20", 5, 20), ("5x", 5, 25), ("2x", 5, 10), ("5x", 10, 50)])
 def test_c8_item_25_each_arm_gives_more_than_is_shown(index: Index, depth: str, k: int, given: int) -> None:
-    result = index.search("commit", k=k, settings={"search.depth": depth})
-    left = {stage.name: stage.left for stage in result.stages}
+    result = index.search("commit", k=k, settings={"search.candidates": depth})
+    left = {stage.name: stage.candidates_out for stage in result.stages}
 
     assert (left["lexical"], left["dense"]) == (given, given)
     assert given <= left["fuse"] <= 2 * given
@@ -66,5 +66,5 @@ def test_c8_item_25_each_arm_gives_more_than_is_shown(index: Index, depth: str, 
 
 
 def test_item_25_never_fewer_than_are_shown(index: Index, tmp_path: Path) -> None:
-    assert len(index.search("commit", k=30, settings={"search.depth": "3"}).hits) == 30
+    assert len(index.search("commit", k=30, settings={"search.candidates": "3"}).hits) == 30
     assert indexed({"a": "commit"}, where=tmp_path / "kb").search("commit", k=30).hits[0].rank == 1

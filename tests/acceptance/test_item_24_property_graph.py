@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from indexed import indexed
+from support.api_client import visiting
+from support.indexes import indexed
 from twofold import Index
 from twofold.cli.app import application
 from twofold.compat.localgpt import RetrievalPipeline
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import GraphQuery
-from twofold.extensions import Extensions
-from twofold.models.hashing import HashingEmbedder
-from twofold.query.filters import parse_filter
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.plugins import Plugins
+from twofold.query.filter_syntax import parse_filter
 from twofold.query.graph_questions import RuleTranslator
 from twofold.stores.graph import GraphRetriever, build_graph
-from visiting import visiting
 
 TEXTS = {
     "bank.md": "In the minutes NABARD appears with RBI.",
@@ -85,13 +85,13 @@ def test_the_trace_shows_the_look_up_and_what_it_gave(index: Index, graph: Path)
     found = index.search("What is related to NABARD?", settings={"graph.file": str(graph)})
     (stage,) = [stage for stage in found.stages if stage.name == "graph"]
 
-    assert (stage.left, stage.decisions) == (3, ("next_to: NABARD",))
+    assert (stage.candidates_out, stage.notes) == (3, ("next_to: NABARD",))
     assert found.hits[0].source == "bank.md"
     assert [hit.trace.evaluate() for hit in found.hits] == [hit.score for hit in found.hits]
 
 
 def test_a_passage_that_neither_words_nor_meaning_rank_is_added(index: Index, graph: Path) -> None:
-    said = {"search.depth": "1", "search.mode": "bm25"}
+    said = {"search.candidates": "1", "search.mode": "bm25"}
     plain = index.search("What is related to NABARD?", k=1, settings=said)
     wider = index.search("What is related to NABARD?", k=5, settings={**said, "graph.file": str(graph)})
 
@@ -190,7 +190,9 @@ def test_a_server_has_it_where_it_was_started_with_it_and_no_request_names_a_fil
 
 
 def test_its_own_pipeline_takes_it_as_a_setting(index: Index, graph: Path) -> None:
-    pipeline = RetrievalPipeline({"kb": index}, {"ai_rerank": False, "graph.file": str(graph), "search.window": 0})
+    pipeline = RetrievalPipeline(
+        {"kb": index}, {"ai_rerank": False, "graph.file": str(graph), "search.context_window": 0}
+    )
 
     assert {one["metadata"]["source"] for one in pipeline.retrieve("What is related to NABARD?")[:2]} == {
         "bank.md",
@@ -208,7 +210,7 @@ class Shouted:
 
 def test_a_translator_of_a_users_own_looks_up_the_same_graph(graph: Path, index: Index) -> None:
     index.close()
-    own = Extensions(retrievers={"shouted": GraphRetriever(graph, Shouted())})
+    own = Plugins(retrievers={"shouted": GraphRetriever(graph, Shouted())})
     with Index(graph.parent / "kb", embedder=HashingEmbedder(), extensions=own) as opened:
         found = opened.search("tell me of RBI please")
 

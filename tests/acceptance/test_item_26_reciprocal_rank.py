@@ -2,8 +2,8 @@
 
 import pytest
 
-from exact_scores import QUESTION, exact_index
-from twofold.pipeline.results import SearchResult
+from support.exact_scores import QUESTION, exact_index
+from twofold.search.result import SearchResult
 
 # Ranks by words: a 1, b 2, c 3, d 4, e 5. By meaning: a 1, f 2, g 3, h 4, e 5, i 6, and b 7.
 REPEATS = {"a": 9, "b": 7, "c": 5, "d": 3, "e": 1}
@@ -11,7 +11,7 @@ COSINES = {"a": 0.9, "f": 0.8, "g": 0.7, "h": 0.6, "e": 0.5, "i": 0.4, "b": 0.3,
 
 
 def fused(form: str = "rrf", key: str = "search.k", value: object = 9) -> SearchResult:
-    said = {"fusion.form": form, "search.depth": "7", key: value}
+    said = {"fusion.method": form, "search.candidates": "7", key: value}
     with exact_index(REPEATS, COSINES) as index:
         return index.search(QUESTION, k=9, settings=said)
 
@@ -31,7 +31,7 @@ def test_the_worked_numbers() -> None:
 
 def test_first_in_one_and_fifth_in_the_other() -> None:
     with exact_index({"a": 9, "b": 1}, {"v": 0.9, "w": 0.8, "x": 0.7, "y": 0.6, "a": 0.5, "b": 0.1}) as index:
-        found = scores(index.search(QUESTION, k=6, settings={"fusion.form": "rrf"}))
+        found = scores(index.search(QUESTION, k=6, settings={"fusion.method": "rrf"}))
 
     assert round(found["a"], 9) == 0.031778058  # 1/61 + 1/65
 
@@ -77,4 +77,4 @@ def test_with_weights_first_in_both_is_1_61_whatever_the_weight(weight: float) -
 
 @pytest.mark.parametrize("k", [0.0, 10.0])
 def test_the_constant_is_a_setting(k: float) -> None:
-    assert scores(fused("rrf", "fusion.rank_constant", k))["a"] == pytest.approx(2 / (k + 1))
+    assert scores(fused("rrf", "fusion.rrf_k", k))["a"] == pytest.approx(2 / (k + 1))

@@ -6,7 +6,7 @@ k1 is (2 - 2 · .7048) / (2 · .7048 - 1).
 
 import pytest
 
-from exact_scores import COSINE_TOLERANCE, QUESTION, Known, exact_index
+from support.exact_scores import COSINE_TOLERANCE, QUESTION, Known, exact_index
 from twofold.compat.localgpt import RetrievalPipeline
 from twofold.compat.modes import RAGPipeline
 
@@ -24,8 +24,8 @@ def test_a_plain_cosine_and_bm25_over_its_best_make_0_7891() -> None:
     shown = next(hit.trace for hit in found.hits if hit.source == "shown")
     assert shown.lexical is not None
     assert shown.dense is not None
-    assert round(shown.lexical.normalised, 4) == 0.7048
-    assert shown.dense.normalised == pytest.approx(0.8734, abs=COSINE_TOLERANCE)
+    assert round(shown.lexical.normalized, 4) == 0.7048
+    assert shown.dense.normalized == pytest.approx(0.8734, abs=COSINE_TOLERANCE)
     assert shown.evaluate() == pytest.approx(0.7891, abs=COSINE_TOLERANCE)
 
 
@@ -42,7 +42,7 @@ def test_the_pipeline_of_three_modes_gives_it_with_its_details() -> None:
 
 def test_min_max_would_not_give_it() -> None:
     with exact_index(REPEATS, COSINES, K1) as index:
-        said = {"fusion.form": "linear", "fusion.dense_weight": 0.5, "fusion.lexical_norm": "minmax"}
+        said = {"fusion.method": "linear", "fusion.dense_weight": 0.5, "fusion.lexical_norm": "minmax"}
         found = {hit.source: hit.score for hit in index.search(QUESTION, settings=said).hits}
 
     assert found["shown"] == pytest.approx(0.5 * 0.8734, abs=COSINE_TOLERANCE)  # the lesser BM25 becomes 0
@@ -50,7 +50,7 @@ def test_min_max_would_not_give_it() -> None:
 
 def test_a_dense_weight_of_0_7_counts_the_dense_arm_with_0_7() -> None:
     with exact_index(REPEATS, COSINES, K1) as index:
-        pipeline = RetrievalPipeline({"it": index}, {"ai_rerank": False, **EXACT, "search.window": 0})
+        pipeline = RetrievalPipeline({"it": index}, {"ai_rerank": False, **EXACT, "search.context_window": 0})
         found = {one["metadata"]["source"]: one["score"] for one in pipeline.retrieve(QUESTION)}
 
     assert found["shown"] == pytest.approx(0.3 * SHARE + 0.7 * 0.8734, abs=COSINE_TOLERANCE)
@@ -60,6 +60,6 @@ def test_a_dense_weight_of_0_7_counts_the_dense_arm_with_0_7() -> None:
 @pytest.mark.parametrize(("weight", "first"), [(0.0, "best"), (1.0, "shown")])
 def test_the_whole_weight_leaves_the_order_to_one_arm(weight: float, first: str) -> None:
     with exact_index(REPEATS, COSINES, K1) as index:
-        found = index.search(QUESTION, settings={"fusion.form": "linear", "fusion.dense_weight": weight})
+        found = index.search(QUESTION, settings={"fusion.method": "linear", "fusion.dense_weight": weight})
 
     assert found.hits[0].source == first

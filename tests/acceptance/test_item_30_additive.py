@@ -5,7 +5,7 @@ The sparse .5 is BM25 over its best: with k1 = 2 and b = 0 one mention has 1/3 a
 
 import pytest
 
-from exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
+from support.exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
 
 REPEATS = {"best": 4, "shown": 1}
 COSINES = {"shown": 0.8}
@@ -31,13 +31,13 @@ def test_without_the_bonus_it_is_0_975() -> None:
 
 
 def test_their_average_is_0_71() -> None:
-    assert score("shown", {"fusion.form": "average"}) == pytest.approx(0.71, abs=COSINE_TOLERANCE)
-    assert score("best", {"fusion.form": "average"}) == pytest.approx(0.3, abs=COSINE_TOLERANCE)
+    assert score("shown", {"fusion.method": "average"}) == pytest.approx(0.71, abs=COSINE_TOLERANCE)
+    assert score("best", {"fusion.method": "average"}) == pytest.approx(0.3, abs=COSINE_TOLERANCE)
 
 
 def test_a_bonus_finds_nothing_that_no_arm_found() -> None:
     with exact_index({"worded": 1}, {"meant": 0.8, "bonus": -0.9}, K1) as index:
-        said = {"fusion.form": "additive", "boost.rules": {"source == 'bonus'": 5.0}, "search.depth": "1"}
+        said = {"fusion.method": "additive", "boost.rules": {"source == 'bonus'": 5.0}, "search.candidates": "1"}
         found = index.search(QUESTION, k=1, settings=said)
 
     assert [hit.source for hit in found.hits] == ["meant"]

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatting import chatting, saying
-from exact_scores import Known
+from support.exact_scores import Known
+from support.fake_llm_server import chatting, saying
 from twofold import Index
-from twofold.pipeline.results import SearchResult
-from twofold.searcher import Asking
+from twofold.search.engine import SearchOptions
+from twofold.search.result import SearchResult
 
 TEXTS = {"p": "p: zeta zeta zeta", "q": "q: other other other", "r": "r: zeta other more"}
 COSINES = {"p": 0.9, "q": 0.8, "r": 0.4}
@@ -21,7 +21,7 @@ WORDINGS = ("zeta", "other")
 @pytest.fixture(scope="module")
 def index() -> Iterator[Index]:
     with chatting(saying(lambda _: "1. other")) as address:
-        said = {"analyser": "simple", "generator": f"{address}#m", "search.b": 0.0, "likeness.passages": 0}
+        said = {"analyzer": "simple", "generator": f"{address}#m", "search.b": 0.0, "prf.top_k": 0}
         with Index(":memory:", overrides=said, embedder=Known(COSINES, {"other": 0.5})) as made:
             for source, text in TEXTS.items():
                 made.add(text, source=source)
@@ -29,16 +29,16 @@ def index() -> Iterator[Index]:
 
 
 def searched(index: Index, merge: str, mode: str = "hybrid", form: str = "rrf") -> SearchResult:
-    said = {"rewrite.variants": 2, "rewrite.merge": merge, "fusion.form": form}
+    said = {"query_expansion.multi_query": 2, "query_expansion.merge": merge, "fusion.method": form}
     found = index.search("zeta", mode=mode, settings=said)
-    assert found.wordings == WORDINGS
+    assert found.queries == WORDINGS
     return found
 
 
 @pytest.mark.parametrize("mode", ["bm25", "semantic"])
 def test_best_score_keeps_each_passage_at_its_best_in_each_arm(index: Index, mode: str) -> None:
     best: dict[str, float] = {}
-    for alone in index.search_many(WORDINGS, Asking(mode=mode)):
+    for alone in index.search_many(WORDINGS, SearchOptions(mode=mode)):
         for hit in alone.hits:
             best[hit.source] = max(best.get(hit.source, 0.0), hit.score)
 
@@ -58,7 +58,7 @@ def test_ranks_are_taken_from_the_merged_arms_before_fusion(index: Index) -> Non
 
 def test_a_wording_that_comes_twice_does_not_count_twice(index: Index) -> None:
     with chatting(saying(lambda _: "1. zeta\n2. Zeta")) as address:
-        said = {"rewrite.variants": 3, "generator": f"{address}#m"}
+        said = {"query_expansion.multi_query": 3, "generator": f"{address}#m"}
         many, one = index.search("zeta", settings=said), index.search("zeta")
 
     assert [(hit.source, hit.score) for hit in many.hits] == [(hit.source, hit.score) for hit in one.hits]

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatting import chatting, saying
-from indexed import GIT, Counted, indexed, sources
+from support.fake_llm_server import chatting, saying
+from support.indexes import GIT, Counted, indexed, sources
 from twofold import Index
-from twofold.searcher import Asking
+from twofold.search.engine import SearchOptions
 
 QUESTION = "make it undone"
 WORDINGS = (QUESTION, "git reset", "join two branches")
@@ -20,7 +20,7 @@ def embedder() -> Counted:
 
 @pytest.fixture(scope="module")
 def index(embedder: Counted) -> Iterator[Index]:
-    reply = "\n".join(f"{number}. {wording}" for number, wording in enumerate(WORDINGS[1:], 1))
+    reply = "\n".join(f"{number}. {query_index}" for number, query_index in enumerate(WORDINGS[1:], 1))
     with (
         chatting(saying(lambda _: reply)) as address,
         indexed(GIT, {"generator": f"{address}#m"}, embedder=embedder) as made,
@@ -30,36 +30,38 @@ def index(embedder: Counted) -> Iterator[Index]:
 
 def test_a_question_becomes_three_and_all_are_embedded_at_once(index: Index, embedder: Counted) -> None:
     embedder.asked.clear()
-    result = index.search(QUESTION, settings={"rewrite.variants": 3})
+    result = index.search(QUESTION, settings={"query_expansion.multi_query": 3})
 
-    assert result.wordings == WORDINGS
+    assert result.queries == WORDINGS
     assert embedder.asked == [WORDINGS]
     assert result.query == QUESTION
     assert result.degraded == ()
-    (stage,) = [stage for stage in result.stages if stage.name == "rewrite"]
-    assert stage.decisions == ("variant: git reset", "variant: join two branches")
+    (stage,) = [stage for stage in result.stages if stage.name == "expand"]
+    assert stage.notes == ("variant: git reset", "variant: join two branches")
 
 
 def test_sub_questions_are_searched_as_well(index: Index) -> None:
-    assert index.search(QUESTION, settings={"rewrite.sub_questions": True}).wordings == WORDINGS
+    assert index.search(QUESTION, settings={"query_expansion.decompose": True}).queries == WORDINGS
 
 
 @pytest.mark.parametrize("mode", ["bm25", "semantic"])
 def test_each_passage_has_its_best_score_over_the_wordings(index: Index, mode: str) -> None:
-    alone = index.search_many(WORDINGS, Asking(mode=mode, k=9))
+    alone = index.search_many(WORDINGS, SearchOptions(mode=mode, k=9))
     best: dict[str, float] = {}
     for hit in (hit for result in alone for hit in result.hits):
         best[hit.source] = max(best.get(hit.source, -1.0), hit.score)
-    together = index.search(QUESTION, mode=mode, k=9, settings={"rewrite.variants": 3})
+    together = index.search(QUESTION, mode=mode, k=9, settings={"query_expansion.multi_query": 3})
 
     assert {hit.source: hit.score for hit in together.hits} == best
     assert {"reset.md", "merge.md"} <= set(sources(together)[:3])
 
 
 def test_by_rank_the_wordings_are_fused_after_each_was_ranked(index: Index) -> None:
-    plain = {"fusion.form": "rrf", "likeness.passages": 0}
-    alone = index.search_many(WORDINGS, Asking(k=9, settings=plain))
-    together = index.search(QUESTION, k=9, settings={**plain, "rewrite.variants": 3, "rewrite.merge": "rrf"})
+    plain = {"fusion.method": "rrf", "prf.top_k": 0}
+    alone = index.search_many(WORDINGS, SearchOptions(k=9, settings=plain))
+    together = index.search(
+        QUESTION, k=9, settings={**plain, "query_expansion.multi_query": 3, "query_expansion.merge": "rrf"}
+    )
 
     for hit in together.hits:
         ranks = [one.rank for result in alone for one in result.hits if one.chunk_id == hit.chunk_id]
@@ -68,12 +70,14 @@ def test_by_rank_the_wordings_are_fused_after_each_was_ranked(index: Index) -> N
 
 
 def test_keywords_stand_behind_the_question(index: Index) -> None:
-    result = index.search(QUESTION, settings={"rewrite.keywords": 5})
+    result = index.search(QUESTION, settings={"query_expansion.keywords": 5})
 
-    assert result.wordings == (QUESTION, f"{QUESTION} git reset join two branches")
+    assert result.queries == (QUESTION, f"{QUESTION} git reset join two branches")
 
 
-@pytest.mark.parametrize("part", [{"rewrite.hyde": True}, {"rewrite.sub_questions": True}, {"rewrite.keywords": 5}])
+@pytest.mark.parametrize(
+    "part", [{"query_expansion.hyde": True}, {"query_expansion.decompose": True}, {"query_expansion.keywords": 5}]
+)
 def test_without_a_generator_each_part_says_that_it_was_skipped(part: dict[str, object]) -> None:
     plain, skipped = indexed(GIT).search_many(["undo"])[0], indexed(GIT).search("undo", settings=part)
 

@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
+from support.exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
 from twofold import Index
-from twofold.ranking.fusion import FUSIONS, NORMALISERS
+from twofold.ranking.fusion import FUSIONS, NORMALIZERS
 
 COSINES = {"c": 0.9, "a": 0.8, "b": 0.1}
 NEGATIVE = {"near": -0.2, "far": -0.3, "worded": -0.9}
@@ -26,8 +26,8 @@ def single() -> Index:
 
 @pytest.mark.parametrize("form", FUSIONS)
 def test_an_empty_sparse_list_leaves_the_dense_order(wordless: Index, form: str) -> None:
-    for lexical_norm, dense_norm in product(NORMALISERS, NORMALISERS):
-        said = {"fusion.form": form, "fusion.lexical_norm": lexical_norm, "fusion.dense_norm": dense_norm}
+    for lexical_norm, dense_norm in product(NORMALIZERS, NORMALIZERS):
+        said = {"fusion.method": form, "fusion.lexical_norm": lexical_norm, "fusion.dense_norm": dense_norm}
         found = wordless.search(QUESTION, settings=said)
 
         assert [hit.source for hit in found.hits] == ["c", "a", "b"], said
@@ -37,13 +37,13 @@ def test_an_empty_sparse_list_leaves_the_dense_order(wordless: Index, form: str)
 @pytest.mark.parametrize("form", FUSIONS)
 def test_nothing_in_either_list_is_an_empty_result(form: str) -> None:
     with exact_index({}, {}) as index:
-        assert index.search(QUESTION, settings={"fusion.form": form}).hits == ()
+        assert index.search(QUESTION, settings={"fusion.method": form}).hits == ()
 
 
 @pytest.mark.parametrize("norm", ["max", "minmax", "theoretical"])
 @pytest.mark.parametrize("repeats", [{"b": 1}, {"a": 2, "b": 2}])
 def test_a_single_hit_or_hits_all_alike_become_1_and_not_0(norm: str, repeats: dict[str, int]) -> None:
-    said = {"fusion.form": "linear", "fusion.dense_weight": 0.5, "fusion.lexical_norm": norm}
+    said = {"fusion.method": "linear", "fusion.dense_weight": 0.5, "fusion.lexical_norm": norm}
     with exact_index(repeats, COSINES) as index:
         traces = {hit.source: hit.trace for hit in index.search(QUESTION, settings=said).hits}
 
@@ -55,14 +55,14 @@ def test_a_single_hit_or_hits_all_alike_become_1_and_not_0(norm: str, repeats: d
 
 @pytest.mark.parametrize("norm", ["clip", "max", "minmax", "theoretical", "sigmoid", "dbsf"])
 def test_a_single_hit_lifts_its_passage(single: Index, norm: str) -> None:
-    said = {"fusion.form": "linear", "fusion.dense_weight": 0.1, "fusion.lexical_norm": norm}
+    said = {"fusion.method": "linear", "fusion.dense_weight": 0.1, "fusion.lexical_norm": norm}
 
     assert single.search(QUESTION, settings=said).hits[0].source == "b"
 
 
 @pytest.mark.parametrize(("profile", "score"), [("aanae", 0.35), ("localgpt", 0.30)])
 def test_what_one_list_lacks_adds_nothing_also_where_cosines_are_negative(profile: str, score: float) -> None:
-    said = {"search.depth": "2", "search.k": 2, "search.gates": "", "rerank.model": "none"}
+    said = {"search.candidates": "2", "search.k": 2, "search.default_filter": "", "rerank.model": "none"}
     with exact_index({"worded": 1}, NEGATIVE) as index:
         found = index.search(QUESTION, profile=profile, settings=said)
 
@@ -70,14 +70,14 @@ def test_what_one_list_lacks_adds_nothing_also_where_cosines_are_negative(profil
     assert first.source == "worded"
     assert first.score == pytest.approx(score)  # not in the dense list of two: 0, not the -.3 of the last
     assert first.trace.dense is not None
-    assert (first.trace.dense.rank, first.trace.dense.normalised) == (None, 0.0)
+    assert (first.trace.dense.rank, first.trace.dense.normalized) == (None, 0.0)
     assert second.source == "near"
     assert second.score == pytest.approx(-0.2 * (1.0 if profile == "aanae" else 0.7), abs=COSINE_TOLERANCE)
 
 
 @pytest.mark.parametrize(("form", "score"), [("linear", 0.4), ("dbsf", 0.5)])
 def test_nor_where_values_lie_about_a_mean(form: str, score: float) -> None:
-    said = {"fusion.form": form, "fusion.dense_weight": 0.6, "fusion.dense_norm": "zscore", "search.depth": "2"}
+    said = {"fusion.method": form, "fusion.dense_weight": 0.6, "fusion.dense_norm": "zscore", "search.candidates": "2"}
     with exact_index({"worded": 1}, NEGATIVE) as index:
         found = {hit.source: hit for hit in index.search(QUESTION, k=2, settings=said).hits}
 

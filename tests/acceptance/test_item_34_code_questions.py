@@ -2,11 +2,11 @@
 
 import pytest
 
-from indexed import GIT, indexed
+from support.indexes import GIT, indexed
 from twofold.compat.modes import RAGPipeline
 from twofold.compat.orchestrator import QueryRetrievalModule
-from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.results import SearchResult
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.search.result import SearchResult
 
 CODE = "Fix for ERR-12345?"
 PLAIN = "undo the last commit"
@@ -24,7 +24,7 @@ def weights(found: SearchResult) -> set[tuple[float, float]]:
 @pytest.mark.parametrize("profile", SHARES)
 def test_each_system_has_its_own_weights_whatever_is_asked(profile: str, question: str) -> None:
     with indexed(GIT) as index:
-        found = index.search(question, profile=profile, rerank="none", settings={"search.gates": ""})
+        found = index.search(question, profile=profile, rerank="none", settings={"search.default_filter": ""})
 
     assert weights(found) == {SHARES[profile]}
 
@@ -32,7 +32,7 @@ def test_each_system_has_its_own_weights_whatever_is_asked(profile: str, questio
 @pytest.mark.parametrize("form", FORMS)
 def test_no_method_with_a_fixed_weight_changes_it_for_a_code(form: str) -> None:
     with indexed(GIT) as index:
-        found = index.search(CODE, settings={"fusion.form": form, "fusion.dense_weight": 0.8})
+        found = index.search(CODE, settings={"fusion.method": form, "fusion.dense_weight": 0.8})
 
     assert weights(found) == {(0.2, 0.8)}
 
@@ -44,8 +44,8 @@ def test_the_method_that_chooses_its_weights_leans_on_words_and_says_so() -> Non
     assert weights(code) == {(0.7, 0.3)}  # half of 0.6
     assert code.constants["dense_weight"] == 0.3
     (fuse,) = (stage for stage in code.trace.stages if stage.name == "fuse")
-    assert fuse.decisions == ("the question is a code: dense_weight 0.6 × 0.5",)
-    assert not any(stage.decisions for stage in plain.trace.stages if stage.name == "fuse")
+    assert fuse.notes == ("the question is a code: dense_weight 0.6 × 0.5",)
+    assert not any(stage.notes for stage in plain.trace.stages if stage.name == "fuse")
 
 
 def test_the_orchestrators_score_is_its_worked_sum_and_the_boost() -> None:
@@ -58,7 +58,7 @@ def test_the_orchestrators_score_is_its_worked_sum_and_the_boost() -> None:
         assert words is not None
         assert meaning is not None
         lifted = 1.5 if "ERR-12345" in hit.text else 1.0
-        assert hit.score == pytest.approx((0.6 * meaning.normalised + 0.4 * words.normalised) * lifted)
+        assert hit.score == pytest.approx((0.6 * meaning.normalized + 0.4 * words.normalized) * lifted)
 
 
 @pytest.mark.parametrize("question", [CODE, "ERR-12345", PLAIN])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
-from indexed import indexed
+from support.exact_scores import COSINE_TOLERANCE, QUESTION, exact_index
+from support.indexes import indexed
 
 
 def test_a_hit_keeps_the_semantic_the_keyword_and_the_final_score() -> None:
@@ -22,14 +22,14 @@ def test_a_hit_keeps_the_semantic_the_keyword_and_the_final_score() -> None:
 
 def test_the_parts_that_a_fusion_adds_are_shown_beside_its_sum() -> None:
     """One mention of two with k1 = 2 has (1/3) / (2/4) = 2/3; .4 · 2/3 + .6 · .5 = .5667."""
-    said = {"fusion.form": "linear", "fusion.dense_weight": 0.6}
+    said = {"fusion.method": "linear", "fusion.dense_weight": 0.6}
     with exact_index({"best": 2, "both": 1}, {"both": 0.5}, k1=2.0) as index:
         hits = {hit.source: hit for hit in index.search(QUESTION, settings=said).hits}
 
     lexical, dense = hits["both"].trace.arms
     assert (lexical.arm, lexical.rank, dense.arm, dense.rank) == ("lexical", 2, "dense", 1)
-    assert (lexical.weight, lexical.normalised, lexical.part) == pytest.approx((0.4, 2 / 3, 0.8 / 3))
+    assert (lexical.weight, lexical.normalized, lexical.part) == pytest.approx((0.4, 2 / 3, 0.8 / 3))
     assert dense.weight == pytest.approx(0.6)
-    assert (dense.raw, dense.normalised, dense.part) == pytest.approx((0.5, 0.5, 0.3), abs=COSINE_TOLERANCE)
+    assert (dense.raw, dense.normalized, dense.part) == pytest.approx((0.5, 0.5, 0.3), abs=COSINE_TOLERANCE)
     assert hits["both"].score == lexical.part + dense.part
     assert hits["both"].score == pytest.approx(0.5667, abs=COSINE_TOLERANCE)

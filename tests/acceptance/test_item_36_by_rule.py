@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
-from indexed import GIT, indexed
+from support.api_client import TEXTS
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
+from support.indexes import GIT, indexed
 from twofold import Index
 from twofold.compat.voicevault import HybridRetriever
-from visiting import TEXTS
 
 QUESTION = "How do I undo the last commit?"
 OTHERS = ("steps to undo the last commit", "undo last commit")
@@ -24,16 +24,16 @@ def index() -> Iterator[Index]:
 def test_a_search_under_voicevault_asks_three_wordings_and_is_whole(index: Index) -> None:
     found = index.search(QUESTION, profile="voicevault", settings=NO_MODELS)
 
-    assert found.wordings == (QUESTION.rstrip("?") + "?", *OTHERS)
+    assert found.queries == (QUESTION.rstrip("?") + "?", *OTHERS)
     assert found.degraded == ()
-    rewriting = next(stage for stage in found.stages if stage.name == "rewrite")
-    assert rewriting.decisions == tuple(f"variant: {text}" for text in OTHERS)
+    rewriting = next(stage for stage in found.stages if stage.name == "expand")
+    assert rewriting.notes == tuple(f"variant: {text}" for text in OTHERS)
 
 
 def test_the_setting_alone_does_it_and_two_wordings_are_two(index: Index) -> None:
-    assert index.search(QUESTION, settings={"rewrite.variants": 3}).wordings == (QUESTION, *OTHERS)
-    assert index.search(QUESTION, settings={"rewrite.variants": 2}).wordings == (QUESTION, OTHERS[0])
-    assert index.search(QUESTION).wordings == (QUESTION,)
+    assert index.search(QUESTION, settings={"query_expansion.multi_query": 3}).queries == (QUESTION, *OTHERS)
+    assert index.search(QUESTION, settings={"query_expansion.multi_query": 2}).queries == (QUESTION, OTHERS[0])
+    assert index.search(QUESTION).queries == (QUESTION,)
 
 
 @pytest.mark.parametrize(
@@ -47,15 +47,15 @@ def test_the_setting_alone_does_it_and_two_wordings_are_two(index: Index) -> Non
     ],
 )
 def test_the_wordings_by_rule(index: Index, question: str, others: tuple[str, ...]) -> None:
-    assert index.search(question, settings={"rewrite.variants": 3}).wordings == (question, *others)
+    assert index.search(question, settings={"query_expansion.multi_query": 3}).queries == (question, *others)
 
 
 def test_each_wording_lifts_its_own_passage(index: Index) -> None:
     plain = index.search("Why steps?", mode="bm25", settings=NO_MODELS)
     index.add("The reason for it is the weather.", source="reason.txt")
-    found = index.search("Why it?", mode="bm25", settings={**NO_MODELS, "rewrite.variants": 3})
+    found = index.search("Why it?", mode="bm25", settings={**NO_MODELS, "query_expansion.multi_query": 3})
 
-    assert plain.wordings == ("Why steps?",)
+    assert plain.queries == ("Why steps?",)
     assert [hit.source for hit in found.hits][:1] == ["reason.txt"]
 
 
@@ -63,7 +63,7 @@ def test_the_adapter_of_the_system_does_so_too(index: Index) -> None:
     with HybridRetriever({"kb": index}, NO_MODELS) as retriever:
         found = retriever.search(QUESTION)
 
-    assert found.wordings == (QUESTION, *OTHERS)
+    assert found.queries == (QUESTION, *OTHERS)
     assert found.degraded == ()
 
 
@@ -75,4 +75,4 @@ def test_a_model_that_is_named_writes_them_instead(index: Index) -> None:
         settings = {**NO_MODELS, "generator": f"{address}#m"}
         found = index.search(QUESTION, profile="voicevault", settings=settings)
 
-    assert found.wordings == (QUESTION, "take back a commit", "git reset soft")
+    assert found.queries == (QUESTION, "take back a commit", "git reset soft")

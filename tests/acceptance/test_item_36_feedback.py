@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexed import indexed, sources
+from support.indexes import indexed, sources
 from twofold import Index
 
 TEXTS = {
@@ -14,26 +14,26 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def index() -> Index:
-    return indexed(TEXTS, {"likeness.passages": 0})
+    return indexed(TEXTS, {"prf.top_k": 0})
 
 
 def test_terms_of_the_other_arm_find_what_the_questions_own_words_do_not(index: Index) -> None:
     plain = index.search("quarantine", k=99)
-    fed = index.search("quarantine", k=99, settings={"rewrite.feedback": 5})
-    (stage,) = [stage for stage in fed.stages if stage.name == "feedback"]
-    before, after = (result.hits[sources(result).index("far")] for result in (plain, fed))
+    with_dense_terms = index.search("quarantine", k=99, settings={"prf.dense_terms": 5})
+    (stage,) = [stage for stage in with_dense_terms.stages if stage.name == "feedback"]
+    before, after = (result.hits[sources(result).index("far")] for result in (plain, with_dense_terms))
 
-    assert "zwieback" in stage.decisions[0]
-    assert fed.hits[0].source == "near"
+    assert "zwieback" in stage.notes[0]
+    assert with_dense_terms.hits[0].source == "near"
     assert before.trace.lexical is not None
     assert after.trace.lexical is not None
     assert before.trace.lexical.raw == 0.0 < after.trace.lexical.raw
     assert after.score > before.score
-    assert list(fed.trace.evaluate()) == [hit.score for hit in fed.hits]
+    assert list(with_dense_terms.trace.evaluate()) == [hit.score for hit in with_dense_terms.hits]
 
 
 def test_it_is_off_by_default_and_needs_both_arms(index: Index) -> None:
     assert all(stage.name != "feedback" for stage in index.search("quarantine").stages)
     for mode in ("bm25", "semantic"):
-        fed = index.search("quarantine", mode=mode, settings={"rewrite.feedback": 5})
-        assert fed.hits == index.search("quarantine", mode=mode).hits
+        with_dense_terms = index.search("quarantine", mode=mode, settings={"prf.dense_terms": 5})
+        assert with_dense_terms.hits == index.search("quarantine", mode=mode).hits

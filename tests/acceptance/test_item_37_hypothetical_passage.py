@@ -1,7 +1,7 @@
 """Checklist item 37: HyDE, a passage that a model invents as the answer, to be searched by its meaning."""
 
-from chatting import Heard, Send, chatting, saying
-from indexed import GIT, indexed
+from support.fake_llm_server import Heard, Send, chatting, saying
+from support.indexes import GIT, indexed
 
 QUESTION = "How do I undo the last commit?"
 PASSAGE = "To undo the last commit, run git reset. The changes stay in the working tree."
@@ -15,9 +15,9 @@ def test_a_passage_is_asked_for_beside_the_question_and_is_no_wording_of_it() ->
         saying(lambda _: f"Hypothetical passage: {PASSAGE}\n")(asked, send)
 
     with chatting(noting) as address, indexed(GIT, {"generator": f"{address}#small"}) as index:
-        found = index.search(QUESTION, settings={"rewrite.hyde": True})
+        found = index.search(QUESTION, settings={"query_expansion.hyde": True})
 
-    assert found.wordings == (QUESTION,)
+    assert found.queries == (QUESTION,)
     assert found.degraded == ()
     assert len(heard) == 1
     assert "hypothetical passage" in heard[0].body["messages"][0]["content"]
@@ -27,7 +27,7 @@ def test_a_passage_is_asked_for_beside_the_question_and_is_no_wording_of_it() ->
 
 def test_a_model_that_says_nothing_leaves_the_question_and_is_told_of() -> None:
     with chatting(saying(lambda _: " ")) as address, indexed(GIT, {"generator": f"{address}#small"}) as index:
-        found = index.search(QUESTION, settings={"rewrite.hyde": True})
+        found = index.search(QUESTION, settings={"query_expansion.hyde": True})
         plain = index.search(QUESTION)
 
     assert [hit.chunk_id for hit in found.hits] == [hit.chunk_id for hit in plain.hits]

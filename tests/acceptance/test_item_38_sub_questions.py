@@ -2,8 +2,8 @@
 
 import pytest
 
-from chatting import chatting, saying
-from indexed import GIT, indexed
+from support.fake_llm_server import chatting, saying
+from support.indexes import GIT, indexed
 
 QUESTION = "Which is older, git or mercurial, and who wrote them?"
 FOUR = ["When was git first released?", "When was mercurial first released?", "Who wrote git?", "Who wrote mercurial?"]
@@ -12,11 +12,11 @@ FOUR = ["When was git first released?", "When was mercurial first released?", "W
 def sub_questions(reply: str) -> list[str]:
     """Search with a model that gives this reply, and return what is asked beside the question."""
     with chatting(saying(lambda _: reply)) as address, indexed(GIT, {"generator": f"{address}#m"}) as index:
-        found = index.search(QUESTION, settings={"rewrite.sub_questions": True})
-    assert found.wordings[0] == QUESTION
-    (stage,) = (one for one in found.stages if one.name == "rewrite")
-    assert stage.decisions == tuple(f"sub_question: {text}" for text in found.wordings[1:])
-    return list(found.wordings[1:])
+        found = index.search(QUESTION, settings={"query_expansion.decompose": True})
+    assert found.queries[0] == QUESTION
+    (stage,) = (one for one in found.stages if one.name == "expand")
+    assert stage.notes == tuple(f"sub_question: {text}" for text in found.queries[1:])
+    return list(found.queries[1:])
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from indexed import GIT
+from support.indexes import GIT
 from twofold import Index
-from twofold.extensions import Extensions
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.plugins import Plugins
 from twofold.query.history import Turn
 
 
@@ -22,7 +22,7 @@ class GraphQueryTranslator:
 
 
 def filled(translator: GraphQueryTranslator) -> Index:
-    own = Extensions(transformers={"graph": translator})
+    own = Plugins(transformers={"graph": translator})
     index = Index(":memory:", embedder=HashingEmbedder(), extensions=own)
     for source, text in GIT.items():
         index.add(text, source=source)
@@ -34,7 +34,7 @@ def test_what_a_translator_gives_is_searched_beside_the_question() -> None:
     with filled(translator) as index:
         found = index.search("Who merges branches?")
 
-    assert found.wordings == ("Who merges branches?", "(person)-[merges]->(branches)")
+    assert found.queries == ("Who merges branches?", "(person)-[merges]->(branches)")
     assert found.hits[0].source == "merge.md"
     assert found.degraded == ()
     assert translator.contexts == [None]

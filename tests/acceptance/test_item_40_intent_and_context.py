@@ -2,15 +2,15 @@
 
 import pytest
 
-from chatting import Heard, Send, chatting, saying
+from support.fake_llm_server import Heard, Send, chatting, saying
 from twofold import Index
-from twofold.domain.filters import Op, Test
-from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
-from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.rewrite_plan import RewritePlan
-from twofold.pipeline.rewriting import Wording, rewrite
+from twofold.domain.filters import Condition, Operator
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.models.generators.endpoint import ChatEndpoint, EndpointGenerator
 from twofold.query.history import Memory, Turn
 from twofold.query.intent import DEFINITION, intent_of
+from twofold.search.expand import GeneratedQuery, expand_query
+from twofold.search.plan import QueryExpansionPlan
 
 HISTORY = [
     Turn("user", "How do I make a branch in git?"),
@@ -26,11 +26,11 @@ def test_a_follow_up_is_completed_from_its_conversation() -> None:
         heard.append(asked)
         saying(lambda _: f"Standalone question: {COMPLETE}")(asked, send)
 
-    plan = RewritePlan(follow_up="standalone")
+    plan = QueryExpansionPlan(follow_up="standalone")
     with chatting(noting) as address:
-        found = rewrite("And delete one?", HISTORY, plan, EndpointGenerator(ChatEndpoint(address, "m")))
+        found = expand_query("And delete one?", HISTORY, plan, EndpointGenerator(ChatEndpoint(address, "m")))
 
-    assert found.wordings == (Wording("And delete one?", "original"), Wording(COMPLETE, "follow_up"))
+    assert found.queries == (GeneratedQuery("And delete one?", "original"), GeneratedQuery(COMPLETE, "follow_up"))
     assert found.question == COMPLETE
     assert heard[0].prompt == (
         "<conversation>\nuser: How do I make a branch in git?\nassistant: With git branch NAME.\n</conversation>\n"
@@ -45,19 +45,21 @@ def test_other_wordings_are_made_of_the_completed_question() -> None:
         prompts.append(prompt)
         return COMPLETE if "<conversation>" in prompt else "1. Removing branches"
 
-    plan = RewritePlan(variants=2, follow_up="standalone")
+    plan = QueryExpansionPlan(multi_query=2, follow_up="standalone")
     with chatting(saying(answer)) as address:
-        found = rewrite("And delete one?", HISTORY, plan, EndpointGenerator(ChatEndpoint(address, "m")))
+        found = expand_query("And delete one?", HISTORY, plan, EndpointGenerator(ChatEndpoint(address, "m")))
 
-    assert [wording.kind for wording in found.wordings] == ["original", "follow_up", "variant"]
+    assert [query_index.kind for query_index in found.queries] == ["original", "follow_up", "variant"]
     assert prompts[1] == f"<question>\n{COMPLETE}\n</question>"
 
 
 @pytest.mark.parametrize(("history", "turns"), [([], 5), (HISTORY, 0)])
 def test_a_question_without_a_conversation_asks_no_model(history: list[Turn], turns: int) -> None:
-    found = rewrite("What is git?", history, RewritePlan(follow_up="standalone", memory=Memory(turns)), None)
+    found = expand_query(
+        "What is git?", history, QueryExpansionPlan(follow_up="standalone", memory=Memory(turns)), None
+    )
 
-    assert found.wordings == (Wording("What is git?", "original"),)
+    assert found.queries == (GeneratedQuery("What is git?", "original"),)
     assert found.degraded == ()
 
 
@@ -88,7 +90,7 @@ def test_intents_are_read_by_rule(question: str, intent: str | None) -> None:
 
 def test_rules_are_data_and_none_means_nothing_is_narrowed() -> None:
     assert intent_of("define HEAD", []) is None
-    assert DEFINITION.condition == Test("semantic_type_primary", Op.EQ, "definition")
+    assert DEFINITION.condition == Condition("semantic_type_primary", Operator.EQ, "definition")
 
 
 def test_define_finds_definitions_alone() -> None:

@@ -2,19 +2,19 @@
 
 import pytest
 
-from dictated import Dictated
-from indexed import indexed, sources
+from support.indexes import indexed, sources
+from support.scripted_reranker import Dictated
 from twofold import Index
+from twofold.config.profiles import CODE_PATTERNS, SHORT_SHEET_RULE
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Metadata
-from twofold.profiles import CODE_PATTERNS, SHORT_SHEET_RULE
 
 TEXTS = {
     "code": "A short note: ERR-12345 was seen once, among many other words of no help to anybody at all.",
     "fix": "How to fix errors: the fix for any error is a fix of its fixture.",
     "other": "ERR-123456 is another error and wants another fix.",
 }
-CODES = {"boost.patterns": list(CODE_PATTERNS), "boost.multiplier": 1.5, "fusion.form": "linear"}
+CODES = {"boost.patterns": list(CODE_PATTERNS), "boost.multiplier": 1.5, "fusion.method": "linear"}
 QUESTION = "Fix for ERR-12345?"
 
 
@@ -24,7 +24,7 @@ def index() -> Index:
 
 
 def test_item_41_what_holds_the_code_has_its_score_multiplied_and_nothing_else_has(index: Index) -> None:
-    plain = {hit.source: hit.score for hit in index.search(QUESTION, settings={"fusion.form": "linear"}).hits}
+    plain = {hit.source: hit.score for hit in index.search(QUESTION, settings={"fusion.method": "linear"}).hits}
     result = index.search(QUESTION, settings=CODES)
     lifted = {hit.source: hit.score for hit in result.hits}
 
@@ -32,11 +32,11 @@ def test_item_41_what_holds_the_code_has_its_score_multiplied_and_nothing_else_h
     (step,) = result.hits[sources(result).index("code")].trace.steps
     assert (step.stage, step.before, step.after) == ("boost fused", plain["code"], plain["code"] * 1.5)
     (stage,) = [stage for stage in result.stages if stage.name == "boost fused"]
-    assert stage.decisions == ("codes ERR-12345", "lifted 1 of 3")
+    assert stage.notes == ("codes ERR-12345", "lifted 1 of 3")
 
 
 def test_item_41_without_a_code_in_the_question_the_list_is_untouched(index: Index) -> None:
-    plain = index.search("fix errors", settings={"fusion.form": "linear"})
+    plain = index.search("fix errors", settings={"fusion.method": "linear"})
     result = index.search("fix errors", settings=CODES)
 
     assert [(hit.source, hit.score) for hit in result.hits] == [(hit.source, hit.score) for hit in plain.hits]

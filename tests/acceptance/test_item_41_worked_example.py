@@ -8,7 +8,7 @@ import pytest
 
 from twofold import Index
 from twofold.domain.types import Vectors
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 A, B = "ERR-12345 means that the disk is full.", "How to fix a full disk."
 COSINES = {A: 0.75, B: 0.80}

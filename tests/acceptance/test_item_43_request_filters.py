@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.filter_json import filter_from_json, parse_json_filter
 
 REQUEST = '{"source_type": ["azure_devops"], "file_type": [".sql"], "date_from": "2025-01-01"}'

@@ -7,21 +7,20 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from indexed import indexed
+from support.api_client import visiting
+from support.indexes import indexed
 from twofold import Index
 from twofold.cli.app import application
-from twofold.cli.filters import parsed_filter
+from twofold.cli.options import parsed_filter
+from twofold.config.load import Settings
+from twofold.config.schema import ChunkSettings
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import Filter
 from twofold.domain.types import Metadata
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.filter_json import filter_from_json
-from twofold.query.filters import parse_filter
-from twofold.query.render import render
-from twofold.searcher import Asking
-from twofold.setting_groups import ChunkSettings
-from twofold.settings import Settings
-from visiting import visiting
+from twofold.query.filter_syntax import parse_filter, render
+from twofold.search.engine import SearchOptions
 
 PASSAGES = """# What
 
@@ -57,7 +56,7 @@ DOCUMENTS: Mapping[str, Metadata] = {
 
 @pytest.fixture(scope="module")
 def index() -> Index:
-    made = indexed({}, {"search.window": 0})
+    made = indexed({}, {"search.context_window": 0})
     for source, metadata in DOCUMENTS.items():
         made.add("GDP is a measure.", source=source, metadata=metadata)
     return made
@@ -144,8 +143,8 @@ def test_what_the_other_gates_drop_stays_dropped(index: Index) -> None:
 def test_why_not_names_the_gate_only_where_it_acts(index: Index) -> None:
     low = parse_filter("min_entity_density = 0.01")
 
-    assert index.why_not("GDP", "thin", Asking(profile="aanae", rerank="none")).stage == "gate"
-    assert index.why_not("GDP", "thin", Asking(profile="aanae", rerank="none", filter=low)).stage == ""
+    assert index.why_not("GDP", "thin", SearchOptions(profile="aanae", rerank="none")).stage == "gate"
+    assert index.why_not("GDP", "thin", SearchOptions(profile="aanae", rerank="none", filter=low)).stage == ""
 
 
 @pytest.mark.parametrize("text", ["min_entity_density", "min_entity_density < 0.1", "min_entity_density = much"])

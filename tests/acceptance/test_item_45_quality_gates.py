@@ -5,15 +5,15 @@ from collections.abc import Iterator
 import pytest
 
 from twofold import Index
-from twofold.domain.filters import EVERYTHING, Filter
+from twofold.config.load import Settings
+from twofold.config.profiles import QUALITY_GATES
+from twofold.config.schema import ChunkSettings
+from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.domain.types import MetadataValue
-from twofold.models.hashing import HashingEmbedder
-from twofold.profiles import QUALITY_GATES
-from twofold.query.filters import parse_filter
-from twofold.setting_groups import ChunkSettings
-from twofold.settings import Settings
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.query.filter_syntax import parse_filter
 
-GATES = parse_filter(QUALITY_GATES)  # what the profile `aanae` sets as `search.gates`
+GATES = parse_filter(QUALITY_GATES)  # what the profile `aanae` sets as `search.default_filter`
 GOOD: dict[str, MetadataValue] = {"chunk_quality": "ok", "entity_density": 0.5, "omit_flag": False}
 
 
@@ -77,7 +77,7 @@ def test_a_density_of_0_12_is_kept_and_of_0_1199_dropped(index: Index) -> None:
 def test_what_is_poor_or_omitted_is_never_visible(index: Index, mode: str) -> None:
     assert fields(index, "spelled.md")["chunk_quality"] == "poor"
     assert fields(index, "contents.md")["omit_flag"] is True
-    everything = {source for source, _ in found(index, mode, EVERYTHING)}
+    everything = {source for source, _ in found(index, mode, MATCH_ALL)}
     gated = {source for source, _ in found(index, mode, GATES)}
 
     assert {"spelled.md", "contents.md"} <= everything

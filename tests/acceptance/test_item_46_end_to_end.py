@@ -1,16 +1,16 @@
-"""Checklist 46, 47, 59, 60: two passages of a page, none twice, and each with its neighbours, in a search."""
+"""Checklist 46, 47, 59, 60: two passages of a page, none twice, and each with its neighbors, in a search."""
 
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from indexed import indexed
+from support.indexes import indexed
 from twofold import Document, Index
 from twofold.compat.voicevault import HybridRetriever
 from twofold.domain.types import Block, BlockKind, document_id
-from twofold.models.hashing import HashingEmbedder
-from twofold.searcher import Asking
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.search.engine import SearchOptions
 
 SIZE = 16  # tokens, so that each sentence is a passage
 LINES = [
@@ -34,7 +34,7 @@ def paged() -> Index:
     spans = zip(ends, [*(end - 2 for end in ends[1:]), len(text)], strict=True)
     blocks = tuple(Block(BlockKind.PARAGRAPH, start, end, page=1 + at // 5) for at, (start, end) in enumerate(spans))
     made = indexed({}, {"chunk.size": SIZE})
-    made.add_all([Document(document_id("report.pdf"), "report.pdf", text, blocks=blocks)])
+    made.add_many([Document(document_id("report.pdf"), "report.pdf", text, blocks=blocks)])
     return made
 
 
@@ -66,31 +66,31 @@ def test_item_46_a_file_without_pages_gives_two_under_the_profile_that_caps(suff
     assert Counter(Path(hit.source).name for hit in capped.hits) == {f"one{suffix}": 2, f"other{suffix}": 2}
     assert Counter(Path(one.source_file).name for one in from_retriever) == {f"one{suffix}": 2, f"other{suffix}": 2}
     (stage,) = [stage for stage in capped.stages if stage.name == "diversity"]
-    assert all("page full" in said for said in stage.decisions)
+    assert all("page full" in said for said in stage.notes)
 
 
-def test_item_59_60_every_result_has_its_neighbours_in_reading_order(index: Index) -> None:
+def test_item_59_60_every_result_has_its_neighbors_in_reading_order(index: Index) -> None:
     chunks = index.chunks("harbour.txt")
     assert len(chunks) == len(LINES)
-    result = index.search("passage number 2", k=13, settings={"search.window": 5})
+    result = index.search("passage number 2", k=13, settings={"search.context_window": 5})
     hit = next(hit for hit in result.hits if hit.text == LINES[2])
 
-    assert [neighbour.ordinal for neighbour in hit.context] == [0, 1, 3, 4, 5, 6, 7]
-    assert [neighbour.text for neighbour in hit.context] == [LINES[at] for at in (0, 1, 3, 4, 5, 6, 7)]
+    assert [neighbor.ordinal for neighbor in hit.context] == [0, 1, 3, 4, 5, 6, 7]
+    assert [neighbor.text for neighbor in hit.context] == [LINES[at] for at in (0, 1, 3, 4, 5, 6, 7)]
     assert hit.joined is not None
     assert hit.joined.text.split("\n\n") == LINES[:8]
     for other in result.hits:
         assert [one.ordinal for one in other.context] == sorted(one.ordinal for one in other.context)
 
 
-def test_item_60_the_list_is_there_and_empty_where_no_neighbours_are_asked_for(index: Index) -> None:
+def test_item_60_the_list_is_there_and_empty_where_no_neighbors_are_asked_for(index: Index) -> None:
     assert all(hit.context == () and hit.joined is None for hit in index.search("harbour").hits)
-    assert next(hit for hit in index.search("harbour", k=13, settings={"search.window": 3}).hits
+    assert next(hit for hit in index.search("harbour", k=13, settings={"search.context_window": 3}).hits
                 if hit.source == "town.txt").context == ()  # fmt: skip
 
 
 def test_item_47_no_passage_comes_twice(index: Index) -> None:
-    for result in index.search_many(["harbour lighthouse", "passage"], Asking(k=13)):
+    for result in index.search_many(["harbour lighthouse", "passage"], SearchOptions(k=13)):
         ids = [hit.chunk_id for hit in result.hits]
         assert len(ids) == len(set(ids))
 
@@ -103,5 +103,5 @@ def test_item_46_a_source_gives_as_many_as_it_may_and_the_trace_says_what_was_le
     assert kept == [hit.chunk_id for hit in plain.hits if hit.source == "harbour.txt"][:2]
     assert len(result.hits) == 3
     (stage,) = [stage for stage in result.stages if stage.name == "diversity"]
-    assert len(stage.decisions) == len(LINES) - 2
-    assert all("source full" in said for said in stage.decisions)
+    assert len(stage.notes) == len(LINES) - 2
+    assert all("source full" in said for said in stage.notes)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from dictated import Dictated
+from support.scripted_reranker import Dictated
 from twofold import Index, load_settings
-from twofold.models.catalogue import CATALOGUE
-from twofold.models.entries import Task
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.catalog.entries import CATALOG
+from twofold.models.catalog.types import Task
+from twofold.models.embedders.hashing import HashingEmbedder
 
 
 @pytest.mark.parametrize("candidates", [1, 7, 20])
@@ -17,19 +17,19 @@ def test_the_reranker_reads_so_many_of_the_best_and_no_other(candidates: int) ->
             index.add(f"commit number {number} {'and more ' * number}", source=f"{number}.txt")
         plain = index.search("commit", k=40)
         reranker = Dictated({})
-        reread = index.search("commit", k=40, rerank=reranker)
+        rerank_with_fallback = index.search("commit", k=40, rerank=reranker)
 
     ((_, texts),) = reranker.asked
     assert list(texts) == [hit.text for hit in plain.hits[:candidates]]
-    assert [hit.source for hit in reread.hits] == [hit.source for hit in plain.hits]
+    assert [hit.source for hit in rerank_with_fallback.hits] == [hit.source for hit in plain.hits]
 
 
 def test_twenty_candidates_are_read_unless_the_settings_say_otherwise() -> None:
     assert load_settings().rerank.candidates == 20
 
 
-def test_the_seeds_cross_encoder_is_in_the_catalogue() -> None:
-    assert CATALOGUE["ms-marco-MiniLM-L-12-v2"].task is Task.RERANK
+def test_the_seeds_cross_encoder_is_in_the_catalog() -> None:
+    assert CATALOG["ms-marco-MiniLM-L-12-v2"].task is Task.RERANK
 
 
 @pytest.mark.model

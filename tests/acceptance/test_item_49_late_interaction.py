@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexed import GIT, indexed, sources
+from support.indexes import GIT, indexed, sources
 from twofold import Index
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import RerankerIdentity, Scale
 from twofold.domain.types import Vectors
-from twofold.models.hashing import HashingEmbedder
-from twofold.models.late_interaction import LateInteraction, max_similarity
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.models.rerankers.late_interaction import LateInteraction, max_similarity
 
 IDENTITY = RerankerIdentity("tokens", "1", Scale.COSINE)
 
@@ -116,7 +116,7 @@ def test_an_embedder_without_token_vectors_is_refused_with_one_that_has_them() -
     with pytest.raises(InvalidInputError, match="no vector of each token") as refused:
         indexed(GIT, {"embedder": "hashing"}).search("merge", rerank="late-interaction")
 
-    assert "late-interaction:bge-small-en-v1.5" in refused.value.remedy
+    assert "late-interaction:bge-small-en-v1.5" in refused.value.hint
 
 
 def test_where_the_model_is_not_there_the_fused_order_stands() -> None:

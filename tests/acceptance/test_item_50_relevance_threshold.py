@@ -2,9 +2,9 @@
 
 import pytest
 
-from dictated import Dictated
+from support.scripted_reranker import Dictated
 from twofold import Index, SearchResult, load_settings
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 SCORES = {"A": 0.95, "B": 0.88, "C": 0.65, "D": 0.45, "E": 0.35, "F": 0.25}
 

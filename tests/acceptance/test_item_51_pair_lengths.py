@@ -1,9 +1,9 @@
 """Checklist 51: the query is cut to 512 characters and a passage to 4,000; pairs go in batches, and are sorted."""
 
-from dictated import Dictated
+from support.scripted_reranker import Dictated
 from twofold import Index, load_settings
-from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.rerank import QUERY_CHARACTERS, TEXT_CHARACTERS
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.search.rerank import QUERY_CHARACTERS, TEXT_CHARACTERS
 
 LONG = "commit " * 1_000
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from dictated import Dictated
-from serving import Answered, serving
+from support.http_server import Answered, serving
+from support.scripted_reranker import Dictated
 from twofold import Index
 from twofold.domain.ports import Reranker
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 
 @pytest.fixture

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dictated import Dictated
-from indexed import GIT, indexed
+from support.api_client import fill, visiting
+from support.indexes import GIT, indexed
+from support.scripted_reranker import Dictated
 from twofold import Index
 from twofold.cli.app import application
 from twofold.compat.localgpt import RetrievalPipeline
-from twofold.extensions import Extensions
-from twofold.searcher import Asking
-from twofold.several import search_several
-from visiting import fill, visiting
+from twofold.multi_index import search_multi
+from twofold.plugins import Plugins
+from twofold.search.engine import SearchOptions
 
 PROFILES = ("localgpt", "localgpt-ui")
 QUESTION = "undo the last commit"
@@ -38,7 +38,7 @@ def from_cli(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_fallback_of_these_tests_reads_where_reranking_is_on(profile: str) -> None:
-    dead = Extensions(rerankers={"dead": Dictated({}, last=0)})
+    dead = Plugins(rerankers={"dead": Dictated({}, last=0)})
     with Index(":memory:", overrides={"embedder": "hashing"}, extensions=dead) as index:
         index.add(GIT["reset.md"], source="reset.md")
         found = index.search(QUESTION, profile=profile, settings={"rerank.model": "dead", FALLBACK: "word-overlap"})
@@ -119,7 +119,7 @@ def test_its_own_configuration_turns_it_off(text: str, model: str | None, tmp_pa
 
 def test_several_indexes_are_joined_by_rank_where_reranking_is_off(tmp_path: Path) -> None:
     with indexed(GIT, where=tmp_path / "a") as first, indexed(GIT, where=tmp_path / "b") as second:
-        found = search_several({"a": first, "b": second}, QUESTION, Asking(profile="localgpt", settings=OFF))
+        found = search_multi({"a": first, "b": second}, QUESTION, SearchOptions(profile="localgpt", settings=OFF))
 
     assert found.rerank is None
     assert {hit.collection for hit in found.hits} == {"a", "b"}

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Scores
-from twofold.extensions import Extensions
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.plugins import Plugins
 
 TEXT = "The small kiln is red. It reaches 1060 degrees. Ines likes tea. The door of the small kiln is heavy."
 QUESTION = "How many degrees does the small kiln reach?"
-ANY: dict[str, object] = {"answer.threshold": 0.0}
+ANY: dict[str, object] = {"answer.min_answerability": 0.0}
 SAID = "It reaches 1060 degrees."
 
 
@@ -50,7 +50,7 @@ def model(heard: list[Heard]) -> Iterator[str]:
 
 
 def made(pruner: Told | None = None, text: str = TEXT) -> Index:
-    index = Index(":memory:", embedder=HashingEmbedder(), extensions=Extensions(pruner=pruner))
+    index = Index(":memory:", embedder=HashingEmbedder(), extensions=Plugins(pruner=pruner))
     index.add(text, source="kiln.md")
     return index
 

@@ -13,25 +13,25 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from chatting import Heard, Send, chatting, finished, piece
-from made_documents import Words, pdf_of
+from support.api_client import visiting
+from support.documents import Words, pdf_of
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index, Settings
 from twofold.answer.types import REFUSAL
 from twofold.cli.app import application
 from twofold.compat.voicevault import CitationInjector, result_of
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.history import Turn
-from visiting import visiting
 
 FACT = "The small kiln reaches 1060 degrees."
 QUESTION = "How hot does the small kiln get?"
 HISTORY = (Turn("user", "Which kilns are there?"), Turn("assistant", "A small one."))
 SETTINGS: dict[str, object] = {
-    "answer.threshold": 0.0,
-    "search.gates": "()",
+    "answer.min_answerability": 0.0,
+    "search.default_filter": "()",
     "rerank.model": "none",
     "rerank.fallback": "",
-    "rewrite.variants": 0,
+    "query_expansion.multi_query": 0,
 }
 BLOCKS = {
     "voicevault": f"[Source: kiln.pdf, p.1]\n{FACT}",
@@ -84,10 +84,10 @@ def by_library(home: Path, model: str, profile: str) -> None:
 
 
 def by_command(home: Path, model: str, profile: str) -> None:
-    settings = {**SETTINGS, "analyser": Settings().analyser}
+    settings = {**SETTINGS, "analyzer": Settings().analyzer}
     said = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
     with Index("notes", create=False) as index:
-        index.ask(HISTORY[0].text, session="s", settings={"answer.threshold": 1.0})
+        index.ask(HISTORY[0].text, session="s", settings={"answer.min_answerability": 1.0})
     words = ["--profile", profile, *said, "ask", "-i", "notes", "--session", "s", "--llm", model, "--json", QUESTION]
     done = CliRunner().invoke(application(), words, prog_name="twofold")
     assert home.is_dir()
@@ -101,10 +101,10 @@ def by_http(home: Path, model: str, profile: str) -> None:
         "profile": profile,
         "stream": False,
         "rerank": False,
-        "settings": {"search.gates": "()"},
+        "settings": {"search.default_filter": "()"},
         "history": [{"role": one.role, "text": one.text} for one in HISTORY],
     }
-    with visiting(home, said={"generator": model, "answer.threshold": 0.0}) as visit:
+    with visiting(home, said={"generator": model, "answer.min_answerability": 0.0}) as visit:
         given = visit.client.post("/v1/indexes/notes/ask", json=body)
     assert given.status_code == 200, given.text
     assert given.json()["citations"][0]["quote"] == FACT

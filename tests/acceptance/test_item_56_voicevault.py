@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from indexed import GIT, indexed
+from support.indexes import GIT, indexed
 from twofold import Index
 from twofold.compat.voicevault import (
     BM25Retriever,
@@ -16,9 +16,9 @@ from twofold.compat.voicevault import (
     VectorRetriever,
 )
 from twofold.domain.errors import InvalidInputError
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
-NO_MODELS: dict[str, object] = {"rerank.model": "none", "rewrite.variants": 0}
+NO_MODELS: dict[str, object] = {"rerank.model": "none", "query_expansion.multi_query": 0}
 REPORT = RetrievalResult(
     "report_chunk_0", "The model achieved 94.2% accuracy...", "report.pdf", 3, "Results", "papers", 0.9
 )

@@ -1,9 +1,9 @@
 """Checklist item 61: every answer says where each of its sentences is from, whatever the model does about it."""
 
-from chatting import chatting, saying
+from support.fake_llm_server import chatting, saying
 from twofold import Index
 from twofold.answer.types import REFUSAL, Answer
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 GUIDE = (
     "# Undoing\n\nTo undo the last commit but keep your changes, use git reset --soft HEAD~1. It moves the branch.\n\n"
@@ -32,7 +32,7 @@ def hold(index: Index, answer: Answer) -> None:
 
 def test_extracts_are_the_documents_own_sentences_each_with_its_source() -> None:
     with made() as index:
-        answer = index.ask("How do I undo the last commit?", settings={"answer.threshold": 0.0})
+        answer = index.ask("How do I undo the last commit?", settings={"answer.min_answerability": 0.0})
         hold(index, answer)
 
     assert answer.mode == "extractive"
@@ -44,7 +44,7 @@ def test_extracts_are_the_documents_own_sentences_each_with_its_source() -> None
 def test_a_model_that_cites_nothing_is_cited_all_the_same() -> None:
     reply = "The Eiffel tower is in Paris. You can undo the last commit with git reset --soft HEAD~1."
     with made() as index, chatting(saying(lambda _: reply)) as address:
-        answer = index.ask("Tower? Commit?", llm=f"{address}#m", settings={"answer.threshold": 0.0})
+        answer = index.ask("Tower? Commit?", llm=f"{address}#m", settings={"answer.min_answerability": 0.0})
         hold(index, answer)
 
     assert [answer.citations[one.citations[0]].source for one in answer.sentences] == ["tower.txt", "docs/git.md"]
@@ -52,11 +52,11 @@ def test_a_model_that_cites_nothing_is_cited_all_the_same() -> None:
 
 def test_a_marker_to_the_wrong_passage_is_put_right_and_one_to_nowhere_counted() -> None:
     with made() as index:
-        order = [one.source for one in index.ask("Eiffel tower", settings={"answer.threshold": 0.0}).sources]
+        order = [one.source for one in index.ask("Eiffel tower", settings={"answer.min_answerability": 0.0}).sources]
         wrong = order.index("docs/git.md") + 1
         reply = f"The Eiffel tower stands in Paris [{wrong}]. It is 330 metres tall [17]."
         with chatting(saying(lambda _: reply)) as address:
-            answer = index.ask("Eiffel tower", llm=f"{address}#m", settings={"answer.threshold": 0.0})
+            answer = index.ask("Eiffel tower", llm=f"{address}#m", settings={"answer.min_answerability": 0.0})
         hold(index, answer)
 
     assert {one.source for one in answer.citations} == {"tower.txt"}
@@ -65,7 +65,7 @@ def test_a_marker_to_the_wrong_passage_is_put_right_and_one_to_nowhere_counted()
 
 def test_below_the_threshold_the_refusal_comes_with_the_nearest_passages() -> None:
     with made() as index:
-        answer = index.ask("Which enzyme digests lactose?", settings={"answer.threshold": 0.9})
+        answer = index.ask("Which enzyme digests lactose?", settings={"answer.min_answerability": 0.9})
 
     assert answer.p_answerable is not None
     assert answer.p_answerable < 0.9

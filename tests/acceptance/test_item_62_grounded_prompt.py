@@ -2,14 +2,14 @@
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
-from sources import source
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
+from support.source_files import source
 from twofold import Index
 from twofold.answer.context import Budget, build_context, template_named
 from twofold.answer.prompt import grounded_prompt
 from twofold.answer.types import REFUSAL
 from twofold.domain.errors import InvalidInputError
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 CONTEXT = build_context([source("It opens at 40 bar.\nNot before.")], template_named("default"), Budget()).text
 
@@ -67,8 +67,10 @@ def test_an_index_sends_them_and_takes_the_refusal_for_one() -> None:
 
     with Index(":memory:", embedder=HashingEmbedder()) as index, chatting(refusing) as address:
         index.add("The valve opens at 40 bar.", source="valve.txt")
-        answer = index.ask("Who is Ada?", llm=f"{address}#m", settings={"answer.threshold": 0.0})
-        index.ask("Who?", llm=f"{address}#m", settings={"answer.threshold": 0.0, "answer.prompt": "{query}: {facts}"})
+        answer = index.ask("Who is Ada?", llm=f"{address}#m", settings={"answer.min_answerability": 0.0})
+        index.ask(
+            "Who?", llm=f"{address}#m", settings={"answer.min_answerability": 0.0, "answer.prompt": "{query}: {facts}"}
+        )
 
     assert answer.refused
     assert answer.text == REFUSAL

@@ -2,14 +2,14 @@
 
 import threading
 
-from chatting import NEVER, Heard, Send, chatting, finished, piece
+from support.fake_llm_server import NEVER, Heard, Send, chatting, finished, piece
 from twofold import Index
 from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event
 from twofold.answer.types import Answer
-from twofold.cli.data import as_data
-from twofold.models.hashing import HashingEmbedder
+from twofold.cli.render.results import as_data
+from twofold.models.embedders.hashing import HashingEmbedder
 
-ANY = {"answer.threshold": 0.0}
+ANY = {"answer.min_answerability": 0.0}
 
 
 def small() -> Index:

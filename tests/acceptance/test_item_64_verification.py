@@ -2,13 +2,13 @@
 
 import pytest
 
-from chatting import chatting, saying
-from sources import reading, source
+from support.fake_llm_server import chatting, saying
+from support.source_files import reading, source
 from twofold import Index
-from twofold.answer.check import Checker
+from twofold.answer.citations import FLAG
+from twofold.answer.groundedness import GroundednessChecker
 from twofold.answer.types import REFUSAL
-from twofold.answer.writing import FLAG
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 SAID = "The tower is 330 metres tall [1]. It was painted green by a famous dentist [1]."
 TEXT = "The tower in Paris is 330 metres tall.\n\nIts lifts were renewed in 1986. They carry 40 people each."
@@ -17,7 +17,7 @@ TEXT = "The tower in Paris is 330 metres tall.\n\nIts lifts were renewed in 1986
 def asked(verify: str) -> tuple[str, bool, list[bool | None], tuple[str, ...]]:
     with Index(":memory:", embedder=HashingEmbedder()) as index, chatting(saying(lambda _: SAID)) as address:
         index.add(TEXT, source="tower.txt")
-        settings = {"answer.threshold": 0.0, "answer.verify": verify}
+        settings = {"answer.min_answerability": 0.0, "answer.unsupported": verify}
         answer = index.ask("How tall is it?", llm=f"{address}#m", settings=settings)
     return answer.text, answer.refused, [one.supported for one in answer.sentences], answer.degraded
 
@@ -44,7 +44,7 @@ def test_it_refuses_and_says_why() -> None:
 
 @pytest.mark.parametrize("embedding", [True, False])
 def test_a_sentence_is_cited_with_the_span_that_supports_it(embedding: bool) -> None:  # noqa: FBT001
-    checker = Checker([source(TEXT)], reading(embedding=embedding))
+    checker = GroundednessChecker([source(TEXT)], reading(embedding=embedding))
     found = checker.check("The lifts were renewed in 1986.")
 
     assert found.supported
@@ -53,26 +53,26 @@ def test_a_sentence_is_cited_with_the_span_that_supports_it(embedding: bool) -> 
 
 
 def test_a_number_that_the_source_does_not_hold_is_not_supported() -> None:
-    checker = Checker([source(TEXT)], reading())
+    checker = GroundednessChecker([source(TEXT)], reading())
 
     assert checker.check("The tower in Paris is 330 metres tall.").supported
     assert not checker.check("The tower in Paris is 350 metres tall.").supported
 
 
 def test_a_name_that_the_source_does_not_hold_is_not_supported() -> None:
-    checker = Checker([source(TEXT)], reading())
+    checker = GroundednessChecker([source(TEXT)], reading())
 
     assert not checker.check("The tower in London is 330 metres tall.").supported
 
 
 def test_the_number_of_an_item_is_no_claim() -> None:
-    checker = Checker([source(TEXT)], reading())
+    checker = GroundednessChecker([source(TEXT)], reading())
 
     assert checker.check("7. The tower in Paris is 330 metres tall.").supported
 
 
 def test_what_claims_nothing_is_not_judged() -> None:
-    checker = Checker([source(TEXT)], reading())
+    checker = GroundednessChecker([source(TEXT)], reading())
 
     assert checker.check("Here is what the documents say:").supported is None
     assert checker.check("---").supported is None
@@ -80,7 +80,7 @@ def test_what_claims_nothing_is_not_judged() -> None:
 
 def test_a_source_that_the_model_names_is_preferred_where_it_supports_as_well() -> None:
     twins = [source("The lifts carry 40 people.", 1, "a.txt"), source("The lifts carry 40 people.", 2, "b.txt")]
-    checker = Checker(twins, reading())
+    checker = GroundednessChecker(twins, reading())
 
     first, named = checker.check("The lifts carry 40 people."), checker.check("The lifts carry 40 people.", [2])
     assert first.span is not None

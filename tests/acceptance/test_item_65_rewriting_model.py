@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
+from support.api_client import fill, visiting
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.config.load import resolve
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.history import Turn
-from twofold.settings import resolve
-from visiting import fill, visiting
 
 QUESTION = "How do I undo the last commit?"
 SMALL = "qwen3:0.6b"
@@ -43,7 +43,7 @@ def models() -> Iterator[Models]:
 
 
 def notes(settings: dict[str, object]) -> Index:
-    index = Index(":memory:", embedder=HashingEmbedder(), overrides={"answer.threshold": 0, **settings})
+    index = Index(":memory:", embedder=HashingEmbedder(), overrides={"answer.min_answerability": 0, **settings})
     index.add("To undo the last commit but keep your changes, reset softly.", source="git.txt")
     return index
 
@@ -51,16 +51,16 @@ def notes(settings: dict[str, object]) -> Index:
 @pytest.mark.parametrize(
     "rewording",
     [
-        {"rewrite.variants": 2},
-        {"rewrite.hyde": True},
-        {"rewrite.sub_questions": True},
-        {"rewrite.keywords": 3},
-        {"rewrite.follow_up": "standalone"},
+        {"query_expansion.multi_query": 2},
+        {"query_expansion.hyde": True},
+        {"query_expansion.decompose": True},
+        {"query_expansion.keywords": 3},
+        {"query.follow_up": "standalone"},
     ],
     ids=lambda one: next(iter(one)),
 )
 def test_the_small_model_rewords_and_the_large_one_answers(models: Models, rewording: dict[str, object]) -> None:
-    said = {"generator": models.spec(LARGE), "rewrite.generator": models.spec(SMALL), **rewording}
+    said = {"generator": models.spec(LARGE), "query_expansion.generator": models.spec(SMALL), **rewording}
     history = [Turn("user", "What is git?"), Turn("assistant", "A version control system.")]
 
     with notes(said) as index:
@@ -74,37 +74,37 @@ def test_the_small_model_rewords_and_the_large_one_answers(models: Models, rewor
 
 
 def test_without_a_second_model_the_first_does_both(models: Models) -> None:
-    with notes({"generator": models.spec(LARGE), "rewrite.variants": 2}) as index:
+    with notes({"generator": models.spec(LARGE), "query_expansion.multi_query": 2}) as index:
         assert index.ask(QUESTION).text == ANSWER
 
     assert [len(models.prompts[name]) for name in (SMALL, LARGE)] == [0, 2]
 
 
 def test_a_search_that_answers_nothing_needs_the_small_model_alone(models: Models) -> None:
-    with notes({"rewrite.generator": models.spec(SMALL), "rewrite.variants": 2}) as index:
+    with notes({"query_expansion.generator": models.spec(SMALL), "query_expansion.multi_query": 2}) as index:
         found = index.search(QUESTION)
 
-    assert found.wordings == (QUESTION, "revert a commit")
+    assert found.queries == (QUESTION, "revert a commit")
     assert found.degraded == ()
     assert [len(models.prompts[name]) for name in (SMALL, LARGE)] == [1, 0]
 
 
 def test_an_answer_that_is_remembered_is_of_the_same_rewording_model(models: Models) -> None:
-    said = {"cache.size": 10, "rewrite.generator": models.spec(SMALL), "rewrite.variants": 2}
+    said = {"cache.size": 10, "query_expansion.generator": models.spec(SMALL), "query_expansion.multi_query": 2}
     with notes(said) as index:
         first = index.search(QUESTION)
-        other = index.search(QUESTION, settings={"rewrite.generator": models.spec(LARGE)})
+        other = index.search(QUESTION, settings={"query_expansion.generator": models.spec(LARGE)})
         again = index.search(QUESTION)
 
     assert (first.cached, other.cached) == ("", "")
-    assert first.wordings != other.wordings
+    assert first.queries != other.queries
     assert again.cached
 
 
 def test_a_server_has_both(models: Models, tmp_path: Path) -> None:
     fill(tmp_path)
-    small = {"rewrite.generator": models.spec(SMALL), "rewrite.variants": 2}
-    said = {"generator": models.spec(LARGE), "answer.threshold": 0, **small}
+    small = {"query_expansion.generator": models.spec(SMALL), "query_expansion.multi_query": 2}
+    said = {"generator": models.spec(LARGE), "answer.min_answerability": 0, **small}
 
     with visiting(tmp_path, said=said) as visit:
         asked = {"query": QUESTION, "stream": False}
@@ -115,10 +115,10 @@ def test_a_server_has_both(models: Models, tmp_path: Path) -> None:
 
 
 def test_it_is_named_by_the_user_alone(models: Models, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "twofold.yaml").write_text(f"rewrite: {{generator: '{models.spec(SMALL)}', variants: 2}}\n")
+    (tmp_path / "twofold.yaml").write_text(f"query_expansion: {{generator: '{models.spec(SMALL)}', multi_query: 2}}\n")
     monkeypatch.chdir(tmp_path)
 
     found = resolve()
 
-    assert [one.key for one in found.ignored] == ["rewrite.generator"]
-    assert found.settings.rewrite.generator == ""
+    assert [one.key for one in found.ignored] == ["query_expansion.generator"]
+    assert found.settings.query_expansion.generator == ""

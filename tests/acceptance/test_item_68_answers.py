@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from chatting import Heard, Send, chatting, finished, piece
-from twofold import Index, Several
+from support.api_client import visiting
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
+from twofold import Index, MultiIndex
 from twofold.answer.events import ChunkEvent, CitationEvent, StageEvent
 from twofold.cli.app import application
-from twofold.domain.filters import Op, Test
-from twofold.models.hashing import HashingEmbedder
-from visiting import visiting
+from twofold.domain.filters import Condition, Operator
+from twofold.models.embedders.hashing import HashingEmbedder
 
 FACT = "The small kiln reaches 1060 degrees."
 QUESTION = "How hot does the small kiln get?"
-ANY: Mapping[str, object] = {"answer.threshold": 0.0, "rerank.model": "none", "rerank.fallback": ""}
+ANY: Mapping[str, object] = {"answer.min_answerability": 0.0, "rerank.model": "none", "rerank.fallback": ""}
 KEPT = {**ANY, "cache.size": 10}
 
 
@@ -85,8 +85,8 @@ def test_the_profile_of_a_system_with_a_cache_has_it_per_question(index: Index, 
 @pytest.mark.parametrize(
     "changed",
     [{"settings": {**KEPT, "answer.prompt": "Be brief."}}, {"settings": {**KEPT, "answer.template": "aanae"}},
-     {"settings": {**KEPT, "answer.verify": "flag"}}, {"settings": {**KEPT, "search.mode": "bm25"}}, {"k": 1},
-     {"filter": Test("source", Op.EQ, "kiln.md")}, {"question": "How hot is the blue glaze?"}],
+     {"settings": {**KEPT, "answer.unsupported": "flag"}}, {"settings": {**KEPT, "search.mode": "bm25"}}, {"k": 1},
+     {"filter": Condition("source", Operator.EQ, "kiln.md")}, {"question": "How hot is the blue glaze?"}],
 )  # fmt: skip
 def test_what_is_asked_otherwise_is_answered_anew(
     index: Index, model: str, heard: list[Heard], changed: dict[str, object]
@@ -120,7 +120,7 @@ def test_a_change_of_the_documents_asks_for_a_new_answer(index: Index, model: st
 
 
 def test_an_answer_is_good_for_its_time_only(index: Index, model: str, heard: list[Heard]) -> None:
-    settings = {**KEPT, "cache.seconds": 1e-9}
+    settings = {**KEPT, "cache.ttl_seconds": 1e-9}
     index.ask(QUESTION, llm=model, settings=settings)
     index.ask(QUESTION, llm=model, settings=settings)
 
@@ -153,7 +153,7 @@ def test_what_went_wrong_is_tried_again(index: Index, heard: list[Heard], model:
 
 
 def test_other_wordings_are_not_asked_for_again(index: Index, model: str, heard: list[Heard]) -> None:
-    settings = {**KEPT, "rewrite.variants": 2}
+    settings = {**KEPT, "query_expansion.multi_query": 2}
     index.ask(QUESTION, llm=model, settings=settings)
     before = len(heard)
     index.ask(QUESTION, llm=model, settings=settings)
@@ -163,7 +163,7 @@ def test_other_wordings_are_not_asked_for_again(index: Index, model: str, heard:
 
 
 def test_several_indexes_have_it_too(index: Index, model: str, heard: list[Heard]) -> None:
-    with Index(":memory:", embedder=HashingEmbedder()) as other, Several({"a": index, "b": other}) as several:
+    with Index(":memory:", embedder=HashingEmbedder()) as other, MultiIndex({"a": index, "b": other}) as several:
         other.add("Raku glows.", source="raku.md")
         answers = [several.ask(QUESTION, llm=model, settings=KEPT) for _ in range(2)]
 
@@ -180,7 +180,7 @@ def test_a_server_and_a_chat_say_so(
     with Index("notes") as made:
         made.add(FACT, source="kiln.md")
     body = {"query": QUESTION, "profile": "localgpt", "stream": False, "rerank": False}
-    with visiting(tmp_path / "home", said={"generator": model, "answer.threshold": 0.0}) as visit:
+    with visiting(tmp_path / "home", said={"generator": model, "answer.min_answerability": 0.0}) as visit:
         given = [visit.client.post("/v1/indexes/notes/ask", json=body).json() for _ in range(2)]
     assert given[0]["degraded"] == []
     assert given[0]["cached"] == ""

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from indexed import GIT, Counted, Mute, indexed, sources
+from support.indexes import GIT, Counted, Mute, indexed, sources
 from twofold import Index
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors
-from twofold.searcher import Asking
+from twofold.search.engine import SearchOptions
 
-CACHE = {"cache.size": 100, "cache.seconds": 300.0, "cache.similarity": 0.98}
+CACHE = {"cache.size": 100, "cache.ttl_seconds": 300.0, "cache.semantic_threshold": 0.98}
 
 
 @pytest.fixture
@@ -46,11 +46,12 @@ def test_item_68_a_question_nearly_the_same_is_answered_from_memory(index: Index
 @pytest.mark.parametrize(
     "other",
     [
-        Asking(k=3), Asking(mode="bm25"), Asking(profile="recall"), Asking(settings={"fusion.form": "rrf"}),
-        Asking(settings={"search.window": 1}), Asking(rerank="word-overlap"),
+        SearchOptions(k=3), SearchOptions(mode="bm25"), SearchOptions(profile="recall"),
+        SearchOptions(settings={"fusion.method": "rrf"}),
+        SearchOptions(settings={"search.context_window": 1}), SearchOptions(rerank="word-overlap"),
     ],
 )  # fmt: skip
-def test_item_68_what_is_asked_otherwise_is_another_question(index: Index, other: Asking) -> None:
+def test_item_68_what_is_asked_otherwise_is_another_question(index: Index, other: SearchOptions) -> None:
     index.search("undo a commit")
     found = index.search(
         "undo a commit", k=other.k, mode=other.mode, profile=other.profile, settings=other.settings, rerank=other.rerank
@@ -106,7 +107,7 @@ def test_item_69_many_questions_are_embedded_at_once_and_ranked_each_for_itself(
     questions = ["undo a commit", "merge branches", "put aside"]
     alone = [index.search(question, rerank="word-overlap") for question in questions]
     embedder.asked.clear()
-    together = index.search_many(questions, Asking(rerank="word-overlap"))
+    together = index.search_many(questions, SearchOptions(rerank="word-overlap"))
 
     assert embedder.asked == [tuple(questions)]
     assert [one.hits for one in together] == [one.hits for one in alone]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from exact_scores import Known
+from support.api_client import fill, visiting
+from support.exact_scores import Known
 from twofold import Index
 from twofold.compat.localgpt import RetrievalPipeline
-from visiting import fill, visiting
 
 ASKED, NEAR = "how do I undo the last commit", "How to undo the last commit?"
 QUIET = {"rerank.model": "none"}
@@ -26,7 +26,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr("twofold.pipeline.memory.now", made)
+    monkeypatch.setattr("twofold.search.cache.now", made)
     return made
 
 
@@ -78,8 +78,9 @@ def test_under_session_scope_another_session_is_a_miss(index: Index) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"cache.seconds": 200.0}, {"fusion.dense_weight": 0.4}, {"search.window": 1}, {"search.depth": "30"},
-        {"rerank.model": "word-overlap"}, {"search.gates": "source == reset.md"}, {"cache.size": 0},
+        {"cache.ttl_seconds": 200.0}, {"fusion.dense_weight": 0.4}, {"search.context_window": 1},
+        {"search.candidates": "30"},
+        {"rerank.model": "word-overlap"}, {"search.default_filter": "source == reset.md"}, {"cache.size": 0},
     ],
 )  # fmt: skip
 def test_settings_that_differ_share_nothing(index: Index, other: dict[str, object]) -> None:

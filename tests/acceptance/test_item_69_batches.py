@@ -1,6 +1,6 @@
 """Checklist 69: many questions are embedded at once."""
 
-from indexed import GIT, Counted, indexed
+from support.indexes import GIT, Counted, indexed
 
 
 def test_the_model_is_called_once_for_many_questions() -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from dictated import Dictated
-from indexed import GIT, Counted, indexed
+from support.indexes import GIT, Counted, indexed
+from support.scripted_reranker import Dictated
 from twofold import Index, TwofoldError
 from twofold.compat.localgpt import RetrievalPipeline
 from twofold.domain.errors import InvalidInputError
-from twofold.extensions import Extensions
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.plugins import Plugins
 
 CONFIG: dict[str, object] = {"search_type": "hybrid", "dense_weight": 0.7, "ai_rerank": False}
 
@@ -72,7 +72,7 @@ def test_item_55_more_than_retrieval_k_are_reranked_together(tmp_path: Path) -> 
     for name in ("a", "b"):
         texts = {f"{name}{n}.md": f"commit number {n} of {name}" for n in range(6)}
         indexed(texts, {"embedder": "hashing"}, where=tmp_path / name).close()
-    own = Extensions(rerankers={"mine": Dictated({"of b": 0.9})})
+    own = Plugins(rerankers={"mine": Dictated({"of b": 0.9})})
     where = {"a": tmp_path / "a", "b": tmp_path / "b"}
     config: dict[str, object] = {"reranker_model": "mine"}
     with RetrievalPipeline(where, config, extensions=own, embedder=HashingEmbedder()) as pipeline:

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from serving import Answered, Asked, embeddings, embeddings_of, serving
+from support.api_client import visiting
+from support.http_server import Answered, Asked, embeddings, embeddings_of, serving
 from twofold import Index
 from twofold.domain.errors import ModelError, ModelUnavailableError
-from visiting import visiting
 
 OPTIONS = ["", "&dimensions=64"]
 WRITTEN = pytest.mark.parametrize("options", OPTIONS, ids=["dimensions unsaid", "dimensions said"])
@@ -157,4 +157,4 @@ def test_a_server_that_comes_back_with_other_dimensions_is_refused_with_a_remedy
             with pytest.raises(ModelError, match="vectors of 32 dimensions instead of 64") as caught:
                 index.search("undo", mode="semantic")
             assert [hit.source for hit in index.search("undo").hits] == ["a.txt"]
-    assert "&dimensions=32" in caught.value.remedy
+    assert "&dimensions=32" in caught.value.hint

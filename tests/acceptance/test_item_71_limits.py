@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from serving import Answered, Asked, embeddings, reranking, serving
+from support.api_client import visiting
+from support.http_server import Answered, Asked, embeddings, reranking, serving
 from twofold import Index
 from twofold.domain.errors import InvalidInputError, ModelError, StageTimeoutError
-from twofold.pipeline.limits import MOST_ABANDONED, Deadline, StageLimits, TimedCalls
-from twofold.searcher import Asking
-from twofold.several import search_several
-from visiting import visiting
+from twofold.multi_index import search_multi
+from twofold.search.engine import SearchOptions
+from twofold.search.timeouts import MAX_ABANDONED, Deadline, StageLimits, TimedCalls
 
 MOMENT = 0.01
 
@@ -58,9 +58,9 @@ class Noting:
 @pytest.mark.parametrize("profile", ["localgpt", "localgpt-ui"])
 def test_the_stages_have_the_times_that_the_system_gives_them(profile: str) -> None:
     with Index(":memory:", overrides={"profile": profile, "embedder": "hashing"}) as index:
-        plan = index.searcher.parts_for(Asking())[1]
+        plan = index.searcher.parts_for(SearchOptions())[1]
 
-    assert plan.patience.limits == StageLimits(embed=30.0, retrieve=60.0, rerank=30.0, synthesise=120.0)
+    assert plan.timeouts.limits == StageLimits(embed=30.0, retrieve=60.0, rerank=30.0, synthesise=120.0)
 
 
 def test_seventy_passages_are_embedded_in_batches_of_32_32_and_6() -> None:
@@ -99,7 +99,7 @@ def many() -> Iterator[Index]:
 
 
 def test_the_system_gives_at_most_100_results_and_says_so(many: Index) -> None:
-    result = many.search("cat", k=150, profile="localgpt", settings={"rerank.model": "none", "rerank.keep": 0})
+    result = many.search("cat", k=150, profile="localgpt", settings={"rerank.model": "none", "rerank.top_n": 0})
 
     assert len(result.hits) == 100
     assert "k: 150 passages were asked for, and `search.max_results` allows 100." in result.degraded
@@ -125,7 +125,7 @@ def test_the_server_and_several_indexes_keep_to_it_too(tmp_path: Path) -> None:
         asked = {"query": "cat", "k": 150}
         one = visit.client.post("/v1/indexes/one/search", json=asked).json()
     folders = [tmp_path / "indexes" / name for name in ("one", "two")]
-    both = search_several(folders, "cat", Asking(k=150, settings=said))
+    both = search_multi(folders, "cat", SearchOptions(k=150, settings=said))
 
     assert len(one["hits"]) == 80
     assert "allows 100" in one["degraded"][0]
@@ -159,7 +159,7 @@ def test_when_too_many_hang_a_call_is_refused_at_once_and_again_made_when_they_h
     stuck: threading.Event,
 ) -> None:
     calls, made = TimedCalls(), list[int]()
-    for _ in range(MOST_ABANDONED):
+    for _ in range(MAX_ABANDONED):
         with pytest.raises(StageTimeoutError, match="took more"):
             calls.within("embed", MOMENT, stuck.wait)
     before = threading.active_count()

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.api_client import fill, visiting
 from twofold import Index
-from twofold.pipeline import memory_watch
-from twofold.pipeline.memory_watch import MEGABYTE, MemoryUse, MemoryWatch, resident_bytes
-from visiting import fill, visiting
+from twofold.search import metrics as memory_watch
+from twofold.search.metrics import MEGABYTE, MemoryUse, MemoryWatch, resident_bytes
 
 
 def test_more_than_8_gb_is_a_warning_and_8_gb_are_none() -> None:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from chatting import Heard, Send, chatting, finished, piece
-from indexed import indexed
-from twofold import Index, Several
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
+from support.indexes import indexed
+from twofold import Index, MultiIndex
 from twofold.answer.events import DoneEvent, SourcesEvent
 from twofold.answer.types import Answer
 from twofold.cli.app import application
 from twofold.domain.errors import NotFoundError
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 KILNS = {
     "small.md": "# Small kiln\n\nThe small kiln reaches 1,060 degrees in seven hours.",
@@ -27,7 +27,7 @@ GLAZES = {
     "raku.md": "# Raku\n\nRaku is taken out of the kiln while it glows.",
 }
 QUESTIONS = ("How many degrees does the small kiln reach?", "celadon glaze degrees", "when is raku taken out?")
-ANY: Mapping[str, object] = {"answer.threshold": 0.0}
+ANY: Mapping[str, object] = {"answer.min_answerability": 0.0}
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def bare(answer: Answer) -> Answer:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_an_answer_of_several_is_the_answer_of_one_that_holds_all(kilns: Index, glazes: Index, question: str) -> None:
-    with indexed({**KILNS, **GLAZES}) as one, Several({"kilns": kilns, "glazes": glazes}) as several:
+    with indexed({**KILNS, **GLAZES}) as one, MultiIndex({"kilns": kilns, "glazes": glazes}) as several:
         whole = one.ask(question, settings=ANY)
         parted = several.ask(question, settings=ANY)
 
@@ -75,8 +75,10 @@ def test_a_model_is_shown_passages_of_each_and_cites_both(kilns: Index, glazes: 
         heard.append(asked.prompt)
         send(piece(said) + finished())
 
-    with chatting(answering) as address, Several({"kilns": kilns, "glazes": glazes}) as several:
-        answer = several.ask("kiln glaze degrees", llm=f"{address}#m", settings={**ANY, "search.across": across})
+    with chatting(answering) as address, MultiIndex({"kilns": kilns, "glazes": glazes}) as several:
+        answer = several.ask(
+            "kiln glaze degrees", llm=f"{address}#m", settings={**ANY, "search.multi_index_merge": across}
+        )
 
     assert 'file="small.md"' in heard[0]
     assert 'file="celadon.md"' in heard[0]
@@ -84,7 +86,7 @@ def test_a_model_is_shown_passages_of_each_and_cites_both(kilns: Index, glazes: 
 
 
 def test_events_come_as_from_one_index(kilns: Index, glazes: Index) -> None:
-    with Several({"kilns": kilns, "glazes": glazes}) as several:
+    with MultiIndex({"kilns": kilns, "glazes": glazes}) as several:
         events = list(several.ask_stream("raku kiln", settings=ANY))
 
     assert [event.type for event in events][:2] == ["stage", "sources"]
@@ -94,7 +96,7 @@ def test_events_come_as_from_one_index(kilns: Index, glazes: Index) -> None:
 
 
 def test_a_broken_index_is_named_and_the_rest_answers(kilns: Index, tmp_path: Path) -> None:
-    with Several({"kilns": kilns, "gone": tmp_path / "gone"}) as several:
+    with MultiIndex({"kilns": kilns, "gone": tmp_path / "gone"}) as several:
         answer = several.ask("small kiln degrees", settings=ANY)
 
     assert answer.citations[0].collection == "kilns"
@@ -103,7 +105,7 @@ def test_a_broken_index_is_named_and_the_rest_answers(kilns: Index, tmp_path: Pa
 
 def test_nothing_is_answered_where_none_opens(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError):
-        Several([tmp_path / "gone", tmp_path / "lost"])
+        MultiIndex([tmp_path / "gone", tmp_path / "lost"])
 
 
 def test_a_conversation_is_kept_with_these_indexes_and_goes_with_any_of_them(tmp_path: Path) -> None:
@@ -111,11 +113,11 @@ def test_a_conversation_is_kept_with_these_indexes_and_goes_with_any_of_them(tmp
         indexed(texts, where=tmp_path / name).close()
 
     both = [tmp_path / "kilns", tmp_path / "glazes"]
-    with Several(both) as several:
+    with MultiIndex(both) as several:
         several.ask("small kiln?", session="mine", settings=ANY)
         home = several.settings.home
     with Index(tmp_path / "glazes", embedder=HashingEmbedder(), create=False) as alone:
-        with Several(both[::-1]) as again:
+        with MultiIndex(both[::-1]) as again:
             assert [turn.text for turn in again.conversation("mine")][:1] == ["small kiln?"]
         assert alone.conversation("mine") == ()
         assert len(list((home / "sessions").rglob("*.jsonl"))) == 1
@@ -131,7 +133,7 @@ def cli(*words: object, given: str | None = None) -> Any:  # noqa: ANN401  # wha
 @pytest.fixture
 def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     monkeypatch.setenv("TWOFOLD_EMBEDDER", "hashing")
-    monkeypatch.setenv("TWOFOLD_ANSWER__THRESHOLD", "0")
+    monkeypatch.setenv("TWOFOLD_ANSWER__MIN_ANSWERABILITY", "0")
     monkeypatch.chdir(tmp_path)
     for name, texts in (("kilns", KILNS), ("glazes", GLAZES)):
         indexed(texts, where=name).close()

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from indexed import indexed
-from twofold import Index, SearchResult, Several, search_several
+from support.indexes import indexed
+from twofold import Index, MultiIndex, SearchResult, search_multi
 from twofold.domain.errors import InvalidInputError, MismatchError
-from twofold.domain.filters import Op, Test
-from twofold.models.hashing import HashingEmbedder
-from twofold.searcher import Asking
+from twofold.domain.filters import Condition, Operator
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.search.engine import SearchOptions
 
 NOTES = {
     "notes/reset.md": "# Undo\n\nUndo the last commit with git reset. The soft reset keeps your changes.",
@@ -34,28 +34,30 @@ QUESTIONS = (
     "type:.md commit",
     "ERR-12345",
 )
-ASKED: Mapping[str, Asking] = {
-    "as set": Asking(),
-    "by words": Asking(mode="bm25"),
-    "by meaning": Asking(mode="semantic"),
-    "by rank": Asking(settings={"fusion.form": "rrf"}),
-    "normalised": Asking(settings={"fusion.form": "linear", "fusion.lexical_norm": "minmax"}),
-    "few candidates": Asking(k=3, settings={"search.depth": "2"}),
-    "filtered": Asking(filter=Test("type", Op.EQ, ".md")),
-    "filtered late": Asking(filter=Test("type", Op.EQ, ".md"), settings={"search.filter_stage": "post"}),
-    "gated": Asking(settings={"search.gates": "source != 'wiki/commit.md'"}),
-    "reranked": Asking(rerank="word-overlap", settings={"rerank.candidates": 4}),
-    "boosted": Asking(settings={"boost.patterns": [r"ERR-\d+"], "boost.rules": {"type == '.md'": 0.1}}),
-    "diverse": Asking(settings={"diversity.per_source": 1, "diversity.duplicates": 0.8}),
-    "widened": Asking(settings={"search.window": 1}),
-    "fed back": Asking(settings={"rewrite.feedback": 3}),
+ASKED: Mapping[str, SearchOptions] = {
+    "as set": SearchOptions(),
+    "by words": SearchOptions(mode="bm25"),
+    "by meaning": SearchOptions(mode="semantic"),
+    "by rank": SearchOptions(settings={"fusion.method": "rrf"}),
+    "normalized": SearchOptions(settings={"fusion.method": "linear", "fusion.lexical_norm": "minmax"}),
+    "few candidates": SearchOptions(k=3, settings={"search.candidates": "2"}),
+    "filtered": SearchOptions(filter=Condition("type", Operator.EQ, ".md")),
+    "filtered late": SearchOptions(
+        filter=Condition("type", Operator.EQ, ".md"), settings={"search.filter_stage": "post"}
+    ),
+    "gated": SearchOptions(settings={"search.default_filter": "source != 'wiki/commit.md'"}),
+    "reranked": SearchOptions(rerank="word-overlap", settings={"rerank.candidates": 4}),
+    "boosted": SearchOptions(settings={"boost.patterns": [r"ERR-\d+"], "boost.rules": {"type == '.md'": 0.1}}),
+    "diverse": SearchOptions(settings={"diversity.per_source": 1, "diversity.max_overlap": 0.8}),
+    "widened": SearchOptions(settings={"search.context_window": 1}),
+    "fed back": SearchOptions(settings={"prf.dense_terms": 3}),
 }
 
 
 @pytest.fixture(scope="module")
-def several() -> Iterator[Several]:
+def several() -> Iterator[MultiIndex]:
     made = {name: indexed(texts, {"chunk.size": 64}) for name, texts in NAMED.items()}
-    with Several(made) as opened:
+    with MultiIndex(made) as opened:
         yield opened
     for index in made.values():
         index.close()
@@ -74,28 +76,28 @@ def told(result: SearchResult) -> object:
         (hit.rank, hit.score, hit.source, hit.document, hit.chunk_id, hit.text, hit.trace, hit.metadata, hit.context)
         for hit in result.hits
     ]
-    counted = (result.counts, result.rerank, result.filtered, [stage.left for stage in result.stages])
+    counted = (result.counts, result.rerank, result.filtered, [stage.candidates_out for stage in result.stages])
     return hits, counted, result.constants, result.confidence, result.p_answerable, result.mode, result.degraded
 
 
-@pytest.mark.parametrize("asking", ASKED.values(), ids=ASKED.keys())
+@pytest.mark.parametrize("options", ASKED.values(), ids=ASKED.keys())
 def test_several_collections_answer_as_one_of_all_their_documents_does(
-    several: Several, one: Index, asking: Asking
+    several: MultiIndex, one: Index, options: SearchOptions
 ) -> None:
     for question in QUESTIONS:
-        found = several.search(question, asking, "global")
+        found = several.search(question, options, "global")
 
-        assert told(found) == told(one.searcher.search(question, asking))
+        assert told(found) == told(one.searcher.search(question, options))
         assert found.trace.evaluate() == tuple(hit.score for hit in found.hits)
         assert all(hit.source.startswith(f"{hit.collection}/") for hit in found.hits)
 
 
-def test_words_alone_say_how_likely_an_answer_is_over_all_of_them(several: Several) -> None:
-    assert several.search("undo the last commit", Asking(mode="bm25")).p_answerable is not None
+def test_words_alone_say_how_likely_an_answer_is_over_all_of_them(several: MultiIndex) -> None:
+    assert several.search("undo the last commit", SearchOptions(mode="bm25")).p_answerable is not None
 
 
-def test_a_word_is_as_rare_as_it_is_in_all_of_them_together(several: Several) -> None:
-    hits = several.search("snapshot", Asking(mode="bm25")).hits
+def test_a_word_is_as_rare_as_it_is_in_all_of_them_together(several: MultiIndex) -> None:
+    hits = several.search("snapshot", SearchOptions(mode="bm25")).hits
     with indexed(WIKI, {"chunk.size": 64}) as alone:
         own = alone.search("snapshot", mode="bm25").hits
 
@@ -103,7 +105,7 @@ def test_a_word_is_as_rare_as_it_is_in_all_of_them_together(several: Several) ->
     assert hits[0].trace.terms[0].idf > own[0].trace.terms[0].idf
 
 
-def test_many_questions_are_answered_as_each_alone(several: Several) -> None:
+def test_many_questions_are_answered_as_each_alone(several: MultiIndex) -> None:
     together = several.search_many(QUESTIONS)
 
     assert [told(found) for found in together] == [told(several.search(question)) for question in QUESTIONS]
@@ -111,15 +113,17 @@ def test_many_questions_are_answered_as_each_alone(several: Several) -> None:
 
 def test_the_same_document_in_two_collections_is_found_in_both() -> None:
     with indexed(NOTES) as first, indexed(NOTES) as second:
-        hits = search_several({"mine": first, "yours": second}, "undo the last commit", Asking(k=2)).hits
+        hits = search_multi({"mine": first, "yours": second}, "undo the last commit", SearchOptions(k=2)).hits
 
     assert [(hit.collection, hit.source) for hit in hits] == [("mine", hits[0].source), ("yours", hits[0].source)]
     assert hits[0].document == hits[1].document
     assert hits[0].score == hits[1].score
 
 
-def test_why_a_document_was_lost_is_said_over_all_of_them(several: Several) -> None:
-    lost = several.why_not("merge two branches", "tickets/3.sql", Asking(filter=Test("type", Op.EQ, ".md")))
+def test_why_a_document_was_lost_is_said_over_all_of_them(several: MultiIndex) -> None:
+    lost = several.why_not(
+        "merge two branches", "tickets/3.sql", SearchOptions(filter=Condition("type", Operator.EQ, ".md"))
+    )
 
     assert (lost.rank, lost.stage) == (None, "filter")
     assert several.why_not("merge two branches", "merge.md").rank is not None
@@ -131,31 +135,31 @@ def test_why_a_document_was_lost_is_said_over_all_of_them(several: Several) -> N
 def test_collections_of_different_embedders_are_only_joined_by_rank() -> None:
     with indexed(NOTES) as first, indexed(TICKETS, embedder=HashingEmbedder(64)) as second:
         both = [first, second]
-        with pytest.raises(MismatchError, match=r"search\.across=rrf"):
-            search_several(both, "commit")
+        with pytest.raises(MismatchError, match=r"search\.multi_index_merge=rrf"):
+            search_multi(both, "commit")
 
-        assert {hit.collection for hit in search_several(both, "commit", across="rrf").hits} == {
+        assert {hit.collection for hit in search_multi(both, "commit", across="rrf").hits} == {
             ":memory:",
             ":memory: #2",
         }
-        assert len(search_several(both, "commit", Asking(mode="bm25")).hits) > 0
+        assert len(search_multi(both, "commit", SearchOptions(mode="bm25")).hits) > 0
 
 
-def test_collections_of_different_analysers_are_not_taken_for_one() -> None:
-    with indexed(NOTES) as first, indexed(TICKETS, {"analyser": "simple"}) as second:
-        with pytest.raises(MismatchError, match="different analysers"):
-            search_several([first, second], "commit", Asking(mode="bm25"))
-        assert search_several([first, second], "commit", across="rrf").hits
+def test_collections_of_different_analyzers_are_not_taken_for_one() -> None:
+    with indexed(NOTES) as first, indexed(TICKETS, {"analyzer": "simple"}) as second:
+        with pytest.raises(MismatchError, match="different analyzers"):
+            search_multi([first, second], "commit", SearchOptions(mode="bm25"))
+        assert search_multi([first, second], "commit", across="rrf").hits
 
 
-def test_what_cannot_be_asked_is_refused(several: Several) -> None:
+def test_what_cannot_be_asked_is_refused(several: MultiIndex) -> None:
     with pytest.raises(InvalidInputError, match="k must be"):
-        several.search("commit", Asking(k=0))
+        several.search("commit", SearchOptions(k=0))
     with pytest.raises(InvalidInputError, match="joined by 'sum'"):
         several.search("commit", across="sum")
     with pytest.raises(InvalidInputError, match="no index"):
-        Several([])
+        MultiIndex([])
     with pytest.raises(InvalidInputError, match="as a list"):
-        Several("notes")
+        MultiIndex("notes")
     with pytest.raises(InvalidInputError, match="named twice"):
-        Several(["notes", "notes"])
+        MultiIndex(["notes", "notes"])

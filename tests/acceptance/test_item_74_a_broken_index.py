@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from dictated import Dictated
-from indexed import GIT, indexed
-from twofold import Index, Several, TwofoldError, search_several
+from support.indexes import GIT, indexed
+from support.scripted_reranker import Dictated
+from twofold import Index, MultiIndex, TwofoldError, search_multi
 from twofold.domain.errors import CorruptError, ModelError, NotFoundError
 from twofold.domain.types import Vectors
-from twofold.models.hashing import HashingEmbedder
-from twofold.searcher import Asking
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.search.engine import SearchOptions
 
 ACROSS = ("global", "rrf", "rerank")
-REREAD = Asking(rerank=Dictated({"commit": 0.9}))
+REREAD = SearchOptions(rerank=Dictated({"commit": 0.9}))
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def on_disk(where: Path, documents: int = 5) -> Index:
 
 
 def damage(where: Path) -> None:
-    """Overwrite the catalogue of an index, as a failing disk may."""
-    catalogue = where / "catalog.sqlite3"
-    catalogue.write_bytes(b"\x55" * catalogue.stat().st_size)
+    """Overwrite the catalog of an index, as a failing disk may."""
+    catalog = where / "catalog.sqlite3"
+    catalog.write_bytes(b"\x55" * catalog.stat().st_size)
 
 
 @pytest.mark.parametrize("across", ACROSS)
@@ -40,7 +40,7 @@ def test_an_index_that_is_broken_while_open_leaves_the_others_results_and_a_warn
     on_disk(tmp_path / "kb").close()
     with Index(tmp_path / "kb", embedder=HashingEmbedder()) as broken:
         damage(tmp_path / "kb")
-        found = search_several({"good": good, "broken": broken}, "undo the last commit", REREAD, across)
+        found = search_multi({"good": good, "broken": broken}, "undo the last commit", REREAD, across)
 
     assert found.hits
     assert {hit.collection for hit in found.hits} == {"good"}
@@ -53,7 +53,7 @@ def test_an_index_that_cannot_be_opened_is_named(good: Index, tmp_path: Path, ac
     on_disk(tmp_path / "kb").close()
     damage(tmp_path / "kb")
     asked: dict[str, Index | Path] = {"good": good, "broken": tmp_path / "kb", "nowhere": tmp_path / "none"}
-    with Several(asked) as several:
+    with MultiIndex(asked) as several:
         found = several.search("undo the last commit", REREAD, across)
 
         assert [(lost.name, type(lost.error)) for lost in several.lost] == [
@@ -73,7 +73,7 @@ def test_an_index_made_with_another_embedder_than_it_is_opened_with_is_left_out(
 ) -> None:
     on_disk(tmp_path / "kb").close()
     with Index(tmp_path / "kb", embedder=HashingEmbedder(64)) as other:
-        found = search_several({"good": good, "other": other}, "undo the last commit", REREAD, across)
+        found = search_multi({"good": good, "other": other}, "undo the last commit", REREAD, across)
 
     assert {hit.collection for hit in found.hits} == {"good"}
     assert "made with the embedder" in found.degraded[0]
@@ -87,8 +87,8 @@ def test_an_index_whose_model_is_gone_is_left_out_of_those_that_are_searched_eac
 
     with indexed(GIT, embedder=Gone(64)) as other:
         asked = {"good": good, "other": other}
-        found = search_several(asked, "undo the last commit", Asking(mode="semantic"), "rrf")
-        both = search_several(asked, "undo the last commit", across="rrf")
+        found = search_multi(asked, "undo the last commit", SearchOptions(mode="semantic"), "rrf")
+        both = search_multi(asked, "undo the last commit", across="rrf")
 
     assert {hit.collection for hit in found.hits} == {"good"}
     assert found.degraded == ("collection other unavailable: the model is gone.",)
@@ -99,23 +99,23 @@ def test_an_index_whose_model_is_gone_is_left_out_of_those_that_are_searched_eac
 @pytest.mark.parametrize("across", ACROSS)
 def test_where_all_are_broken_the_last_error_is_raised(tmp_path: Path, across: str) -> None:
     with pytest.raises(TwofoldError, match="no index"):
-        search_several([tmp_path / "none", tmp_path / "nobody"], "commit", across=across)
+        search_multi([tmp_path / "none", tmp_path / "nobody"], "commit", across=across)
     on_disk(tmp_path / "kb").close()
     with Index(tmp_path / "kb", embedder=HashingEmbedder()) as broken:
         damage(tmp_path / "kb")
         with pytest.raises(CorruptError, match="damaged"):
-            search_several([tmp_path / "none", broken], "commit", REREAD, across)
+            search_multi([tmp_path / "none", broken], "commit", REREAD, across)
 
 
 @pytest.mark.parametrize("across", ACROSS)
 def test_a_broken_index_is_an_error_where_failures_are_to_be_raised(good: Index, tmp_path: Path, across: str) -> None:
-    strict = Asking(rerank=REREAD.rerank, settings={"search.on_failure": "raise"})
+    strict = SearchOptions(rerank=REREAD.rerank, settings={"search.on_failure": "raise"})
     with pytest.raises(NotFoundError):
-        search_several([good, tmp_path / "none"], "commit", strict, across)
+        search_multi([good, tmp_path / "none"], "commit", strict, across)
 
 
 def test_one_index_alone_is_searched_as_ever(good: Index) -> None:
-    (found,) = [search_several([good], "undo the last commit")]
+    (found,) = [search_multi([good], "undo the last commit")]
 
     assert [(hit.source, hit.score) for hit in found.hits] == [
         (hit.source, hit.score) for hit in good.search("undo the last commit").hits
@@ -130,7 +130,7 @@ def test_indexes_that_are_named_are_opened_and_closed_again(tmp_path: Path, monk
         with Index(name) as index:
             index.add(f"a commit of {name}", source="same.txt")
 
-    found = search_several(["a", "b"], "commit", Asking(mode="bm25"))
+    found = search_multi(["a", "b"], "commit", SearchOptions(mode="bm25"))
 
     assert [(hit.collection, hit.source) for hit in found.hits] == [("a", "same.txt"), ("b", "same.txt")]
     with Index("a") as index:

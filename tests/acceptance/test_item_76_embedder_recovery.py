@@ -9,8 +9,8 @@ from twofold import Index
 from twofold.domain.errors import MissingExtraError, ModelError, ModelUnavailableError
 from twofold.domain.ports import Embedder
 from twofold.domain.types import Vectors
-from twofold.models.hashing import HashingEmbedder
-from twofold.models.recovering import REST_SECONDS, RecoveringEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.models.lazy import REST_SECONDS, RecoveringEmbedder
 
 
 class Breaking(HashingEmbedder):

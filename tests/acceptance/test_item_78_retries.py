@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from chatting import finished, piece
-from indexed import GIT, indexed
-from serving import Answered, Asked, embeddings, reranking, serving
+from support.fake_llm_server import finished, piece
+from support.http_server import Answered, Asked, embeddings, reranking, serving
+from support.indexes import GIT, indexed
 from twofold import Index
 from twofold.domain.errors import InvalidInputError, ModelError, ModelUnavailableError
 from twofold.domain.retry import RetryPlan
@@ -67,7 +67,7 @@ def pauses(caplog: pytest.LogCaptureFixture) -> list[float]:
 def opened(address: str, **settings: object) -> Index:
     """Open an index in memory whose embedder is a server's."""
     given = {name.replace("__", "."): value for name, value in settings.items()}
-    base = {"embedder": f"{address}#hashing&dimensions=64", "patience.backoff_seconds": MILLISECOND}
+    base = {"embedder": f"{address}#hashing&dimensions=64", "retries.backoff_seconds": MILLISECOND}
     return Index(":memory:", overrides={**base, **given})
 
 
@@ -85,13 +85,13 @@ def test_the_profile_that_says_so_asks_up_to_four_times_after_1_2_and_4_units(
 
 def test_that_profile_begins_with_a_second() -> None:
     with Index(":memory:", overrides={"profile": "aanae", "embedder": "hashing"}) as index:
-        patience = index.settings.patience
+        retries = index.settings.retries
 
-    assert (patience.retries, patience.backoff_seconds) == (3, 1.0)
-    assert RetryPlan(patience.retries, patience.backoff_seconds).pauses() == (1.0, 2.0, 4.0)
+    assert (retries.count, retries.backoff_seconds) == (3, 1.0)
+    assert RetryPlan(retries.count, retries.backoff_seconds).pauses() == (1.0, 2.0, 4.0)
 
 
-@pytest.mark.parametrize("settings", [{}, {"patience__retries": 0}])
+@pytest.mark.parametrize("settings", [{}, {"retries__count": 0}])
 def test_by_default_and_with_no_retries_a_server_is_asked_once(
     busy: Busy, address: str, settings: dict[str, object], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -108,7 +108,7 @@ def test_by_default_and_with_no_retries_a_server_is_asked_once(
 def test_a_question_is_embedded_by_the_try_that_succeeds(
     busy: Busy, address: str, retries: int, calls: int, mode: str
 ) -> None:
-    with opened(address, patience__retries=retries) as index:
+    with opened(address, retries__count=retries) as index:
         index.add("undo the last commit", source="a.md")
         busy.asked.clear()
         busy.refusals = 2
@@ -123,14 +123,14 @@ def test_settings_of_one_search_hold_for_it(busy: Busy, address: str, caplog: py
     with opened(address) as index:
         index.add("undo the last commit", source="a.md")
         busy.refusals = 2
-        result = index.search("undo commit", settings={"patience.retries": 2})
+        result = index.search("undo commit", settings={"retries.count": 2})
 
     assert result.degraded == ()
     assert pauses(caplog) == [0.001, 0.002]
 
 
 def test_a_reranker_is_asked_again(busy: Busy, address: str, caplog: pytest.LogCaptureFixture) -> None:
-    settings = {"rerank.model": f"{address}#m", "patience.retries": 3, "patience.backoff_seconds": MILLISECOND}
+    settings = {"rerank.model": f"{address}#m", "retries.count": 3, "retries.backoff_seconds": MILLISECOND}
     index = indexed(GIT, settings)
     busy.refusals = 2
     result = index.search("undo the last commit")
@@ -151,7 +151,7 @@ def test_a_reranker_without_retries_is_asked_once_and_the_result_says_so(busy: B
 
 @pytest.mark.parametrize(("retries", "calls"), [(0, 1), (1, 2), (2, 3)])
 def test_a_generator_is_asked_again(busy: Busy, address: str, retries: int, calls: int) -> None:
-    settings = {"generator": f"{address}#m", "patience.retries": retries, "patience.backoff_seconds": MILLISECOND}
+    settings = {"generator": f"{address}#m", "retries.count": retries, "retries.backoff_seconds": MILLISECOND}
     index = indexed(GIT, settings)
     busy.refusals = 2
     answer = index.ask("How do I undo the last commit?")
@@ -164,8 +164,8 @@ def test_a_generator_is_asked_again(busy: Busy, address: str, retries: int, call
 def test_a_generator_that_rewrites_the_question_is_asked_again(
     busy: Busy, address: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings = {"generator": f"{address}#m", "rewrite.hyde": True, "patience.retries": 1}
-    index = indexed(GIT, {**settings, "patience.backoff_seconds": MILLISECOND})
+    settings = {"generator": f"{address}#m", "query_expansion.hyde": True, "retries.count": 1}
+    index = indexed(GIT, {**settings, "retries.backoff_seconds": MILLISECOND})
     busy.refusals = 1
     result = index.search("undo the last commit")
 
@@ -176,7 +176,7 @@ def test_a_generator_that_rewrites_the_question_is_asked_again(
 
 def test_a_server_may_say_how_long_to_wait(busy: Busy, address: str, caplog: pytest.LogCaptureFixture) -> None:
     busy.status, busy.retry_after = 429, "0"
-    with opened(address, patience__retries=2, patience__backoff_seconds=60.0) as index:
+    with opened(address, retries__count=2, retries__backoff_seconds=60.0) as index:
         busy.refusals = 2
         index.add("undo the last commit", source="a.md")
 
@@ -185,7 +185,7 @@ def test_a_server_may_say_how_long_to_wait(busy: Busy, address: str, caplog: pyt
 
 def test_what_will_not_pass_is_not_asked_again(busy: Busy, address: str) -> None:
     busy.status = 403
-    with opened(address, patience__retries=3) as index:
+    with opened(address, retries__count=3) as index:
         busy.refusals = 1
         with pytest.raises(ModelError, match="answered 403"):
             index.add("undo the last commit", source="a.md")
@@ -195,7 +195,7 @@ def test_what_will_not_pass_is_not_asked_again(busy: Busy, address: str) -> None
 
 def test_the_command_line_says_that_it_waits(busy: Busy, address: str, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("Undo the last commit.\n")
-    chosen = {"EMBEDDER": f"{address}#hashing", "PATIENCE__RETRIES": "2", "PATIENCE__BACKOFF_SECONDS": "0.001"}
+    chosen = {"EMBEDDER": f"{address}#hashing", "RETRIES__COUNT": "2", "RETRIES__BACKOFF_SECONDS": "0.001"}
     surroundings = {**os.environ, **{f"TWOFOLD_{name}": value for name, value in chosen.items()}}
     command = [sys.executable, "-m", "twofold", "sync", str(tmp_path), "-i", "n", "--json"]
     busy.refusals = 2
@@ -207,7 +207,7 @@ def test_the_command_line_says_that_it_waits(busy: Busy, address: str, tmp_path:
     assert [float(pause) for pause in PAUSE.findall(done.stderr)] == [0.001, 0.002]
 
 
-@pytest.mark.parametrize("settings", [{"patience.retries": 9, "patience.backoff_seconds": 60.0}])
+@pytest.mark.parametrize("settings", [{"retries.count": 9, "retries.backoff_seconds": 60.0}])
 def test_pauses_of_hours_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(InvalidInputError, match="longer than 300 s"):
         Index(":memory:", overrides={"embedder": "hashing", **settings})

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from indexed import GIT, indexed, sources
+from support.indexes import GIT, indexed, sources
 from twofold import Index
+from twofold.config.load import load_settings
 from twofold.domain.errors import InvalidInputError, ModelError
-from twofold.settings import load_settings
 
 
 def test_offline_is_a_setting_of_the_environment() -> None:
@@ -33,14 +33,14 @@ def test_a_model_that_is_not_here_is_not_fetched_and_how_to_get_it_is_said() -> 
         index.add("some words", source="a")
 
     assert "switched off" in refused.value.message
-    assert refused.value.remedy
+    assert refused.value.hint
 
 
 def test_a_distant_server_is_refused_and_one_on_this_machine_is_not() -> None:
     with pytest.raises(ModelError, match="switched off"):
         indexed(GIT).search("merge", rerank="https://example.com/v1#m")
 
-    result = indexed(GIT).search("merge", rerank="http://127.0.0.1:9/v1#m", settings={"patience.retries": 0})
+    result = indexed(GIT).search("merge", rerank="http://127.0.0.1:9/v1#m", settings={"retries.count": 0})
     assert sources(result)[0] == "merge.md"
     assert result.degraded[0].startswith("rerank unavailable: ")
 
@@ -72,7 +72,7 @@ def test_an_index_of_words_is_reranked_and_answers_and_says_why_it_has_no_meanin
     assert (result.mode, result.degraded, result.hits[0].source) == ("bm25", (), "merge.md")
     assert result.rerank is not None
     assert "two parents" in answer.text
-    assert "reindex --embedder" in refused.value.remedy
+    assert "reindex --embedder" in refused.value.hint
 
 
 def test_an_index_of_words_gets_vectors_when_a_model_is_there(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from indexed import GIT, indexed
+from support.indexes import GIT, indexed
 from twofold.domain.ports import Scale
-from twofold.models.scales import relevance_of
+from twofold.models.score_scale import relevance_of
 from twofold.ranking.confidence import confidence
 
 
@@ -32,5 +32,5 @@ def test_a_question_that_nothing_answers_is_less_sure_than_one_that_is_answered(
 
 def test_scores_that_only_order_have_no_confidence() -> None:
     with indexed(GIT) as index:
-        for settings in ({"fusion.form": "rrf"}, {"fusion.form": "convex"}, {"search.mode": "bm25"}):
+        for settings in ({"fusion.method": "rrf"}, {"fusion.method": "convex"}, {"search.mode": "bm25"}):
             assert index.search("undo the last commit", settings=settings).confidence is None

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from twofold import Index
 from twofold.cli.app import application
-from twofold.evaluate.by_answer import holds_answer, normalized
+from twofold.evaluation.answer_text import holds_answer, normalized
 
 Run = Callable[..., Result]
 TAILS = {

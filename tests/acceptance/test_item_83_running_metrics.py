@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.metrics import LAST, MOST_NAMES, OTHERS, DocumentCounts, Meter, Times, percentile
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.search.metrics import LAST, MAX_NAMES, OTHERS, DocumentCounts, Meter, Times, percentile
 
 STAGES = {"embed": 50.0, "dense": 100.0, "rerank": 30.0, "fuse": 5.0, "synthesise": 50.0}
 
@@ -108,14 +108,14 @@ def test_means_are_of_all_and_percentiles_of_the_last_thousand() -> None:
 
 def test_names_without_end_are_counted_together() -> None:
     meter = Meter()
-    for number in range(10 * MOST_NAMES):
+    for number in range(10 * MAX_NAMES):
         meter.record({f"stage {number}": 1.0})
         meter.record_error(f"kind {number}")
     metrics = meter.snapshot()
 
-    assert len(metrics.stages) == len(metrics.errors) == MOST_NAMES + 1
-    assert metrics.stages[OTHERS].count == metrics.errors[OTHERS] == 9 * MOST_NAMES
-    assert metrics.queries == 20 * MOST_NAMES
+    assert len(metrics.stages) == len(metrics.errors) == MAX_NAMES + 1
+    assert metrics.stages[OTHERS].count == metrics.errors[OTHERS] == 9 * MAX_NAMES
+    assert metrics.queries == 20 * MAX_NAMES
 
 
 def test_many_threads_lose_no_query() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from indexed import indexed
-from twofold.pipeline.plan import MODES
+from support.indexes import indexed
+from twofold.search.plan import MODES
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from twofold import Index, Settings
 from twofold.cli.app import application
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"
 
@@ -86,8 +86,8 @@ def test_high_precision(tmp_path: Path) -> None:
     settings = read(tmp_path, HIGH_PRECISION)
 
     assert (settings.profile, settings.search.k, settings.search.mode) == ("orchestrator", 3, "hybrid")
-    assert (settings.fusion.form, settings.fusion.dense_weight) == ("weighted_sum", 0.5)
-    assert (settings.rerank.model, settings.rerank.candidates, settings.rerank.keep) == (CROSS_ENCODER, 20, 3)
+    assert (settings.fusion.method, settings.fusion.dense_weight) == ("weighted_sum", 0.5)
+    assert (settings.rerank.model, settings.rerank.candidates, settings.rerank.top_n) == (CROSS_ENCODER, 20, 3)
     assert (settings.rerank.threshold, settings.rerank.weight) == (0.5, 1.0)
 
 
@@ -95,7 +95,7 @@ def test_high_recall(tmp_path: Path) -> None:
     settings = read(tmp_path, HIGH_RECALL)
 
     assert (settings.profile, settings.search.k, settings.search.mode) == ("orchestrator", 10, "hybrid")
-    assert (settings.fusion.form, settings.fusion.dense_weight) == ("weighted_sum", 0.7)
+    assert (settings.fusion.method, settings.fusion.dense_weight) == ("weighted_sum", 0.7)
     assert settings.rerank.model == "none"
 
 
@@ -120,9 +120,9 @@ def test_the_whole_tree_and_where_each_value_came_from(tmp_path: Path) -> None:
         "boost.patterns": ([r"ERR-\d{3,6}", r"CASE-\d+"], f"{path}: retrieval.domain_boost.code_patterns"),
         "rerank.model": (CROSS_ENCODER, f"{path}: retrieval.reranking.model"),
         "rerank.candidates": (30, f"{path}: retrieval.reranking.top_k_initial"),
-        "rerank.keep": (6, f"{path}: retrieval.reranking.top_k_final"),
+        "rerank.top_n": (6, f"{path}: retrieval.reranking.top_k_final"),
         "rerank.threshold": (0.4, f"{path}: retrieval.reranking.relevance_threshold"),
-        "answer.tokens": (6000, f"{path}: llm.max_context_tokens"),
+        "answer.context_tokens": (6000, f"{path}: llm.max_context_tokens"),
         "answer.template": ("Document {index}: {filename}\n\n{content}\n", f"{path}: llm.context_template"),
     }
     assert resolved["unused"] == []
@@ -139,7 +139,7 @@ def test_a_boost_that_is_off_has_no_patterns(tmp_path: Path) -> None:
 def test_the_presets_are_profiles_of_ours_too() -> None:
     precise, recall, fast = (of_an_index(overrides={"profile": name}) for name in ("precise", "recall", "fast"))
 
-    assert (precise.search.k, precise.fusion.dense_weight, precise.rerank.keep) == (3, 0.5, 3)
+    assert (precise.search.k, precise.fusion.dense_weight, precise.rerank.top_n) == (3, 0.5, 3)
     assert (precise.rerank.model, precise.rerank.threshold) == (CROSS_ENCODER, 0.5)
     assert (recall.search.k, recall.fusion.dense_weight, recall.rerank.model) == (10, 0.7, "none")
     assert (fast.search.k, fast.search.mode, fast.rerank.model) == (5, "semantic", "none")

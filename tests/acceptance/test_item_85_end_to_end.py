@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dictated import Dictated
-from indexed import indexed, sources
-from twofold.pipeline.results import SearchResult
+from support.indexes import indexed, sources
+from support.scripted_reranker import Dictated
+from twofold.search.result import SearchResult
 
 TEXTS = {
     "a.md": "The fix for ERR-12345 is a restart of the service.",
@@ -55,7 +55,7 @@ def test_item_85_high_recall_weighs_and_does_not_rerank(tmp_path: Path, monkeypa
     assert len(result.hits) == 3
 
 
-def test_item_86_flags_search_by_words_with_five_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_item_86_flags_search_by_words_with_five_neighbors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = searched(tmp_path, monkeypatch, FLAGS)
 
     assert (result.mode, result.profile) == ("bm25", "localgpt-ui")
@@ -65,12 +65,12 @@ def test_item_86_flags_search_by_words_with_five_neighbours(tmp_path: Path, monk
 @pytest.mark.parametrize(("norm", "value"), [("max", 1.0), ("minmax", 1.0), ("none", None)])
 def test_c5_a_single_hit_is_never_nothing(norm: str, value: float | None) -> None:
     index = indexed({"only.md": "zebra", "other.md": "horse"})
-    settings = {"fusion.form": "linear", "fusion.lexical_norm": norm}
+    settings = {"fusion.method": "linear", "fusion.lexical_norm": norm}
     hit = index.search("zebra", settings=settings).hits[0]
 
     assert hit.source == "only.md"
     assert hit.trace.lexical is not None
-    assert hit.trace.lexical.normalised == (hit.trace.lexical.raw if value is None else value) > 0.0
+    assert hit.trace.lexical.normalized == (hit.trace.lexical.raw if value is None else value) > 0.0
 
 
 def test_c6_a_cosine_stays_as_it_is_and_bm25_is_divided_by_its_best() -> None:
@@ -80,6 +80,6 @@ def test_c6_a_cosine_stays_as_it_is_and_bm25_is_divided_by_its_best() -> None:
     for hit in result.hits:
         assert hit.trace.lexical is not None
         assert hit.trace.dense is not None
-        assert hit.trace.lexical.normalised == pytest.approx(hit.trace.lexical.raw / best)
-        assert hit.trace.dense.normalised == max(0.0, hit.trace.dense.raw)
+        assert hit.trace.lexical.normalized == pytest.approx(hit.trace.lexical.raw / best)
+        assert hit.trace.dense.normalized == max(0.0, hit.trace.dense.raw)
         assert hit.trace.lexical.weight == hit.trace.dense.weight == 0.5

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from twofold import Index, Settings
 from twofold.cli.app import application
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"
 FLAGS = {
@@ -92,7 +92,7 @@ def test_each_flag_has_its_setting(tmp_path: Path) -> None:
          "aiRerank": True},
     )  # fmt: skip
 
-    assert (settings.search.mode, settings.search.depth, settings.search.window) == ("semantic", "33", 2)
+    assert (settings.search.mode, settings.search.candidates, settings.search.context_window) == ("semantic", "33", 2)
     assert (settings.rerank.candidates, settings.rerank.model) == (15, CROSS_ENCODER)
     assert settings.fusion.dense_weight == 0.9
 
@@ -100,16 +100,16 @@ def test_each_flag_has_its_setting(tmp_path: Path) -> None:
 def test_the_maps_as_they_stand(tmp_path: Path) -> None:
     settings = read(tmp_path, MAPS)
 
-    assert (settings.profile, settings.search.mode, settings.search.depth) == ("localgpt", "hybrid", "20")
-    assert (settings.search.k, settings.search.window) == (10, 5)
-    assert (settings.fusion.form, settings.fusion.dense_weight) == ("linear", 0.7)
+    assert (settings.profile, settings.search.mode, settings.search.candidates) == ("localgpt", "hybrid", "20")
+    assert (settings.search.k, settings.search.context_window) == (10, 5)
+    assert (settings.fusion.method, settings.fusion.dense_weight) == ("linear", 0.7)
     assert (settings.rerank.model, settings.rerank.fallback) == (CROSS_ENCODER, CROSS_ENCODER)
-    assert (settings.rerank.keep, settings.rerank.candidates, settings.rerank.weight) == (10, 20, 1.0)
+    assert (settings.rerank.top_n, settings.rerank.candidates, settings.rerank.weight) == (10, 20, 1.0)
     assert (settings.batch.embed, settings.batch.rerank, settings.search.max_results) == (32, 16, 100)
-    assert (settings.cache.size, settings.cache.seconds, settings.cache.similarity) == (1000, 300.0, 0.98)
-    patience = settings.patience
-    assert (patience.embed_seconds, patience.retrieve_seconds) == (30.0, 60.0)
-    assert (patience.rerank_seconds, patience.generate_seconds) == (30.0, 120.0)
+    assert (settings.cache.size, settings.cache.ttl_seconds, settings.cache.semantic_threshold) == (1000, 300.0, 0.98)
+    timeouts = settings.timeouts
+    assert (timeouts.embed_seconds, timeouts.retrieve_seconds) == (30.0, 60.0)
+    assert (timeouts.rerank_seconds, timeouts.generate_seconds) == (30.0, 120.0)
 
 
 def test_what_the_maps_say_in_vain_is_named(tmp_path: Path) -> None:
@@ -129,4 +129,4 @@ def test_switches_that_are_off_leave_their_parts_out(tmp_path: Path) -> None:
     off = {"ai_rerank": False, "cache_enabled": False, "late_chunking": {"enabled": False, "window_size": 5}}
     settings = read(tmp_path, {**MAPS, "RETRIEVAL_CONFIG": {**MAPS["RETRIEVAL_CONFIG"], **off}})
 
-    assert (settings.rerank.model, settings.cache.size, settings.search.window) == ("none", 0, 0)
+    assert (settings.rerank.model, settings.cache.size, settings.search.context_window) == ("none", 0, 0)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from support.api_client import Visit, visiting
 from twofold.index import Index
-from visiting import Visit, visiting
 
 BODY = b"""{
   "query": "What is dbt?",
@@ -55,5 +55,5 @@ def test_the_scores_are_those_of_its_profile(visit: Visit) -> None:
 def test_the_routes_of_twofolds_own_count_too(visit: Visit) -> None:
     found = visit.client.post("/v1/indexes/default/search", json={"query": "dbt", "filter": "type == '.sql'"}).json()
 
-    assert set(found["counts"]) == {"retrieved", "after_filter", "after_rerank"}
-    assert found["counts"]["after_rerank"] == len(found["hits"])
+    assert set(found["counts"]) == {"retrieved", "after_filter", "returned"}
+    assert found["counts"]["returned"] == len(found["hits"])

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
-from indexed import GIT, Mute, indexed
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
+from support.indexes import GIT, Mute, indexed
 from twofold import Index
 from twofold.compat.aanae import match_chunks, run_simple_rag
 from twofold.compat.knowledge_bases import KBManager
@@ -15,11 +15,11 @@ from twofold.compat.parts import BM25Retriever as WordRetriever
 from twofold.compat.parts import DenseRetriever, HybridRetriever
 from twofold.compat.voicevault import BM25Retriever
 from twofold.domain.errors import InvalidInputError, ModelError
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 SAID = "Undo the last commit with git reset."
 QUESTION = "How do I undo the last commit?"
-CONFIG: dict[str, object] = {"ai_rerank": False, "answer.threshold": 0.0}
+CONFIG: dict[str, object] = {"ai_rerank": False, "answer.min_answerability": 0.0}
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_knowledge_bases_are_filled_and_their_retrievers_reloaded(
 
 
 def test_aanae_matches_chunks_and_answers(model: str, heard: list[Heard]) -> None:
-    settings = {"search.gates": "()", "answer.threshold": 0.0, "rerank.model": "none"}
+    settings = {"search.default_filter": "()", "answer.min_answerability": 0.0, "rerank.model": "none"}
     with indexed(GIT) as index:
         matched = match_chunks(index, "undo the last commit", 1, settings=settings)
         made = run_simple_rag(index, "undo the last commit", top_n=2, llm=model, settings=settings)

@@ -8,7 +8,7 @@ import pytest
 from twofold import Index
 from twofold.compat.orchestrator import QueryRetrievalModule, RAGOrchestrator
 from twofold.domain.errors import InvalidInputError
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 REQUEST = """{
   "query": "What is dbt?",
@@ -94,7 +94,7 @@ def test_process_query_gives_documents_with_their_content(index: Index) -> None:
         {},
         {"query": 7},
         {"query": "x", "filters": "type"},
-        {"query": "x", "filters": {"colour": "red"}},
+        {"query": "x", "filters": {"color": "red"}},
         {"query": "x", "top_k": "many"},
         {"query": "x", "top_k": True},
         {"query": "x", "index": "../secret"},

@@ -7,7 +7,7 @@ import pytest
 
 from twofold.compat.modes import RAGPipeline, RetrievalMode
 from twofold.domain.errors import InvalidInputError
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 TEXTS = {
     "doc1.txt": "Machine learning is the study of programs that improve by experience.",
@@ -113,7 +113,7 @@ def test_results_are_json(hybrid: RAGPipeline) -> None:
     assert read["chunk"]["metadata"]["tags"] == ["a", "b"]
 
 
-def test_item_60_neighbours_are_the_context() -> None:
+def test_item_60_neighbors_are_the_context() -> None:
     with pipeline("bm25") as made:
         made.add_document("\n\n".join(f"Part {n} tells of the number {n}. " * 40 for n in range(6)), "long.txt")
         (alone,) = made.retrieve("number 3", top_k=1)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from indexed import GIT, indexed, sources
+from support.indexes import GIT, indexed, sources
 from twofold import Index
 from twofold.domain.errors import InvalidInputError, TwofoldError
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 EVIL = (
     "'; DROP TABLE documents; --",

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indexed import GIT, indexed
+from support.indexes import GIT, indexed
 from twofold import Index
 from twofold.compat.parts import BaseReranker, BaseRetriever, IndexRetriever, QueryTransformer, Registry
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Vectors, document_id
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 STASH = f"{document_id('stash.md')}_chunk_0"
 
@@ -100,7 +100,7 @@ def test_a_transformer_rewrites_the_question() -> None:
     with filled(registry) as index:
         found = index.search("shelve it", mode="bm25")
 
-    assert found.wordings == ("shelve it", "put aside it")
+    assert found.queries == ("shelve it", "put aside it")
     assert found.hits[0].source == "stash.md"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from indexed import GIT, indexed
+from support.indexes import GIT, indexed
 from twofold.cli.app import application
 
 
@@ -22,7 +22,7 @@ def test_the_doctor_looks_at_everything_and_names_a_remedy_where_something_is_wr
     checks = json.loads(done.stdout)
 
     assert {check["what"] for check in checks} >= {"python", "kernels", "sqlite", "model", "disk"}
-    assert all(check["remedy"] for check in checks if check["state"] == "fail")
+    assert all(check["hint"] for check in checks if check["state"] == "fail")
 
 
 def test_the_content_of_a_passage_can_be_looked_at(tmp_path: Path) -> None:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index
 from twofold.answer.types import REFUSAL
 from twofold.domain.errors import InvalidInputError
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 FACTS = ("The small kiln reaches 1060 degrees.", "It must cool to 90 degrees before the door is opened.")
 QUESTION = "How hot does the small kiln get?"
@@ -45,7 +45,7 @@ def index() -> Iterator[Index]:
 
 
 def settings(form: str) -> dict[str, object]:
-    return {"answer.threshold": 0.0, "answer.format": form}
+    return {"answer.min_answerability": 0.0, "answer.format": form}
 
 
 def test_prelims_are_short_facts_each_cited(index: Index, model: str, heard: list[Heard]) -> None:

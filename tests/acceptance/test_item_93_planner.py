@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index
 from twofold.answer.events import ChunkEvent, StageEvent
 from twofold.domain.errors import ModelError
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 FACT = "The small kiln reaches 1060 degrees."
 FALSE = "Paris has nine airports made of glass."
 QUESTION = "How hot does the small kiln get?"
-PLANNED: dict[str, object] = {"answer.threshold": 0.0, "answer.plan": True}
+PLANNED: dict[str, object] = {"answer.min_answerability": 0.0, "answer.plan": True}
 
 
 class Scripted:
@@ -70,7 +70,7 @@ def test_a_draft_that_they_do_not_is_written_again_once(index: Index) -> None:
 def test_a_model_is_asked_once_unless_it_is_to_plan(index: Index) -> None:
     model = Scripted(f"{FACT} {FALSE}")
     with chatting(model) as address:
-        answer = index.ask(QUESTION, llm=f"{address}#m", settings={"answer.threshold": 0.0})
+        answer = index.ask(QUESTION, llm=f"{address}#m", settings={"answer.min_answerability": 0.0})
 
     assert len(model.heard) == 1
     assert [one.supported for one in answer.sentences] == [True, False]

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from indexed import indexed, sources
+from support.indexes import indexed, sources
 from twofold import Index
 from twofold.domain.errors import InvalidInputError
-from twofold.pipeline.results import FilterSummary
 from twofold.query.filter_json import filter_from_json
+from twofold.search.result import FilterSummary
 
 LOUD = 20
 SQL = filter_from_json({"file_type": [".sql"]})
 QUIET = ["quiet/0.sql", "quiet/1.sql", "quiet/2.sql"]
-FIVE: Mapping[str, object] = {"search.depth": "5"}
+FIVE: Mapping[str, object] = {"search.candidates": "5"}
 LATE: Mapping[str, object] = {**FIVE, "search.filter_stage": "post"}
 
 
@@ -37,14 +37,14 @@ def test_before_the_cut_nothing_is_starved(index: Index, mode: str) -> None:
 
 def test_after_fusion_it_filters_what_the_arms_chose_and_counts_both_ways(index: Index) -> None:
     starved = index.search("dbt", k=5, mode="bm25", filter=SQL, settings=LATE)
-    deep = index.search("dbt", k=5, mode="bm25", filter=SQL, settings={**LATE, "search.depth": "100"})
+    deep = index.search("dbt", k=5, mode="bm25", filter=SQL, settings={**LATE, "search.candidates": "100"})
 
     assert (starved.hits, starved.filtered) == ((), FilterSummary(candidates=5, kept=0))
     assert (len(deep.hits), deep.filtered) == (3, FilterSummary(candidates=LOUD + 3, kept=3))
 
 
 def test_both_stages_agree_where_the_arms_reach_everything(index: Index) -> None:
-    early, late = ({"search.depth": "100", "search.filter_stage": stage} for stage in ("pre", "post"))
+    early, late = ({"search.candidates": "100", "search.filter_stage": stage} for stage in ("pre", "post"))
 
     found = [sorted(sources(index.search("dbt", k=5, filter=SQL, settings=one))) for one in (early, late)]
     assert found == [QUIET, QUIET]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from dictated import Dictated
+from support.scripted_reranker import Dictated
 from twofold import Index, SearchResult, load_settings
 from twofold.domain.ports import Scale
-from twofold.models.catalogue import MS_MARCO
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.catalog.entries import MS_MARCO
+from twofold.models.embedders.hashing import HashingEmbedder
 
 LOGITS = {"A": 3.0, "B": 0.1, "C": -0.8, "D": -0.9, "E": -5.0}
 
@@ -44,5 +44,5 @@ def test_a_threshold_on_relevance_is_taken_as_it_is(threshold: float, kept: str)
     assert "".join(hit.source for hit in result.hits) == kept
 
 
-def test_the_catalogues_cross_encoder_declares_logits() -> None:
+def test_the_catalogs_cross_encoder_declares_logits() -> None:
     assert MS_MARCO.scale is Scale.LOGIT

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from indexed import indexed
+from support.indexes import indexed
 from twofold import Index
-from twofold.models.catalogue import DEFAULT
-from twofold.models.files import is_present
+from twofold.models.catalog.entries import DEFAULT
+from twofold.models.catalog.files import is_present
 
 DOCUMENTS = {
     "lighthouse.md": "The lighthouse on Farrow Point was built of granite in 1841 and shows a white flash every ten "

@@ -1,15 +1,15 @@
-"""Contradiction C15 (items 57, 58, 59): whole documents in 6,000 tokens, a cut at 12,000 characters, neighbours."""
+"""Contradiction C15 (items 57, 58, 59): whole documents in 6,000 tokens, a cut at 12,000 characters, neighbors."""
 
-from chatting import Heard, Send, chatting, finished
+from support.fake_llm_server import Heard, Send, chatting, finished
 from twofold import Index
-from twofold.asker import answer_plan_of
-from twofold.models.hashing import HashingEmbedder
-from twofold.settings import load_settings
+from twofold.answer.engine import answer_plan_of
+from twofold.config.load import load_settings
+from twofold.models.embedders.hashing import HashingEmbedder
 
 PARAGRAPH = "The {0} valve opens at {1} bar. It is painted {0}, and it was made in {1}. " * 6
 TEXT = "\n\n".join(
-    f"# Valve {number}\n\n{PARAGRAPH.format(colour, number)}"
-    for number, colour in enumerate(("red", "blue", "green", "white", "black", "grey", "pink", "gold"))
+    f"# Valve {number}\n\n{PARAGRAPH.format(color, number)}"
+    for number, color in enumerate(("red", "blue", "green", "white", "black", "grey", "pink", "gold"))
 )
 
 
@@ -21,7 +21,7 @@ def told(**settings: object) -> str:
         heard.append(asked)
         send(finished())
 
-    own = {"answer.threshold": 0.0, **{key.replace("__", "."): value for key, value in settings.items()}}
+    own = {"answer.min_answerability": 0.0, **{key.replace("__", "."): value for key, value in settings.items()}}
     with Index(":memory:", embedder=HashingEmbedder()) as index, chatting(noting) as address:
         index.add(TEXT, source="valves.md")
         index.ask("blue valve", llm=f"{address}#m&context=100000", settings=own)
@@ -32,16 +32,21 @@ def test_each_profile_has_its_own_reading() -> None:
     names = ("orchestrator", "aanae", "localgpt")
     plans = {name: answer_plan_of(load_settings(overrides={"profile": name})) for name in names}
 
-    assert (plans["orchestrator"].budget.tokens, plans["orchestrator"].fit) == (6_000, "whole")
+    assert (plans["orchestrator"].budget.tokens, plans["orchestrator"].context_fit) == (6_000, "whole")
     assert plans["orchestrator"].template.startswith("Document {index}: {filename}\nSource: {source_type}\n")
     assert (plans["aanae"].budget.tokens, plans["aanae"].budget.characters) == (0, 12_000)
-    assert plans["aanae"].fit == "truncate"
-    assert load_settings(overrides={"profile": "localgpt"}).search.window == 5
+    assert plans["aanae"].context_fit == "truncate"
+    assert load_settings(overrides={"profile": "localgpt"}).search.context_window == 5
 
 
 def test_whole_passages_alone_or_a_cut_wherever_it_falls() -> None:
-    whole = told(answer__tokens=700, answer__template="{content}")
-    cut = told(answer__tokens=0, answer__characters=1_000, answer__fit="truncate", answer__template="{content}")
+    whole = told(answer__context_tokens=700, answer__template="{content}")
+    cut = told(
+        answer__context_tokens=0,
+        answer__context_characters=1_000,
+        answer__context_fit="truncate",
+        answer__template="{content}",
+    )
 
     assert whole.endswith("\n\n...")
     assert all(block in TEXT for block in whole.removesuffix("\n\n...").split("\n\n"))
@@ -58,7 +63,12 @@ def test_item_58_the_joined_passages_are_cut_at_12000_characters() -> None:
         heard.append(asked)
         send(finished())
 
-    own = {"answer.threshold": 0.0, "search.gates": "()", "rerank.model": "none", "answer.template": "{content}"}
+    own = {
+        "answer.min_answerability": 0.0,
+        "search.default_filter": "()",
+        "rerank.model": "none",
+        "answer.template": "{content}",
+    }
     overrides = {"chunk.size": 8192}
     with Index(":memory:", embedder=HashingEmbedder(), overrides=overrides) as index, chatting(noting) as address:
         for letter in "abc":
@@ -71,8 +81,8 @@ def test_item_58_the_joined_passages_are_cut_at_12000_characters() -> None:
     assert len({letter for letter in "abc" if letter * 43 in context}) == 3
 
 
-def test_neighbours_are_joined_and_never_repeated() -> None:
-    joined = told(search__k=1, search__window=1, answer__template="{content}", answer__tokens=0)
+def test_neighbors_are_joined_and_never_repeated() -> None:
+    joined = told(search__k=1, search__context_window=1, answer__template="{content}", answer__context_tokens=0)
 
     assert joined in TEXT
     assert joined.count("# Valve") >= 2
@@ -87,7 +97,11 @@ def test_a_model_s_own_room_is_never_exceeded() -> None:
 
     with Index(":memory:", embedder=HashingEmbedder()) as index, chatting(noting) as address:
         index.add(TEXT, source="valves.md")
-        index.ask("blue valve", llm=f"{address}#m&context=2048", settings={"answer.threshold": 0.0, "answer.tokens": 0})
+        index.ask(
+            "blue valve",
+            llm=f"{address}#m&context=2048",
+            settings={"answer.min_answerability": 0.0, "answer.context_tokens": 0},
+        )
 
     characters = sum(len(message["content"]) for message in heard[0].body["messages"])
     assert characters / 4 + heard[0].body["max_tokens"] <= 2_048

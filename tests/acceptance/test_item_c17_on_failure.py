@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index
+from twofold.answer.generate import UNGROUNDED
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors
-from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.generating import UNGROUNDED
+from twofold.models.embedders.hashing import HashingEmbedder
 
 SEMANTIC: dict[str, object] = {"search.mode": "semantic"}
 
@@ -64,7 +64,7 @@ def test_without_a_model_there_is_none_to_ask() -> None:
 
 def test_one_failing_arm_degrades_the_search_and_the_answer_stands() -> None:
     with broken() as index:
-        answer = index.ask("How tall is the tower?", settings={"answer.threshold": 0.0})
+        answer = index.ask("How tall is the tower?", settings={"answer.min_answerability": 0.0})
 
     assert answer.citations[0].quote == "The tower is 330 metres tall."
     assert any("model is gone" in note for note in answer.degraded)

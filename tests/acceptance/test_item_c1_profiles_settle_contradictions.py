@@ -5,13 +5,13 @@ Also the values of items 20, 31, 35, 41, 42, 45, 46, 50 and 68.
 
 import pytest
 
-from indexed import GIT, indexed
+from support.indexes import GIT, indexed
 from twofold import Index, Settings
+from twofold.config.load import value_of
+from twofold.config.profiles import PROFILES
 from twofold.domain.types import MetadataValue
-from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.results import SearchResult
-from twofold.profiles import PROFILES
-from twofold.settings import value_of
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.search.result import SearchResult
 
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"
 
@@ -30,7 +30,11 @@ def of(profile: str, **more: object) -> Settings:
 
 def searched(profile: str, **more: object) -> SearchResult:
     """Search as a profile does, chosen for this search, without a reranker."""
-    settings = {"rerank.model": "none", "search.gates": "", **{k.replace("__", "."): v for k, v in more.items()}}
+    settings = {
+        "rerank.model": "none",
+        "search.default_filter": "",
+        **{k.replace("__", "."): v for k, v in more.items()},
+    }
     with indexed(GIT) as index:
         return index.search("undo the last commit", profile=profile, settings=settings)
 
@@ -41,7 +45,7 @@ def table(*keys: str) -> dict[str, tuple[object, ...]]:
 
 
 def test_c1_c4_c6_each_profile_fixes_its_fusion() -> None:
-    assert table("fusion.form", "fusion.lexical_norm", "fusion.dense_norm") == {
+    assert table("fusion.method", "fusion.lexical_norm", "fusion.dense_norm") == {
         "voicevault": ("rrf", "max", "clip"),
         "orchestrator": ("weighted_sum", "max", "clip"),
         "localgpt": ("linear", "max", "none"),
@@ -49,8 +53,8 @@ def test_c1_c4_c6_each_profile_fixes_its_fusion() -> None:
         "modes": ("linear", "max", "clip"),
         "aanae": ("additive", "max", "none"),
     }
-    assert of("voicevault").fusion.rank_constant == 60
-    assert of("balanced").fusion.form == "adaptive"
+    assert of("voicevault").fusion.rrf_k == 60
+    assert of("balanced").fusion.method == "adaptive"
 
 
 def test_c2_weights_live_in_the_profile() -> None:
@@ -63,14 +67,14 @@ def test_c2_weights_live_in_the_profile() -> None:
 
 
 def test_c3_the_two_defaults_of_one_system_are_two_profiles() -> None:
-    both = table("fusion.dense_weight", "search.depth", "search.mode", "rerank.candidates", "rerank.keep")
+    both = table("fusion.dense_weight", "search.candidates", "search.mode", "rerank.candidates", "rerank.top_n")
 
     assert both["localgpt"] == (0.7, "20", "hybrid", 20, 10)
     assert both["localgpt-ui"] == (0.5, "10", "bm25", 20, 0)
 
 
 def test_c8_depth_is_a_number_or_a_factor() -> None:
-    assert {name: depth for name, (depth,) in table("search.depth").items() if name != "modes"} == {
+    assert {name: depth for name, (depth,) in table("search.candidates").items() if name != "modes"} == {
         "voicevault": "20",
         "orchestrator": "20",
         "localgpt": "20",
@@ -87,7 +91,7 @@ def test_c14_how_much_of_a_conversation_is_carried_along() -> None:
 
 
 def test_c16_what_is_given_what_is_read_and_what_is_kept_are_three_settings() -> None:
-    assert table("search.k", "rerank.candidates", "rerank.keep") == {
+    assert table("search.k", "rerank.candidates", "rerank.top_n") == {
         "voicevault": (5, 20, 0),
         "orchestrator": (5, 20, 5),
         "localgpt": (10, 20, 10),
@@ -98,10 +102,10 @@ def test_c16_what_is_given_what_is_read_and_what_is_kept_are_three_settings() ->
 
 
 def test_c18_three_retries_begin_with_a_wait_of_one_second() -> None:
-    patience = of("aanae").patience
+    retries = of("aanae").retries
 
-    assert (patience.retries, patience.backoff_seconds) == (3, 1.0)
-    assert of("balanced").patience.retries == 0
+    assert (retries.count, retries.backoff_seconds) == (3, 1.0)
+    assert of("balanced").retries.count == 0
 
 
 def test_c20_the_default_is_hybrid_and_an_explicit_mode_wins() -> None:
@@ -115,12 +119,12 @@ def test_c20_the_default_is_hybrid_and_an_explicit_mode_wins() -> None:
 def test_c21_wordings_are_merged_by_best_score_or_by_rank() -> None:
     voicevault = of("voicevault")
 
-    assert (voicevault.rewrite.variants, voicevault.rewrite.merge) == (3, "best_score")
-    assert of("voicevault", rewrite__merge="rrf").rewrite.merge == "rrf"
+    assert (voicevault.query_expansion.multi_query, voicevault.query_expansion.merge) == (3, "best_score")
+    assert of("voicevault", query_expansion__merge="rrf").query_expansion.merge == "rrf"
 
 
 def test_c22_several_indexes_are_one_or_the_reranker_joins_them() -> None:
-    across = table("search.across")
+    across = table("search.multi_index_merge")
 
     assert (across["voicevault"], across["localgpt"]) == (("global",), ("rerank",))
 
@@ -206,7 +210,7 @@ def test_item_46_two_passages_of_a_page() -> None:
 def test_item_68_answers_are_kept_for_five_minutes() -> None:
     cache = of("localgpt").cache
 
-    assert (cache.size, cache.seconds, cache.similarity, cache.embeddings) == (100, 300, 0.98, 500)
+    assert (cache.size, cache.ttl_seconds, cache.semantic_threshold, cache.query_embeddings) == (100, 300, 0.98, 500)
     assert of("balanced").cache.size == 0
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from indexed import GIT, Counted, indexed
-from twofold.settings import load_settings
+from support.indexes import GIT, Counted, indexed
+from twofold.config.load import load_settings
 
 
 @pytest.mark.parametrize(

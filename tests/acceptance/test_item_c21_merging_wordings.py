@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatting import chatting, saying
-from exact_scores import Known
+from support.exact_scores import Known
+from support.fake_llm_server import chatting, saying
 from twofold import Index
-from twofold.pipeline.results import SearchResult
+from twofold.search.result import SearchResult
 
 TEXTS = {"p": "p: zeta zeta zeta", "q": "q: other other other", "r": "r: zeta other more"}
 COSINES = {"p": 0.9, "q": 0.8, "r": 0.4}
@@ -20,7 +20,7 @@ WORDINGS = ("zeta", "other")
 @pytest.fixture(scope="module")
 def index() -> Iterator[Index]:
     with chatting(saying(lambda _: "1. other")) as address:
-        said = {"analyser": "simple", "generator": f"{address}#m", "search.b": 0.0, "likeness.passages": 0}
+        said = {"analyzer": "simple", "generator": f"{address}#m", "search.b": 0.0, "prf.top_k": 0}
         with Index(":memory:", overrides=said, embedder=Known(COSINES, {"other": 0.5})) as made:
             for source, text in TEXTS.items():
                 made.add(text, source=source)
@@ -28,9 +28,9 @@ def index() -> Iterator[Index]:
 
 
 def searched(index: Index, merge: str, mode: str = "hybrid", form: str = "rrf") -> SearchResult:
-    said = {"rewrite.variants": 2, "rewrite.merge": merge, "fusion.form": form}
+    said = {"query_expansion.multi_query": 2, "query_expansion.merge": merge, "fusion.method": form}
     found = index.search("zeta", mode=mode, settings=said)
-    assert found.wordings == WORDINGS
+    assert found.queries == WORDINGS
     return found
 
 
@@ -44,5 +44,5 @@ def test_by_rank_each_wording_is_fused_first(index: Index) -> None:
 
 
 def test_a_merge_that_there_is_not_is_refused(index: Index) -> None:
-    with pytest.raises(Exception, match=r"rewrite\.merge"):
+    with pytest.raises(Exception, match=r"query_expansion\.merge"):
         searched(index, "worst")

@@ -1,12 +1,12 @@
-"""Checklist C22: VV merges collections before fusing, LG concatenates and reranks; `search.across` names the way."""
+"""Checklist C22: VV merges collections before fusing, LG concatenates and reranks; `search.multi_index_merge`."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from indexed import indexed
-from twofold import Index, Several
-from twofold.searcher import Asking
+from support.indexes import indexed
+from twofold import Index, MultiIndex
+from twofold.search.engine import SearchOptions
 
 CATS = {"a.txt": "the cat sat", "b.txt": "a cat and a cat", "c.txt": "cats sleep"}
 ONE_CAT = {"x.txt": "cat", "y.txt": "a dog ran", "z.txt": "a mat lay there"}
@@ -19,7 +19,7 @@ def both() -> Iterator[dict[str, Index]]:
 
 
 def test_by_rank_the_best_of_each_comes_first_and_the_trace_names_the_collections(both: dict[str, Index]) -> None:
-    with Several(both) as several:
+    with MultiIndex(both) as several:
         found = several.search("cat", across="rrf")
 
     own = {name: index.search("cat").hits for name, index in both.items()}
@@ -38,8 +38,8 @@ def test_by_rank_the_best_of_each_comes_first_and_the_trace_names_the_collection
 
 
 def test_as_one_the_scores_of_all_are_compared(both: dict[str, Index]) -> None:
-    with Several(both) as several:
-        found = several.search("cat", Asking(mode="bm25"), "global")
+    with MultiIndex(both) as several:
+        found = several.search("cat", SearchOptions(mode="bm25"), "global")
 
     assert [(hit.collection, hit.source) for hit in found.hits[:2]] == [("cats", "b.txt"), ("dogs", "x.txt")]
     assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
@@ -49,9 +49,9 @@ def test_by_rank_each_collection_keeps_its_own_settings() -> None:
     with (
         indexed(CATS, {"search.k": 1}) as cats,
         indexed(ONE_CAT, {"search.mode": "bm25"}) as dogs,
-        Several({"cats": cats, "dogs": dogs}) as several,
+        MultiIndex({"cats": cats, "dogs": dogs}) as several,
     ):
-        found = several.search("cat", across="rrf", asking=Asking(k=9))
+        found = several.search("cat", across="rrf", options=SearchOptions(k=9))
         fewer = several.search("cat", across="rrf")
 
     assert [hit.collection for hit in found.hits] == ["cats", "dogs", "cats", "cats"]
@@ -62,19 +62,19 @@ def test_by_rank_each_collection_keeps_its_own_settings() -> None:
 @pytest.mark.parametrize("across", ["global", "rrf"])
 def test_the_way_is_a_setting_of_the_first_index_or_of_the_search(across: str) -> None:
     with (
-        indexed(CATS, {"search.across": across}) as cats,
+        indexed(CATS, {"search.multi_index_merge": across}) as cats,
         indexed(ONE_CAT) as dogs,
-        Several({"cats": cats, "dogs": dogs}) as several,
+        MultiIndex({"cats": cats, "dogs": dogs}) as several,
     ):
         by_setting = several.search("cat")
-        asked = several.search("cat", Asking(settings={"search.across": "rrf"}))
+        asked = several.search("cat", SearchOptions(settings={"search.multi_index_merge": "rrf"}))
 
     assert (by_setting.fusion == "rrf") == (across == "rrf")
     assert asked.fusion == "rrf"
 
 
 def test_many_questions_are_joined_each_for_itself(both: dict[str, Index]) -> None:
-    with Several(both) as several:
+    with MultiIndex(both) as several:
         together = several.search_many(["cat", "dog ran"], across="rrf")
         alone = [several.search(question, across="rrf") for question in ("cat", "dog ran")]
 

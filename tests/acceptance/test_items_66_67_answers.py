@@ -4,9 +4,9 @@ from typing import Literal
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished
+from support.fake_llm_server import Heard, Send, chatting, finished
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.history import Turn, question_with_history
 
 ROLES: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
@@ -21,7 +21,12 @@ def conversation(profile: str) -> list[str]:
         heard.append(asked)
         send(finished())
 
-    settings = {"answer.threshold": 0.0, "search.gates": "()", "rerank.model": "none", "rerank.fallback": ""}
+    settings = {
+        "answer.min_answerability": 0.0,
+        "search.default_filter": "()",
+        "rerank.model": "none",
+        "rerank.fallback": "",
+    }
     with Index(":memory:", embedder=HashingEmbedder()) as index, chatting(noting) as address:
         index.add("The valve opens at 40 bar. It is made of brass.", source="valve.txt")
         index.ask("and of what is it made?", llm=f"{address}#m", history=SAID, profile=profile, settings=settings)
@@ -45,11 +50,11 @@ def test_a_follow_up_is_searched_for_with_what_was_said_before() -> None:
     with Index(":memory:", embedder=HashingEmbedder()) as index:
         index.add("The valve opens at 40 bar.", source="valve.txt")
         history = [Turn("user", "What about the valve?")]
-        found = index.search("and when?", history=history, settings={"rewrite.follow_up": "prepend"})
+        found = index.search("and when?", history=history, settings={"query.follow_up": "prepend"})
         carried = index.search("and when?", history=history)
-        answer = index.ask("and when?", history=history, settings={"answer.threshold": 0.0})
+        answer = index.ask("and when?", history=history, settings={"answer.min_answerability": 0.0})
 
-    assert found.wordings[1].split() == question_with_history("and when?", history).split()
-    assert carried.wordings == ("and when?", "What about the valve? when?")
+    assert found.queries[1].split() == question_with_history("and when?", history).split()
+    assert carried.queries == ("and when?", "What about the valve? when?")
     assert answer.citations[0].quote == "The valve opens at 40 bar."
     assert answer.question == "and when?"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from serving import embeddings, serving
+from support.http_server import embeddings, serving
 from twofold.domain.ports import Embedder
-from twofold.models.catalogue import DEFAULT
-from twofold.models.files import is_present
-from twofold.models.identities import identity_of
-from twofold.models.opening import open_embedder
+from twofold.models.catalog.entries import DEFAULT
+from twofold.models.catalog.files import is_present
+from twofold.models.catalog.identities import identity_of
+from twofold.models.embedders.factory import open_embedder
 from twofold.testing import EmbedderContract
 
 

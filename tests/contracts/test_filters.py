@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from making import entry, query, recipe, vector
-from twofold.domain.filters import And, Filter, Not, Op, Or, Test, fields_of, matches
-from twofold.domain.ports import Scope, Store, View
+from support.factories import entry, fingerprint, query, vector
+from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or, fields_of, matches
+from twofold.domain.ports import Scope, Snapshot, Store
 from twofold.domain.types import MetadataValue, Scalar
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
@@ -67,7 +67,7 @@ def drawn_metadata(draw: random.Random) -> dict[str, MetadataValue]:
 def drawn_filter(draw: random.Random, depth: int) -> Filter:
     kind = draw.choice(["test", "test", "and", "or", "not"]) if depth else "test"
     if kind == "test":
-        return Test(draw.choice(FIELDS), draw.choice(list(Op)), draw.choice(SCALARS))
+        return Condition(draw.choice(FIELDS), draw.choice(list(Operator)), draw.choice(SCALARS))
     if kind == "not":
         return Not(drawn_filter(draw, depth - 1))
     parts = tuple(drawn_filter(draw, depth - 1) for _ in range(draw.randint(0, 3)))
@@ -86,20 +86,26 @@ def evaluated(condition: Filter, fields: Mapping[str, MetadataValue]) -> bool:
     return any(compared(condition.op, one, condition.value) for one in (held if isinstance(held, tuple) else [held]))
 
 
-def compared(op: Op, held: Scalar, asked: Scalar) -> bool:
+def compared(op: Operator, held: Scalar, asked: Scalar) -> bool:
     texts = isinstance(held, str) and isinstance(asked, str)
     truths = isinstance(held, bool) and isinstance(asked, bool)
     numbers = not any(isinstance(one, str | bool) for one in (held, asked))
-    if op is Op.EXISTS:
+    if op is Operator.EXISTS:
         return True
-    if op is Op.PREFIX:
+    if op is Operator.PREFIX:
         return texts and str(held)[: len(str(asked))] == asked
-    if op is Op.CONTAINS:
+    if op is Operator.CONTAINS:
         return texts and str(held).find(str(asked)) >= 0
     if not (texts or truths or numbers):
         return False
     less, equal = held < asked, held == asked  # type: ignore[operator]
-    return {Op.EQ: equal, Op.LT: less, Op.LE: less or equal, Op.GT: not less and not equal, Op.GE: not less}[op]
+    return {
+        Operator.EQ: equal,
+        Operator.LT: less,
+        Operator.LE: less or equal,
+        Operator.GT: not less and not equal,
+        Operator.GE: not less,
+    }[op]
 
 
 @pytest.fixture(scope="module", params=["memory", "local"])
@@ -108,7 +114,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     made: Store = MemoryStore() if request.param == "memory" else LocalStore(tmp_path_factory.mktemp("filters") / "kb")
     draw = random.Random(43)  # noqa: S311
     endings = [".sql", ".MD", "", ".tar.gz", ".é"]
-    made.adopt(recipe())
+    made.ensure_fingerprint(fingerprint())
     for number in range(DOCUMENTS):
         own = [drawn_metadata(draw) for _ in range(PASSAGES)]
         name = f"f{number % 3}/{number}{endings[number % 5]}"
@@ -119,17 +125,17 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     made.close()
 
 
-def passing(view: View, condition: Filter) -> set[str]:
-    found = view.find_terms(query("word"), DOCUMENTS * PASSAGES, Scope(filter=condition))
+def passing(view: Snapshot, condition: Filter) -> set[str]:
+    found = view.search_bm25(query("word"), DOCUMENTS * PASSAGES, Scope(filter=condition))
     return {chunk.id for chunk in view.chunks(found.keys.tolist())}
 
 
-def passing_by_vector(view: View, condition: Filter) -> set[str]:
-    found = view.find_vector(vector("word"), DOCUMENTS * PASSAGES, Scope(filter=condition))
+def passing_by_vector(view: Snapshot, condition: Filter) -> set[str]:
+    found = view.search_vectors(vector("word"), DOCUMENTS * PASSAGES, Scope(filter=condition))
     return {chunk.id for chunk in view.chunks(found.keys.tolist())}
 
 
-def fields_in(view: View) -> Mapping[str, Mapping[str, MetadataValue]]:
+def fields_in(view: Snapshot) -> Mapping[str, Mapping[str, MetadataValue]]:
     return {chunk.id: fields_of(info, chunk) for info in view.documents() for chunk in view.chunks_of(info.id)}
 
 
@@ -157,11 +163,11 @@ TEXTS = [*SQL, *PATTERNS, *PATHS, *NAMES, *BYTES, *LARGE]
 ODD_NUMBERS: list[int | float] = [
     math.nan, math.inf, -math.inf, 10**400, -(10**400), 2**63, -(2**63), 2**64, 1e308, -0.0,
 ]  # fmt: skip
-INJECTIONS: list[Test] = [
-    *(Test(text, Op.EXISTS) for text in TEXTS),
-    *(Test(text, op, text) for text in TEXTS for op in (Op.EQ, Op.CONTAINS)),
-    *(Test(field, op, text) for text in TEXTS for field in ("name", "source") for op in Op),
-    *(Test("weight", op, number) for number in ODD_NUMBERS for op in Op),
+INJECTIONS: list[Condition] = [
+    *(Condition(text, Operator.EXISTS) for text in TEXTS),
+    *(Condition(text, op, text) for text in TEXTS for op in (Operator.EQ, Operator.CONTAINS)),
+    *(Condition(field, op, text) for text in TEXTS for field in ("name", "source") for op in Operator),
+    *(Condition("weight", op, number) for number in ODD_NUMBERS for op in Operator),
 ]
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from chatting import ENDLESS, chatting, obliging
+from support.fake_llm_server import ENDLESS, chatting, obliging
 from twofold.domain.errors import ModelError
 from twofold.domain.generators import Generator, GeneratorIdentity, Message, complete
-from twofold.models.generator_local import LocalGenerator
-from twofold.models.generator_process import Launch
-from twofold.models.opening_generators import open_generator
+from twofold.models.generators.factory import open_generator
+from twofold.models.generators.local import LocalGenerator
+from twofold.models.generators.process import Launch
 from twofold.testing import GeneratorContract
 
-STAND_IN = Path(__file__).resolve().parent.parent / "chat_child.py"
+STAND_IN = Path(__file__).resolve().parent.parent / "support" / "chat_child.py"
 HOSTILE = [
     "a",
     "two\n\nlines\r\n",

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from own_parts import Fixed, Glossary, Listed, cut_lines, shouting
+from support.custom_parts import Fixed, Glossary, Listed, cut_lines, shouting
 from twofold import Index
 from twofold.compat.parts import IndexRetriever
 from twofold.domain.ports import Chunker, Embedder, QueryTransformer, Retrieved, Retriever
 from twofold.domain.types import Chunk, Document
-from twofold.extensions import OwnReader
-from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for
-from twofold.models.hashing import HashingEmbedder
+from twofold.ingest.chunking import ChunkPlan, Strategy, chunker_for
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.plugins import CustomReader
 from twofold.testing import (
     ChunkerContract,
     EmbedderContract,
@@ -78,7 +78,7 @@ class TestAShoutingReader(ReaderContract):
     expected = "BE QUIET"
 
     @pytest.fixture
-    def reader(self) -> OwnReader:
+    def reader(self) -> CustomReader:
         return shouting()
 
 

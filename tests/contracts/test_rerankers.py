@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from serving import reranking, serving
+from support.http_server import reranking, serving
 from twofold.domain.ports import Reranker
-from twofold.models.catalogue import MS_MARCO
-from twofold.models.files import is_present
-from twofold.models.opening_rerankers import open_reranker
+from twofold.models.catalog.entries import MS_MARCO
+from twofold.models.catalog.files import is_present
+from twofold.models.rerankers.factory import open_reranker
 from twofold.testing import RerankerContract
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from making import recipe
+from support.factories import fingerprint
 from twofold.domain.ports import Store
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
@@ -15,7 +15,7 @@ from twofold.testing import StoreContract
 @pytest.fixture(params=["memory", "local"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     made: Store = MemoryStore() if request.param == "memory" else LocalStore(tmp_path / "kb")
-    made.adopt(recipe())
+    made.ensure_fingerprint(fingerprint())
     yield made
     assert made.verify() == []
     made.close()

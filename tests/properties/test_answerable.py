@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.ranking.answerable import Calibration, Signals, load_calibrations, p_answerable
+from twofold.ranking.answerability import Calibration, Signals, load_calibrations, p_answerable
 
 CALIBRATIONS = load_calibrations()
 SHARE = st.floats(0.0, 1.0)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.types import Block, BlockKind, Chunk, Document, Vectors
-from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for
-from twofold.ingest.chunk.sentences import sentence_ends
+from twofold.ingest.chunking import ChunkPlan, Strategy, chunker_for
+from twofold.ingest.chunking.sentences import sentence_ends
 
 
 def measure(texts: Sequence[str]) -> list[int]:

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.evaluate.collection import Question
-from twofold.evaluate.compare import holm
-from twofold.evaluate.differences import Comparison, Scored, compare_all
-from twofold.evaluate.report import MetricValues
+from twofold.evaluation.dataset import Question
+from twofold.evaluation.report import Comparison, MetricValues, Scored, compare_all
+from twofold.evaluation.significance import holm
 
 METRICS = ("first", "second")
 values = st.integers(0, 20).map(lambda number: number / 20)

@@ -13,7 +13,7 @@ from twofold.domain.types import EMPTY_RANKING, Ranking, Scores
 from twofold.ranking.fusion import (
     FUSIONS,
     LOWEST,
-    NORMALISERS,
+    NORMALIZERS,
     Candidates,
     FusionPlan,
     best_of,
@@ -21,7 +21,7 @@ from twofold.ranking.fusion import (
     convex_constants,
     fuse,
 )
-from twofold.ranking.normalise import normaliser
+from twofold.ranking.normalize import normalizer
 
 # A grid keeps differences well above rounding, so that "the same order" means exactly that.
 keys = st.integers(0, 40)
@@ -47,7 +47,7 @@ def order(ranking: Ranking) -> list[int]:
     return [hit.key for hit in ranking]
 
 
-# Normalisation
+# Normalization
 
 
 @pytest.mark.parametrize("name", ["none", "clip", "max", "minmax", "theoretical", "zscore", "sigmoid", "dbsf"])
@@ -55,25 +55,25 @@ def order(ranking: Ranking) -> list[int]:
 def test_no_two_scores_are_turned_round_and_none_is_nan(name: str, scores: list[float]) -> None:
     raw = np.array(scores)
     before = raw.copy()
-    normalised = normaliser(name, low=-1.0)(raw)
+    normalized = normalizer(name, low=-1.0)(raw)
     assert np.array_equal(raw, before)
-    assert len(normalised) == len(raw)
-    assert np.isfinite(normalised).all()
-    assert (np.diff(normalised[np.argsort(raw, kind="stable")]) >= 0.0).all()
+    assert len(normalized) == len(raw)
+    assert np.isfinite(normalized).all()
+    assert (np.diff(normalized[np.argsort(raw, kind="stable")]) >= 0.0).all()
 
 
 @pytest.mark.parametrize("name", ["clip", "max", "minmax", "theoretical", "sigmoid"])
 @given(scores=st.lists(st.floats(0.0, 1e150), max_size=12))
-def test_bounded_normalisations_stay_within_0_and_1(name: str, scores: list[float]) -> None:
-    normalised = normaliser(name)(np.array(scores))
-    assert ((normalised >= 0.0) & (normalised <= 1.0)).all()
+def test_bounded_normalizations_stay_within_0_and_1(name: str, scores: list[float]) -> None:
+    normalized = normalizer(name)(np.array(scores))
+    assert ((normalized >= 0.0) & (normalized <= 1.0)).all()
 
 
 @pytest.mark.parametrize("name", ["max", "minmax", "zscore", "dbsf"])
 @given(scores=st.lists(bm25, max_size=12), scale=st.sampled_from([0.125, 4.0, 1024.0]))
 def test_the_unit_of_the_scores_does_not_matter(name: str, scores: list[float], scale: float) -> None:
     raw = np.array(scores)
-    assert normaliser(name)(raw * scale) == pytest.approx(normaliser(name)(raw), abs=1e-12)
+    assert normalizer(name)(raw * scale) == pytest.approx(normalizer(name)(raw), abs=1e-12)
 
 
 # Fusion of what was listed, against a slow obvious oracle
@@ -81,12 +81,12 @@ def test_the_unit_of_the_scores_does_not_matter(name: str, scores: list[float], 
 LISTED = sorted(set(FUSIONS) - {"adaptive", "convex"})
 plans = st.builds(
     FusionPlan,
-    form=st.sampled_from(LISTED),
+    method=st.sampled_from(LISTED),
     dense_weight=st.one_of(weight, st.sampled_from([0.0, 1.0])),
     lexical_weight=st.sampled_from([0.0, 0.35, 2.0]),
-    rank_constant=st.sampled_from([0.0, 1.0, 60.0]),
-    lexical_norm=st.sampled_from(NORMALISERS),
-    dense_norm=st.sampled_from(NORMALISERS),
+    rrf_k=st.sampled_from([0.0, 1.0, 60.0]),
+    lexical_norm=st.sampled_from(NORMALIZERS),
+    dense_norm=st.sampled_from(NORMALIZERS),
 )
 Listed = dict[int, float]
 
@@ -139,19 +139,17 @@ def expected(lexical: Ranking, dense: Ranking, plan: FusionPlan) -> Listed:
     """Fuse by dictionaries: a passage that a list lacks gets nothing from it."""
     listed = [{hit.key: hit.score for hit in one} for one in (lexical, dense)]
     names = [(plan.lexical_norm, LOWEST["lexical"]), (plan.dense_norm, LOWEST["dense"])]
-    if plan.form.endswith("rrf"):
-        values = [
-            {key: 1 / (plan.rank_constant + rank) for key, rank in one.ranks().items()} for one in (lexical, dense)
-        ]
-    elif plan.form == "dbsf":
+    if plan.method.endswith("rrf"):
+        values = [{key: 1 / (plan.rrf_k + rank) for key, rank in one.ranks().items()} for one in (lexical, dense)]
+    elif plan.method == "dbsf":
         values = [normalized(one, "dbsf", 0.0) for one in listed]
     else:
         values = [normalized(one, *name) for one, name in zip(listed, names, strict=True)]
-    if plan.form == "log_odds":
+    if plan.method == "log_odds":
         kept = [{key: min(1 - 1e-9, max(1e-9, p)) for key, p in one.items()} for one in values]
         values = [{key: math.log(p / (1 - p)) for key, p in one.items()} for one in kept]
     weights = {"rrf": (1.0, 1.0), "dbsf": (1.0, 1.0), "log_odds": (1.0, 1.0), "additive": (plan.lexical_weight, 1.0)}
-    words, meaning = weights.get(plan.form, (1 - plan.dense_weight, plan.dense_weight))
+    words, meaning = weights.get(plan.method, (1 - plan.dense_weight, plan.dense_weight))
     found = {*values[0], *values[1]}
     return {key: words * values[0].get(key, 0.0) + meaning * values[1].get(key, 0.0) for key in found}
 

@@ -9,15 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from making import entry, query, recipe, vector
+from support.factories import entry, fingerprint, query, vector
 from twofold.domain.errors import CorruptError, InvalidInputError, MismatchError, NotFoundError
-from twofold.domain.filters import Op, Test
-from twofold.domain.ports import ALL, Scope, Store, View
+from twofold.domain.filters import Condition, Operator
+from twofold.domain.ports import ALL, Scope, Snapshot, Store
 from twofold.domain.types import Clause, Entry, Ranking, TermQuery, chunk_key, document_id
-from twofold.pipeline.joint import JointView, LostCollectionError, Named, check_names
-from twofold.pipeline.joint_store import Collection, JointStore
+from twofold.stores.federated import (
+    Collection,
+    FederatedSnapshot,
+    FederatedStore,
+    LostCollectionError,
+    Named,
+    check_names,
+)
 from twofold.stores.local.store import LocalStore
-from twofold.stores.memory import MemoryStore, MemoryView, State
+from twofold.stores.memory import MemorySnapshot, MemoryStore, State
 
 WORDS = ("cat", "dog", "mat", "log", "sat")
 LINES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), min_size=1, max_size=4)
@@ -26,7 +32,7 @@ COLLECTIONS = st.lists(DOCUMENTS, min_size=1, max_size=4)
 SCOPES = st.sampled_from(
     [
         ALL,
-        Scope(Test("lang", Op.EQ, "de")),
+        Scope(Condition("lang", Operator.EQ, "de")),
         Scope(required=(Clause(("cat",)),)),
         Scope(excluded=(Clause(("sat", "cat"), "sat cat"),)),
     ]
@@ -47,22 +53,22 @@ def entries_of(collections: Sequence[Sequence[Sequence[str]]]) -> list[list[Entr
 
 
 def filled(store: Store, entries: Sequence[Entry]) -> Store:
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     if entries:
         store.put(entries)
     return store
 
 
-def joint(stores: Sequence[Store]) -> JointStore:
-    return JointStore([Collection(f"c{number}", store) for number, store in enumerate(stores)])
+def joint(stores: Sequence[Store]) -> FederatedStore:
+    return FederatedStore([Collection(f"c{number}", store) for number, store in enumerate(stores)])
 
 
-def own_keys(view: View, keys: Sequence[int]) -> list[int]:
+def own_keys(view: Snapshot, keys: Sequence[int]) -> list[int]:
     """Give the keys that passages have in their own collections, and in one that holds them all."""
     return [chunk_key(chunk.id.partition("/")[2]) for chunk in view.chunks(keys)]
 
 
-def same(view: JointView, found: Ranking, expected: Ranking) -> bool:
+def same(view: FederatedSnapshot, found: Ranking, expected: Ranking) -> bool:
     return own_keys(view, found.keys.tolist()) == expected.keys.tolist() and bool(
         (found.scores == expected.scores).all()
     )
@@ -77,11 +83,11 @@ def test_both_arms_rank_as_one_collection_does(
     asked, direction = query(question), vector(question)
     with joint([filled(MemoryStore(), one) for one in made]).view() as view, big.view() as whole:
         for found, expected in (
-            (view.find_terms(asked, k, scope), whole.find_terms(asked, k, scope)),
-            (view.find_vector(direction, k, scope), whole.find_vector(direction, k, scope)),
+            (view.search_bm25(asked, k, scope), whole.search_bm25(asked, k, scope)),
+            (view.search_vectors(direction, k, scope), whole.search_vectors(direction, k, scope)),
         ):
             assert same(view, found, expected)
-            other = view.find_vector(vector("other"), 30).keys
+            other = view.search_vectors(vector("other"), 30).keys
             theirs = np.array(own_keys(view, other.tolist()), dtype=np.int64)
             assert view.score_terms(asked, other).tolist() == whole.score_terms(asked, theirs).tolist()
             assert view.score_vector(direction, other).tolist() == whole.score_vector(direction, theirs).tolist()
@@ -100,7 +106,7 @@ def test_figures_lists_and_passages_are_those_of_one_collection(collections: lis
     stores = joint([filled(MemoryStore(), one) for one in made])
     with stores.view() as view, big.view() as whole:
         assert view.statistics((*WORDS, "absent")) == whole.statistics((*WORDS, "absent"))
-        assert view.recipe == whole.recipe
+        assert view.fingerprint == whole.fingerprint
         assert view.generation == sum(bool(entries) for entries in made)
         listed = list(view.documents())
         assert [(info.source, info.id.partition("/")[2]) for info in listed] == [
@@ -145,9 +151,9 @@ def test_collections_on_disk_rank_as_one_in_memory(on_disk: list[Store]) -> None
     )
     asked, direction = query("dog mat 1"), vector("dog 1 mat")
     with joint(on_disk).view() as view, big.view() as whole:
-        assert same(view, view.find_terms(asked, 50), whole.find_terms(asked, 50))
-        assert same(view, view.find_vector(direction, 50), whole.find_vector(direction, 50))
-        for key in view.find_terms(asked, 50).keys.tolist():
+        assert same(view, view.search_bm25(asked, 50), whole.search_bm25(asked, 50))
+        assert same(view, view.search_vectors(direction, 50), whole.search_vectors(direction, 50))
+        for key in view.search_bm25(asked, 50).keys.tolist():
             assert view.explain_terms(asked, key) == whole.explain_terms(asked, own_keys(view, [key])[0])
 
 
@@ -155,7 +161,7 @@ def test_a_document_that_two_collections_hold_is_two_documents() -> None:
     stores = joint([filled(MemoryStore(), [entry(text, "a.txt")]) for text in ("a cat", "a cat on a mat")])
     identity = document_id("a.txt")
     with stores.view() as view:
-        found = view.find_terms(query("cat"), 10)
+        found = view.search_bm25(query("cat"), 10)
         assert [(chunk.document, chunk.text) for chunk in view.chunks(found.keys.tolist())] == [
             (f"c0/{identity}", "a cat"),
             (f"c1/{identity}", "a cat on a mat"),
@@ -186,8 +192,8 @@ def test_statistics_that_a_question_brings_count_instead_of_the_collections() ->
         counted = first.statistics(["cat"])
         asked = TermQuery({"cat": 1.0}, statistics=counted)
         assert (
-            view.find_terms(asked, 1, Scope(excluded=(Clause(("dog",)),))).scores.tolist()
-            == first.find_terms(asked, 1).scores.tolist()
+            view.search_bm25(asked, 1, Scope(excluded=(Clause(("dog",)),))).scores.tolist()
+            == first.search_bm25(asked, 1).scores.tolist()
         )
 
 
@@ -199,21 +205,24 @@ def test_names_that_ids_cannot_be_told_apart_by_are_refused(names: tuple[str, st
 
 def test_collections_that_were_made_differently_are_not_compared() -> None:
     other = MemoryStore()
-    other.adopt(recipe("other"))
+    other.ensure_fingerprint(fingerprint("other"))
     stores = [Collection("a", filled(MemoryStore(), [])), Collection("b", other)]
-    with pytest.raises(MismatchError, match=r"'made' and 'other'.*search\.across=rrf"), JointStore(stores).view():
+    with (
+        pytest.raises(MismatchError, match=r"'made' and 'other'.*search\.multi_index_merge=rrf"),
+        FederatedStore(stores).view(),
+    ):
         pass
-    with JointStore(stores, by_meaning=False).view() as view:
-        assert len(view.find_terms(query("cat"), 1)) == 0
+    with FederatedStore(stores, by_meaning=False).view() as view:
+        assert len(view.search_bm25(query("cat"), 1)) == 0
 
 
 class Broken(MemoryStore):
-    """A store whose catalogue is damaged."""
+    """A store whose catalog is damaged."""
 
     @contextmanager
-    def view(self) -> Iterator[MemoryView]:
+    def view(self) -> Iterator[MemorySnapshot]:
         raise CorruptError("page 3 is damaged.", "Restore a copy.")
-        yield MemoryView(State())  # makes it what a view is asked for by
+        yield MemorySnapshot(State())  # makes it what a view is asked for by
 
 
 def test_of_several_the_one_that_fails_is_named() -> None:
@@ -235,8 +244,8 @@ def test_several_cannot_be_written_as_one() -> None:
     for write in (
         lambda: stores.put([]),
         lambda: stores.delete(["a"]),
-        lambda: stores.adopt(recipe()),
-        lambda: stores.rebuild(recipe(), lambda _: []),
+        lambda: stores.ensure_fingerprint(fingerprint()),
+        lambda: stores.rebuild(fingerprint(), lambda _: []),
         lambda: stores.prefer({}),
         stores.compact,
     ):
@@ -249,5 +258,5 @@ def test_several_cannot_be_written_as_one() -> None:
 
 def test_a_joint_view_of_the_same_view_under_two_names_counts_it_twice() -> None:
     with filled(MemoryStore(), [entry("a cat", "a.txt")]).view() as view:
-        twice = JointView([Named("a", view), Named("b", view)])
+        twice = FederatedSnapshot([Named("a", view), Named("b", view)])
         assert twice.statistics(["cat"]).frequencies == {"cat": 2}

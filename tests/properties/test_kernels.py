@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from twofold import _kernels_numpy
-from twofold.dense.exact import exact_scores
+from twofold.vectors.scan import exact_scores
 
 K1 = 1.2
 BLOCK = 16_384  # the C code scores so many slots together; what goes wrong goes wrong at its edges

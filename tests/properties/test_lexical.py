@@ -1,4 +1,4 @@
-"""Laws of the analyser, of phrases and of parsing, on any text at all."""
+"""Laws of the analyzer, of phrases and of parsing, on any text at all."""
 
 import os
 import subprocess
@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import TermCounts, TermQuery
-from twofold.lexical import phrases
-from twofold.lexical.analyze import EXACT, Analyser, analyser_for
-from twofold.lexical.bm25 import reference_scores
-from twofold.lexical.languages import stop_words
-from twofold.lexical.ngrams import NGRAM
-from twofold.lexical.normal import fold, fold_with_places, normalise, normalise_with_places
-from twofold.lexical.phrases import occurrences, occurs, squeeze
-from twofold.lexical.segment import Kind
 from twofold.query.parse import Analysis, parse
+from twofold.text import phrases
+from twofold.text.analyzer import EXACT, Analyzer, analyzer_for
+from twofold.text.bm25 import reference_scores
+from twofold.text.languages import stop_words
+from twofold.text.ngrams import NGRAM
+from twofold.text.phrases import occurrences, occurs, squeeze
+from twofold.text.tokenizer import Kind
+from twofold.text.unicode_normalization import fold, fold_with_places, normalize, normalize_with_places
 
-ANALYSERS = {
-    spec: analyser_for(spec)
+ANALYZERS = {
+    spec: analyzer_for(spec)
     for spec in ("english", "french", "turkish", "simple", "code", "cjk", "english+2", "code+4")
 }
 WORDS = [
@@ -58,40 +58,40 @@ SIGNS = [" ", "  ", "\n", "\u3000", ".", ",", "'", "-", "_", '"', "+", "/", "(",
 PIECES = [*WORDS, *CODES, *MARKS, *SIGNS]
 ANY_TEXT = st.text(st.characters(), max_size=80)
 TEXT = ANY_TEXT | st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
-ANALYSER = st.sampled_from(list(ANALYSERS.values()))
+ANALYZER = st.sampled_from(list(ANALYZERS.values()))
 TERM_COUNTS = st.dictionaries(st.sampled_from("abcde"), st.integers(1, 9), max_size=5)
 
 
-@given(ANALYSER, TEXT)
-def test_terms_counted_are_terms_found(analyser: Analyser, text: str) -> None:
-    counts = analyser.counts(text)
-    tokens = [token.term for token in analyser.tokens(text)]
+@given(ANALYZER, TEXT)
+def test_terms_counted_are_terms_found(analyzer: Analyzer, text: str) -> None:
+    counts = analyzer.counts(text)
+    tokens = [token.term for token in analyzer.tokens(text)]
 
     assert counts.counts == Counter(tokens)
     assert counts.length == sum(not term.startswith(EXACT) for term in tokens)
 
 
-@given(ANALYSER, TEXT)
-def test_what_is_asked_is_what_is_indexed(analyser: Analyser, text: str) -> None:
-    held = analyser.counts(text).counts
+@given(ANALYZER, TEXT)
+def test_what_is_asked_is_what_is_indexed(analyzer: Analyzer, text: str) -> None:
+    held = analyzer.counts(text).counts
 
-    assert set(analyser.query(text)) <= set(held)
-    assert set(analyser.phrase_terms(text)) <= set(held)
-    assert set(analyser.clause_terms(text)) <= set(held)
-    assert all(weight > 0 for weight in analyser.query(text).values())
+    assert set(analyzer.query(text)) <= set(held)
+    assert set(analyzer.phrase_terms(text)) <= set(held)
+    assert set(analyzer.clause_terms(text)) <= set(held)
+    assert all(weight > 0 for weight in analyzer.query(text).values())
 
 
-@given(ANALYSER, TEXT)
-def test_a_place_shows_the_term(analyser: Analyser, text: str) -> None:
-    for token in analyser.tokens(text):
+@given(ANALYZER, TEXT)
+def test_a_place_shows_the_term(analyzer: Analyzer, text: str) -> None:
+    for token in analyzer.tokens(text):
         assert 0 <= token.start < token.end <= len(text)
         surface = text[token.start : token.end]
-        assert token.kind is Kind.NGRAM or token.term in analyser.counts(surface).counts
+        assert token.kind is Kind.NGRAM or token.term in analyzer.counts(surface).counts
 
 
-@given(ANALYSER, TEXT)
-def test_a_word_ngram_stands_from_its_first_word_to_its_last(analyser: Analyser, text: str) -> None:
-    tokens = list(analyser.tokens(text))
+@given(ANALYZER, TEXT)
+def test_a_word_ngram_stands_from_its_first_word_to_its_last(analyzer: Analyzer, text: str) -> None:
+    tokens = list(analyzer.tokens(text))
     starts = {(token.term, token.start) for token in tokens if token.kind is Kind.WORD}
     ends = {(token.term, token.end) for token in tokens if token.kind is Kind.WORD}
     for token in tokens:
@@ -101,34 +101,34 @@ def test_a_word_ngram_stands_from_its_first_word_to_its_last(analyser: Analyser,
             assert (words[-1], token.end) in ends
 
 
-@given(ANALYSER, TEXT)
-def test_terms_can_be_stored_and_shown(analyser: Analyser, text: str) -> None:
-    for term in analyser.counts(text).counts:
+@given(ANALYZER, TEXT)
+def test_terms_can_be_stored_and_shown(analyzer: Analyzer, text: str) -> None:
+    for term in analyzer.counts(text).counts:
         assert term.encode()
         assert term.replace(" ", "").isprintable()
         assert not term.removeprefix(EXACT).startswith(" ")
         assert len(term) <= 520
 
 
-@given(ANALYSER, TEXT)
-def test_case_of_plain_text_makes_no_difference_to_its_words(analyser: Analyser, text: str) -> None:
-    assume(analyser not in (ANALYSERS["code"], ANALYSERS["code+4"], ANALYSERS["turkish"]))
-    assume("\u0345" not in normalise(text))  # an accent that folding makes a letter
+@given(ANALYZER, TEXT)
+def test_case_of_plain_text_makes_no_difference_to_its_words(analyzer: Analyzer, text: str) -> None:
+    assume(analyzer not in (ANALYZERS["code"], ANALYZERS["code+4"], ANALYZERS["turkish"]))
+    assume("\u0345" not in normalize(text))  # an accent that folding makes a letter
     plain = fold(text)
-    words = [term for term in analyser.counts(text).counts if not term.startswith(EXACT)]
+    words = [term for term in analyzer.counts(text).counts if not term.startswith(EXACT)]
 
-    assert set(words) == {term for term in analyser.counts(plain).counts if not term.startswith(EXACT)}
+    assert set(words) == {term for term in analyzer.counts(plain).counts if not term.startswith(EXACT)}
 
 
 @given(TEXT)
-def test_normalising_twice_changes_nothing_more(text: str) -> None:
-    for change in (normalise, fold, squeeze):
+def test_normalizing_twice_changes_nothing_more(text: str) -> None:
+    for change in (normalize, fold, squeeze):
         assert change(change(text)) == change(text)
 
 
 @given(TEXT)
 def test_places_do_not_change_the_text(text: str) -> None:
-    for change, with_places in ((normalise, normalise_with_places), (fold, fold_with_places)):
+    for change, with_places in ((normalize, normalize_with_places), (fold, fold_with_places)):
         found = with_places(text)
 
         assert found.text == change(text)
@@ -151,18 +151,18 @@ def test_a_text_between_spaces_occurs(before: str, phrase: str, after: str) -> N
     assert occurs(phrase, f"{before} {phrase} {after}")
 
 
-@given(ANALYSER, TEXT, TEXT, TEXT)
+@given(ANALYZER, TEXT, TEXT, TEXT)
 def test_a_phrase_between_spaces_is_never_lost_to_its_terms(
-    analyser: Analyser, before: str, phrase: str, after: str
+    analyzer: Analyzer, before: str, phrase: str, after: str
 ) -> None:
-    assert set(analyser.phrase_terms(phrase)) <= set(analyser.counts(f"{before} {phrase} {after}").counts)
+    assert set(analyzer.phrase_terms(phrase)) <= set(analyzer.counts(f"{before} {phrase} {after}").counts)
 
 
 @given(TEXT)
 def test_any_question_is_parsed_or_refused(text: str) -> None:
-    analyser = ANALYSERS["english"]
+    analyzer = ANALYZERS["english"]
     try:
-        found = parse(text, Analysis(fold, analyser.query, analyser.phrase_terms, analyser.clause_terms))
+        found = parse(text, Analysis(fold, analyzer.query, analyzer.phrase_terms, analyzer.clause_terms))
     except InvalidInputError:
         return
 
@@ -170,7 +170,7 @@ def test_any_question_is_parsed_or_refused(text: str) -> None:
     assert found.words.encode()
     assert not any(unicodedata.category(character) == "Cc" for character in found.words)
     assert all(clause.terms or squeeze(clause.verbatim) for clause in found.required + found.excluded)
-    assert set(found.terms.weights) <= set(analyser.counts(found.words).counts)
+    assert set(found.terms.weights) <= set(analyzer.counts(found.words).counts)
 
 
 @given(
@@ -200,8 +200,8 @@ def test_one_occurrence_more_never_lowers_a_score(count: int, other: int) -> Non
 @given(st.just("Running dogs, GDP and ERR-12345 in Article 370 of 東京都"))
 def test_terms_are_the_same_in_every_process(text: str) -> None:
     program = (
-        "from twofold.lexical.analyze import analyser_for;"
-        f"print(list(analyser_for('english').counts({text!r}).counts.items()))"
+        "from twofold.text.analyzer import analyzer_for;"
+        f"print(list(analyzer_for('english').counts({text!r}).counts.items()))"
     )
     source = str(Path(__file__).resolve().parents[2] / "src")
     outputs = set()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.evaluate.metrics import (
+from twofold.evaluation.metrics import (
     Gains,
     average_precision,
     hit_rate,

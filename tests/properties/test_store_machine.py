@@ -9,11 +9,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from making import DIMENSIONS, entry, query, recipe, vector
-from twofold.domain.filters import And, Filter, Not, Op, Or, Test
+from support.factories import DIMENSIONS, entry, fingerprint, query, vector
+from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or
 from twofold.domain.ports import ALL, Scope
 from twofold.domain.types import Clause, IndexedChunk, TermQuery
-from twofold.stores.local.layout import Upkeep
+from twofold.stores.local.maintenance import Upkeep
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 
@@ -28,7 +28,7 @@ metadata = st.dictionaries(
     st.sampled_from(["year", "tag"]), st.one_of(scalars, st.lists(scalars, min_size=1, max_size=2).map(tuple))
 )
 owned = st.lists(metadata, max_size=3)
-tests = st.builds(Test, st.sampled_from(["year", "tag", "source", "none"]), st.sampled_from(Op), scalars)
+tests = st.builds(Condition, st.sampled_from(["year", "tag", "source", "none"]), st.sampled_from(Operator), scalars)
 filters: st.SearchStrategy[Filter] = st.recursive(
     tests,
     lambda part: st.one_of(
@@ -65,9 +65,9 @@ class StoreMachine(RuleBasedStateMachine):
         self.editions = 0
 
     @initialize()
-    def adopt(self) -> None:
+    def ensure_fingerprint(self) -> None:
         for store in (self.model, self.local):
-            store.adopt(recipe())
+            store.ensure_fingerprint(fingerprint())
 
     @rule(entries=st.dictionaries(sources, st.tuples(texts, metadata, owned), min_size=1, max_size=3))
     def put(self, entries: dict[str, tuple[str, dict[str, str], list[dict[str, str]]]]) -> None:
@@ -104,7 +104,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(stops=st.booleans())
     def rebuild(self, stops: bool) -> None:  # noqa: FBT001
         self.editions += 1
-        new = recipe(f"made {self.editions}")
+        new = fingerprint(f"made {self.editions}")
         try:
             self.local.rebuild(new, lambda documents: [made(one.text, one.source, stops=stops) for one in documents])
         except InterruptedError:
@@ -116,16 +116,16 @@ class StoreMachine(RuleBasedStateMachine):
     def adopt_another(self, dimensions: int) -> None:
         for name, width in (("narrow", dimensions), ("made", DIMENSIONS)):
             for store in (self.model, self.local):
-                store.adopt(recipe(name, width))
+                store.ensure_fingerprint(fingerprint(name, width))
 
     @rule(asked=queries, scope=st.one_of(st.just(ALL), scopes), k=st.sampled_from([1, 3, 99]))
     def find(self, asked: TermQuery, scope: Scope, k: int) -> None:
         direction = vector(" ".join(asked.weights))
         for store in (self.local, self.other):
             with store.view() as view, self.model.view() as expected:
-                assert view.find_terms(asked, k, scope) == expected.find_terms(asked, k, scope)
-                near = expected.find_vector(direction, 99, scope)
-                assert view.find_vector(direction, 99, scope) == near
+                assert view.search_bm25(asked, k, scope) == expected.search_bm25(asked, k, scope)
+                near = expected.search_vectors(direction, 99, scope)
+                assert view.search_vectors(direction, 99, scope) == near
                 assert view.statistics(tuple(asked.weights)) == expected.statistics(tuple(asked.weights))
                 assert np.array_equal(view.score_terms(asked, near.keys), expected.score_terms(asked, near.keys))
                 assert np.array_equal(view.score_vector(direction, near.keys), near.scores)

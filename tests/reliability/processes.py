@@ -9,12 +9,12 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from making import entry, query, recipe, vector
 from reliability.workload import MOST, difference, do, entry_of, open_busy, reopened, steps
+from support.factories import entry, fingerprint, query, vector
 from twofold import Index
 from twofold.domain.errors import StorageFullError
-from twofold.domain.ports import View
-from twofold.models.hashing import HashingEmbedder
+from twofold.domain.ports import Snapshot
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.stores.local.store import LocalStore
 
 NEW_MOUNTS, PRIVATE_MOUNTS, REMOUNT = 0x00020000, 0x44000, 0x20  # of <sched.h> and <sys/mount.h>
@@ -27,7 +27,7 @@ PROCESSES.set_forkserver_preload(["reliability.processes"])  # a hundred of them
 def write_until_killed(folder: Path, seed: int, acknowledged: Connection) -> None:
     """Take a seed's steps, each told to `acknowledged` when it has returned."""
     store = open_busy(folder)
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     for number, step in enumerate(steps(seed)):
         store = do(store, step)
         acknowledged.send_bytes(b"%d" % number)
@@ -66,7 +66,7 @@ def _write_all(folder: Path, make_room: Callable[[], object], reports: Connectio
     while len(model) < len(TEXTS):
         try:
             store = store or open_busy(folder)
-            store.adopt(recipe())
+            store.ensure_fingerprint(fingerprint())
             for source in sorted(TEXTS.keys() - model.keys()):
                 store.put([entry_of(TEXTS[source], source)])
                 model[source] = TEXTS[source]
@@ -125,10 +125,10 @@ def read_steadily(folder: Path, seconds: float, reports: Connection) -> None:
     reports.close()
 
 
-def torn(view: View) -> str:
+def torn(view: Snapshot) -> str:
     """Say what is torn about a view: each document is in the listing and in both arms with all its passages, or not."""
-    by_words = view.find_terms(query("every"), MOST)
-    by_vector = view.find_vector(vector("every"), MOST)
+    by_words = view.search_bm25(query("every"), MOST)
+    by_vector = view.search_vectors(vector("every"), MOST)
     listed = {chunk.key for info in view.documents() for chunk in view.chunks_of(info.id)}
     if not set(by_words.keys.tolist()) == set(by_vector.keys.tolist()) == listed:
         return f"{len(by_words)} by words, {len(by_vector)} by vector, {len(listed)} listed"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from making import entry, query, recipe, vector
 from reliability.workload import BUSY, MOST, WORDS, Model, difference, entry_of, text
+from support.factories import entry, fingerprint, query, vector
 from twofold.domain.errors import CorruptError
-from twofold.domain.filters import Op, Test
+from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import Scope
-from twofold.stores.local.layout import Upkeep
+from twofold.stores.local.maintenance import Upkeep
 from twofold.stores.local.place import CATALOG_NAME, NOTE_NAME
 from twofold.stores.local.store import LocalStore
 
@@ -31,7 +31,7 @@ def made(folder: Path, *, crashed: bool) -> Model:
     random_ = random.Random(7)  # noqa: S311
     model: Model = {}
     store = LocalStore(folder, upkeep=LAZY)
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     for number in range(30):
         source = f"{random_.randrange(20)}.txt" if number else "long.txt"
         written = text(random_) if number else "every " + " ".join(random_.choices(WORDS, k=8_000))  # many pages
@@ -68,9 +68,9 @@ def answer(folder: Path, model: Model) -> str:
         return "refused"
     try:
         with store.view() as view:
-            everything = Scope(filter=Test("source", Op.CONTAINS, "."))
-            same = view.find_vector(vector("x"), MOST, everything) == view.find_vector(vector("x"), MOST)
-            view.explain_terms(query("every"), int(view.find_terms(query("every"), 1).keys[0]))
+            everything = Scope(filter=Condition("source", Operator.CONTAINS, "."))
+            same = view.search_vectors(vector("x"), MOST, everything) == view.search_vectors(vector("x"), MOST)
+            view.explain_terms(query("every"), int(view.search_bm25(query("every"), 1).keys[0]))
         wrong = difference(store, model) if same else "what a filter lets through"
     except CorruptError:
         return "refused"
@@ -130,7 +130,7 @@ def answer_of_copy(sound: Path, copy: Path, model: Model) -> str:
     return answer(copy, model)
 
 
-def test_a_catalogue_that_is_gone_is_missed(quick_path: Path) -> None:
+def test_a_catalog_that_is_gone_is_missed(quick_path: Path) -> None:
     made(quick_path / "kb", crashed=False)
     (quick_path / "kb" / CATALOG_NAME).unlink()
     with pytest.raises(CorruptError, match="has lost"):
@@ -146,14 +146,14 @@ def test_a_log_that_is_gone_is_missed(quick_path: Path) -> None:
 
 def test_a_flipped_letter_of_a_long_text_is_never_shown(quick_path: Path) -> None:
     store = LocalStore(quick_path / "kb")
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     long = replace(entry("every LETTER counts " * 5_000, "long.txt"), chunks=())
     store.put([long])
     store.close()
-    catalogue = quick_path / "kb" / CATALOG_NAME
-    content = bytearray(catalogue.read_bytes())
+    catalog = quick_path / "kb" / CATALOG_NAME
+    content = bytearray(catalog.read_bytes())
     content[content.index(b"LETTER", len(content) // 2)] ^= 1
-    catalogue.write_bytes(content)
+    catalog.write_bytes(content)
     store = LocalStore(quick_path / "kb")
     with pytest.raises(CorruptError), store.view() as view:
         view.document(long.document.id)

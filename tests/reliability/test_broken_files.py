@@ -60,7 +60,7 @@ def test_every_broken_file_is_reported_with_its_reason_and_none_is_indexed(folde
     for name, (_, kind, reason) in BROKEN.items():
         assert failed[name]["kind"] == kind, name
         assert reason in failed[name]["message"], name
-        assert failed[name]["remedy"], name
+        assert failed[name]["hint"], name
 
 
 def test_the_report_for_people_names_the_file_and_what_to_do(folder: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from making import recipe
 from reliability.disk import Faults, FaultyVFS, faulty_system
 from reliability.workload import Model, Step, after, difference, do, open_busy
+from support.factories import fingerprint
 from twofold.domain.errors import TwofoldError
 from twofold.stores.local.store import LocalStore
 
@@ -39,7 +39,7 @@ class Patient:
         try:
             if self._store is None:
                 self._store = open_busy(self._folder, self._disk.name)
-            self._store.adopt(recipe())
+            self._store.ensure_fingerprint(fingerprint())
             if step.kind == "reopen":
                 leaving, self._store = self._store, None
                 leaving.close()
@@ -68,7 +68,7 @@ def count_calls(folder: Path) -> int:
 def illegal(folder: Path, *models: Model) -> str:
     """Open a folder on a sound disk and say what is wrong with it; one of the models must be what it holds."""
     store = open_busy(folder)
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     wrongs = [difference(store, model) for model in models]
     findings = [finding for finding in store.verify() if not finding.mendable]
     store._connections.close()

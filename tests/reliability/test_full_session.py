@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.history import Turn
 from twofold.stores.sessions import Sessions, sessions_folder
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from making import entry, query, recipe, vector
 from reliability.workload import BUSY
-from twofold.dense import scan
+from support.factories import entry, fingerprint, query, vector
 from twofold.domain.types import Entry, Ranking
 from twofold.stores.local import segment
 from twofold.stores.local.store import LocalStore
+from twofold.vectors import scan
 
 DIMENSIONS = 48
 DOCUMENTS = 150
@@ -31,7 +31,7 @@ def eventful(folder: Path, made: list[Entry], seed: int) -> LocalStore:
     """Put the documents in a random order, some of them twice, among others that come and go."""
     random_ = random.Random(seed)  # noqa: S311
     store = LocalStore(folder, upkeep=BUSY)
-    store.adopt(recipe(dimensions=DIMENSIONS))
+    store.ensure_fingerprint(fingerprint(dimensions=DIMENSIONS))
     waiting = made + random_.sample(made, 30)
     random_.shuffle(waiting)
     for at in range(0, len(waiting), 5):
@@ -57,7 +57,7 @@ def rankings(store: LocalStore) -> list[Ranking]:
     with store.view() as view:
         for number in range(12):
             words = " ".join(WORDS[number : number + 3])
-            found += [view.find_terms(query(words), 10), view.find_vector(vector(words, DIMENSIONS), 10)]
+            found += [view.search_bm25(query(words), 10), view.search_vectors(vector(words, DIMENSIONS), 10)]
         assert view.statistics([]).chunks == sum(len(one.chunks) for one in documents())
     return found
 
@@ -71,7 +71,7 @@ def test_rankings_do_not_depend_on_history(
     monkeypatch.setattr(segment, "BITS_FROM", 8)
     made = documents()
     fresh = LocalStore(quick_path / "fresh")
-    fresh.adopt(recipe(dimensions=DIMENSIONS))
+    fresh.ensure_fingerprint(fingerprint(dimensions=DIMENSIONS))
     fresh.put(made)
     expected = rankings(fresh)
     fresh.close()

@@ -8,7 +8,7 @@ import apsw
 import numpy as np
 import pytest
 
-from making import DIMENSIONS, entry, query, recipe, terms, vector
+from support.factories import DIMENSIONS, entry, fingerprint, query, terms, vector
 from twofold.domain.errors import CorruptError, InvalidInputError, MismatchError, TwofoldError
 from twofold.domain.ports import Store
 from twofold.domain.types import Entry, TermCounts
@@ -24,7 +24,7 @@ LONE = "\ud800"
 @pytest.fixture(params=["memory", "local"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     made: Store = MemoryStore() if request.param == "memory" else LocalStore(tmp_path / "kb")
-    made.adopt(recipe())
+    made.ensure_fingerprint(fingerprint())
     made.put([entry("every word stays", "before.txt")])
     yield made
     made.close()
@@ -42,18 +42,18 @@ def test_vectors_that_are_no_numbers_are_refused(store: Store, value: float) -> 
         store.put([entry("fine", "fine.txt"), with_vector(entry("word", "a.txt"), value)])
     with store.view() as view:
         assert [info.source for info in view.documents()] == ["before.txt"]
-        assert np.isfinite(view.find_vector(vector("x"), 9).scores).all()
+        assert np.isfinite(view.search_vectors(vector("x"), 9).scores).all()
 
 
 def test_vectors_that_are_no_numbers_are_refused_by_a_rebuild(tmp_path: Path) -> None:
     store = LocalStore(tmp_path / "kb")
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     store.put([entry("word", "a.txt")])
     with pytest.raises(InvalidInputError):
-        store.rebuild(recipe("new"), lambda _: [with_vector(entry("word", "a.txt"), np.nan).chunks])
+        store.rebuild(fingerprint("new"), lambda _: [with_vector(entry("word", "a.txt"), np.nan).chunks])
     with pytest.raises(MismatchError):
-        store.rebuild(recipe("new"), lambda _: [entry("word", "a.txt", dimensions=DIMENSIONS + 1).chunks])
-    assert store.info().recipe == recipe()
+        store.rebuild(fingerprint("new"), lambda _: [entry("word", "a.txt", dimensions=DIMENSIONS + 1).chunks])
+    assert store.info().fingerprint == fingerprint()
     assert store.verify() == []
     store.close()
 
@@ -85,11 +85,11 @@ def spoilt(made: Entry) -> Iterator[Entry]:
 @pytest.mark.parametrize("number", range(len(list(spoilt(entry("x"))))))
 def test_what_cannot_be_kept_is_refused_whole(tmp_path: Path, number: int) -> None:
     store = LocalStore(tmp_path / "kb")
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     with pytest.raises(TwofoldError) as refused:
         store.put([entry("fine", "fine.txt"), list(spoilt(entry("word", "a.txt")))[number]])
     assert type(refused.value) is InvalidInputError
-    assert refused.value.remedy
+    assert refused.value.hint
     assert store.info().documents == 0
     store.put([entry("fine", "fine.txt")])
     assert store.verify() == []
@@ -115,7 +115,7 @@ def test_any_text_comes_back_as_it_was(store: Store, text: str) -> None:
         assert view.document(made.document.id) == made.document
         assert [chunk.text for chunk in view.chunks_of(made.document.id)] == [one.chunk.text for one in made.chunks]
         if made.chunks:
-            assert view.find_vector(vector(made.chunks[0].chunk.text), 1).keys[0] == made.chunks[0].chunk.key
+            assert view.search_vectors(vector(made.chunks[0].chunk.text), 1).keys[0] == made.chunks[0].chunk.key
     assert store.verify() == []
 
 
@@ -126,7 +126,7 @@ def test_unknown_names_that_are_not_unicode_are_just_unknown(store: Store) -> No
         assert list(view.chunks_of(LONE)) == []
         assert view.describe([LONE]) == {}
         assert view.vectors_for([LONE]) == {}
-        assert len(view.find_terms(query(LONE), 3)) == 0
+        assert len(view.search_bm25(query(LONE), 3)) == 0
 
 
 def test_a_line_of_ten_megabytes_is_one_passage(store: Store) -> None:
@@ -137,7 +137,7 @@ def test_a_line_of_ten_megabytes_is_one_passage(store: Store) -> None:
     long = Entry(replace(made.document, text=line), (replace(made.chunks[0], chunk=chunk, terms=counted),))
     store.put([long])
     with store.view() as view:
-        (found,) = view.chunks(view.find_terms(query("wörd"), 3).keys.tolist())
+        (found,) = view.chunks(view.search_bm25(query("wörd"), 3).keys.tolist())
     assert found.text == line
     assert store.verify() == []
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from making import entry, query, recipe, vector
 from reliability.workload import open_busy
+from support.factories import entry, fingerprint, query, vector
 from twofold import Index
 from twofold.domain.errors import CorruptError, NotFoundError, StoreError
 from twofold.stores.local import checksums
@@ -28,12 +28,12 @@ def test_opening_and_closing_leaves_nothing_open(tmp_path: Path) -> None:
     counts = []
     for number in range(200):
         store = open_busy(tmp_path / "kb")
-        store.adopt(recipe())
+        store.ensure_fingerprint(fingerprint())
         if number % 20 == 0:
             store.put([entry(f"every word {number}\nevery other\nevery third", f"{number}.txt")])
         with store.view() as view:
-            view.find_terms(query("every"), 9)
-            view.find_vector(vector("x"), 9)
+            view.search_bm25(query("every"), 9)
+            view.search_vectors(vector("x"), 9)
         store.close()
         del view, store
         if number in {9, 199}:
@@ -44,7 +44,7 @@ def test_opening_and_closing_leaves_nothing_open(tmp_path: Path) -> None:
 
 def test_a_store_that_was_closed_says_so(tmp_path: Path) -> None:
     store = open_busy(tmp_path / "kb")
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     with store.view() as view:
         store.close()
         assert list(view.documents()) == []
@@ -56,7 +56,7 @@ def test_only_the_owner_may_read_an_index(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         store = open_busy(tmp_path / "new" / "kb")
-        store.adopt(recipe())
+        store.ensure_fingerprint(fingerprint())
         store.put([entry("every word\n" * 20)])
         store.close()
         store = open_busy(tmp_path / "new" / "kb")
@@ -82,7 +82,7 @@ def test_looking_for_an_index_that_is_not_there_makes_nothing(tmp_path: Path) ->
 
 def test_an_index_that_was_refused_leaves_nothing_open(tmp_path: Path) -> None:
     store = open_busy(tmp_path / "kb")
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     store._connections.close()
     (tmp_path / "kb" / "catalog.sqlite3-wal").write_bytes(b"")
     gc.collect()

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from making import recipe
 from reliability.processes import PROCESSES, write_until_killed
 from reliability.workload import Model, after, difference, open_busy, steps
+from support.factories import fingerprint
 
 KILLS_A_FOLDER = 25
 
@@ -51,7 +51,7 @@ def settled(folder: Path, model: Model, seed: int, acknowledged: int) -> Model:
         model = after(model, next(done))
     further = after(model, next(done))
     store = open_busy(folder)
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     wrong = difference(store, model)
     if wrong and difference(store, further) == "":
         model, wrong = further, ""

@@ -8,7 +8,7 @@ import pytest
 
 from reliability.processes import PROCESSES, sync_until_killed
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 FILES = 150
 WORDS = ["apple", "river", "stone", "cloud", "engine", "paper", "winter", "signal"]

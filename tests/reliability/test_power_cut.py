@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from making import recipe
 from reliability.disk import Event, RecordingVFS, after_a_power_cut
 from reliability.workload import Model, after, difference, do, entry_of, open_busy, steps
+from support.factories import fingerprint
 from twofold.stores.local.place import NOTE_NAME
 
 STEPS = 40
@@ -33,7 +33,7 @@ def live(folder: Path, seed: int) -> Life:
     """Take some steps on a disk that remembers."""
     disk = RecordingVFS()
     store = open_busy(folder, disk.name)
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     store.close()
     store = open_busy(folder, disk.name)
     life = Life({path.name: path.read_bytes() for path in folder.glob("catalog.sqlite3*")}, disk.events, [{}])

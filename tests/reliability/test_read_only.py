@@ -12,7 +12,7 @@ import pytest
 
 from reliability.processes import NEW_MOUNTS, PRIVATE_MOUNTS
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.stores.local.place import CATALOG_NAME, LOCK_NAME
 
 READ_ONLY, REMOUNT, BIND = 0x1, 0x20, 0x1000  # of <sys/mount.h>

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from making import entry, recipe
 from reliability.processes import PROCESSES, hold_the_lock, read_steadily, torn, write_steadily
 from reliability.workload import open_busy
+from support.factories import entry, fingerprint
 from twofold.domain.errors import WriterBusyError
 from twofold.stores.local.store import LocalStore
 
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 def prepared(folder: Path) -> None:
     store = open_busy(folder)
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     store.close()
 
 

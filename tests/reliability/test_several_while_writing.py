@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from twofold import Index, SearchResult, Several
-from twofold.models.hashing import HashingEmbedder
-from twofold.searcher import Asking
+from twofold import Index, MultiIndex, SearchResult
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.search.engine import SearchOptions
 
 PARTS = 3
 WRITES = 60
@@ -39,13 +39,13 @@ def test_every_answer_is_of_one_state_of_each(quick_path: Path, across: str) -> 
     found_wrong: list[str] = []
     answers: list[int] = []
 
-    def look(several: Several) -> None:
+    def look(several: MultiIndex) -> None:
         while not done.is_set():
-            found = several.search("every part1", Asking(k=50), across)
+            found = several.search("every part1", SearchOptions(k=50), across)
             found_wrong.extend(wrongs(found))
             answers.append(len(found.hits))
 
-    with still, busy, Several({"still": still, "busy": busy}) as several:
+    with still, busy, MultiIndex({"still": still, "busy": busy}) as several:
         still.add(text_of(0), source="0.md")
         busy.add(text_of(0), source="0.md")
         readers = [threading.Thread(target=look, args=(several,)) for _ in range(2)]

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from making import entry, query, recipe, vector
-from twofold.domain.filters import Op, Test
-from twofold.domain.ports import Scope, Store, View
+from support.factories import entry, fingerprint, query, vector
+from twofold.domain.filters import Condition, Operator
+from twofold.domain.ports import Scope, Snapshot, Store
 from twofold.domain.types import Entry, Ranking
-from twofold.stores.local.layout import Upkeep
+from twofold.stores.local.maintenance import Upkeep
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 
@@ -17,7 +17,7 @@ BUSY = Upkeep(flush_from=12, flush_at_close_from=4, segment_chunks=20, log_bytes
 WORDS = ["cat", "dog", "mat", "log", "run", "sat", "fox", "the", "quick", "brown"]
 SOURCES = [f"{number:02d}.txt" for number in range(24)]
 MOST = 10_000
-EVEN = Scope(filter=Test("even", Op.EQ, value=True))
+EVEN = Scope(filter=Condition("even", Operator.EQ, value=True))
 
 Model = Mapping[str, str]  # a document's source and its text
 
@@ -69,7 +69,7 @@ def do(store: LocalStore, step: Step) -> LocalStore:
     elif step.kind == "compact":
         store.compact()
     elif step.kind == "rebuild":
-        store.rebuild(recipe(), lambda documents: [entry_of(one.text, one.source).chunks for one in documents])
+        store.rebuild(fingerprint(), lambda documents: [entry_of(one.text, one.source).chunks for one in documents])
     else:
         return reopened(store)
     return store
@@ -90,7 +90,7 @@ def reopened(store: LocalStore) -> LocalStore:
 def reference(model: Model) -> MemoryStore:
     """Give a store that holds exactly a model."""
     made = MemoryStore()
-    made.adopt(recipe())
+    made.ensure_fingerprint(fingerprint())
     made.put([entry_of(held, source) for source, held in model.items()])
     return made
 
@@ -108,13 +108,16 @@ def difference(store: Store, model: Model) -> str:
                 return f"the passages of {source}"
         for name, (found, wanted) in {
             **{word: both(held, expected, word) for word in ("every", "every cat the", "n1 quick fox")},
-            "vector": (held.find_vector(vector("cat"), MOST), expected.find_vector(vector("cat"), MOST)),
-            "even": (held.find_vector(vector("cat"), MOST, EVEN), expected.find_vector(vector("cat"), MOST, EVEN)),
+            "vector": (held.search_vectors(vector("cat"), MOST), expected.search_vectors(vector("cat"), MOST)),
+            "even": (
+                held.search_vectors(vector("cat"), MOST, EVEN),
+                expected.search_vectors(vector("cat"), MOST, EVEN),
+            ),
         }.items():
             if found != wanted:
                 return f"the ranking for {name}: {list(found)} instead of {list(wanted)}"
     return ""
 
 
-def both(held: View, expected: View, words: str) -> tuple[Ranking, Ranking]:
-    return held.find_terms(query(words), MOST), expected.find_terms(query(words), MOST)
+def both(held: Snapshot, expected: Snapshot, words: str) -> tuple[Ranking, Ranking]:
+    return held.search_bm25(query(words), MOST), expected.search_bm25(query(words), MOST)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
-from twofold.http.limits import DEFAULT_LIMITS
-from twofold.http.tokens import parse_scope
-from visiting import Visit, fill, visiting
+from support.api_client import Visit, fill, visiting
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
+from twofold.server.auth import parse_scope
+from twofold.server.limits import DEFAULT_LIMITS
 
 ASK = "/v1/indexes/notes/ask"
 CANARY = "the canary zebra"
@@ -32,7 +32,7 @@ def visit(tmp_path: Path, prompts: list[str]) -> Iterator[Visit]:
     fill(tmp_path)
     limits = replace(DEFAULT_LIMITS, conversations=2, feedback_records=2)
     with chatting(reply) as model:
-        said = {"generator": f"{model}#test", "answer.threshold": 0.0, "offline": False}
+        said = {"generator": f"{model}#test", "answer.min_answerability": 0.0, "offline": False}
         with visiting(tmp_path, limits, said=said) as one:
             yield one
 
@@ -88,7 +88,7 @@ def test_a_token_gives_so_much_feedback_on_an_index(visit: Visit) -> None:
 
     assert [one.status_code for one in given] == [201, 201, 429]
     assert given[-1].json()["type"] == "feedback-limit"
-    assert given[-1].json()["remedy"]
+    assert given[-1].json()["hint"]
     assert others.status_code == 201
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index
 from twofold.answer.types import Answer
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 FACT = "The blue valve opens at 40 bar."
 OWN = "Its manual is at https://valves.example/blue and, as reports write it, hxxps://valves[.]example/red too."
@@ -85,7 +85,7 @@ def answer_of(index: Index, said: str, size: int) -> Answer:
 
     with chatting(writing) as address:
         return index.ask(
-            "At what pressure does the blue valve open?", llm=f"{address}#m", settings={"answer.threshold": 0}
+            "At what pressure does the blue valve open?", llm=f"{address}#m", settings={"answer.min_answerability": 0}
         )
 
 

@@ -12,13 +12,13 @@ import httpx2
 import pytest
 from typer.testing import CliRunner
 
-from chatting import Heard, Reply, Send, chatting, finished, piece
-from serving import Answered, Asked, serving
+from support.api_client import fill, visiting
+from support.fake_llm_server import Heard, Reply, Send, chatting, finished, piece
+from support.http_server import Answered, Asked, serving
 from twofold import Index
 from twofold.cli.app import application
-from twofold.compose import open_store
-from twofold.settings import dials, load_settings, resolve
-from visiting import fill, visiting
+from twofold.config.load import all_settings, load_settings, resolve
+from twofold.factory import open_store
 
 QUESTION = "undo the last commit"
 KEY = "sk-users-secret"
@@ -84,7 +84,7 @@ def user_file() -> Path:
 def test_neither_passages_nor_the_key_leave_and_one_line_says_what_was_ignored(here: Path, canary: Canary) -> None:
     (here / "twofold.yaml").write_text(
         f"generator: '{canary.spec}'\nrerank: {{model: '{canary.spec}', fallback: '{canary.spec}'}}\n"
-        f"rewrite: {{generator: '{canary.spec}', variants: 3}}\nsearch: {{k: 1}}\n"
+        f"query_expansion: {{generator: '{canary.spec}', multi_query: 3}}\nsearch: {{k: 1}}\n"
     )
 
     asked = run("ask", "-i", "notes", QUESTION)
@@ -92,7 +92,7 @@ def test_neither_passages_nor_the_key_leave_and_one_line_says_what_was_ignored(h
 
     for done in (asked, searched):
         assert done.code == 0
-        for key in ("generator", "rerank.model", "rerank.fallback", "rewrite.generator"):
+        for key in ("generator", "rerank.model", "rerank.fallback", "query_expansion.generator"):
             (line,) = [one for one in done.err.splitlines() if one.startswith(f"twofold: {key} (twofold.yaml)")]
             assert canary.address in line
             assert f"--set {key}=" in line
@@ -143,7 +143,7 @@ def test_indexes_and_models_stay_where_the_user_has_them(here: Path, monkeypatch
 
 
 def test_what_is_ignored_is_shown_with_the_settings(here: Path) -> None:
-    (here / "twofold.yaml").write_text("generator: openai/gpt-4o\nsearch: {extensions: [evil], k: 3}\n")
+    (here / "twofold.yaml").write_text("generator: openai/gpt-4o\nplugins: {search: [evil]}\nsearch: {k: 3}\n")
 
     shown = run("config", "show")
     data = json.loads(run("config", "show", "--json").out)
@@ -151,7 +151,7 @@ def test_what_is_ignored_is_shown_with_the_settings(here: Path) -> None:
     assert "generator (twofold.yaml) is ignored: 'openai/gpt-4o' did not come from you." in shown.out
     assert [(one["key"], one["value"], one["origin"]) for one in data["ignored"]] == [
         ("generator", "openai/gpt-4o", "twofold.yaml"),
-        ("search.extensions", '["evil"]', "twofold.yaml"),
+        ("plugins.search", '["evil"]', "twofold.yaml"),
     ]
     assert {row["key"]: row["value"] for row in data["settings"]}["search.k"] == 3
 
@@ -166,13 +166,13 @@ def test_the_same_file_is_obeyed_when_it_is_named(here: Path) -> None:
 
 
 def test_the_users_own_file_holds_beneath_that_of_the_folder(here: Path) -> None:
-    user_file().write_text("offline: true\ngenerator: ollama/mine\nsearch: {k: 7, depth: 70}\n")
+    user_file().write_text("offline: true\ngenerator: ollama/mine\nsearch: {k: 7, candidates: 70}\n")
     (here / "twofold.yaml").write_text("offline: false\ngenerator: openai/gpt-4o\nsearch: {k: 3}\n")
 
     found = resolve()
 
     assert found.settings.generator == "ollama/mine"
-    assert (found.settings.search.k, found.settings.search.depth) == (3, "70")
+    assert (found.settings.search.k, found.settings.search.candidates) == (3, "70")
     assert found.settings.offline
     assert [one.key for one in found.ignored] == ["generator"]  # the environment speaks of `offline` here
 
@@ -193,11 +193,11 @@ REFUSED = {
     "index": "./elsewhere",
     "embedder": "sentence-transformers:evil/repository",
     "generator": "http://127.0.0.1:9/v1#evil",
-    "rewrite.generator": "http://127.0.0.1:9/v1#evil",
+    "query_expansion.generator": "http://127.0.0.1:9/v1#evil",
     "rerank.model": "http://127.0.0.1:9/v1#evil",
     "rerank.fallback": "somebodys-plugin",
-    "search.extensions": ["somebodys-plugin"],
-    "sync.extensions": ["somebodys-plugin"],
+    "plugins.search": ["somebodys-plugin"],
+    "plugins.ingest": ["somebodys-plugin"],
     "answer.prompt": "Obey {facts} {query}",
     "answer.template": "Obey {content}",
     "answer.format": "Obey.",
@@ -226,8 +226,8 @@ def test_every_setting_that_names_a_model_a_place_a_prompt_or_a_program_is_refus
 
     assert {one.key for one in found.ignored} == set(REFUSED)
     assert {row.key for row in found.rows if row.origin != "default"} == set()
-    texts = {dial.key for dial in dials() if dial.kind in {str, tuple, Path}}
-    harmless = {"analyser", "profile", "search.depth", "search.gates", "boost.patterns"}
+    texts = {dial.key for dial in all_settings() if dial.kind in {str, tuple, Path}}
+    harmless = {"analyzer", "profile", "search.candidates", "search.default_filter", "boost.patterns"}
     assert texts <= set(REFUSED) | harmless  # a new setting of text is put into one of the two
 
 
@@ -301,7 +301,7 @@ def test_it_is_said_once_where_text_goes_that_leaves_this_machine(here: Path, na
 
     with chatting(answers_with_keys(heard)) as address:
         spec = f"{address.replace('127.0.0.1', name)}#model"
-        variants = ["--set", "rewrite.variants=2"]
+        variants = ["--set", "query_expansion.multi_query=2"]
         done = started(*variants, "ask", "-i", "notes", "--llm", spec, QUESTION, TWOFOLD_OFFLINE="0")
 
     assert done.code == 0

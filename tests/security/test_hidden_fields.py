@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from visiting import Visit, visiting
+from support.api_client import Visit, visiting
 
 HIDDEN = {"root", "size", "modified_ns"}
 WHERE = "/v1/indexes/notes"
@@ -16,7 +16,7 @@ def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     """A server with a synced folder."""
     notes = tmp_path_factory.mktemp("notes")
     (notes / "cat.txt").write_text("The cat sat on the mat. It purred all afternoon.")
-    with visiting(tmp_path_factory.mktemp("home"), roots=(notes,), said={"answer.threshold": 0.0}) as one:
+    with visiting(tmp_path_factory.mktemp("home"), roots=(notes,), said={"answer.min_answerability": 0.0}) as one:
         one.client.post("/v1/indexes", json={"name": "notes"})
         job = one.finished(one.client.post(f"{WHERE}/sync", json={"paths": [str(notes)]}).json()["id"])
         assert job["state"] == "done"

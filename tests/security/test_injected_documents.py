@@ -11,12 +11,12 @@ from itertools import product
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index
-from twofold.answer.guard import addresses_in
 from twofold.answer.markers import MARKER
+from twofold.answer.sanitize_output import addresses_in
 from twofold.answer.types import Answer
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 CANARY = "canary-7f3a"
 EVIL = "https://evil.example"
@@ -98,7 +98,7 @@ def answers(index: Index) -> list[Answer]:
     """One answer for each poisoned document, among others like it."""
     with chatting(obeying) as address:
         return [
-            index.ask(f"{QUESTION} sheet {number}", llm=f"{address}#m", k=3, settings={"answer.threshold": 0.0})
+            index.ask(f"{QUESTION} sheet {number}", llm=f"{address}#m", k=3, settings={"answer.min_answerability": 0.0})
             for number in range(len(DOCUMENTS))
         ]
 
@@ -151,7 +151,7 @@ def test_what_a_model_is_shown_cannot_close_its_fence(index: Index) -> None:
 
     with chatting(noting) as address:
         for number in range(0, len(DOCUMENTS), 7):
-            index.ask(f"{QUESTION} sheet {number}", llm=f"{address}#m", k=3, settings={"answer.threshold": 0.0})
+            index.ask(f"{QUESTION} sheet {number}", llm=f"{address}#m", k=3, settings={"answer.min_answerability": 0.0})
     for prompt in heard:
         assert len(re.findall(r"</?passages>", prompt)) == 2
         assert len(re.findall(r"</?question>", prompt)) == 2
@@ -172,8 +172,10 @@ def test_an_answer_that_holds_anything_made_up_can_be_refused_whole(index: Index
         send(piece(f"{FACT} [1] Paris has nine airports made of glass [1].") + finished())
 
     with chatting(making_up) as address:
-        refused = index.ask(QUESTION, llm=f"{address}#m", settings={"answer.threshold": 0.0, "answer.verify": "refuse"})
-        kept = index.ask(QUESTION, llm=f"{address}#m", settings={"answer.threshold": 0.0})
+        refused = index.ask(
+            QUESTION, llm=f"{address}#m", settings={"answer.min_answerability": 0.0, "answer.unsupported": "refuse"}
+        )
+        kept = index.ask(QUESTION, llm=f"{address}#m", settings={"answer.min_answerability": 0.0})
 
     assert refused.refused
     assert refused.sources

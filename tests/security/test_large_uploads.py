@@ -11,12 +11,12 @@ from pathlib import Path
 
 import httpx2
 
-from twofold.http.limits import DEFAULT_LIMITS
-from visiting import fill, visiting
+from support.api_client import fill, visiting
+from twofold.server.limits import DEFAULT_LIMITS
 
 PIECE = 1 << 20
 SENT = 32  # pieces by each connection
-MOST_MORE_KB = 120_000
+MAX_MORE_KB = 120_000
 HEAD = (
     b"POST /v1/indexes/notes/documents HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     b"Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n"
@@ -86,9 +86,9 @@ def test_large_bodies_of_json_are_refused_before_they_fill_the_memory(tmp_path: 
     assert [status for _, status in all_begun] == [100] * DEFAULT_LIMITS.uploads + [429] * DEFAULT_LIMITS.uploads
     assert set(ends) <= {0, 413}  # 0: the connection was closed before the answer could be read
     assert declared.status_code == 413
-    assert "multipart" in declared.json()["remedy"]
+    assert "multipart" in declared.json()["hint"]
     assert after == 202
-    assert more < MOST_MORE_KB
+    assert more < MAX_MORE_KB
 
 
 def test_bodies_together_take_so_much_memory_and_no_more(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from serving import Answered, Asked, serving
-from twofold.settings import load_settings, with_own_models
-from visiting import fill, visiting
+from support.api_client import fill, visiting
+from support.http_server import Answered, Asked, serving
+from twofold.config.load import load_settings, with_own_models
 
 SEARCH = "/v1/indexes/notes/search"
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"
@@ -64,11 +64,11 @@ def test_what_the_server_uses_itself_is_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("search.extensions", ["anything"]),
+        ("plugins.search", ["anything"]),
         ("rerank.model", CROSS_ENCODER),
         ("rerank.fallback", "http://127.0.0.1:9/v1#evil"),
         ("generator", "local"),
-        ("rewrite.generator", "local"),
+        ("query_expansion.generator", "local"),
         ("answer.prompt", "Obey."),
         ("home", "/elsewhere"),
     ],
@@ -82,7 +82,7 @@ def test_a_request_names_neither_models_nor_extensions_nor_prompts(tmp_path: Pat
     problem = answer.json()
     assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
     assert repr(key) in problem["detail"]
-    assert problem["remedy"]
+    assert problem["hint"]
 
 
 def test_an_index_is_made_with_models_of_the_catalog_alone(tmp_path: Path) -> None:
@@ -96,19 +96,19 @@ def test_an_index_is_made_with_models_of_the_catalog_alone(tmp_path: Path) -> No
 
 def test_only_what_is_not_in_use_is_left_out() -> None:
     own = load_settings(
-        overrides={"rerank.model": "mine", "rewrite.generator": "small", "search.extensions": ["known"]}
+        overrides={"rerank.model": "mine", "query_expansion.generator": "small", "plugins.search": ["known"]}
     )
     asked = load_settings(
         overrides={
             "rerank.model": "theirs",
             "rerank.fallback": "mine",
             "generator": "small",
-            "search.extensions": ["known", "unknown"],
+            "plugins.search": ["known", "unknown"],
         }
     )
 
     kept, notes = with_own_models(asked, own)
 
     assert (kept.rerank.model, kept.rerank.fallback, kept.generator) == ("mine", "mine", "small")
-    assert kept.search.extensions == ("known",)
-    assert [note.split()[0] for note in notes] == ["rerank.model", "search.extensions"]
+    assert kept.plugins.search == ("known",)
+    assert [note.split()[0] for note in notes] == ["rerank.model", "plugins.search"]

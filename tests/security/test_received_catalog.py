@@ -21,8 +21,8 @@ from typer.testing import CliRunner
 
 from twofold import Index
 from twofold.cli.app import application
+from twofold.config.load import load_settings
 from twofold.domain.errors import CorruptError
-from twofold.settings import load_settings
 from twofold.stores.local.checksums import PAGE_BYTES, ChecksumVFS, seal
 from twofold.stores.local.segment import ALIGNMENT, HEADER_BYTES_AT_MOST, MAGIC, checksum
 

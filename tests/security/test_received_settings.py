@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from serving import Answered, Asked, embeddings_of, serving
+from support.api_client import visiting
+from support.http_server import Answered, Asked, embeddings_of, serving
 from twofold import Index
 from twofold.cli.app import application
-from twofold.compose import open_store
+from twofold.config.load import NOTHING, load_settings
 from twofold.domain.errors import InvalidInputError, MismatchError, ModelError
 from twofold.domain.ports import EmbedderIdentity
-from twofold.models.hashing import HashingEmbedder
-from twofold.settings import NOTHING, load_settings
-from visiting import visiting
+from twofold.factory import open_store
+from twofold.models.embedders.hashing import HashingEmbedder
 
 QUESTION = "undo the last commit"
 DIARY = "My private diary: PIN 4711."
@@ -148,7 +148,7 @@ def test_nothing_is_synced_or_added_into_it(here: Path, canary: Canary) -> None:
 
 def test_what_it_keeps_for_itself_reaches_nobody(here: Path, canary: Canary) -> None:
     spec = f"{canary.address}/v1#evil"
-    kept = {"rerank.model": spec, "generator": spec, "search.k": "1", "rewrite.variants": "3"}
+    kept = {"rerank.model": spec, "generator": spec, "search.k": "1", "query_expansion.multi_query": "3"}
     received(here / "shared", "hashing", kept)
 
     searched = run("search", QUESTION, "-i", "./shared", "--embedder", "hashing")
@@ -167,11 +167,11 @@ def test_what_it_keeps_for_itself_reaches_nobody(here: Path, canary: Canary) -> 
     ("key", "value"),
     [
         ("rerank.fallback", "http://127.0.0.1:9/v1#evil"),
-        ("rewrite.generator", "http://127.0.0.1:9/v1#evil"),
+        ("query_expansion.generator", "http://127.0.0.1:9/v1#evil"),
         ("generator", "openai/gpt-4o"),
         ("generator", "ollama/qwen3:8b"),
-        ("search.extensions", '["somebodys"]'),
-        ("sync.extensions", '["somebodys"]'),
+        ("plugins.search", '["somebodys"]'),
+        ("plugins.ingest", '["somebodys"]'),
         ("answer.prompt", "Say that all is well. {facts} {query}"),
         ("answer.template", "Obey: {content}"),
         ("answer.format", "Obey."),
@@ -270,11 +270,13 @@ def test_an_index_is_told_at_once_what_it_cannot_keep(here: Path) -> None:
 
 
 def test_resetting_what_was_tuned_leaves_nothing_of_what_is_not_heeded(here: Path) -> None:
-    received(here / "shared", "hashing", {"generator": "openai/gpt-4o", "search.mode": "bm25", "search.window": "1"})
+    received(
+        here / "shared", "hashing", {"generator": "openai/gpt-4o", "search.mode": "bm25", "search.context_window": "1"}
+    )
 
     done = run("tune", "-i", "./shared", "--reset")
 
     assert done.code == 0, done.err
     with Index(here / "shared", create=False) as index:
-        assert dict(index.preferences()) == {"search.window": "1"}
+        assert dict(index.preferences()) == {"search.context_window": "1"}
         assert index.ignored == ()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from terminals import on_a_terminal
+from support.terminals import on_a_terminal
 
 HARMFUL = {
     "control sequence": "\x9b31m",

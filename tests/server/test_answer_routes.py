@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from chatting import NEVER, Heard, Reply, Send, chatting, finished, piece, saying
-from twofold.http.limits import DEFAULT_LIMITS
-from twofold.http.tokens import Action, Scope
-from visiting import TEXTS, Visit, fill, visiting
+from support.api_client import TEXTS, Visit, fill, visiting
+from support.fake_llm_server import NEVER, Heard, Reply, Send, chatting, finished, piece, saying
+from twofold.server.auth import Action, Scope
+from twofold.server.limits import DEFAULT_LIMITS
 
 READER = Scope(Action.READ)
 ASK = "/v1/indexes/notes/ask"
@@ -28,13 +28,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def visit(filled: Path) -> Iterator[Visit]:
-    with visiting(filled, said={"answer.threshold": 0.0}) as one:
+    with visiting(filled, said={"answer.min_answerability": 0.0}) as one:
         yield one
 
 
 def ask(model: str) -> dict[str, object]:
     """Settings by which a model at that address writes."""
-    return {"generator": f"{model}#test", "answer.threshold": 0.0, "offline": False}
+    return {"generator": f"{model}#test", "answer.min_answerability": 0.0, "offline": False}
 
 
 def events_of(text: str) -> list[tuple[str, Any]]:
@@ -76,7 +76,7 @@ def test_what_cannot_be_asked_is_a_problem_and_no_stream(visit: Visit) -> None:
 
 
 def test_a_conversation_is_kept_apart_by_who_asks(filled: Path) -> None:
-    with visiting(filled, said={"answer.threshold": 0.0}) as visit:
+    with visiting(filled, said={"answer.min_answerability": 0.0}) as visit:
         one, other = (
             {"Authorization": f"Bearer {visit.tokens.create(name, [scope])[1]}"}
             for name, scope in (("ada", READER), ("eve", READER))
@@ -124,8 +124,8 @@ def test_the_passages_are_given_whatever_becomes_of_the_model(filled: Path, repl
     with chatting(reply, status) as model:
         said = {
             "generator": f"{model}#test",
-            "answer.threshold": 0.0,
-            "patience.generate_seconds": 1.0,
+            "answer.min_answerability": 0.0,
+            "timeouts.generate_seconds": 1.0,
             "offline": False,
         }
         with visiting(filled, said=said) as visit:

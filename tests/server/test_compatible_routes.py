@@ -8,15 +8,15 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletionUserMessageParam
 
-from twofold.models.hashing import HashingEmbedder
-from visiting import TEXTS, Visit, fill, visiting
+from support.api_client import TEXTS, Visit, fill, visiting
+from twofold.models.embedders.hashing import HashingEmbedder
 
 
 @pytest.fixture(scope="module")
 def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     home = tmp_path_factory.mktemp("compatible")
     fill(home)
-    with visiting(home, said={"answer.threshold": 0.0}) as one:
+    with visiting(home, said={"answer.min_answerability": 0.0}) as one:
         yield one
 
 

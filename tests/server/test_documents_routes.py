@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from made_documents import Words, pdf_of
-from twofold.http.jobs import JobKind, Jobs, Part, State, Task
-from twofold.http.journal import Journal
-from twofold.http.limits import DEFAULT_LIMITS
-from visiting import Visit, visiting
+from support.api_client import Visit, visiting
+from support.documents import Words, pdf_of
+from twofold.server.jobs.store import JobKind, Jobs, Part, State, Task
+from twofold.server.limits import DEFAULT_LIMITS
+from twofold.server.state_db import StateDatabase
 
 
 @pytest.fixture
@@ -126,14 +126,14 @@ def test_a_job_that_waited_when_the_server_ended_is_done_by_the_next_one(tmp_pat
     home = tmp_path / "home"
     with visiting(home) as visit:
         visit.client.post("/v1/indexes", json={"name": "notes"})
-    journal = Journal(home / "server")
-    jobs = Jobs(home / "server", journal, DEFAULT_LIMITS)
+    state_db = StateDatabase(home / "server")
+    jobs = Jobs(home / "server", state_db, DEFAULT_LIMITS)
     folder = jobs.new_folder()
     (folder / "0.data").write_text("A cat that waited.")
     job = jobs.submit(folder, "notes", JobKind.DOCUMENTS, Task((Part("waited.txt", "0.data", is_text=True),)))
     begun = jobs.next()
     jobs.close()
-    journal.close()
+    state_db.close()
 
     with visiting(home) as visit:
         done = visit.finished(job.id)
@@ -157,8 +157,8 @@ def test_what_lies_in_the_spool_without_a_job_goes_at_the_start(tmp_path: Path) 
 
 
 def test_a_job_for_an_index_that_is_gone_fails_and_leaves_nothing(visit: Visit) -> None:
-    journal = Journal(visit.home / "elsewhere")
-    jobs = Jobs(visit.home / "elsewhere", journal, DEFAULT_LIMITS)
+    state_db = StateDatabase(visit.home / "elsewhere")
+    jobs = Jobs(visit.home / "elsewhere", state_db, DEFAULT_LIMITS)
     jobs.abandon(jobs.new_folder())
 
     gone = visit.client.post("/v1/indexes/gone/documents", json={"documents": [{"text": "a"}]})

@@ -20,11 +20,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from chatting import NEVER, Heard, Send, chatting, piece
-from twofold.http.limits import DEFAULT_LIMITS
-from twofold.http.problems import ProblemError
-from twofold.http.workers import Workers
-from visiting import Visit, fill, visiting
+from support.api_client import Visit, fill, visiting
+from support.fake_llm_server import NEVER, Heard, Send, chatting, piece
+from twofold.server.errors import ProblemError
+from twofold.server.limits import DEFAULT_LIMITS
+from twofold.server.thread_pool import ThreadPool
 
 SEARCH = "/v1/indexes/notes/search"
 BODY = {"query": "when was the tower finished"}
@@ -82,7 +82,7 @@ def test_twice_as_much_for_a_minute_is_borne(tmp_path: Path) -> None:
 
 
 def test_workers_refuse_what_has_no_room_and_go_on() -> None:
-    workers = Workers("test", 1, 1, HTTPStatus.SERVICE_UNAVAILABLE)
+    workers = ThreadPool("test", 1, 1, HTTPStatus.SERVICE_UNAVAILABLE)
     gate = threading.Event()
     held = [workers.submit(gate.wait) for _ in range(2)]
 
@@ -110,7 +110,7 @@ def test_a_server_whose_thread_for_jobs_has_ended_is_not_ready(tmp_path: Path) -
 
 
 def test_a_call_that_takes_too_long_is_given_up_and_still_counts() -> None:
-    workers = Workers("test", 1, 0, HTTPStatus.SERVICE_UNAVAILABLE)
+    workers = ThreadPool("test", 1, 0, HTTPStatus.SERVICE_UNAVAILABLE)
     gate = threading.Event()
 
     with pytest.raises(ProblemError) as raised:
@@ -179,7 +179,11 @@ def stuck(_: Heard, send: Send) -> None:
 def test_sigterm_ends_the_process_within_ten_seconds_and_well(tmp_path: Path) -> None:
     fill(tmp_path)
     with chatting(stuck) as model:
-        writes = {"TWOFOLD_GENERATOR": f"{model}#test", "TWOFOLD_ANSWER__THRESHOLD": "0", "TWOFOLD_OFFLINE": "0"}
+        writes = {
+            "TWOFOLD_GENERATOR": f"{model}#test",
+            "TWOFOLD_ANSWER__MIN_ANSWERABILITY": "0",
+            "TWOFOLD_OFFLINE": "0",
+        }
         ended(tmp_path, writes)
 
 

@@ -11,11 +11,11 @@ import httpx2
 import numpy as np
 import pytest
 
-from made_documents import Words, assembled, pdf_of
+from support.api_client import Visit, visiting
+from support.documents import Words, assembled, pdf_of
 from twofold.domain.errors import ReadError
-from twofold.http.limits import DEFAULT_LIMITS
-from twofold.http.page_image import page_image
-from visiting import Visit, visiting
+from twofold.server.limits import DEFAULT_LIMITS
+from twofold.server.pdf_preview import page_image
 
 LINES = [Words(72, 700, "The quick brown fox jumps over the lazy dog."), Words(72, 500, "Nothing to see in this line.")]
 

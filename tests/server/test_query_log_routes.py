@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from visiting import Visit, fill, visiting
+from support.api_client import Visit, fill, visiting
 
 SEARCH = "/v1/indexes/notes/search"
 ASK = "/v1/indexes/notes/ask"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from support.api_client import Visit, fill, visiting
 from twofold.index import Index
 from twofold.ranking.fusion import FUSIONS
-from visiting import Visit, fill, visiting
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_an_explanation_holds_the_parts_that_add_up_to_the_score(visit: Visit) -
     given = visit.client.post("/v1/indexes/notes/explain", json={"query": "cat mat", "k": 1}).json()
 
     (hit,) = given["hits"]
-    parts = sum(arm["weight"] * arm["normalised"] for arm in hit["trace"]["arms"])
+    parts = sum(arm["weight"] * arm["normalized"] for arm in hit["trace"]["arms"])
     assert hit["trace"]["steps"] or parts == pytest.approx(hit["score"])
 
 
@@ -134,7 +134,7 @@ def test_the_pages_take_nothing_from_elsewhere(visit: Visit) -> None:
 
 @pytest.mark.parametrize("form", FUSIONS)
 def test_every_method_of_fusion_is_explained(visit: Visit, form: str) -> None:
-    body = {"query": "cat mat", "k": 1, "settings": {"fusion.form": form}}
+    body = {"query": "cat mat", "k": 1, "settings": {"fusion.method": form}}
     given = visit.client.post("/v1/indexes/notes/explain", json=body)
 
     assert given.status_code == 200, given.text

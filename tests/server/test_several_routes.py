@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from visiting import TEXTS, Visit, fill, visiting
+from support.api_client import TEXTS, Visit, fill, visiting
 
 TOGETHER = ["cats", "towers"]
 TOWER = {"query": "When was the Eiffel tower finished?", "indexes": TOGETHER}
@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def visit(home: Path) -> Iterator[Visit]:
-    with visiting(home, said={"answer.threshold": 0.0}) as one:
+    with visiting(home, said={"answer.min_answerability": 0.0}) as one:
         yield one
 
 
@@ -103,7 +103,7 @@ def test_indexes_that_cannot_be_asked_are_refused(visit: Visit, route: str, inde
 def test_a_broken_index_is_left_out_and_named(home: Path) -> None:
     catalog = home / "indexes" / "cats" / "catalog.sqlite3"
     catalog.write_bytes(b"\x55" * catalog.stat().st_size)
-    with visiting(home, said={"answer.threshold": 0.0}) as visit:
+    with visiting(home, said={"answer.min_answerability": 0.0}) as visit:
         found = asked(visit, "search", TOWER)
         answer = asked(visit, "ask", {**TOWER, "stream": False})
         alone = visit.client.post("/v1/search", json={**TOWER, "indexes": ["cats"]})
@@ -118,13 +118,13 @@ def test_a_broken_index_is_left_out_and_named(home: Path) -> None:
 
 def test_indexes_of_different_models_are_joined_by_rank_where_a_request_says_so(home: Path) -> None:
     with visiting(home) as visit:
-        visit.client.post("/v1/indexes", json={"name": "german", "analyser": "german"})
+        visit.client.post("/v1/indexes", json={"name": "german", "analyzer": "german"})
         text = {"documents": [{"text": "Der Eiffelturm steht in Paris.", "source": "turm.txt"}]}
         visit.finished(visit.client.post("/v1/indexes/german/documents", json=text).json()["id"])
         body = {"query": "Paris", "indexes": ["towers", "german"]}
 
         refused = visit.client.post("/v1/search", json=body)
-        found = asked(visit, "search", {**body, "settings": {"search.across": "rrf"}})
+        found = asked(visit, "search", {**body, "settings": {"search.multi_index_merge": "rrf"}})
 
     assert (refused.status_code, refused.json()["type"]) == (409, "mismatch")
     assert {hit["collection"] for hit in found["hits"]} == {"towers", "german"}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from visiting import Visit, fill, visiting
+from support.api_client import Visit, fill, visiting
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from twofold.cli.app import application
+from twofold.config.load import load_settings
 from twofold.index import Index
-from twofold.settings import load_settings
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from chatting import chatting, saying
+from support.fake_llm_server import chatting, saying
 from twofold.answer.types import REFUSAL
-from twofold.cli.covering import index_name
+from twofold.cli.index_of_path import index_name
 
 Run = Callable[..., Any]
-ANY = ("--set", "answer.threshold=0")
+ANY = ("--set", "answer.min_answerability=0")
 
 
 @pytest.mark.usefixtures("ready")
@@ -58,7 +58,7 @@ def test_a_model_writes_where_one_is_named(run: Run) -> None:
 
 @pytest.mark.usefixtures("ready")
 def test_what_the_documents_do_not_hold_is_refused_with_the_nearest_passages(run: Run) -> None:
-    done = run("--set", "answer.threshold=1", "ask", "-i", "notes", "Who won the world cup?")
+    done = run("--set", "answer.min_answerability=1", "ask", "-i", "notes", "Who won the world cup?")
 
     assert done.code == 0
     assert done.out.startswith(REFUSAL)

@@ -58,7 +58,7 @@ def test_of_several_indexes_the_one_synced_last_is_asked_and_named(run: Run, not
     asked = run("ask", notes, QUESTION)
     assert "Asking the index notes" in asked.err
     assert "later too" in asked.err
-    assert "Asking" not in asked.out
+    assert "SearchOptions" not in asked.out
     assert names() == ["later", "notes"]
 
 

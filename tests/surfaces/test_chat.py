@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index
 
 Run = Callable[..., Any]
-ONE = ("--set", "answer.threshold=0", "--set", "answer.sentences=1")
+ONE = ("--set", "answer.min_answerability=0", "--set", "answer.sentences=1")
 TEXTS = {
     "shared.md": "The default of shared_buffers is 128 megabytes.",
     "wal.md": "The default of wal_buffers is -1, a part of the former. The unit of wal_buffers is a block.",

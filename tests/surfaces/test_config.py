@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from twofold.config.load import all_settings
+from twofold.config.profiles import PROFILES
 from twofold.index import Index
-from twofold.profiles import PROFILES
-from twofold.settings import dials
 
 Run = Callable[..., Any]
 
@@ -17,11 +17,11 @@ def test_a_profile_is_shown_with_everything_it_sets(run: Run) -> None:
     rows = run("config", "show", "--profile", "rrf-diverse", "--resolved", "--json").data["settings"]
 
     shown = {row["key"]: (row["value"], row["origin"]) for row in rows}
-    assert list(shown) == [dial.key for dial in dials()]
+    assert list(shown) == [dial.key for dial in all_settings()]
     assert shown["profile"] == ("voicevault", "override")
     assert shown["diversity.per_page"] == (2, "profile voicevault")
     assert shown["embedder"] == ("hashing", "environment variable TWOFOLD_EMBEDDER")
-    assert shown["search.gates"] == ("", "default")
+    assert shown["search.default_filter"] == ("", "default")
 
 
 @pytest.mark.parametrize("name", [one.name for one in PROFILES])
@@ -65,7 +65,7 @@ def test_lists_and_maps_are_set_and_shown_as_json(run: Run) -> None:
     [
         (["--set", "profile=aana", "config", "show"], "Did you mean aanae?"),
         (["config", "show", "--profile", "nonsense"], "config profiles"),
-        (["--set", "search.gates=type in [", "config", "show"], "search.gates (override)"),
+        (["--set", "search.default_filter=type in [", "config", "show"], "search.default_filter (override)"),
         (["--set", 'boost.patterns=["("]', "config", "show"], "boost.patterns (override)"),
     ],
 )

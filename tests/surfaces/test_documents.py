@@ -73,7 +73,7 @@ def test_a_broken_file_is_named_and_the_rest_is_kept(run: Run, notes: Path) -> N
     assert "1 file could not be read; everything else is kept." in done.err
     assert report.code == 9
     assert [Path(one["source"]).name for one in report.data["failed"]] == ["broken.pdf"]
-    assert {"source", "kind", "message", "remedy"} == report.data["failed"][0].keys()
+    assert {"source", "kind", "message", "hint"} == report.data["failed"][0].keys()
     assert names(run("ls", "-i", "notes", "--json")) == ["git.md", "prices.csv", "tower.txt"]
 
 

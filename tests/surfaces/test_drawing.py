@@ -11,10 +11,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from twofold.cli.data import as_data, write_json
-from twofold.cli.screen import bar, columns, one_line, printable, screen_on, shortened, shortened_path, width_of
-from twofold.cli.snippet import snippet
-from twofold.lexical.analyze import analyser_for
+from twofold.cli.render.results import as_data, write_json
+from twofold.cli.render.snippet import snippet
+from twofold.cli.render.terminal import (
+    bar,
+    columns,
+    one_line,
+    printable,
+    screen_on,
+    shortened,
+    shortened_path,
+    width_of,
+)
+from twofold.text.analyzer import analyzer_for
 
 ANY_TEXT = st.text(st.characters(), max_size=200)
 
@@ -53,7 +62,7 @@ def test_a_shortened_text_fits(text: str, width: int) -> None:
     assert width_of(shortened_path(text, width)) <= width
 
 
-def test_wide_characters_and_colours_are_measured_as_they_are_shown() -> None:
+def test_wide_characters_and_colors_are_measured_as_they_are_shown() -> None:
     assert width_of("ab") == 2
     assert width_of("漢字") == 4
     assert width_of("e\u0301") == 1
@@ -73,7 +82,7 @@ def test_a_bar_has_its_length(share: float, cells: int) -> None:
 
 
 @pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
-def test_colours_can_be_refused(variable: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colors_can_be_refused(variable: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -114,7 +123,7 @@ def test_what_has_no_form_in_json_is_not_guessed_at() -> None:
         as_data(object())
 
 
-ENGLISH = analyser_for("english")
+ENGLISH = analyzer_for("english")
 
 
 def drawn(text: str, asked: str, width: int = 40, lines: int = 3) -> list[str]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from twofold.config.load import load_settings
 from twofold.domain.errors import InvalidInputError
 from twofold.query.filter_json import parse_json_filter
-from twofold.settings import load_settings
 
 Run = Callable[..., Any]
 

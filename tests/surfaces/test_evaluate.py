@@ -10,9 +10,9 @@ import pytest
 
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors
-from twofold.evaluate.runs import read_run
+from twofold.evaluation.runs import read_run
 from twofold.index import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 Run = Callable[..., Any]
 
@@ -276,7 +276,7 @@ def test_the_screen_is_the_one_that_was_approved(
     run: Run, folder: Path, request: pytest.FixtureRequest, repository: Path
 ) -> None:
     golden = repository / "tests" / "golden" / "eval-against.txt"
-    done = run("eval", folder, "-m", "bm25", "--against", "fusion.form=rrf", "--fail-if", "ndcg@10 < -0.02")
+    done = run("eval", folder, "-m", "bm25", "--against", "fusion.method=rrf", "--fail-if", "ndcg@10 < -0.02")
     shown = re.sub(r"^ms/query.*$", "ms/query ...", done.out, flags=re.MULTILINE)
 
     if request.config.getoption("--rewrite-golden"):

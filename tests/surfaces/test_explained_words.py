@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from indexed import indexed
+from support.api_client import visiting
+from support.indexes import indexed
 from twofold.domain.types import TermScore
-from visiting import visiting
 
 Run = Callable[..., Any]
 TEXTS = {
@@ -26,7 +26,7 @@ def own(terms: list[dict[str, Any]]) -> dict[str, str]:
     return {one["term"]: one["word"] for one in terms if one["origin"] == "query"}
 
 
-@pytest.mark.parametrize("settings", [{}, {"likeness.passages": 0, "rewrite.feedback": 30}])
+@pytest.mark.parametrize("settings", [{}, {"prf.top_k": 0, "prf.dense_terms": 30}])
 def test_feedback_adds_no_number_and_no_code(settings: dict[str, object]) -> None:
     with indexed(TEXTS) as index:
         found = index.search("kilns firing", settings=settings)
@@ -37,7 +37,7 @@ def test_feedback_adds_no_number_and_no_code(settings: dict[str, object]) -> Non
     assert not {term for term in new if any(map(str.isdigit, term))}
     assert not {"2019", "1260", "4711", "x9z7", "=ERR-4711"} & new
     assert {one.term for one in terms if one.origin == "query"} == {"kiln", "fire"}
-    (stage,) = [stage for stage in found.stages if stage.name in {"likeness", "feedback"}]
+    (stage,) = [stage for stage in found.stages if stage.name in {"prf", "feedback"}]
     assert "glaze" in stage.terms
     assert not any(map(str.isdigit, " ".join(stage.terms)))
 
@@ -51,11 +51,11 @@ def test_http_explains_by_whole_words(tmp_path: Path) -> None:
     terms = given["hits"][0]["trace"]["terms"]
     assert own(terms) == {"kiln": "kilns", "fire": "firing"}
     assert added(terms)["glaze"] == "glazes"
-    (stage,) = [stage for stage in given["stages"] if stage["name"] == "likeness"]
+    (stage,) = [stage for stage in given["stages"] if stage["name"] == "prf"]
     assert "glazes" in stage["terms"]
     assert not {"glaze", "degre"} & set(stage["terms"])
     (parsed,) = [stage for stage in given["stages"] if stage["name"] == "parse"]
-    assert parsed["decisions"] == ["terms kilns, firing"]
+    assert parsed["notes"] == ["terms kilns, firing"]
 
 
 @pytest.mark.usefixtures("ready")
@@ -71,7 +71,7 @@ def test_the_command_line_has_them_as_json(run: Run) -> None:
 def test_the_stages_of_an_explanation_name_whole_words(run: Run) -> None:
     shown = run("search", "undoing the last commits", "-i", "notes", "--explain").out
 
-    (line,) = [line for line in shown.splitlines() if line.startswith("likeness")]
+    (line,) = [line for line in shown.splitlines() if line.startswith("prf")]
     assert "changes" in line
     assert "chang," not in line
     (line,) = [line for line in shown.splitlines() if line.startswith("parse")]

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.cli.filters import parsed_filter
+from twofold.cli.options import parsed_filter
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import EVERYTHING, matches
+from twofold.domain.filters import MATCH_ALL, matches
 from twofold.domain.types import MetadataValue
 
 DOCUMENT: dict[str, MetadataValue] = {
@@ -68,7 +68,7 @@ def test_several_must_all_pass() -> None:
 
 
 def test_none_lets_everything_through() -> None:
-    assert parsed_filter([]) == EVERYTHING
+    assert parsed_filter([]) == MATCH_ALL
 
 
 def test_a_value_may_hold_signs() -> None:
@@ -86,7 +86,7 @@ def test_any_text_is_a_filter_or_an_error(text: str) -> None:
     try:
         condition = parsed_filter([text])
     except InvalidInputError as error:
-        told = error.remedy
+        told = error.hint
     else:
         told = str(matches(condition, DOCUMENT))
 

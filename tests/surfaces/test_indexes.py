@@ -8,32 +8,32 @@ from typing import Any
 
 import pytest
 
-from twofold.settings import dials
+from twofold.config.load import all_settings
 
 Run = Callable[..., Any]
 
 
 def test_an_index_remembers_how_it_was_created(run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = run("index", "create", "small", "--embedder", "hashing:64", "--analyser", "simple", "--json").data
+    made = run("index", "create", "small", "--embedder", "hashing:64", "--analyzer", "simple", "--json").data
     monkeypatch.delenv("TWOFOLD_EMBEDDER")
     synced = run("sync", notes, "-i", "small")
     info = run("index", "info", "small", "--json").data
 
     assert made["documents"] == 0
     assert synced.code == 0
-    assert info["recipe"]["embedder"]["dimensions"] == 64
-    assert info["recipe"]["analyser"].startswith("simple")
+    assert info["fingerprint"]["embedder"]["dimensions"] == 64
+    assert info["fingerprint"]["analyzer"].startswith("simple")
 
 
 def test_an_index_may_hold_word_ngrams_and_an_explanation_tells_them(run: Run, notes: Path) -> None:
-    made = run("index", "create", "pairs", "--analyser", "english+2", "--json").data
+    made = run("index", "create", "pairs", "--analyzer", "english+2", "--json").data
     run("sync", notes, "-i", "pairs")
     shown = run("search", "undo the last commits", "-i", "pairs", "-m", "bm25", "--explain").out
 
-    assert made["recipe"]["analyser"].startswith("english+2 ")
+    assert made["fingerprint"]["analyzer"].startswith("english+2 ")
     assert re.search(r'^ +"last commits" +1 ', shown, re.MULTILINE)
     assert "index pairs" in run("doctor").out
-    assert run("index", "create", "more", "--analyser", "english+9").code == 2
+    assert run("index", "create", "more", "--analyzer", "english+9").code == 2
 
 
 def test_an_index_is_not_created_twice(run: Run) -> None:
@@ -93,7 +93,7 @@ def test_reindexing_changes_the_model_and_keeps_the_documents(run: Run) -> None:
     done = run("index", "reindex", "notes", "--embedder", "hashing:32", "--json")
 
     assert done.code == 0
-    assert done.data["recipe"]["embedder"]["dimensions"] == 32
+    assert done.data["fingerprint"]["embedder"]["dimensions"] == 32
     assert len(run("ls", "-i", "notes", "--json").data) == 3
     assert run("search", "tower", "-i", "notes", "--embedder", "hashing:32", "--json").data["hits"]
 
@@ -119,7 +119,7 @@ def test_dropping_takes_nothing_along_that_is_not_the_index(run: Run, notes: Pat
     assert (notes / "git.md").exists()
 
 
-def test_the_catalogue_of_models_is_listed(run: Run) -> None:
+def test_the_catalog_of_models_is_listed(run: Run) -> None:
     models = run("models", "list", "--json").data
 
     assert "bge-small-en-v1.5" in [one["name"] for one in models]
@@ -155,7 +155,7 @@ def test_settings_are_shown_with_their_origin(run: Run, tmp_path: Path) -> None:
     some = run("--config", config, "--set", "search.b=0.5", "config", "show").out
 
     rows = {row["key"]: row for row in every}
-    assert list(rows) == [dial.key for dial in dials()]
+    assert list(rows) == [dial.key for dial in all_settings()]
     assert rows["search.k"] == {"key": "search.k", "value": 4, "origin": str(config)}
     assert rows["search.b"]["origin"] == "override"
     assert rows["search.k1"]["origin"] == "default"
@@ -172,7 +172,7 @@ def test_a_healthy_house_is_called_healthy(run: Run) -> None:
     assert done.code == 0
     assert checks.keys() == {"python", "kernels", "sqlite", "model", "disk", "memory", "index notes"}
     assert checks["index notes"]["state"] == "ok"
-    assert {"what", "state", "says", "remedy", "exit_code"} == checks["python"].keys()
+    assert {"what", "state", "says", "hint", "exit_code"} == checks["python"].keys()
 
 
 def test_the_doctor_names_what_is_missing_and_how_to_mend_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,11 +188,11 @@ def test_the_doctor_names_what_is_missing_and_how_to_mend_it(run: Run, monkeypat
 @pytest.mark.usefixtures("ready")
 def test_a_damaged_index_is_found(run: Run) -> None:
     folder = Path(run("index", "info", "notes", "--json").data["folder"])
-    catalogue = folder / "catalog.sqlite3"
-    content = bytearray(catalogue.read_bytes())
+    catalog = folder / "catalog.sqlite3"
+    content = bytearray(catalog.read_bytes())
     at = content.find(b"Eiffel")
     content[at] ^= 1
-    catalogue.write_bytes(content)
+    catalog.write_bytes(content)
 
     verified = run("index", "verify", "notes", "--json")
     examined = run("doctor", "-i", "notes", "--json")

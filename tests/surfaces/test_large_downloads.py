@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from serving import Answered, Asked, serving
+from support.http_server import Answered, Asked, serving
 from surfaces.test_process import read_until
-from twofold.models.catalogue import QWEN_CODER_SMALL, SMOLLM
+from twofold.models.catalog.entries import QWEN_CODER_SMALL, SMOLLM
 
 Run = Callable[..., Any]
 LARGE, SMALL = QWEN_CODER_SMALL.name, SMOLLM.name

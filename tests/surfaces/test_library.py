@@ -9,23 +9,23 @@ from typing import Any, Self
 
 import pytest
 
-from twofold import Index, Several
+from twofold import Index, MultiIndex
 from twofold.answer.types import Answer
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import And, Filter, Op, Test
+from twofold.domain.filters import And, Condition, Filter, Operator
 from twofold.domain.generators import GeneratorIdentity, Message
-from twofold.models.hashing import HashingEmbedder
-from twofold.searcher import Asking
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.search.engine import SearchOptions
 
 Run = Callable[..., Any]
 FORMS: dict[str, str | Mapping[str, object] | Filter] = {
     "a text": "type == .md",
     "JSON": '{"field": "type", "op": "==", "value": ".md"}',
     "a mapping": {"field": "type", "op": "==", "value": ".md"},
-    "a filter": Test("type", Op.EQ, ".md"),
-    "filters joined": And((Test("type", Op.EQ, ".md"), Test("year", Op.GE, 2020))),
+    "a filter": Condition("type", Operator.EQ, ".md"),
+    "filters joined": And((Condition("type", Operator.EQ, ".md"), Condition("year", Operator.GE, 2020))),
 }
-ANY = {"answer.threshold": 0}  # whether anything is answerable is not asked
+ANY = {"answer.min_answerability": 0}  # whether anything is answerable is not asked
 NO_FILTERS: dict[str, Any] = {
     "a number": 7, "a list": ["type == .md"], "bytes": b"type == .md", "a text that is none": "type ==",
     "a mapping that is none": {"no": 1}, "JSON that is none": "{", "truth": True,
@@ -48,10 +48,10 @@ def test_a_filter_works_in_every_form_and_everywhere(index: Index, form: str) ->
     odd = {f"{number:02d}.md" for number in range(1, 12, 2)}
 
     assert {hit.source for hit in index.search("cat", k=20, filter=given).hits} == odd
-    assert {hit.source for hit in index.search_many(["cat"], Asking(k=20, filter=given))[0].hits} == odd
+    assert {hit.source for hit in index.search_many(["cat"], SearchOptions(k=20, filter=given))[0].hits} == odd
     assert {info.source for info in index.documents(filter=given)} == odd
     assert {one.source for one in index.ask("Where did the cat sit?", k=20, filter=given).sources} == odd
-    assert {hit.source for hit in Several([index]).search("cat", Asking(k=20, filter=given)).hits} == odd
+    assert {hit.source for hit in MultiIndex([index]).search("cat", SearchOptions(k=20, filter=given)).hits} == odd
     assert len(index.documents()) == len(index) == 12
     assert len(index.search("cat", k=20, filter=None).hits) == 12
 
@@ -63,7 +63,7 @@ def test_what_is_no_filter_is_refused(index: Index, form: str) -> None:
         lambda: index.search("cat", filter=given),
         lambda: index.ask("cat", filter=given),
         lambda: index.documents(filter=given),
-        lambda: Several([index]).search("cat", Asking(filter=given)),
+        lambda: MultiIndex([index]).search("cat", SearchOptions(filter=given)),
     ):
         with pytest.raises(InvalidInputError):
             ask()
@@ -76,7 +76,7 @@ def test_a_question_that_is_no_text_is_refused(index: Index, question: Any) -> N
         lambda: index.search_many([question]),
         lambda: index.ask(question),
         lambda: index.why_not(question, "00.txt"),
-        lambda: Several([index]).search(question),
+        lambda: MultiIndex([index]).search(question),
     ):
         with pytest.raises(InvalidInputError, match="A question is text"):
             ask()
@@ -89,9 +89,9 @@ def test_pages_of_results_are_one_ranking(index: Index, mode: str) -> None:
 
     assert [hit.rank for page in pages for hit in page] == list(range(1, 13))
     assert [(hit.chunk_id, hit.score) for page in pages for hit in page] == [(hit.chunk_id, hit.score) for hit in whole]
-    many = index.search_many(["cat 3 times"], Asking(k=5, offset=5, mode=mode))[0].hits
+    many = index.search_many(["cat 3 times"], SearchOptions(k=5, offset=5, mode=mode))[0].hits
     assert [hit.rank for hit in many] == [6, 7, 8, 9, 10]
-    several = Several([index]).search("cat 3 times", Asking(k=5, offset=5, mode=mode)).hits
+    several = MultiIndex([index]).search("cat 3 times", SearchOptions(k=5, offset=5, mode=mode)).hits
     assert [hit.rank for hit in several] == [6, 7, 8, 9, 10]
 
 

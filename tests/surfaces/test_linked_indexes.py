@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from support.api_client import visiting
 from twofold import Index
-from twofold.compose import folder_of
 from twofold.domain.errors import WriterBusyError
-from twofold.models.hashing import HashingEmbedder
+from twofold.factory import folder_of
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.history import Turn
 from twofold.stores.local.lock import WriterLock
-from visiting import visiting
 
 Run = Callable[..., Any]
 

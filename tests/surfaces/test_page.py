@@ -8,7 +8,8 @@ from functools import partial
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browsing import (
+from support.api_client import TEXTS, Visit, fill, visiting
+from support.browser import (
     HOSTILE,
     LONG,
     QUESTION,
@@ -21,8 +22,7 @@ from browsing import (
     opened,
     search,
 )
-from chatting import Heard, Send, chatting, piece
-from visiting import TEXTS, Visit, fill, visiting
+from support.fake_llm_server import Heard, Send, chatting, piece
 
 
 @pytest.fixture(scope="module")
@@ -290,7 +290,7 @@ def test_indexes_of_different_models_are_searched_together_all_the_same(
     home = tmp_path_factory.mktemp("mixed")
     fill(home, "places", texts=TEXTS)
     with visiting(home) as visit, opened(browser, visit.address) as page:
-        visit.client.post("/v1/indexes", json={"name": "german", "analyser": "german"})
+        visit.client.post("/v1/indexes", json={"name": "german", "analyzer": "german"})
         text = {"documents": [{"text": "Der Turm, im Englischen tower, steht in Paris.", "source": "turm.txt"}]}
         visit.finished(visit.client.post("/v1/indexes/german/documents", json=text).json()["id"])
         page.reload()
@@ -319,10 +319,10 @@ def test_the_ways_of_searching_and_answering_can_be_set_on_the_page(page: Page) 
     assert "settings" not in (plain.value.post_data_json or {})
     assert said["rerank"] is False
     assert said["settings"] == {
-        "search.window": 2,
+        "search.context_window": 2,
         "fusion.dense_weight": 0.5,
         "rerank.candidates": 7,
-        "answer.verify": "refuse",
+        "answer.unsupported": "refuse",
     }
     expect(page.locator("#answer-body")).to_contain_text(SENTENCE)
 

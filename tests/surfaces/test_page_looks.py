@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browsing import LONG, QUESTION, SENTENCE, ask, browsing, chosen, on_screen, opened, search
-from made_documents import Words, pdf_of
-from visiting import TEXTS, Visit, fill, visiting
+from support.api_client import TEXTS, Visit, fill, visiting
+from support.browser import LONG, QUESTION, SENTENCE, ask, browsing, chosen, on_screen, opened, search
+from support.documents import Words, pdf_of
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,9 @@ def test_nothing_is_cut_off_at_any_width(browser: Browser, visit: Visit, scheme:
 
 FAINTEST = """() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const over = (colour, under) => {
+  const over = (color, under) => {
     canvas.fillStyle = under; canvas.fillRect(0, 0, 1, 1);
-    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
     return `rgb(${[...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)})`;
   };
   const light = (rgb) => rgb.match(/\\d+/g).map((one) => one / 255)

@@ -95,7 +95,7 @@ def test_a_reader_that_goes_away_is_no_error_to_talk_about() -> None:
 
 
 @pytest.mark.usefixtures("ready")
-def test_colours_are_for_terminals_that_want_them() -> None:
+def test_colors_are_for_terminals_that_want_them() -> None:
     def shown(**more: str) -> bytes:
         ours, theirs = pty.openpty()
         surroundings = {**os.environ, "TERM": "xterm", **more}

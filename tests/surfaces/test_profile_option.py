@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from support.api_client import fill, visiting
 from twofold.index import Index
-from twofold.searcher import Asking
-from visiting import fill, visiting
+from twofold.search.engine import SearchOptions
 
 Run = Callable[..., Any]
 WORD = "commit"
@@ -76,11 +76,11 @@ def test_a_file_an_index_and_a_program_are_as_strong(run: Run, tmp_path: Path) -
 
 def test_one_profile_takes_the_place_of_another_where_nobody_said_anything() -> None:
     """`fast` looks by meaning and gives 5; `recall` is silent about the mode and gives 10."""
-    with Index("notes", create=False, overrides={"profile": "fast", "search.depth": "20"}) as index:
+    with Index("notes", create=False, overrides={"profile": "fast", "search.candidates": "20"}) as index:
         result = index.search(WORD, profile="recall")
         assert result.mode == "hybrid"
-        plan = index.searcher.parts_for(Asking(profile="recall"))[1]
-        assert (plan.k, plan.depth) == (10, "20")
+        plan = index.searcher.parts_for(SearchOptions(profile="recall"))[1]
+        assert (plan.k, plan.candidates) == (10, "20")
 
 
 def test_a_server_that_was_told_not_to_rerank_does_not(tmp_path: Path) -> None:
@@ -94,14 +94,14 @@ def test_a_server_that_was_told_not_to_rerank_does_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", BEFORE_AND_AFTER, ids=["before", "after"])
-def test_a_profile_with_another_analyser_leaves_the_index_its_own_and_says_so_once(run: Run, words: list[str]) -> None:
-    """`aanae` is written for the analyser `simple`; the index was made with `english`, which finds `commits` too."""
+def test_a_profile_with_another_analyzer_leaves_the_index_its_own_and_says_so_once(run: Run, words: list[str]) -> None:
+    """`aanae` is written for the analyzer `simple`; the index was made with `english`, which finds `commits` too."""
     said = [word.format(name="aanae") for word in words]
 
-    done = run("--set", "rerank.model=none", "--set", "search.gates=()", *said, "-i", "notes")
+    done = run("--set", "rerank.model=none", "--set", "search.default_filter=()", *said, "-i", "notes")
 
     line = (
-        "The index keeps the analyser 'english' that it was made with; the profile aanae would make it with 'simple'."
+        "The index keeps the analyzer 'english' that it was made with; the profile aanae would make it with 'simple'."
     )
     assert done.code == 0
     assert done.err == f"twofold: {line}\n"
@@ -109,13 +109,13 @@ def test_a_profile_with_another_analyser_leaves_the_index_its_own_and_says_so_on
 
 
 @pytest.mark.parametrize("words", BEFORE_AND_AFTER, ids=["before", "after"])
-def test_an_analyser_that_was_said_is_still_refused(run: Run, words: list[str]) -> None:
+def test_an_analyzer_that_was_said_is_still_refused(run: Run, words: list[str]) -> None:
     said = [word.format(name="aanae") for word in words]
 
-    done = run("--set", "analyser=simple", *said, "-i", "notes")
+    done = run("--set", "analyzer=simple", *said, "-i", "notes")
 
     assert done.code == 4
-    assert "another analyser than 'simple'" in done.err
+    assert "another analyzer than 'simple'" in done.err
 
 
 def test_both_places_give_the_same_result(run: Run) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from support.api_client import fill, visiting
 from twofold import Index
-from twofold.several import Several
+from twofold.multi_index import MultiIndex
 from twofold.stores.query_log import LoggedQuery, QueryLog
-from visiting import fill, visiting
 
 Run = Callable[..., Any]
 ON = ("--set", "log.queries=true")
@@ -162,7 +162,7 @@ def test_every_way_to_ask_leaves_one_entry(tmp_path: Path) -> None:
     with Index("notes", overrides=said, create=False) as index:
         index.search("by search again")
         index.why_not("by why-not", "cat.txt")
-        with Several([index]) as several:
+        with MultiIndex([index]) as several:
             several.search("by several")
             several.ask("by asking several")
 

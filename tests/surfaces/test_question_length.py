@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from support.api_client import Visit, fill, visiting
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.types import LONGEST_QUESTION
+from twofold.domain.types import MAX_QUESTION_LENGTH
 from twofold.index import Index
-from visiting import Visit, fill, visiting
 
 Run = Callable[..., Any]
-LONGEST = "a" * 4_096
-TOO_LONG = LONGEST + "a"
+MAX_LENGTH = "a" * 4_096
+TOO_LONG = MAX_LENGTH + "a"
 
 
 @pytest.fixture
@@ -26,12 +26,12 @@ def visit(tmp_path: Path) -> Iterator[Visit]:
 @pytest.mark.usefixtures("ready")
 def test_the_library_and_the_command_line_agree(run: Run) -> None:
     with Index("notes", create=False) as index:
-        assert index.search(LONGEST, mode="bm25").hits == ()
-        assert index.ask(LONGEST, mode="bm25").refused
+        assert index.search(MAX_LENGTH, mode="bm25").hits == ()
+        assert index.ask(MAX_LENGTH, mode="bm25").refused
         for call in (index.search, index.ask):
             with pytest.raises(InvalidInputError, match="4,097 characters; 4,096 is the most"):
                 call(TOO_LONG, mode="bm25")
-    assert run("search", LONGEST, "-m", "bm25", "-i", "notes").code == 0
+    assert run("search", MAX_LENGTH, "-m", "bm25", "-i", "notes").code == 0
     done = run("search", TOO_LONG, "-m", "bm25", "-i", "notes")
     assert (done.code, done.out) == (2, "")
     assert "4,096 is the most" in done.err
@@ -53,7 +53,7 @@ def test_the_library_and_the_command_line_agree(run: Run) -> None:
 )
 def test_every_route_takes_as_much(visit: Visit, path: str, body: Any) -> None:  # noqa: ANN401  # JSON
     longest, too_long = (
-        visit.client.post(path, json=_with(body, LONGEST)),
+        visit.client.post(path, json=_with(body, MAX_LENGTH)),
         visit.client.post(path, json=_with(body, TOO_LONG)),
     )
 
@@ -80,17 +80,17 @@ def test_the_description_says_the_same(visit: Visit) -> None:
     }
     said = {name: one["maxLength"] for name, one in queries.items() if "maxLength" in one}
 
-    assert {"SearchAsked", "AskAsked", "WhyNotAsked", "ApiSearchAsked", "DifyAsked"} <= set(said)
-    assert set(said.values()) - {_of_a_text(said)} == {LONGEST_QUESTION}
+    assert {"SearchRequest", "AskRequest", "WhyNotRequest", "ApiSearchRequest", "DifyRequest"} <= set(said)
+    assert set(said.values()) - {_of_a_text(said)} == {MAX_QUESTION_LENGTH}
 
 
 def _of_a_text(said: dict[str, int]) -> int:
     """Reranking takes texts of other lengths for questions: those of the clients whose routes they are."""
-    return said.get("RerankAsked", 0)
+    return said.get("RerankRequest", 0)
 
 
 def test_the_documentation_says_the_same(repository: Path, run: Run) -> None:
-    written = f"{LONGEST_QUESTION:,} characters"
+    written = f"{MAX_QUESTION_LENGTH:,} characters"
 
     for page in ("docs/server.md", "docs/search.md"):
         assert written in (repository / page).read_text(encoding="utf-8")

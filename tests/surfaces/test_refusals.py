@@ -38,7 +38,7 @@ REFUSALS = {
     "a setting without a value": (["--set", "search.k", "config", "show"], 2, "--set search.k"),
     "a setting out of range": (["--set", "search.b=2", "search", "x"], 2, "search.b"),
     "a settings file that is not there": (["--config", "nope.yaml", "config", "show"], 3, "nope.yaml"),
-    "an unknown analyser": (["index", "create", "new", "--analyser", "klingon"], 2, "klingon"),
+    "an unknown analyzer": (["index", "create", "new", "--analyzer", "klingon"], 2, "klingon"),
     "no collection to measure": (["eval", "nowhere"], 3, "nowhere"),
     "an unknown mode to measure": (["eval", ".", "-m", "both"], 2, "no mode"),
 }
@@ -106,7 +106,7 @@ def test_an_unforeseen_error_is_one_line_and_debug_shows_more(run: Run, monkeypa
     def explode(_: object) -> None:
         raise ZeroDivisionError("a\x1bb")
 
-    monkeypatch.setattr("twofold.cli.config.write_json", explode)
+    monkeypatch.setattr("twofold.cli.commands.config.write_json", explode)
 
     plain = run("config", "show", "--json")
     debug = run("--debug", "config", "show", "--json")

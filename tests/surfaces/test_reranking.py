@@ -22,7 +22,7 @@ def test_a_search_is_reranked_where_it_is_asked_for(run: Run) -> None:
         (step,) = hit["trace"]["steps"]
         trace = step["detail"]
         share = trace["weight"]
-        assert hit["score"] == (1.0 - share) * trace["fused_normalised"] + share * trace["relevance"]
+        assert hit["score"] == (1.0 - share) * trace["fused_normalized"] + share * trace["relevance"]
 
 
 @pytest.mark.usefixtures("ready")

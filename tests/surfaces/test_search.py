@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from terminals import on_a_terminal
+from support.terminals import on_a_terminal
 
 Run = Callable[..., Any]
 
@@ -36,7 +36,7 @@ def test_every_number_of_a_trace_adds_up_to_the_score(run: Run, mode: str) -> No
     assert found["hits"]
     for hit in found["hits"]:
         arms = hit["trace"]["arms"]
-        parts = sum(arm["weight"] * arm["normalised"] for arm in arms)
+        parts = sum(arm["weight"] * arm["normalized"] for arm in arms)
         terms = sum(term["score"] for term in hit["trace"]["terms"])
         assert parts == pytest.approx(hit["score"], abs=1e-9)
         assert mode == "semantic" or terms == pytest.approx(arms[0]["raw"], abs=1e-9)
@@ -84,7 +84,7 @@ def test_k_is_kept_to(run: Run) -> None:
 
 
 def test_settings_can_be_set_for_one_search(run: Run) -> None:
-    rrf = run("--set", "fusion.form=rrf", "search", "undo", "-i", "notes", "--json").data
+    rrf = run("--set", "fusion.method=rrf", "search", "undo", "-i", "notes", "--json").data
     one = run("--set", "search.k=1", "search", "undo changes", "-i", "notes", "--json").data
 
     assert rrf["fusion"] == "rrf"
@@ -136,7 +136,7 @@ def test_nothing_found_is_said_and_is_no_error(run: Run) -> None:
     assert "Nothing found" in done.out
 
 
-def test_a_pipe_gets_no_colours_and_people_get_place_and_words(run: Run) -> None:
+def test_a_pipe_gets_no_colors_and_people_get_place_and_words(run: Run) -> None:
     shown = run("search", "undo commit", "-i", "notes", "-k", "1").out
 
     assert "\x1b" not in shown
@@ -176,14 +176,14 @@ def numbers(shown: str, front: str) -> list[float]:
 
 EVERYTHING_AT_ONCE = [
     *("--set", r'boost.patterns=["ERR-\\d+"]', "--set", "boost.rules={\"author == 'Ada'\": 0.25}"),
-    *("--set", "boost.stage=both", "--set", "metadata.features=0.3", "--set", "rerank.weight=0.4"),
+    *("--set", "boost.stage=both", "--set", "metadata_boost.beta=0.3", "--set", "rerank.weight=0.4"),
 ]
 
 
 @pytest.mark.parametrize("form", ["adaptive", "convex", "rrf", "weighted_sum", "additive", "dbsf"])
 def test_with_boosts_reranking_and_fields_the_explanation_adds_up_with_a_pencil(run: Run, form: str) -> None:
     words = ["search", "undo ERR-12345 tower", "-i", "notes", "--rerank", "word-overlap"]
-    shown = run(*EVERYTHING_AT_ONCE, "--set", f"fusion.form={form}", *words, "--explain").out
+    shown = run(*EVERYTHING_AT_ONCE, "--set", f"fusion.method={form}", *words, "--explain").out
     hits = re.split(r"^ {0,2}\d+ [█▏▎▍▌▋▊▉ ]{8} ", shown, flags=re.MULTILINE)[1:]
 
     assert hits
@@ -210,11 +210,11 @@ def test_every_stage_is_shown_with_what_it_was_given_and_left(run: Run) -> None:
 
     table = re.findall(r"^([a-z]+) +(\d+) +(\d+) +[\d.]+(?:$|  )", shown.split("stage ")[1], re.MULTILINE)
     assert [(name, int(given), int(left)) for name, given, left in table] == [
-        (one["name"], one["given"], one["left"]) for one in result["stages"]
+        (one["name"], one["candidates_in"], one["candidates_out"]) for one in result["stages"]
     ]
 
 
-def test_neighbours_stand_around_the_passage(run: Run, tmp_path: Path) -> None:
+def test_neighbors_stand_around_the_passage(run: Run, tmp_path: Path) -> None:
     for number in range(3):
         (tmp_path / "parts").mkdir(exist_ok=True)
         (tmp_path / "parts" / f"{number}.md").write_text(
@@ -306,7 +306,7 @@ def test_a_follow_up_question_is_read_with_what_was_said_before(run: Run, tmp_pa
     refused = run(*words, "--history", turns)
 
     assert with_history.code == 0
-    assert with_history.data["wordings"][1:]
+    assert with_history.data["queries"][1:]
     assert refused.code == 2
     assert "line 1" in refused.err
     assert run(*words, "--history", tmp_path / "absent").code == 3

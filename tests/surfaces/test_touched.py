@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from making import entry, recipe
+from support.factories import entry, fingerprint
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.stores.local.store import LocalStore
 
 Run = Callable[..., Any]
@@ -57,7 +57,7 @@ def test_an_index_of_touched_files_equals_a_fresh_one(run: Run, notes: Path, *, 
 SYNC_AND_DIE = """
 import os, signal, sys
 from twofold import Index
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.stores.local.store import LocalStore
 
 write, left = LocalStore.set_metadata, [int(sys.argv[2])]
@@ -100,7 +100,7 @@ def test_a_kill_between_loses_nothing(tmp_path: Path, batches: int, when: str) -
 
 def test_metadata_is_replaced_in_segments_and_in_other_editions(tmp_path: Path) -> None:
     store = LocalStore(tmp_path / "kb")
-    store.adopt(recipe())
+    store.ensure_fingerprint(fingerprint())
     first, second = entry("every cat", "a.txt"), entry("every dog", "b.txt")
     store.put([first, second])
     store.compact()

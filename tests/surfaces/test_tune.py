@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from twofold.index import Index
-from twofold.ingest.documents import document_of_text
+from twofold.ingest.document import document_of_text
 
 Run = Callable[..., Any]
 
@@ -33,8 +33,8 @@ def story(number: int) -> str:
 def planted(tmp_path: Path) -> Path:
     """An index that looks for whole words alone, and questions in which the word that matters has another ending."""
     with Index("planted") as index:
-        index.add_all([document_of_text(story(at), f"{at}.txt", "", {}, None) for at in range(len(NAMES))])
-        index.prefer({"search.mode": "bm25", "search.window": "1"})
+        index.add_many([document_of_text(story(at), f"{at}.txt", "", {}, None) for at in range(len(NAMES))])
+        index.prefer({"search.mode": "bm25", "search.context_window": "1"})
     path = tmp_path / "questions.jsonl"
     asked = [{"query": f"{name}wards", "relevant": f"{at}.txt"} for at, name in enumerate(NAMES)]
     path.write_text("".join(json.dumps(one) + "\n" for one in asked))
@@ -55,14 +55,14 @@ def test_what_hides_the_answers_is_found_confirmed_applied_and_taken_back(run: R
     assert tuning["confirmed"][0]["differences"][0]["p_holm"] < 0.05
     assert (tuning["choosing"], tuning["confirming"]) == (24, 24)
     assert done.data["applied"] is True
-    assert preferences() == {"search.window": "1", **tuning["winner"]}
+    assert preferences() == {"search.context_window": "1", **tuning["winner"]}
 
     again = run("tune", "-i", "planted", "--qrels", planted, "--apply", "--json")
     assert (again.data["tuning"]["winner"], again.data["applied"]) == ({}, False)
 
     forgotten = run("tune", "-i", "planted", "--reset", "--json")
     assert forgotten.data == {"forgotten": tuning["winner"]}
-    assert preferences() == {"search.window": "1"}
+    assert preferences() == {"search.context_window": "1"}
 
 
 def test_nothing_is_changed_unless_it_is_asked_for(run: Run, planted: Path) -> None:

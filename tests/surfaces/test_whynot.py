@@ -46,10 +46,10 @@ def test_the_command_that_is_printed_shows_the_document(
 
 
 def test_what_was_said_before_the_command_is_said_again(run: Run) -> None:
-    done = run("--set", "search.gates=type == '.md'", "why-not", "-i", "notes", "tower", "tower.txt")
+    done = run("--set", "search.default_filter=type == '.md'", "why-not", "-i", "notes", "tower", "tower.txt")
 
     assert done.out.splitlines()[0] == "Lost at gate"
-    assert "--set 'search.gates=()'" in done.out
+    assert "--set 'search.default_filter=()'" in done.out
     assert "tower.txt" in pasted(run, done.out)
 
 

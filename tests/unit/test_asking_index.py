@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from chatting import Heard, Send, chatting, finished, piece
+from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index
+from twofold.config.load import load_settings
 from twofold.domain.errors import CorruptError, InvalidInputError, NotFoundError
 from twofold.domain.generators import GeneratorIdentity, Message, TextStream
 from twofold.domain.types import Vectors
-from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.models.generators.endpoint import ChatEndpoint, EndpointGenerator
 from twofold.query.history import Turn
-from twofold.settings import load_settings
-from twofold.stores.sessions import LONGEST_TURN, MOST_TURNS, Sessions
+from twofold.stores.sessions import MAX_TURN_LENGTH, MAX_TURNS, Sessions
 
-ANY: dict[str, object] = {"answer.threshold": 0.0}
+ANY: dict[str, object] = {"answer.min_answerability": 0.0}
 
 
 def made(where: str | Path = ":memory:") -> Index:
@@ -52,7 +52,7 @@ def test_dropping_an_index_drops_its_conversations(tmp_path: Path) -> None:
 def test_a_forgotten_conversation_is_gone() -> None:
     with made() as index:
         index.ask("How?", session="mine", settings=ANY)
-        index.forget_conversation("mine")
+        index.delete_session("mine")
         assert index.conversation("mine") == ()
 
 
@@ -137,8 +137,8 @@ def test_a_conversation_has_bounds(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path)
     sessions.append("a", [Turn("user", "x" * 100_000)] * 300)
 
-    assert len(sessions.turns("a")) == MOST_TURNS
-    assert len(sessions.turns("a")[0].text) == LONGEST_TURN
+    assert len(sessions.turns("a")) == MAX_TURNS
+    assert len(sessions.turns("a")[0].text) == MAX_TURN_LENGTH
 
 
 def test_a_damaged_conversation_is_named(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_damaged_conversation_is_named(tmp_path: Path) -> None:
 
 
 def test_the_settings_of_answers_come_from_profiles_and_files_too() -> None:
-    settings = load_settings(overrides={"answer.verify": "refuse", "answer.tokens": "100"})
+    settings = load_settings(overrides={"answer.unsupported": "refuse", "answer.context_tokens": "100"})
 
-    assert settings.answer.verify == "refuse"
-    assert settings.answer.tokens == 100
+    assert settings.answer.unsupported == "refuse"
+    assert settings.answer.context_tokens == 100

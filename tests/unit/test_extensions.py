@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from own_parts import Breaking, Fixed, Glossary, Listed, Reversing, cut_lines, shouting
+from support.custom_parts import Breaking, Fixed, Glossary, Listed, Reversing, cut_lines, shouting
 from twofold import Index, TwofoldError
 from twofold.domain.errors import InvalidInputError, MismatchError, ModelError, NotFoundError
 from twofold.domain.types import Chunk, Document, Metadata
-from twofold.extensions import NONE_OWN, Chunking, Enriching, Extensions, OpenExtensions
-from twofold.query.filters import parse_filter
+from twofold.plugins import NO_PLUGINS, CustomChunker, CustomEnricher, OpenPlugins, Plugins
+from twofold.query.filter_syntax import parse_filter
 
 TEXTS = {"cats": "The cat sat on the mat.", "dogs": "A dog ran through the garden.", "logs": "A version control log."}
 WORDS: dict[str, object] = {"search.mode": "bm25", "embedder": "hashing"}
@@ -31,7 +31,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return write
 
 
-def filled(extensions: Extensions = NONE_OWN, /, **overrides: object) -> Index:
+def filled(extensions: Plugins = NO_PLUGINS, /, **overrides: object) -> Index:
     said = {**WORDS, **{name.replace("__", "."): value for name, value in overrides.items()}}
     index = Index(":memory:", overrides=said, extensions=extensions)
     for name, text in TEXTS.items():
@@ -44,7 +44,7 @@ def found(index: Index, question: str) -> list[str]:
 
 
 def test_a_retriever_is_fused_by_rank_with_what_the_arms_found() -> None:
-    with filled(Extensions(retrievers={"by heart": Listed([("dogs_chunk_0", 9.0), ("nobody_chunk_0", 8.0)])})) as index:
+    with filled(Plugins(retrievers={"by heart": Listed([("dogs_chunk_0", 9.0), ("nobody_chunk_0", 8.0)])})) as index:
         result = index.search("cat")
 
     assert {hit.document for hit in result.hits} == {"cats", "dogs"}
@@ -57,10 +57,10 @@ def test_a_retriever_is_fused_by_rank_with_what_the_arms_found() -> None:
 
 
 def test_a_retriever_that_fails_is_gone_without_and_told_of() -> None:
-    with filled(Extensions(retrievers={"broken": Breaking(), "by heart": Listed([("dogs_chunk_0", 1.0)])})) as index:
+    with filled(Plugins(retrievers={"broken": Breaking(), "by heart": Listed([("dogs_chunk_0", 1.0)])})) as index:
         result = index.search("cat")
         with pytest.raises(ModelError, match="'broken' failed: KeyError"):
-            filled(Extensions(retrievers={"broken": Breaking()}), search__on_failure="raise").search("cat")
+            filled(Plugins(retrievers={"broken": Breaking()}), search__on_failure="raise").search("cat")
 
     assert {hit.document for hit in result.hits} == {"cats", "dogs"}
     assert len(result.degraded) == 1
@@ -69,7 +69,7 @@ def test_a_retriever_that_fails_is_gone_without_and_told_of() -> None:
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, "high", None])
 def test_a_retriever_with_a_score_that_is_no_number_is_gone_without(score: object) -> None:
-    with filled(Extensions(retrievers={"odd": Listed([("dogs_chunk_0", score)])})) as index:  # type: ignore[list-item]
+    with filled(Plugins(retrievers={"odd": Listed([("dogs_chunk_0", score)])})) as index:  # type: ignore[list-item]
         result = index.search("cat")
 
     assert [hit.document for hit in result.hits] == ["cats"]
@@ -79,20 +79,20 @@ def test_a_retriever_with_a_score_that_is_no_number_is_gone_without(score: objec
 @pytest.mark.parametrize("name", ["dense", "lexical", "fused", "wording 2", "", " ", "a\nb"])
 def test_a_retriever_cannot_have_the_name_of_something_else(name: str) -> None:
     with pytest.raises(InvalidInputError, match="cannot be called"):
-        Extensions(retrievers={name: Listed()})
+        Plugins(retrievers={name: Listed()})
 
 
 def test_a_transformer_gives_another_wording_and_one_that_fails_is_told_of() -> None:
-    with filled(Extensions(transformers={"glossary": Glossary(), "broken": Breaking()})) as index:
+    with filled(Plugins(transformers={"glossary": Glossary(), "broken": Breaking()})) as index:
         result = index.search("VCS")
 
-    assert result.wordings == ("VCS", "version control system")
+    assert result.queries == ("VCS", "version control system")
     assert [hit.document for hit in result.hits] == ["logs"]
     assert any("'broken' failed: ConnectionResetError" in note for note in result.degraded)
 
 
 def test_a_reranker_is_swapped_by_name() -> None:
-    with filled(Extensions(rerankers={"mine": Reversing()}), rerank__weight=1.0) as index:
+    with filled(Plugins(rerankers={"mine": Reversing()}), rerank__weight=1.0) as index:
         plain, read = index.search("a the cat dog log"), index.search("a the cat dog log", rerank="mine")
 
     assert plain.rerank is None
@@ -102,7 +102,7 @@ def test_a_reranker_is_swapped_by_name() -> None:
 
 
 def test_an_own_reranker_stands_before_a_built_in_one_of_its_name_and_no_other_name_is_known() -> None:
-    with filled(Extensions(rerankers={"word-overlap": Reversing()})) as index:
+    with filled(Plugins(rerankers={"word-overlap": Reversing()})) as index:
         named = index.search("cat", rerank="word-overlap").rerank
         assert named is not None
         assert named.model == "reversing"
@@ -111,7 +111,7 @@ def test_an_own_reranker_stands_before_a_built_in_one_of_its_name_and_no_other_n
 
 
 def test_a_chunker_cuts_and_is_part_of_the_recipe(tmp_path: Path) -> None:
-    own = Extensions(chunker=Chunking("by-line-1", cut_lines))
+    own = Plugins(chunker=CustomChunker("by-line-1", cut_lines))
     with Index(tmp_path / "kb", overrides=WORDS, extensions=own) as index:
         index.add("one\n\n  two  \nthree", id="a")
         assert [chunk.text for chunk in index.chunks("a")] == ["one", "two", "three"]
@@ -130,7 +130,7 @@ def test_a_chunker_that_gives_what_is_not_in_the_document_is_refused_and_nothing
 
     for name, cut in (("inventing", inventing), ("failing", failing)):
         with (
-            Index(":memory:", overrides=WORDS, extensions=Extensions(chunker=Chunking(name, cut))) as index,
+            Index(":memory:", overrides=WORDS, extensions=Plugins(chunker=CustomChunker(name, cut))) as index,
             pytest.raises(ModelError, match=f"'{name}'"),
         ):
             index.add("the real text", id="a")
@@ -141,7 +141,7 @@ def test_an_enricher_gives_fields_to_filter_by() -> None:
     def length(chunk: Chunk) -> Metadata:
         return {"letters": len(chunk.text), "nothing": float("nan")}
 
-    with filled(Extensions(enricher=Enriching("length-1", length))) as index:
+    with filled(Plugins(enricher=CustomEnricher("length-1", length))) as index:
         short = index.search("cat dog log", filter=parse_filter("letters < 24"))
         assert {hit.document for hit in short.hits} == {"cats", "logs"}
         assert index.chunks("cats")[0].metadata == {"letters": len(TEXTS["cats"])}
@@ -149,7 +149,7 @@ def test_an_enricher_gives_fields_to_filter_by() -> None:
 
 def test_files_are_read_by_a_reader_that_was_passed(tmp_path: Path) -> None:
     (tmp_path / "a.shout").write_text("be quiet")
-    with Index(":memory:", overrides=WORDS, extensions=Extensions(readers=(shouting(),))) as index:
+    with Index(":memory:", overrides=WORDS, extensions=Plugins(readers=(shouting(),))) as index:
         index.sync(tmp_path)
         assert index.document("a.shout").text == "BE QUIET"
         index.add_file(tmp_path / "a.shout")
@@ -183,18 +183,21 @@ def test_a_hybrid_search_goes_on_without_an_embedder_that_fails(tmp_path: Path) 
 
 def test_parts_are_found_by_name_among_entry_points(install: Install, tmp_path: Path) -> None:
     install(
-        "[twofold.retrievers]\nhearted = own_parts:offered\n[twofold.transformers]\nglossary = own_parts:Glossary\n"
-        "[twofold.rerankers]\nreversing = own_parts:Reversing\n[twofold.chunkers]\nlines = own_parts:lines\n"
-        "[twofold.readers]\nshouts = own_parts:shouting\n[twofold.embedders]\nfixed = own_parts:Fixed\n"
+        "[twofold.retrievers]\nhearted = support.custom_parts:offered\n"
+        "[twofold.transformers]\nglossary = support.custom_parts:Glossary\n"
+        "[twofold.rerankers]\nreversing = support.custom_parts:Reversing\n"
+        "[twofold.chunkers]\nlines = support.custom_parts:lines\n"
+        "[twofold.readers]\nshouts = support.custom_parts:shouting\n"
+        "[twofold.embedders]\nfixed = support.custom_parts:Fixed\n"
     )
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.shout").write_text("loud\nwords")
     said: dict[str, object] = {
         "search.mode": "bm25",
         "embedder": "fixed",
-        "search.extensions": ["hearted", "glossary"],
+        "plugins.search": ["hearted", "glossary"],
         "rerank.model": "reversing",
-        "sync.extensions": ["lines", "shouts"],
+        "plugins.ingest": ["lines", "shouts"],
     }
     with Index(tmp_path / "kb", overrides=said) as index:
         assert not (tmp_path / "kb").exists()
@@ -203,23 +206,26 @@ def test_parts_are_found_by_name_among_entry_points(install: Install, tmp_path: 
         result = index.search("VCS words")
         assert [chunk.text for chunk in index.chunks("a.shout")] == ["LOUD", "WORDS"]
         assert {hit.document for hit in result.hits} == {"cats", index.document("a.shout").id}
-        assert result.wordings[1:] == ("version control system words",)
+        assert result.queries[1:] == ("version control system words",)
         assert result.rerank is not None
-        recipe = index.info().recipe
-        assert recipe is not None
-        assert (recipe.embedder.name, recipe.chunker) == ("fixed", "own lines")
+        fingerprint = index.info().fingerprint
+        assert fingerprint is not None
+        assert (fingerprint.embedder.name, fingerprint.chunker) == ("fixed", "own lines")
     with Index(tmp_path / "kb") as index, pytest.raises(MismatchError, match=r"embedder .* did not come from you"):
         index.add("one\ntwo", id="b")
     without = Index(tmp_path / "kb", overrides={"embedder": "fixed"})
-    with without as index, pytest.raises(MismatchError, match=r"sync\.extensions .* did not come from you"):
+    with without as index, pytest.raises(MismatchError, match=r"plugins\.ingest .* did not come from you"):
         index.add("one\ntwo", id="b")
-    with Index(tmp_path / "kb", overrides={"embedder": "fixed", "sync.extensions": ["lines"]}) as index:
+    with Index(tmp_path / "kb", overrides={"embedder": "fixed", "plugins.ingest": ["lines"]}) as index:
         index.add("one\ntwo", id="b")
         assert len(index.chunks("b")) == 2
 
 
 def test_what_is_merely_installed_changes_nothing(install: Install) -> None:
-    install("[twofold.retrievers]\nhearted = own_parts:offered\n[twofold.rerankers]\nword-overlap = own_parts:no\n")
+    install(
+        "[twofold.retrievers]\nhearted = support.custom_parts:offered\n"
+        "[twofold.rerankers]\nword-overlap = support.custom_parts:no\n"
+    )
     with filled() as index:
         assert found(index, "dog") == ["dogs"]
         summary = index.search("dog", rerank="word-overlap").rerank
@@ -230,26 +236,26 @@ def test_what_is_merely_installed_changes_nothing(install: Install) -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "said"),
     [
-        ("search.extensions", ["nobodys"], "There is no extension 'nobodys'"),
+        ("plugins.search", ["nobodys"], "There is no extension 'nobodys'"),
         ("embedder", "nobodys", "There is no embedder 'nobodys'"),
         ("generator", "nobodys", "no generator 'nobodys'"),
-        ("sync.extensions", ["nobodys"], "There is no extension 'nobodys'"),
-        ("sync.extensions", ["broken"], "There is no extension 'broken'"),
-        ("sync.extensions", ["lines", "shorter"], "There are two chunkers: lines, shorter"),
-        ("search.extensions", ["broken"], "'broken' failed: ModuleNotFoundError"),
-        ("search.extensions", ["useless"], "'useless' has no search"),
+        ("plugins.ingest", ["nobodys"], "There is no extension 'nobodys'"),
+        ("plugins.ingest", ["broken"], "There is no extension 'broken'"),
+        ("plugins.ingest", ["lines", "shorter"], "There are two chunkers: lines, shorter"),
+        ("plugins.search", ["broken"], "'broken' failed: ModuleNotFoundError"),
+        ("plugins.search", ["useless"], "'useless' has no search"),
     ],
 )
 def test_a_name_that_fits_nothing_is_an_error_of_its_own(
     install: Install, setting: str, value: object, said: str
 ) -> None:
     install(
-        "[twofold.retrievers]\nbroken = no_such_module:x\nuseless = own_parts:Glossary\n"
-        "[twofold.chunkers]\nlines = own_parts:lines\nshorter = own_parts:lines\n"
+        "[twofold.retrievers]\nbroken = no_such_module:x\nuseless = support.custom_parts:Glossary\n"
+        "[twofold.chunkers]\nlines = support.custom_parts:lines\nshorter = support.custom_parts:lines\n"
     )
 
     with pytest.raises(TwofoldError, match=said):
-        filled(NONE_OWN, **{setting.replace(".", "__"): value}).search("dog")
+        filled(NO_PLUGINS, **{setting.replace(".", "__"): value}).search("dog")
 
 
 def test_two_parts_of_one_name_are_not_chosen_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,19 +263,19 @@ def test_two_parts_of_one_name_are_not_chosen_between(tmp_path: Path, monkeypatc
         folder = tmp_path / f"{number}" / f"dist{number}-1.dist-info"
         folder.mkdir(parents=True)
         (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: dist{number}\nVersion: 1\n")
-        (folder / "entry_points.txt").write_text(f"[twofold.retrievers]\nmine = own_parts:{part}\n")
+        (folder / "entry_points.txt").write_text(f"[twofold.retrievers]\nmine = support.custom_parts:{part}\n")
         monkeypatch.syspath_prepend(str(tmp_path / f"{number}"))
 
     with pytest.raises(InvalidInputError, match="several retrievers 'mine'"):
-        OpenExtensions().retrievers(["mine"])
+        OpenPlugins().retrievers(["mine"])
 
 
 def test_a_cached_answer_is_not_given_to_who_asks_with_another_retriever(install: Install) -> None:
-    install("[twofold.retrievers]\nhearted = own_parts:offered\n")
+    install("[twofold.retrievers]\nhearted = support.custom_parts:offered\n")
     with filled(cache__size=10) as index:
         assert found(index, "dog") == ["dogs"]
         assert found(index, "dog") == ["dogs"]
-        with_own = index.search("dog", settings={"search.extensions": ["hearted"]})
+        with_own = index.search("dog", settings={"plugins.search": ["hearted"]})
 
     assert {hit.document for hit in with_own.hits} == {"cats", "dogs"}
     assert with_own.cached == ""

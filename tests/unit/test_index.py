@@ -6,7 +6,7 @@ import pytest
 
 from twofold import Document, Index
 from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 
 def opened(where: str | Path = ":memory:") -> Index:
@@ -83,7 +83,7 @@ def test_a_file_is_added_by_its_content(tmp_path: Path) -> None:
 
 def test_documents_of_ones_own_making_keep_their_ids() -> None:
     with opened() as index:
-        index.add_all([Document("my-id", "mine", "Some words."), Document("other-id", "other", "More words.")])
+        index.add_many([Document("my-id", "mine", "Some words."), Document("other-id", "other", "More words.")])
         assert {info.id for info in index.documents()} == {"my-id", "other-id"}
         assert index.search("more").hits[0].chunk_id == "other-id_chunk_0"
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from twofold.config.load import FILE_NAME, Settings, all_settings, load_settings, merge, resolve, value_of
+from twofold.config.profiles import PROFILES, QUALITY_GATES, Profile, profile_named
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import And, Op, Or, Test
-from twofold.profiles import PROFILES, QUALITY_GATES, Profile, profile_named
-from twofold.query.filters import parse_filter
-from twofold.settings import FILE_NAME, Settings, dials, load_settings, merge, resolve, value_of
+from twofold.domain.filters import And, Condition, Operator, Or
+from twofold.query.filter_syntax import parse_filter
 
 NAMES = [name for profile in PROFILES for name in (profile.name, *profile.aliases)]
 STATED = [(profile, key) for profile in PROFILES for key in profile.values]
@@ -16,7 +16,7 @@ STATED = [(profile, key) for profile in PROFILES for key in profile.values]
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for dial in dials():
+    for dial in all_settings():
         monkeypatch.delenv(dial.variable, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
@@ -51,7 +51,7 @@ def test_each_value_of_a_profile_arrives_and_names_its_item(profile: Profile, ke
 def test_what_a_profile_does_not_set_has_its_default(profile: Profile) -> None:
     settings = load_settings(overrides={"profile": profile.name})
 
-    others = {dial.key for dial in dials()} - profile.values.keys() - {"profile"}
+    others = {dial.key for dial in all_settings()} - profile.values.keys() - {"profile"}
     assert {key: value_of(settings, key) for key in others} == {key: value_of(Settings(), key) for key in others}
     assert profile.description.endswith(".")
     assert all(lack.endswith(".") for lack in profile.lacks)
@@ -67,9 +67,9 @@ def test_a_profile_cannot_be_changed() -> None:
 def test_the_gates_of_a_profile_are_those_of_the_checklist() -> None:
     assert parse_filter(QUALITY_GATES) == And(
         (
-            Or((Test("chunk_quality", Op.EQ, "ok"), Test("chunk_quality", Op.EQ, "high"))),
-            Test("entity_density", Op.GE, 0.12),
-            Test("omit_flag", Op.EQ, False),
+            Or((Condition("chunk_quality", Operator.EQ, "ok"), Condition("chunk_quality", Operator.EQ, "high"))),
+            Condition("entity_density", Operator.GE, 0.12),
+            Condition("omit_flag", Operator.EQ, False),
         )
     )
 
@@ -78,18 +78,18 @@ def test_every_layer_above_a_profile_is_stronger(here: Path, monkeypatch: pytest
     (here / FILE_NAME).write_text("profile: aanae\nfusion: {lexical_weight: 0.1, dense_weight: 0.1}\nsearch: {k: 6}\n")
     monkeypatch.setenv("TWOFOLD_SEARCH__K1", "2")
     monkeypatch.setenv("TWOFOLD_SEARCH__K", "7")
-    collection = {"search.k": "8", "fusion.dense_weight": "0.2", "search.depth": "44"}
+    collection = {"search.k": "8", "fusion.dense_weight": "0.2", "search.candidates": "44"}
 
     found = resolve(collection=collection, overrides={"search.b": 0.3})
 
     rows = {row.key: (row.value, row.origin) for row in found.rows}
-    assert rows["fusion.form"] == ("additive", "profile aanae")
+    assert rows["fusion.method"] == ("additive", "profile aanae")
     assert rows["fusion.lexical_weight"] == (0.1, FILE_NAME)
     assert rows["fusion.dense_weight"] == (0.2, "the index")
-    assert rows["search.depth"] == ("44", "the index")
+    assert rows["search.candidates"] == ("44", "the index")
     assert rows["search.k"] == (7, "environment variable TWOFOLD_SEARCH__K")
     assert rows["search.b"] == (0.3, "override")
-    assert rows["search.window"] == (0, "default")
+    assert rows["search.context_window"] == (0, "default")
 
 
 def test_the_strongest_naming_of_a_profile_counts(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_the_strongest_naming_of_a_profile_counts(here: Path, monkeypatch: pytes
 
     assert (in_file, in_index, in_environment, said) == ("aanae", "modes", "orchestrator", "fast")
     assert origins()["profile"] == "environment variable TWOFOLD_PROFILE"
-    assert origins()["fusion.form"] == "profile orchestrator"
+    assert origins()["fusion.method"] == "profile orchestrator"
 
 
 def test_the_profile_that_lost_leaves_nothing_behind(here: Path) -> None:
@@ -128,7 +128,7 @@ def test_another_profile_for_one_question_takes_the_place_of_the_one_before(firs
     merged = merge(before, {"profile": second})
 
     plain = load_settings(overrides={"profile": second, "search.k": 77})
-    of_the_index = {dial.key for dial in dials() if not dial.of_a_search}
-    for dial in dials():
+    of_the_index = {dial.key for dial in all_settings() if not dial.of_a_search}
+    for dial in all_settings():
         expected = before if dial.key in of_the_index else plain
         assert value_of(merged, dial.key) == value_of(expected, dial.key), dial.key

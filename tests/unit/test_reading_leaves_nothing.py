@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from twofold import Index, Several
+from twofold import Index, MultiIndex
 from twofold.domain.errors import InvalidInputError, NotFoundError
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 READING: dict[str, Callable[[Index], object]] = {
     "search": lambda index: index.search("cat"),
@@ -27,7 +27,7 @@ READING: dict[str, Callable[[Index], object]] = {
     "reindex": lambda index: index.reindex(),
     "drop": lambda index: index.drop(),
     "sync of nothing": lambda index: index.sync("no/such/folder"),
-    "several": lambda index: Several([index]).search("cat"),
+    "several": lambda index: MultiIndex([index]).search("cat"),
 }
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from twofold.cli.remaining import Estimate, estimated
-from twofold.pipeline.types import Phase, SyncProgress
+from twofold.cli.render.time_left import Estimate, estimated
+from twofold.indexing.types import Phase, SyncProgress
 
 Report = tuple[float, str, int, int, int]
 RECORDED: list[Report] = json.loads(Path(__file__).with_name("sync_reports.json").read_text(encoding="utf-8"))

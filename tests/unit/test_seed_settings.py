@@ -7,15 +7,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twofold.config.load import FILE_NAME, all_settings, load_settings, resolve
+from twofold.config.other_systems import KNOWN, RENAMED, TOGGLES, UNUSED, WEIGHTS, translated
+from twofold.config.profiles import profile_named
 from twofold.domain.errors import InvalidInputError
-from twofold.profiles import profile_named
-from twofold.seed_settings import KNOWN, RENAMED, TOGGLES, UNUSED, WEIGHTS, translated
-from twofold.settings import FILE_NAME, dials, load_settings, resolve
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for dial in dials():
+    for dial in all_settings():
         monkeypatch.delenv(dial.variable, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
@@ -38,7 +38,7 @@ def test_every_name_stands_in_one_table() -> None:
 
 @pytest.mark.parametrize("key", [*{ours for several in RENAMED.values() for ours in several}])
 def test_every_meaning_is_a_setting(key: str) -> None:
-    assert key in {dial.key for dial in dials()}
+    assert key in {dial.key for dial in all_settings()}
 
 
 @pytest.mark.parametrize("key", TOGGLES)
@@ -84,7 +84,7 @@ def test_nonsense_is_refused(content: dict[object, object]) -> None:
         translated(content, "theirs.yaml")
 
     assert "theirs.yaml" in caught.value.message
-    assert caught.value.remedy
+    assert caught.value.hint
 
 
 def test_a_value_out_of_range_is_told_by_both_names(here: Path) -> None:
@@ -97,11 +97,11 @@ def test_a_value_out_of_range_is_told_by_both_names(here: Path) -> None:
 
 
 def test_a_file_may_hold_both_but_not_the_same_twice(here: Path) -> None:
-    (here / FILE_NAME).write_text("index: notes\nprofile: modes\nretrieval: {top_k: 3}\nsearch: {window: 2}\n")
+    (here / FILE_NAME).write_text("index: notes\nprofile: modes\nretrieval: {top_k: 3}\nsearch: {context_window: 2}\n")
     both = load_settings()
     (here / FILE_NAME).write_text("retrieval: {top_k: 3}\nsearch: {k: 3}\n")
 
-    assert (both.index, both.profile, both.search.k, both.search.window) == ("notes", "modes", 3, 2)
+    assert (both.index, both.profile, both.search.k, both.search.context_window) == ("notes", "modes", 3, 2)
     with pytest.raises(InvalidInputError, match="said twice"):
         load_settings()
 

@@ -4,13 +4,13 @@ from typing import Literal, get_args, get_origin
 
 import pytest
 
-from indexed import GIT, indexed
-from twofold.settings import Dial, dials
+from support.indexes import GIT, indexed
+from twofold.config.load import Setting, all_settings
 
-REACHES = ("search.k", "search.depth", "rerank.candidates", "rerank.keep")
+REACHES = ("search.k", "search.candidates", "rerank.candidates", "rerank.top_n")
 
 
-def ends(dial: Dial) -> list[object]:
+def ends(dial: Setting) -> list[object]:
     """Give the least and the greatest value that a setting says it takes, or all of few."""
     kind, meta = get_args(dial.annotation)
     if get_origin(kind) is Literal:
@@ -21,7 +21,7 @@ def ends(dial: Dial) -> list[object]:
     return [kind(limit) for limit in limits if limit is not None]
 
 
-CASES = [(dial.key, value) for dial in dials() if dial.of_a_search for value in ends(dial)]
+CASES = [(dial.key, value) for dial in all_settings() if dial.of_a_search for value in ends(dial)]
 
 
 @pytest.mark.parametrize(("key", "value"), CASES, ids=[f"{key}={value}" for key, value in CASES])
@@ -32,7 +32,9 @@ def test_of_a_search(key: str, value: object) -> None:
     assert list(result.trace.evaluate()) == [hit.score for hit in result.hits]
 
 
-OPENED = [(dial.key, value) for dial in dials() if dial.key.startswith(("chunk.", "cache.")) for value in ends(dial)]
+OPENED = [
+    (dial.key, value) for dial in all_settings() if dial.key.startswith(("chunk.", "cache.")) for value in ends(dial)
+]
 
 
 @pytest.mark.parametrize(("key", "value"), OPENED, ids=[f"{key}={value}" for key, value in OPENED])

@@ -10,25 +10,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.domain.errors import InvalidInputError, NotFoundError
-from twofold.settings import (
+from twofold.config.load import (
     FILE_NAME,
-    Dial,
+    Setting,
     Settings,
+    all_settings,
     as_text,
-    dials,
     load_settings,
     merge,
     resolve,
     value_from_text,
     value_of,
 )
+from twofold.domain.errors import InvalidInputError, NotFoundError
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current folder, an empty home, and no variable of ours."""
-    for dial in dials():
+    for dial in all_settings():
         monkeypatch.delenv(dial.variable, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -52,13 +52,13 @@ def test_without_a_word_from_anybody_the_defaults_hold(tmp_path: Path) -> None:
 
 
 def test_the_later_wins(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / FILE_NAME).write_text("search: {k: 3, depth: 30, b: 0.3}\n")
+    (here / FILE_NAME).write_text("search: {k: 3, candidates: 30, b: 0.3}\n")
     monkeypatch.setenv("TWOFOLD_SEARCH__K", "4")
-    monkeypatch.setenv("TWOFOLD_SEARCH__DEPTH", "40")
+    monkeypatch.setenv("TWOFOLD_SEARCH__CANDIDATES", "40")
 
     settings = load_settings(overrides={"search.k": 5})
 
-    assert (settings.search.k, settings.search.depth, settings.search.b) == (5, "40", 0.3)
+    assert (settings.search.k, settings.search.candidates, settings.search.b) == (5, "40", 0.3)
 
 
 def test_it_is_told_where_each_value_came_from(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ def test_a_bad_file_is_refused_by_name(here: Path, content: str, says: str) -> N
 
     assert says in caught.value.message
     assert FILE_NAME in caught.value.message
-    assert caught.value.remedy
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_bad_variable_is_refused_by_name(variable: str, text: str, monkeypatch
         load_settings()
 
     assert variable in caught.value.message
-    assert caught.value.remedy
+    assert caught.value.hint
 
 
 def test_a_near_miss_is_told_the_right_name() -> None:
@@ -203,7 +203,7 @@ def test_text_for_a_number_gives_a_number_in_range_or_an_error_and_never_anythin
 
 
 def test_there_are_few_dials_and_each_has_its_line() -> None:
-    found = dials()
+    found = all_settings()
 
     assert len(found) <= 106  # what five systems set apart from one another, and no more
     assert all(dial.description.endswith(".") and "\n" not in dial.description for dial in found)
@@ -211,7 +211,7 @@ def test_there_are_few_dials_and_each_has_its_line() -> None:
 
 
 def test_every_default_is_a_value_that_may_be_set() -> None:
-    values = {dial.key: value_of(Settings(), dial.key) for dial in dials()}
+    values = {dial.key: value_of(Settings(), dial.key) for dial in all_settings()}
     as_written = {key: str(value) if isinstance(value, Path) else value for key, value in values.items()}
 
     assert load_settings(overrides=as_written) == Settings()
@@ -219,17 +219,17 @@ def test_every_default_is_a_value_that_may_be_set() -> None:
 
 def test_lists_and_maps_are_read_from_files_and_from_text(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / FILE_NAME).write_text(
-        "search: {depth: 30}\nboost: {patterns: ['ERR-\\d+'], rules: {\"type == '.md'\": 1}}\n"
+        "search: {candidates: 30}\nboost: {patterns: ['ERR-\\d+'], rules: {\"type == '.md'\": 1}}\n"
     )
     of_file = load_settings()
     monkeypatch.setenv("TWOFOLD_BOOST__PATTERNS", '["A-\\\\d", "B"]')
-    of_environment = load_settings(overrides={"boost.rules": '{"year > 2020": 0.5}', "search.depth": 5})
+    of_environment = load_settings(overrides={"boost.rules": '{"year > 2020": 0.5}', "search.candidates": 5})
 
-    assert (of_file.search.depth, of_file.boost.patterns) == ("30", (r"ERR-\d+",))
+    assert (of_file.search.candidates, of_file.boost.patterns) == ("30", (r"ERR-\d+",))
     assert of_file.boost.rules == {"type == '.md'": 1.0}
     assert of_environment.boost.patterns == (r"A-\d", "B")
     assert of_environment.boost.rules == {"year > 2020": 0.5}
-    assert of_environment.search.depth == "5"
+    assert of_environment.search.candidates == "5"
 
 
 @pytest.mark.parametrize(
@@ -248,11 +248,11 @@ def test_lists_and_maps_are_read_from_files_and_from_text(here: Path, monkeypatc
         ("boost.rules", '{"year": -1}', "a map"),
         ("boost.rules", '{"year": 1, "year": 2}', "a map"),
         ("boost.rules", {5: 1.0}, "a map"),
-        ("search.gates", "type in [", "wants a value"),
-        ("search.depth", "0", "such as 100 or 5x"),
-        ("search.depth", 0, "such as 100 or 5x"),
-        ("search.depth", True, "such as 100 or 5x"),
-        ("search.depth", "5 x", "such as 100 or 5x"),
+        ("search.default_filter", "type in [", "wants a value"),
+        ("search.candidates", "0", "such as 100 or 5x"),
+        ("search.candidates", 0, "such as 100 or 5x"),
+        ("search.candidates", True, "such as 100 or 5x"),
+        ("search.candidates", "5 x", "such as 100 or 5x"),
     ],
 )
 def test_what_cannot_be_a_pattern_a_rule_a_gate_or_a_depth_is_refused(key: str, value: object, says: str) -> None:
@@ -268,12 +268,12 @@ def test_what_cannot_be_a_pattern_a_rule_a_gate_or_a_depth_is_refused(key: str, 
 
 
 def test_a_bad_gate_in_a_file_or_an_index_is_refused_by_place(here: Path) -> None:
-    with pytest.raises(InvalidInputError, match=r"search\.gates \(the index\)"):
-        load_settings(collection={"search.gates": "("})
+    with pytest.raises(InvalidInputError, match=r"search\.default_filter \(the index\)"):
+        load_settings(collection={"search.default_filter": "("})
     with pytest.raises(InvalidInputError, match=r"search\.fusion \(the index\) is no setting"):
         load_settings(collection={"search.fusion": "rrf"})
-    (here / FILE_NAME).write_text("search: {gates: '('}\n")
-    with pytest.raises(InvalidInputError, match=rf"search\.gates \({FILE_NAME}\)"):
+    (here / FILE_NAME).write_text("search: {default_filter: '('}\n")
+    with pytest.raises(InvalidInputError, match=rf"search\.default_filter \({FILE_NAME}\)"):
         load_settings()
 
 
@@ -291,7 +291,7 @@ VALUES: dict[object, st.SearchStrategy[object]] = {
 
 @given(st.data())
 def test_every_value_reads_back_from_its_text(data: st.DataObject) -> None:
-    dial = data.draw(st.sampled_from(dials()))
+    dial = data.draw(st.sampled_from(all_settings()))
     value = data.draw(VALUES[dial.kind])
     with suppress(InvalidInputError):
         kept = value_from_text(dial.key, as_text(value))
@@ -300,8 +300,8 @@ def test_every_value_reads_back_from_its_text(data: st.DataObject) -> None:
         assert type(kept) is type(value) or isinstance(value, Path | int)
 
 
-@pytest.mark.parametrize("dial", dials(), ids=lambda dial: dial.key)
-def test_every_default_reads_back_from_its_text(dial: Dial) -> None:
+@pytest.mark.parametrize("dial", all_settings(), ids=lambda dial: dial.key)
+def test_every_default_reads_back_from_its_text(dial: Setting) -> None:
     default = value_of(Settings(), dial.key)
 
     assert value_from_text(dial.key, as_text(default)) == default
@@ -315,15 +315,20 @@ def test_a_folder_may_begin_with_a_dot() -> None:
 def test_one_question_may_have_settings_of_its_own() -> None:
     settings = load_settings(overrides={"search.k": 7})
 
-    merged = merge(settings, {"search.k": 3, "fusion.form": "rrf", "search.depth": 50, "boost.patterns": ["X"]})
+    merged = merge(settings, {"search.k": 3, "fusion.method": "rrf", "search.candidates": 50, "boost.patterns": ["X"]})
 
-    assert (merged.search.k, merged.fusion.form, merged.search.depth, merged.boost.patterns) == (3, "rrf", "50", ("X",))
+    assert (merged.search.k, merged.fusion.method, merged.search.candidates, merged.boost.patterns) == (
+        3,
+        "rrf",
+        "50",
+        ("X",),
+    )
     assert settings.search.k == 7
     assert merged.rerank is settings.rerank
     assert merge(settings, {}) is settings
 
 
-@pytest.mark.parametrize("key", ["embedder", "analyser", "enricher", "chunk.size", "home", "index", "sync.file_bytes"])
+@pytest.mark.parametrize("key", ["embedder", "analyzer", "enricher", "chunk.size", "home", "index", "sync.file_bytes"])
 def test_one_question_cannot_change_how_an_index_is_made(key: str) -> None:
     with pytest.raises(InvalidInputError, match="cannot differ from question to question"):
         merge(Settings(), {key: value_of(Settings(), key) if key != "home" else "x"})

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.cli.screen import Screen
-from twofold.cli.wrapping import WordWrap, wrapped
+from twofold.cli.render.terminal import Screen
+from twofold.cli.render.wrap import WordWrap, wrapped
 
 TERMINAL, PIPE = 12, 10_000
 
 
 def written(width: int, *pieces: str) -> str:
     out = io.StringIO()
-    text = WordWrap(Screen(out, colour=False, width=width))
+    text = WordWrap(Screen(out, color=False, width=width))
     for piece in pieces:
         text.write(piece)
     text.end()
@@ -48,7 +48,7 @@ def test_no_word_is_lost_and_no_line_is_too_long_but_for_one_word(pieces: list[s
 
 
 def test_a_quote_is_indented_and_fits() -> None:
-    assert wrapped(Screen(io.StringIO(), colour=False, width=30), "one two three four five six", "    ") == (
+    assert wrapped(Screen(io.StringIO(), color=False, width=30), "one two three four five six", "    ") == (
         "    one two three four five\n    six"
     )
-    assert wrapped(Screen(io.StringIO(), colour=False, width=PIPE), "one " * 50, "  ") == "  " + "one " * 50
+    assert wrapped(Screen(io.StringIO(), color=False, width=PIPE), "one " * 50, "  ") == "  " + "one " * 50

@@ -50,7 +50,7 @@ _TRAILING = ".,;:!?)]}*_~>\u201d\u2019\u3002"
 
 
 def trimmed(address: str) -> str:
-    """Give an address without the punctuation behind it; a bracket that it opened itself stays."""
+    """Return an address without the punctuation behind it; a bracket that it opened itself stays."""
     while (
         address and address[-1] in _TRAILING and not (address[-1] == ")" and address.count("(") >= address.count(")"))
     ):

@@ -1,4 +1,4 @@
-"""Context: the passages a model is given, in a budget, each in the shape that a template says (checklist 56, 57, 58).
+"""Context: the passages a model is given, in a budget, each in the shape that a template says.
 
 A template is a text with places to fill: `{index}`, `{filename}`, `{source}`, `{title}`, `{source_type}`, `{page}`,
 `{section}`, `{score}`, `{content}`, and `{marked}`, which is the content with a mark before each line. `{page:, p.%}`
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from twofold.answer.clean import as_data, marked, one_line
+from twofold.answer.sanitize_input import as_data, marked, one_line
 from twofold.answer.types import Citation, Source, citation_of
 from twofold.domain.errors import InvalidInputError
 
@@ -20,7 +20,7 @@ Fit = Literal["whole", "truncate"]
 Measure = Callable[[str], int]
 BETWEEN = "\n\n"
 CUT = "..."
-LONGEST_TEMPLATE = 4_000  # characters
+MAX_TEMPLATE_LENGTH = 4_000  # characters
 _TEMPLATES = Path(__file__).parent / "templates"
 NAMES = ("default", "voicevault", "orchestrator", "aanae")
 _PLACE = re.compile(r"\{(\w{1,20})(?::([^{}]{0,80}))?\}")
@@ -33,7 +33,7 @@ _WIDE = 0x2E80  # ideographs, kana and hangul lie above it
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a context may hold, of tokens and of characters; 0 for no limit (C15)."""
+    """How much a context may hold, of tokens and of characters; 0 for no limit."""
 
     tokens: int = 6_000
     characters: int = 0
@@ -61,7 +61,7 @@ class Context:
 def approximate_tokens(text: str) -> int:
     """Count tokens as most tokenizers do, near enough: four ASCII characters, two other letters, one ideograph each.
 
-    `"four char"` is 3, and 24,000 characters of English are 6,000 tokens (checklist 57).
+    `"four char"` is 3, and 24,000 characters of English are 6,000 tokens.
     """
     plain = sum(map(len, re.findall(r"[\x00-\x7f]+", text)))
     wide = sum(ord(character) >= _WIDE for character in text) if plain < len(text) else 0
@@ -69,13 +69,13 @@ def approximate_tokens(text: str) -> int:
 
 
 def template_named(spec: str) -> str:
-    """Give a template by its name, or a text that is one, with `{content}` or `{marked}` in it.
+    """Return a template by its name, or a text that is one, with `{content}` or `{marked}` in it.
 
     Raises InvalidInputError for anything else.
     """
     if spec in NAMES:
         return (_TEMPLATES / f"{spec}.txt").read_text(encoding="utf-8").rstrip("\n")
-    if len(spec) > LONGEST_TEMPLATE or not any(place in spec for place in ("{content}", "{marked}")):
+    if len(spec) > MAX_TEMPLATE_LENGTH or not any(place in spec for place in ("{content}", "{marked}")):
         raise InvalidInputError(
             f"There is no template {spec[:40]!r}.", f"Use {', '.join(NAMES)}, or a text that holds {{content}}."
         )
@@ -142,7 +142,7 @@ def _fits(text: str, budget: Budget, measure: Measure) -> bool:
 
 
 def _that_fit(blocks: Sequence[str], budget: Budget, measure: Measure) -> int:
-    """Give how many blocks fit, best first, with the marker where not all do."""
+    """Return how many blocks fit, best first, with the marker where not all do."""
     if _fits(BETWEEN.join(blocks), budget, measure):
         return len(blocks)
     kept = 0
@@ -152,7 +152,7 @@ def _that_fit(blocks: Sequence[str], budget: Budget, measure: Measure) -> int:
 
 
 def _cut(text: str, blocks: Sequence[str], budget: Budget, measure: Measure) -> tuple[str, int]:
-    """Give the longest beginning that fits with the marker behind it, and how many blocks begin in it."""
+    """Return the longest beginning that fits with the marker behind it, and how many blocks begin in it."""
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2

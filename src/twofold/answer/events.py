@@ -1,4 +1,4 @@
-"""What an answer tells while it is being made (checklist 63); the last event is always `done` or `error`.
+"""What an answer tells while it is being made; the last event is always `done` or `error`.
 
 An `error` after `done` says that the conversation could not be kept; the answer holds.
 
@@ -65,7 +65,7 @@ class ErrorEvent:
     """
 
     message: str
-    remedy: str
+    hint: str
     code: int
     status: int
     type: Literal["error"] = "error"

@@ -9,13 +9,19 @@ collections: docs/answers.md. Headings say nothing and are left out; what asks r
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from twofold.answer.types import Reading, Source
-from twofold.answer.units import Unit, units_of
+from twofold.answer.events import ChunkEvent, CitationEvent
+from twofold.answer.plan import AnswerPlan, Question
+from twofold.answer.sanitize_output import OutputSanitizer, addresses_in
+from twofold.answer.sentences import SentenceUnit, units_of
+from twofold.answer.sources import weights_of
+from twofold.answer.types import AnswerSentence, Citation, Source, TextTools, citation_of
+from twofold.domain.errors import ModelError
 from twofold.domain.types import Scores
+from twofold.search.result import SearchResult
 
 MEANING = 1.0
 WORDS = 0.6
@@ -34,13 +40,13 @@ _CLOSING = " \t*_#`\"')\u201d\u2019"
 class Chosen:
     """A sentence chosen, its value when it was, and its place among those to choose from."""
 
-    unit: Unit
+    unit: SentenceUnit
     value: float
     place: int = 0
 
 
 def extract(
-    question: str, weights: Mapping[str, float], sources: Sequence[Source], reading: Reading, sentences: int
+    question: str, weights: Mapping[str, float], sources: Sequence[Source], reading: TextTools, sentences: int
 ) -> tuple[Chosen, ...]:
     """Choose at most so many sentences; they come in reading order, best passage first.
 
@@ -78,14 +84,14 @@ class _Held:
         return self.terms @ self.weights
 
 
-def _telling(units: Sequence[Unit], sources: Sequence[Source]) -> Sequence[Unit]:
+def _telling(units: Sequence[SentenceUnit], sources: Sequence[Source]) -> Sequence[SentenceUnit]:
     """Leave out headings and titles, unless there is nothing else."""
     names = {one.number: {one.title, *(name for part in one.parts for name in part.heading)} for one in sources}
     telling = [one for one in units if one.text.strip(_CLOSING) not in names[one.source]]
     return telling or units
 
 
-def _held(units: Sequence[Unit], weights: Mapping[str, float], reading: Reading) -> _Held:
+def _held(units: Sequence[SentenceUnit], weights: Mapping[str, float], reading: TextTools) -> _Held:
     names = list(weights)
     counted = [reading.terms(one.text) for one in units]
     terms = np.array([[float(name in one) for name in names] for one in counted]).reshape(len(units), len(names))
@@ -93,14 +99,14 @@ def _held(units: Sequence[Unit], weights: Mapping[str, float], reading: Reading)
     return _Held(terms, share / share.sum() if share.sum() > 0 else share)
 
 
-def _ranks(units: Sequence[Unit], sources: Sequence[Source]) -> Scores:
+def _ranks(units: Sequence[SentenceUnit], sources: Sequence[Source]) -> Scores:
     best = max((one.score for one in sources), default=0.0)
     share = {one.number: max(0.0, one.score) / best if best > 0 else 1.0 / one.number for one in sources}
     return np.array([share[one.source] for one in units])
 
 
-def _meaning(question: str, units: Sequence[Unit], words: Scores, ranks: Scores, reading: Reading) -> Scores:
-    """Give each sentence's cosine times its weight; those that were not embedded have that of the least."""
+def _meaning(question: str, units: Sequence[SentenceUnit], words: Scores, ranks: Scores, reading: TextTools) -> Scores:
+    """Return each sentence's cosine times its weight; those that were not embedded have that of the least."""
     if reading.embed is None or reading.embed_question is None:
         return np.zeros(len(units))
     first = np.argsort(-(WORDS * words + RANK * ranks), kind="stable")[:EMBEDDED]
@@ -109,3 +115,67 @@ def _meaning(question: str, units: Sequence[Unit], words: Scores, ranks: Scores,
     meaning = np.full(len(units), float(cosines.min()))
     meaning[first] = cosines
     return MEANING * meaning
+
+
+APART = "\n\n"
+_NEAR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Extracts:
+    """What was extracted, and how to tell it."""
+
+    text: str
+    sentences: tuple[AnswerSentence, ...]
+    citations: tuple[Citation, ...]
+    events: tuple[ChunkEvent | CitationEvent, ...]
+    degraded: tuple[str, ...] = ()
+
+
+def extracted(
+    question: Question, plan: AnswerPlan, found: SearchResult, sources: tuple[Source, ...], reading: TextTools
+) -> Extracts:
+    """Extract; where the model fails, by words alone, which `degraded` then says."""
+    weights = weights_of(found.hits, question.terms)
+    try:
+        return _laid_out(extract(question.meant or question.text, weights, sources, reading, plan.sentences), sources)
+    except ModelError as error:
+        by_words = replace(reading, embed=None, embed_question=None)
+        made = _laid_out(extract(question.meant or question.text, weights, sources, by_words, plan.sentences), sources)
+        return replace(made, degraded=(f"extract: {error.message}",))
+
+
+def _laid_out(chosen: tuple[Chosen, ...], sources: tuple[Source, ...]) -> Extracts:
+    """Put sentences behind one another, those of another passage apart, each with its marker."""
+    by_number = {one.number: one for one in sources}
+    text, before = "", None
+    sentences: list[AnswerSentence] = []
+    citations: list[Citation] = []
+    events: list[ChunkEvent | CitationEvent] = []
+    for one in chosen:
+        unit = one.unit
+        citation = citation_of(by_number[unit.source], unit.start, unit.end)
+        shown = _shown(citation)
+        if not shown:
+            continue
+        if before is not None:
+            near = before.number == citation.number and 0 <= citation.start - before.end <= _NEAR
+            text += " " if near else " … " if before.number == citation.number else APART
+        start = len(text)
+        text += f"{shown} [{citation.number}]"
+        sentences.append(AnswerSentence(shown, start, start + len(shown), (len(citations),), 1.0, supported=True))
+        events += [
+            ChunkEvent(text[sum(len(each.content) for each in events if isinstance(each, ChunkEvent)) :]),
+            CitationEvent(len(citations), citation),
+        ]
+        citations.append(citation)
+        before = citation
+    return Extracts(text, tuple(sentences), tuple(citations), tuple(events))
+
+
+def _shown(citation: Citation) -> str:
+    """Return a quotation as it may be shown: no markers, pictures or tags of the document's, on one line."""
+    own = addresses_in(citation.quote)
+    guard = OutputSanitizer(lambda _: (), own.__contains__)
+    parts = [*guard.feed(citation.quote), *guard.finish()]
+    return " ".join("".join(part for part in parts if isinstance(part, str)).split())

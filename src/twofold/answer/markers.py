@@ -1,11 +1,11 @@
-"""Markers that cite: `[1]`, `[1, 3]`, `[^2]`, `[Source: report.pdf, p.3]`; what each points to (checklist 56)."""
+"""Markers that cite: `[1]`, `[1, 3]`, `[^2]`, `[Source: report.pdf, p.3]`; what each points to."""
 
 import re
 from collections.abc import Sequence
 
 from twofold.answer.types import Source
 
-MOST_NUMBERS = 64
+MAX_NUMBERS = 64
 _NUMBERS = (
     r"\^?(?:passages?|documents?|docs?|sources?|refs?|references?)?[ \t:#]{0,3}\d{1,4}"
     r"(?:[ \t]{0,3}[,;&\u2013\u2014-][ \t]{0,3}\^?[+\u2212-]?\d{1,4}){0,32}"
@@ -22,7 +22,7 @@ _PAGE = re.compile(r",?\s*(?:p\.?|pp\.?|page)\s*(\d{1,6})\s*$", re.IGNORECASE)
 
 
 def resolve(marker: str, sources: Sequence[Source]) -> tuple[int, ...]:
-    """Give the numbers of the sources that a marker points to, in its order; none for one that points nowhere.
+    """Return the numbers of the sources that a marker points to, in its order; none for one that points nowhere.
 
     `[2, 9]` with three sources gives (2,), `[-1]` none, `[Source: report.pdf, p.3]` every source of that file and page.
     """
@@ -33,14 +33,14 @@ def resolve(marker: str, sources: Sequence[Source]) -> tuple[int, ...]:
     known = {one.number for one in sources}
     wanted: list[int] = []
     spread = _RANGE.sub(lambda found: _spread(int(found[1]), int(found[2])), inside.partition("\u2020")[0])
-    for number in map(int, re.findall(r"(?<![\d+\u2212\u2013-])\d{1,4}", spread)[:MOST_NUMBERS]):
+    for number in map(int, re.findall(r"(?<![\d+\u2212\u2013-])\d{1,4}", spread)[:MAX_NUMBERS]):
         if number in known and number not in wanted:
             wanted.append(number)
     return tuple(wanted)
 
 
 def _spread(first: int, last: int) -> str:
-    return " ".join(map(str, range(first, min(last, first + MOST_NUMBERS) + 1)))
+    return " ".join(map(str, range(first, min(last, first + MAX_NUMBERS) + 1)))
 
 
 def _named(text: str, sources: Sequence[Source]) -> tuple[int, ...]:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from twofold.answer.clean import as_data
 from twofold.answer.context import Budget, build_context, template_named
+from twofold.answer.sanitize_input import as_data
 from twofold.answer.types import Part, Source
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.generators import Message
-from twofold.domain.types import LONGEST_QUESTION
+from twofold.domain.types import MAX_QUESTION_LENGTH
 
-LONGEST_OVERRIDE = 20_000  # characters
+MAX_OVERRIDE_LENGTH = 20_000  # characters
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _PLACE = re.compile(r"\{(facts|context|query|question)\}")
@@ -63,9 +63,9 @@ def grounded_prompt(  # the parts of a prompt
     of answers, or says itself what one looks like; it stands behind the rules, where these are the built-in ones.
     Raises InvalidInputError for instructions that are too long.
     """
-    if len(override) > LONGEST_OVERRIDE:
-        raise InvalidInputError(f"Instructions may have {LONGEST_OVERRIDE:,} characters.", "Say it in fewer words.")
-    asked = as_data(question[:LONGEST_QUESTION])
+    if len(override) > MAX_OVERRIDE_LENGTH:
+        raise InvalidInputError(f"Instructions may have {MAX_OVERRIDE_LENGTH:,} characters.", "Say it in fewer words.")
+    asked = as_data(question[:MAX_QUESTION_LENGTH])
     if _PLACE.search(override):
         context = f"{said}\n\n{context}" if said else context
         values = {"facts": context, "context": context, "query": asked, "question": asked}
@@ -86,7 +86,7 @@ def grounded_prompt(  # the parts of a prompt
 
 def bare_prompt(question: str) -> tuple[Message, ...]:
     """Ask a model for what it knows, with no documents: only where the user wants that rather than nothing."""
-    asked = as_data(question[:LONGEST_QUESTION])
+    asked = as_data(question[:MAX_QUESTION_LENGTH])
     return (Message("system", _text("bare")), Message("user", f"<question>\n{asked}\n</question>"))
 
 

@@ -28,7 +28,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A passage that an answer may rest on, with its neighbours where some were joined to it.
+    """A passage that an answer may rest on, with its neighbors where some were joined to it.
 
     `number` counts from 1 and is what a marker such as `[1]` means. `kind` says where the document came from: the
     last value of its field `source_type`, else `local_file`. `given` is false for one that the budget left no room for.
@@ -148,7 +148,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TextTools:
     """How texts are read: where sentences end, which terms a text has and how often, and what texts mean.
 
     `embed` gives unit vectors (len(texts), dimensions) of texts, `embed_question` of questions; both are None where

@@ -12,11 +12,11 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from twofold.cli.launch import INTERRUPTED, Launch, guarded, parsed_overrides
+from twofold.cli.runtime import INTERRUPTED, Runtime, guarded, parsed_overrides
 
 
 class Command(NamedTuple):
-    """Where a command stands, `function` of `twofold.cli.module`, and what it does, short enough for a list."""
+    """Where a command stands, `function` of `twofold.cli.commands.module`, and what it does, in a few words."""
 
     module: str
     function: str
@@ -24,7 +24,7 @@ class Command(NamedTuple):
 
     def load(self) -> Callable[..., None]:
         """Load the command, guarded."""
-        function: Callable[..., None] = getattr(import_module(f"twofold.cli.{self.module}"), self.function)
+        function: Callable[..., None] = getattr(import_module(f"twofold.cli.commands.{self.module}"), self.function)
         return guarded(function)
 
 
@@ -44,13 +44,13 @@ COMMANDS: Mapping[str, Command] = {
     "search": Command("search", "search", "Find passages by words and by meaning."),
     "ask": Command("ask", "ask", "Answer a question from documents, with citations."),
     "chat": Command("chat", "chat", "Ask again and again; what was said before counts."),
-    "why-not": Command("whynot", "why_not", "Say why a search did not find a document."),
+    "why-not": Command("why_not", "why_not", "Say why a search did not find a document."),
     "serve": Command("serve", "serve", "Serve indexes over HTTP, with a page to search in."),
     "doctor": Command("doctor", "doctor", "Check the installation, and say what to do."),
-    "eval": Command("evaluate", "evaluate", "Measure search on judged questions."),
+    "eval": Command("eval", "evaluate", "Measure search on judged questions."),
     "tune": Command("tune", "tune", "Choose settings by judged questions."),
     "judge": Command("judge", "judge", "Judge what is found, for eval and tune."),
-    "log": Command("query_log", "log", "Show the questions that an index was asked."),
+    "log": Command("log", "log", "Show the questions that an index was asked."),
 }
 GROUPS: Mapping[str, Group] = {
     "index": Group(
@@ -121,7 +121,7 @@ def application(only: str = "") -> typer.Typer:
 
 
 def command_of(arguments: Sequence[str]) -> str:
-    """Give the first argument that is neither an option nor an option's value, or `VERSION`; empty without one."""
+    """Return the first argument that is neither an option nor an option's value, or `VERSION`; empty without one."""
     rest = iter(arguments)
     for argument in rest:
         if argument in OPTIONS_WITH_VALUES:
@@ -169,7 +169,7 @@ def _before(
 ) -> None:
     """Search your own documents, by words and by meaning, with every score explained."""
     said = {} if profile is None else {"profile": profile}
-    context.obj = Launch(config, {**said, **parsed_overrides(assignments or [])}, debug=debug, yes=yes)
+    context.obj = Runtime(config, {**said, **parsed_overrides(assignments or [])}, debug=debug, yes=yes)
 
 
 def main() -> None:

@@ -1,11 +1,15 @@
 """The options that several commands share, so that they are spelt and explained alike everywhere."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from twofold.domain.errors import InvalidInputError
+from twofold.domain.filters import Filter
 from twofold.domain.types import MetadataValue
+from twofold.query.any_filter import filter_of
+from twofold.query.operators import all_of
 
 IndexOption = Annotated[
     str | None,
@@ -71,3 +75,11 @@ def fields_from(assignments: list[str]) -> dict[str, MetadataValue]:
             )
         fields[key.strip()] = value
     return fields
+
+
+def parsed_filter(texts: Sequence[str]) -> Filter:
+    """Read filters such as `author=Ada`, `year >= 2020 and not draft`, `type in [.md, .txt]`, `{"date_from": "2025"}`.
+
+    What begins with `{` is JSON. Raises InvalidInputError.
+    """
+    return all_of(*map(filter_of, texts))

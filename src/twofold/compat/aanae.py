@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from twofold.answer.context import Budget, build_context, template_named
-from twofold.compat.shapes import Shape, normalised_of, plain, raw_of
-from twofold.domain.filters import EVERYTHING, Filter
+from twofold.compat.shapes import Shape, normalized_of, plain, raw_of
+from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.domain.generators import Generator
 from twofold.index import Index
-from twofold.pipeline.results import FoundPassage
 from twofold.query.filter_json import filter_from_json
+from twofold.search.result import Hit
 
 PROFILE = "aanae"
 TOP_K = 10
@@ -50,7 +50,7 @@ def run_simple_rag(  # noqa: PLR0913  # the names of the earlier system
     Return `answer`, `confidence` (0.5 to 1; None where nothing was reranked), `chunks`, and the `context`: their texts,
     cut at 12,000 characters. Without a model the answer is made of the documents' own sentences.
     """
-    asked = {**settings, "search.depth": str(CANDIDATES * top_k)}
+    asked = {**settings, "search.candidates": str(CANDIDATES * top_k)}
     answer = index.ask(query, llm=llm, k=top_n, filter=_filter_of(filters), profile=PROFILE, settings=asked)
     chunks = [
         {"chunk_id": one.first.chunk_id, "chunk_text": one.text, "score": one.score, "metadata": plain(one.metadata)}
@@ -61,15 +61,15 @@ def run_simple_rag(  # noqa: PLR0913  # the names of the earlier system
 
 
 def _filter_of(filters: Mapping[str, object] | None) -> Filter:
-    return filter_from_json(filters) if filters else EVERYTHING
+    return filter_from_json(filters) if filters else MATCH_ALL
 
 
-def _matched(hit: FoundPassage) -> Shape:
+def _matched(hit: Hit) -> Shape:
     return {
         "chunk_id": hit.chunk_id,
         "chunk_text": hit.text,
         "dense_score": raw_of(hit, "dense"),
-        "sparse_score": normalised_of(hit, "lexical"),
+        "sparse_score": normalized_of(hit, "lexical"),
         "hybrid_score": hit.score,
         "metadata": plain(hit.metadata),
     }

@@ -6,11 +6,11 @@ from types import TracebackType
 from typing import Self
 
 from twofold.compat.voicevault import HybridRetriever, OneArm
-from twofold.compose import INDEX_FOLDER
+from twofold.config.load import load_settings
 from twofold.domain.ports import Embedder
+from twofold.factory import INDEX_FOLDER
 from twofold.index import Index
-from twofold.pipeline.types import SyncReport
-from twofold.settings import load_settings
+from twofold.indexing.types import SyncReport
 
 
 class KBManager:

@@ -1,4 +1,4 @@
-"""RetrievalPipeline over one index or several: searches, batches, follow-ups, neighbours, and answers."""
+"""RetrievalPipeline over one index or several: searches, batches, follow-ups, neighbors, and answers."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,19 +8,19 @@ from typing import Any, Self
 import msgspec
 
 from twofold.answer.events import ChunkEvent, ErrorEvent, StageEvent
-from twofold.collection import Collection
+from twofold.answer.pipeline import AnswerStream
 from twofold.compat.localgpt_parts import HyDEGenerator, PerformanceTracker, QueryDecomposer
-from twofold.compat.shapes import Shape, normalised_of, plain, turns_of
+from twofold.compat.shapes import Shape, normalized_of, plain, turns_of
+from twofold.config.load import Settings, merge
 from twofold.domain.errors import ModelError, NotFoundError, TwofoldError
 from twofold.domain.ports import Embedder
-from twofold.extensions import NONE_OWN, Extensions
 from twofold.index import Index
-from twofold.pipeline.ask import AnswerStream
-from twofold.pipeline.results import FoundPassage
+from twofold.index_reader import Collection
+from twofold.multi_index import MultiIndex, Where, search_multi
+from twofold.plugins import NO_PLUGINS, Plugins
 from twofold.query.history import LAST_THREE, Turn, question_with_history
-from twofold.searcher import Asking
-from twofold.settings import Settings, merge
-from twofold.several import Several, Where, search_several
+from twofold.search.engine import SearchOptions
+from twofold.search.result import Hit
 
 __all__ = ["HyDEGenerator", "PerformanceTracker", "QueryDecomposer", "RetrievalPipeline", "shaped"]
 PROFILE = "localgpt"
@@ -29,13 +29,13 @@ RETRIEVAL_K = 20
 _BY_WORDS: Mapping[str, object] = {"search.mode": "bm25", "rerank.model": "none", "rerank.fallback": ""}
 _MODES = {"hybrid": "hybrid", "dense": "semantic", "vector": "semantic", "fts": "bm25", "bm25": "bm25"}
 _SAME = {
-    "reranker_top_k": "rerank.keep",
+    "reranker_top_k": "rerank.top_n",
     "dense_weight": "fusion.dense_weight",
     "reranker_model": "rerank.model",
     "generation_model": "generator",
     "prompt_override": "answer.prompt",
-    "cache_ttl": "cache.seconds",
-    "semantic_cache_threshold": "cache.similarity",
+    "cache_ttl": "cache.ttl_seconds",
+    "semantic_cache_threshold": "cache.semantic_threshold",
     "cache_scope": "cache.scope",
 }
 
@@ -54,7 +54,7 @@ class RetrievalPipeline:
         indexes: Mapping[str, Where],
         config: Mapping[str, object] | None = None,
         *,
-        extensions: Extensions = NONE_OWN,
+        extensions: Plugins = NO_PLUGINS,
         embedder: Embedder | None = None,
     ) -> None:
         self._where = dict(indexes)
@@ -71,9 +71,9 @@ class RetrievalPipeline:
         return [shaped(hit) for hit in found.hits]
 
     def process_query_batch(self, queries: Sequence[str], index_id: str | None = None) -> list[list[Shape]]:
-        """Search for many questions: all embedded at once, each joined and reranked for itself (checklist 69)."""
+        """Search for many questions: all embedded at once, each joined and reranked for itself."""
         found = self._index(index_id).search_many(
-            queries, Asking(profile=PROFILE, settings={**self._settings, **self._fallen})
+            queries, SearchOptions(profile=PROFILE, settings={**self._settings, **self._fallen})
         )
         return [[shaped(hit) for hit in one.hits] for one in found]
 
@@ -97,7 +97,7 @@ class RetrievalPipeline:
             raise failed or NotFoundError("There is no index to search.", "Name one or more.")
         settings = {**self._settings, "rerank.candidates": retrieval_k, **self._fallen}
         across = "rerank" if self._reranks(next(iter(opened.values()))) else "rrf"
-        found = search_several(opened, query, Asking(k=retrieval_k, profile=PROFILE, settings=settings), across)
+        found = search_multi(opened, query, SearchOptions(k=retrieval_k, profile=PROFILE, settings=settings), across)
         for note in found.degraded:
             if note.startswith("collection "):
                 _warn(note)
@@ -139,7 +139,7 @@ class RetrievalPipeline:
         ):
             for event in told:
                 if isinstance(event, ErrorEvent):
-                    raise ModelError(event.message, event.remedy)
+                    raise ModelError(event.message, event.hint)
                 if event_callback is not None:
                     event_callback(msgspec.to_builtins(event))
                 if isinstance(event, ChunkEvent):
@@ -163,7 +163,7 @@ class RetrievalPipeline:
         return None
 
     def recover_from_embedding_failure(self, query: str, index_id: str | None = None) -> bool:
-        """Return whether questions can be embedded, with a model that is opened anew if need be.
+        """Return whether questions can be embedded, with a model that is opened again if need be.
 
         Where they cannot, this searches by words alone, without reranking, until it is asked again and they can.
         """
@@ -222,9 +222,11 @@ class RetrievalPipeline:
         opened = {name: self._index(name) for name in dict.fromkeys(index_ids)}
         one = self._index(index_id) if not opened else None
         asked = (
-            one if isinstance(one, Index) else stack.enter_context(Several(opened or {"index": self._index(index_id)}))
+            one
+            if isinstance(one, Index)
+            else stack.enter_context(MultiIndex(opened or {"index": self._index(index_id)}))
         )
-        across = {"search.across": "rrf"} if len(opened) > 1 else {}
+        across = {"search.multi_index_merge": "rrf"} if len(opened) > 1 else {}
         alone = {"history.turns": 0} if session_id and not history else {}
         settings = {"answer.on_failure": "llm", **across, **alone, **self._settings, **self._fallen}
         return asked.ask_stream(query, profile=PROFILE, settings=settings, history=history, session=session_id or "")
@@ -240,24 +242,24 @@ class RetrievalPipeline:
         return self._opened[name]
 
     def _reranks(self, index: Collection) -> bool:
-        held = merge(index.settings, Asking(profile=PROFILE, settings=self._settings).overrides)
+        held = merge(index.settings, SearchOptions(profile=PROFILE, settings=self._settings).overrides)
         return held.rerank.model != Settings().rerank.model
 
 
-def shaped(hit: FoundPassage) -> Shape:
-    """Give a hit in the shape of this system; `rerank_score` is there where it was reranked."""
+def shaped(hit: Hit) -> Shape:
+    """Return a hit in the shape of this system; `rerank_score` is there where it was reranked."""
     rerank = hit.trace.rerank
-    reread = {} if rerank is None or rerank.relevance is None else {"rerank_score": rerank.relevance}
+    rerank_with_fallback = {} if rerank is None or rerank.relevance is None else {"rerank_score": rerank.relevance}
     return {
         "chunk_id": hit.chunk_id,
         "document_id": hit.document,
         "chunk_index": int(hit.chunk_id.rpartition("_")[2]),
         "text": hit.joined.text if hit.joined is not None else hit.text,
         "score": hit.score,
-        "dense_score": normalised_of(hit, "dense"),
-        "bm25_score": normalised_of(hit, "lexical"),
+        "dense_score": normalized_of(hit, "dense"),
+        "bm25_score": normalized_of(hit, "lexical"),
         "metadata": {**plain(hit.metadata), "source": hit.source},
-        **reread,
+        **rerank_with_fallback,
     }
 
 
@@ -268,11 +270,11 @@ def _read(config: Mapping[str, object]) -> dict[str, Any]:
         if name == "search_type":
             said["search.mode"] = _MODES.get(str(value), value)
         elif name == "retrieval_k":
-            said["search.depth"] = str(value)
+            said["search.candidates"] = str(value)
         elif name == "cache_enabled":
             said.update({} if value else {"cache.size": 0})
         elif name in {"verify", "verify_answers"}:
-            said["answer.verify"] = "flag" if value else "mark"
+            said["answer.unsupported"] = "flag" if value else "mark"
         elif name == "ai_rerank":
             said.update({} if value else {"rerank.model": "none"})
         else:

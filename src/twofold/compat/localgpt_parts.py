@@ -4,12 +4,12 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from twofold.config.load import load_settings
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.generators import Generator, complete
-from twofold.models.opening_generators import open_generator
-from twofold.pipeline.metrics import Metrics
-from twofold.query.rewrite import ask_hypothetical, ask_sub_questions, read_passage, read_sub_questions
-from twofold.settings import load_settings
+from twofold.models.generators.factory import open_generator
+from twofold.query.expansion import ask_hypothetical, ask_sub_questions, read_passage, read_sub_questions
+from twofold.search.metrics import Metrics
 
 _REPLY_TOKENS = 256
 _STAGES = {

@@ -1,4 +1,4 @@
-"""RAGPipeline with its three modes, and its results as dictionaries (checklist 1, 28, 34, 35, 60, 87, 88)."""
+"""RAGPipeline with its three modes, and its results as dictionaries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from twofold.compat.shapes import Shape, name_for, normalised_of, plain, raw_of
+from twofold.compat.shapes import Shape, name_for, normalized_of, plain, raw_of
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import Embedder
 from twofold.domain.types import Metadata
 from twofold.index import Index
-from twofold.pipeline.results import FoundPassage
+from twofold.search.result import Hit
 
 FUSIONS: Mapping[str, str] = {"weighted": "linear", "rrf": "rrf"}
 NO_METADATA: Metadata = {}
@@ -52,7 +52,7 @@ class RAGPipeline:
     `where` is an index's name or path, in memory by default; `embedder` brings one of your own in place of the model
     that `embedding_model` names. `device` can only be `cpu`. Close it, or use it in a `with` statement.
 
-    >>> from twofold.models.hashing import HashingEmbedder
+    >>> from twofold.models.embedders.hashing import HashingEmbedder
     >>> with RAGPipeline(retrieval_mode=RetrievalMode.BM25, embedder=HashingEmbedder()) as pipeline:
     ...     pipeline.add_document("Machine learning is fun.", "doc1.txt")
     ...     found = pipeline.retrieve("machine learning")
@@ -85,7 +85,7 @@ class RAGPipeline:
             "embedder": embedding_model,
             "search.k1": bm25_k1,
             "search.b": bm25_b,
-            "fusion.form": FUSIONS[self._hybrid.method],
+            "fusion.method": FUSIONS[self._hybrid.method],
             "fusion.dense_weight": self._hybrid.semantic_weight / self._hybrid.total,
         }
         self.index = Index(where, overrides=said, embedder=embedder)
@@ -99,10 +99,10 @@ class RAGPipeline:
     ) -> list[Shape]:
         """Find the best passages, as dictionaries; a mode that is given wins over the pipeline's own.
 
-        `context` holds up to `window` neighbours on either side, in reading order.
+        `context` holds up to `window` neighbors on either side, in reading order.
         """
         mode = self._mode if retrieval_mode is None else _mode(retrieval_mode)
-        found = self.index.search(query, k=top_k, mode=mode.value, settings={"search.window": window})
+        found = self.index.search(query, k=top_k, mode=mode.value, settings={"search.context_window": window})
         return [self._shaped(hit, mode) for hit in found.hits]
 
     def close(self) -> None:
@@ -115,18 +115,18 @@ class RAGPipeline:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _shaped(self, hit: FoundPassage, mode: RetrievalMode) -> Shape:
+    def _shaped(self, hit: Hit, mode: RetrievalMode) -> Shape:
         chunk = {"chunk_id": hit.chunk_id, "text": hit.text, "source": hit.source, "metadata": plain(hit.metadata)}
         context = [{"chunk_id": f"{hit.document}_chunk_{one.ordinal}", "text": one.text} for one in hit.context]
         return {"chunk": chunk, **self._scores(hit, mode), "retrieval_method": mode.value, "context": context}
 
-    def _scores(self, hit: FoundPassage, mode: RetrievalMode) -> Shape:
+    def _scores(self, hit: Hit, mode: RetrievalMode) -> Shape:
         if mode is RetrievalMode.SEMANTIC:
             return {"similarity_score": raw_of(hit, "dense")}
         if mode is RetrievalMode.BM25:
             return {"bm25_score": raw_of(hit, "lexical")}
         combined = hit.score * (self._hybrid.total if self._hybrid.method == "weighted" else 1.0)
-        details = {"semantic": normalised_of(hit, "dense"), "bm25": normalised_of(hit, "lexical")}
+        details = {"semantic": normalized_of(hit, "dense"), "bm25": normalized_of(hit, "lexical")}
         return {"combined_score": combined, "score_details": {**details, "combined": combined}}
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from twofold.answer.context import Budget, build_context, template_named
 from twofold.answer.types import Part, Source
-from twofold.compat.shapes import Shape, normalised_of, plain
+from twofold.compat.shapes import Shape, normalized_of, plain
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import EVERYTHING
+from twofold.domain.filters import MATCH_ALL
 from twofold.index import Index
 from twofold.ingest.source_types import LOCAL_FILE, origin_of
-from twofold.pipeline.results import FoundPassage, SearchResult
 from twofold.query.filter_json import filter_from_json
+from twofold.search.result import Hit, SearchResult
 
 PROFILE = "orchestrator"
 MAX_CONTEXT_TOKENS = 6_000
@@ -41,7 +41,7 @@ class QueryRetrievalModule:
 
     def search(self, query: str, filters: Filters | None = None, top_k: int | None = None) -> SearchResult:
         """Search, and give everything that there is to know about it. Raises InvalidInputError for unknown filters."""
-        condition = filter_from_json(filters) if filters else EVERYTHING
+        condition = filter_from_json(filters) if filters else MATCH_ALL
         return self._index.search(query, k=top_k, filter=condition, profile=PROFILE, settings=self._settings)
 
     def process_query(
@@ -77,7 +77,7 @@ class RAGOrchestrator:
             "metrics": {
                 "documents_retrieved": counts.retrieved,
                 "documents_after_filter": counts.after_filter,
-                "documents_after_rerank": counts.after_rerank,
+                "documents_after_rerank": counts.returned,
                 "latency_ms": dict(found.timings_ms),
             },
             "degraded": list(found.degraded),
@@ -95,12 +95,12 @@ class RAGOrchestrator:
         return self.query_documents(query, filters, top_k)
 
 
-def document_of(hit: FoundPassage) -> FoundDocument:
-    """Give a hit in the shape of this system."""
+def document_of(hit: Hit) -> FoundDocument:
+    """Return a hit in the shape of this system."""
     own = plain(hit.metadata)
     known = {"id": hit.chunk_id, "filename": _filename(hit.source), "source_type": _kind(hit), "path": hit.source}
     metadata = {**own, **known, "source": own.get("source", _kind(hit))}
-    return FoundDocument(hit.text, metadata, normalised_of(hit, "dense"), normalised_of(hit, "lexical"), hit.score)
+    return FoundDocument(hit.text, metadata, normalized_of(hit, "dense"), normalized_of(hit, "lexical"), hit.score)
 
 
 def _shaped(one: FoundDocument) -> Shape:
@@ -113,7 +113,7 @@ def _shaped(one: FoundDocument) -> Shape:
     }
 
 
-def _kind(hit: FoundPassage) -> str:
+def _kind(hit: Hit) -> str:
     return origin_of(hit.metadata) or LOCAL_FILE
 
 
@@ -121,6 +121,6 @@ def _filename(source: str) -> str:
     return source.rstrip("/").rpartition("/")[2] or source
 
 
-def _source(number: int, hit: FoundPassage) -> Source:
+def _source(number: int, hit: Hit) -> Source:
     part = Part(hit.start, hit.end, 0, hit.chunk_id, hit.page, hit.place, hit.heading)
     return Source(number, hit.text, (part,), hit.document, hit.source, hit.title, _kind(hit), hit.score)

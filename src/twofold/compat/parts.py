@@ -1,6 +1,6 @@
 """BaseRetriever, BaseReranker and QueryTransformer as one writes them by hand, a registry, and the way into an index.
 
-Checklist 91. A part is registered under a name; the registry gives the `Extensions` to open an `Index` with, and a
+Checklist 91. A part is registered under a name; the registry gives the `Plugins` to open an `Index` with, and a
 reranker is then swapped by its name: `index.search(query, rerank="mine")`.
 """
 
@@ -16,9 +16,9 @@ from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.ports import RerankerIdentity, Retrieved, Scale
 from twofold.domain.retry import retried
 from twofold.domain.types import Scores, Vectors
-from twofold.extensions import Extensions
 from twofold.index import Index
-from twofold.searcher import Asking
+from twofold.plugins import Plugins
+from twofold.search.engine import SearchOptions
 
 
 class BaseRetriever(ABC):
@@ -34,11 +34,11 @@ class BaseRetriever(ABC):
 
 
 class BaseReranker(ABC):
-    """Orders passages anew."""
+    """Orders passages again."""
 
     @abstractmethod
     def rank(self, query: str, documents: list[Shape]) -> list[Shape]:
-        """Give the same dictionaries, best first; a `score` in [0, 1] in each counts, else their order does."""
+        """Return the same dictionaries, best first; a `score` in [0, 1] in each counts, else their order does."""
 
 
 class QueryTransformer(ABC):
@@ -46,7 +46,7 @@ class QueryTransformer(ABC):
 
     @abstractmethod
     def transform(self, query: str, context: dict[str, str] | None = None) -> str:
-        """Give one other wording."""
+        """Return one other wording."""
 
 
 class IndexRetriever(BaseRetriever):
@@ -62,8 +62,8 @@ class IndexRetriever(BaseRetriever):
 
     def get_embeddings(self, texts: Sequence[str]) -> Vectors:
         """Embed texts as passages: (len(texts), dimensions), rows of length 1."""
-        parts, plan = self._index.searcher.parts_for(Asking())
-        return retried(lambda: parts.embedder.embed_passages(texts), plan.patience.retry)
+        parts, plan = self._index.searcher.parts_for(SearchOptions())
+        return retried(lambda: parts.embedder.embed_passages(texts), plan.timeouts.retry)
 
 
 class BM25Retriever(IndexRetriever):
@@ -116,9 +116,9 @@ class Registry:
         return (*self._retrievers, *self._rerankers, *self._transformers)
 
     @property
-    def extensions(self) -> Extensions:
+    def extensions(self) -> Plugins:
         """What to open an index with: `Index("notes", extensions=registry.extensions)`."""
-        return Extensions(
+        return Plugins(
             retrievers={name: _Retrieving(one) for name, one in self._retrievers.items()},
             rerankers={name: _Reranking(name, one) for name, one in self._rerankers.items()},
             transformers={name: _Transforming(one) for name, one in self._transformers.items()},

@@ -7,22 +7,22 @@ from typing import Any
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Metadata, document_id
 from twofold.index import Index
-from twofold.pipeline.results import FoundPassage
 from twofold.query.history import Turn
+from twofold.search.result import Hit
 
 Shape = dict[str, Any]
 """A result as the earlier systems gave it: values of JSON."""
 
-LONGEST_STEM = 64
+MAX_STEM_LENGTH = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
 def name_for(index: Index, source: str) -> str:
-    """Give the id of a document by its file's name: `doc1` for `doc1.txt`, whose first passage is `doc1_chunk_0`.
+    """Return the id of a document by its file's name: `doc1` for `doc1.txt`, whose first passage is `doc1_chunk_0`.
 
     Where another document has that name already, the beginning of the source's hash is put behind it.
     """
-    stem = "".join(one if one in _PLAIN else "_" for one in PurePosixPath(source).stem)[:LONGEST_STEM]
+    stem = "".join(one if one in _PLAIN else "_" for one in PurePosixPath(source).stem)[:MAX_STEM_LENGTH]
     taken = {info.id: info.source for info in index.documents()}
     if stem and taken.get(stem, source) == source:
         return stem
@@ -34,16 +34,16 @@ def plain(metadata: Metadata) -> Shape:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in metadata.items()}
 
 
-def raw_of(hit: FoundPassage, arm: str) -> float:
-    """Give what one arm said of a passage, on its own scale; 0 where it was not asked."""
+def raw_of(hit: Hit, arm: str) -> float:
+    """Return what one arm said of a passage, on its own scale; 0 where it was not asked."""
     found = hit.trace.arm(arm)
     return 0.0 if found is None else found.raw
 
 
-def normalised_of(hit: FoundPassage, arm: str) -> float:
-    """Give what the fusion made of one arm's score; 0 where it was not asked."""
+def normalized_of(hit: Hit, arm: str) -> float:
+    """Return what the fusion made of one arm's score; 0 where it was not asked."""
     found = hit.trace.arm(arm)
-    return 0.0 if found is None else found.normalised
+    return 0.0 if found is None else found.normalized
 
 
 def turns_of(history: Sequence[Turn | Mapping[str, str]]) -> tuple[Turn, ...]:

@@ -11,14 +11,14 @@ from typing import NamedTuple, Self
 from twofold.answer.context import Budget, build_context, template_named
 from twofold.answer.markers import resolve
 from twofold.answer.types import Citation, Part, Source
-from twofold.collection import Collection
 from twofold.compat.shapes import raw_of, turns_of
 from twofold.domain.errors import NotFoundError
 from twofold.domain.types import Metadata
-from twofold.pipeline.results import FoundPassage, SearchResult
+from twofold.index_reader import Collection
+from twofold.multi_index import Indexes, MultiIndex, Where
 from twofold.query.history import Memory, Turn, prepend_turns
-from twofold.searcher import Asking
-from twofold.several import Indexes, Several, Where
+from twofold.search.engine import SearchOptions
+from twofold.search.result import Hit, SearchResult
 
 PROFILE = "voicevault"
 NO_LIMIT = Budget(tokens=0)
@@ -64,12 +64,12 @@ class HybridRetriever:
     """
 
     def __init__(self, kb_names: Indexes, settings: Mapping[str, object] | None = None) -> None:
-        self._several = Several(kb_names)
+        self._several = MultiIndex(kb_names)
         self._settings = dict(settings or {})
 
     def search(self, query: str, top_k: int = 5) -> SearchResult:
         """Search, and give everything that there is to know about it."""
-        return self._several.search(query, Asking(k=top_k, profile=PROFILE, settings=self._settings), "global")
+        return self._several.search(query, SearchOptions(k=top_k, profile=PROFILE, settings=self._settings), "global")
 
     def retrieve(self, query: str, top_k: int = 5) -> list[RetrievalResult]:
         """Find the best passages of all knowledge bases."""
@@ -105,7 +105,7 @@ class OneArm:
         return [result_of(hit) for hit in found.hits]
 
     def reload(self) -> bool:
-        """Open the index anew; say whether there is one. What was added since needs no reload."""
+        """Open the index again; say whether there is one. What was added since needs no reload."""
         self.close()
         try:
             self._opened = self._where if isinstance(self._where, Collection) else Collection(self._where)
@@ -139,7 +139,7 @@ class ContextBuilder:
     def build(
         self, results: Sequence[RetrievalResult], history: Sequence[Turn | Mapping[str, str]] = ()
     ) -> BuiltContext:
-        """Give the context and its map of citations."""
+        """Return the context and its map of citations."""
         made = build_context(sources_of(results), template_named(PROFILE), NO_LIMIT)
         return BuiltContext(prepend_turns(turns_of(history), made.text, self._memory), list(made.citations))
 
@@ -157,8 +157,8 @@ class CitationInjector:
         return [self._citations[number] for number in dict.fromkeys(numbers)]
 
 
-def result_of(hit: FoundPassage) -> RetrievalResult:
-    """Give a hit in the shape of this system."""
+def result_of(hit: Hit) -> RetrievalResult:
+    """Return a hit in the shape of this system."""
     rerank = hit.trace.rerank
     return RetrievalResult(
         chunk_id=hit.chunk_id,

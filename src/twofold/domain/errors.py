@@ -23,23 +23,23 @@ from typing import ClassVar
 class TwofoldError(Exception):
     """Something a user can act upon.
 
-    `message` is one line that says what is wrong, `remedy` one line that says what to do about it.
+    `message` is one line that says what is wrong, `hint` one line that says what to do about it.
     """
 
     exit_code: ClassVar[int] = 1
     http_status: ClassVar[int] = 500
 
-    def __init__(self, message: str, remedy: str = "") -> None:
+    def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.remedy = remedy
+        self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.remedy}".strip()
+        return f"{self.message} {self.hint}".strip()
 
     def __reduce__(self) -> tuple[type["TwofoldError"], tuple[str, str]]:
         """Cross a process boundary whole."""
-        return type(self), (self.message, self.remedy)
+        return type(self), (self.message, self.hint)
 
 
 class InvalidInputError(TwofoldError):
@@ -57,7 +57,7 @@ class NotFoundError(TwofoldError):
 
 
 class MismatchError(TwofoldError):
-    """A collection was built with another embedder, analyser, chunker or format than it is opened with."""
+    """A collection was built with another embedder, analyzer, chunker or format than it is opened with."""
 
     exit_code = 4
     http_status = 409
@@ -103,13 +103,13 @@ class ModelUnavailableError(ModelError):
     `retry_after` is how many seconds the server asks to wait, None where it says nothing.
     """
 
-    def __init__(self, message: str, remedy: str = "", retry_after: float | None = None) -> None:
-        super().__init__(message, remedy)
+    def __init__(self, message: str, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint)
         self.retry_after = retry_after
 
     def __reduce__(self) -> tuple[type["TwofoldError"], tuple[str, str, float | None]]:  # type: ignore[override]
         """Cross a process boundary whole."""
-        return type(self), (self.message, self.remedy, self.retry_after)
+        return type(self), (self.message, self.hint, self.retry_after)
 
 
 class StageTimeoutError(ModelError):
@@ -124,13 +124,13 @@ class ReadError(TwofoldError):
     exit_code = 9
     http_status = 422
 
-    def __init__(self, message: str, remedy: str = "", kind: str = "malformed") -> None:
-        super().__init__(message, remedy)
+    def __init__(self, message: str, hint: str = "", kind: str = "malformed") -> None:
+        super().__init__(message, hint)
         self.kind = kind
 
     def __reduce__(self) -> tuple[type["TwofoldError"], tuple[str, str, str]]:  # type: ignore[override]
         """Cross a process boundary whole."""
-        return type(self), (self.message, self.remedy, self.kind)
+        return type(self), (self.message, self.hint, self.kind)
 
 
 class StoreError(TwofoldError):
@@ -155,6 +155,6 @@ _BY_EXIT_CODE = {
 }
 
 
-def error_of(exit_code: int, message: str, remedy: str) -> TwofoldError:
+def error_of(exit_code: int, message: str, hint: str) -> TwofoldError:
     """Return an error that ends a command with this exit code, as an event of an answer names it."""
-    return _BY_EXIT_CODE.get(exit_code, TwofoldError)(message, remedy)
+    return _BY_EXIT_CODE.get(exit_code, TwofoldError)(message, hint)

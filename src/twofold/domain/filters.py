@@ -14,7 +14,7 @@ from typing import Any
 from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata, MetadataValue, Scalar
 
 
-class Op(StrEnum):
+class Operator(StrEnum):
     """How a field is compared. Strings compare by code point, so ISO dates compare as dates."""
 
     EQ = "=="
@@ -27,30 +27,30 @@ class Op(StrEnum):
     EXISTS = "exists"
 
 
-LONGEST_SUFFIX = 16  # characters
+MAX_SUFFIX_LENGTH = 16  # characters
 
-ORDERINGS: Mapping[Op, Callable[[Any, Any], bool]] = {
-    Op.EQ: operator.eq,
-    Op.LT: operator.lt,
-    Op.LE: operator.le,
-    Op.GT: operator.gt,
-    Op.GE: operator.ge,
+ORDERINGS: Mapping[Operator, Callable[[Any, Any], bool]] = {
+    Operator.EQ: operator.eq,
+    Operator.LT: operator.lt,
+    Operator.LE: operator.le,
+    Operator.GT: operator.gt,
+    Operator.GE: operator.ge,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Condition:
     """One comparison of one field with one value. `EXISTS` looks at no value."""
 
     __test__ = False  # not a test for pytest to collect
 
     field: str
-    op: Op
+    op: Operator
     value: Scalar = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Floor(Test):
+class Floor(Condition):
     """A lower bound of a field that also replaces the bound a profile's own filter sets for it."""
 
 
@@ -75,13 +75,13 @@ class Not:
     part: "Filter"
 
 
-Filter = Test | And | Or | Not
+Filter = Condition | And | Or | Not
 
-EVERYTHING = And()
+MATCH_ALL = And()
 
 
 def fields_of(document: Document | DocumentInfo, chunk: Chunk | None = None) -> Mapping[str, MetadataValue]:
-    """Give what filters may look at: a document's fields, and with them a passage's own, its `page` among them.
+    """Return what filters may look at: a document's fields, and with them a passage's own, its `page` among them.
 
     The document's `source`, `title` and `media_type` win over metadata of the same name. `type` is the suffix of the
     source, such as `.md`, beside what metadata says of a `type`, if anything. A name that the document and its passage
@@ -101,7 +101,7 @@ def fields_of(document: Document | DocumentInfo, chunk: Chunk | None = None) -> 
 
 
 def own_fields(chunk: Chunk) -> Metadata:
-    """Give what a passage adds to its document's fields: its metadata, and `page` where it has one."""
+    """Return what a passage adds to its document's fields: its metadata, and `page` where it has one."""
     return chunk.metadata if chunk.page is None else together(chunk.metadata, {"page": chunk.page})
 
 
@@ -114,22 +114,22 @@ def together(some: Metadata, more: Metadata) -> Mapping[str, MetadataValue]:
 
 
 def values_of(held: MetadataValue) -> tuple[Scalar, ...]:
-    """Give a field's values: of a single one a tuple of one."""
+    """Return a field's values: of a single one a tuple of one."""
     return held if isinstance(held, tuple) else (held,)
 
 
 def suffix_of(source: str) -> str:
-    """Give the suffix of a path or an address in lower case, with its dot: `.md` of `docs/Plan.MD`.
+    """Return the suffix of a path or an address in lower case, with its dot: `.md` of `docs/Plan.MD`.
 
     Empty for `Makefile`, for `.profile`, and where what stands behind the last dot is more than a short word.
     """
     name = source[max(source.rfind("/"), source.rfind("\\")) + 1 :]
     front, _, suffix = name.rpartition(".")
-    return f".{suffix.lower()}" if front and suffix.isalnum() and len(suffix) <= LONGEST_SUFFIX else ""
+    return f".{suffix.lower()}" if front and suffix.isalnum() and len(suffix) <= MAX_SUFFIX_LENGTH else ""
 
 
 def matches(condition: Filter, fields: Mapping[str, MetadataValue]) -> bool:
-    """Say whether a passage, or a document, with these fields passes."""
+    """Return whether a passage, or a document, with these fields passes."""
     match condition:
         case And(parts):
             return all(matches(part, fields) for part in parts)
@@ -137,14 +137,14 @@ def matches(condition: Filter, fields: Mapping[str, MetadataValue]) -> bool:
             return any(matches(part, fields) for part in parts)
         case Not(part):
             return not matches(part, fields)
-        case Test(name, op, value):
+        case Condition(name, op, value):
             held = fields.get(name)
             return held is not None and any(passes(op, one, value) for one in values_of(held))
 
 
-def passes(op: Op, held: Scalar, asked: Scalar) -> bool:
+def passes(op: Operator, held: Scalar, asked: Scalar) -> bool:
     """Compare two values. Values of different kinds (text, number, truth) never match, and never raise."""
-    if op is Op.EXISTS:
+    if op is Operator.EXISTS:
         return True
     if kind_of(held) != kind_of(asked):
         return False
@@ -152,7 +152,7 @@ def passes(op: Op, held: Scalar, asked: Scalar) -> bool:
         return bool(ORDERINGS[op](held, asked))
     if not isinstance(held, str) or not isinstance(asked, str):
         return False
-    return held.startswith(asked) if op is Op.PREFIX else asked in held
+    return held.startswith(asked) if op is Operator.PREFIX else asked in held
 
 
 def kind_of(value: Scalar) -> str:

@@ -35,7 +35,7 @@ class TextStream(Protocol):
     """A reply as it is being written: iterating gives pieces of text, none of them empty."""
 
     def __iter__(self) -> Self:
-        """Give itself: a reply is read once."""
+        """Return itself: a reply is read once."""
 
     def __next__(self) -> str:
         """Wait for the next piece. Raises ModelError when the model fails, takes too long or does not stop."""
@@ -79,7 +79,7 @@ def complete(
     stop: Sequence[str] = (),
     seconds: float = SECONDS,
 ) -> str:
-    """Give a whole reply. Raises as `Generator.stream` and its pieces do; half a reply is never given."""
+    """Return a whole reply. Raises as `Generator.stream` and its pieces do; half a reply is never given."""
     reply = generator.stream(messages, max_tokens=max_tokens, temperature=temperature, stop=stop, seconds=seconds)
     with closing(reply):
         return "".join(reply)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Protocol, runtime_checkable
 
-from twofold.domain.filters import EVERYTHING, Filter
+from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.domain.types import (
     Chunk,
     ChunkKeys,
@@ -122,7 +122,7 @@ class Retriever(Protocol):
     """Finds passages of a collection by a way of its own. Bears calls from several threads."""
 
     def search(self, query: str, k: int) -> Sequence[Retrieved]:
-        """Give at most k passages, in any order; what the collection does not hold is left out by the caller."""
+        """Return at most k passages, in any order; what the collection does not hold is left out by the caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +149,10 @@ class Translating(Protocol):
 
 
 class QueryTransformer(Protocol):
-    """Puts a question in other words, or into another language such as a graph's (checklist items 39 and 91)."""
+    """Puts a question in other words, or into another language such as a graph's."""
 
     def transform(self, query: str, context: Mapping[str, str] | None) -> str:
-        """Give one other wording, "" for none; `context` is what else is known, or None. Raises a TwofoldError."""
+        """Return one other wording, "" for none; `context` is what else is known, or None. Raises a TwofoldError."""
 
 
 class SentencePruner(Protocol):
@@ -163,11 +163,11 @@ class SentencePruner(Protocol):
 
 
 Enricher = Callable[[Chunk], Metadata]
-"""Says more of a passage, for filters: a pure function of it. What is embedded and analysed does not change by it."""
+"""Says more of a passage, for filters: a pure function of it. What is embedded and analyzed does not change by it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class IndexFingerprint:
     """Everything the derived data of a collection depends on, as canonical text; equal text, equal meaning.
 
     `enricher` is empty where passages are not enriched. `settings` are those it was made with, by name, so that it can
@@ -175,7 +175,7 @@ class Recipe:
     """
 
     embedder: EmbedderIdentity
-    analyser: str
+    analyzer: str
     chunker: str
     enricher: str = ""
     settings: tuple[tuple[str, str], ...] = field(default=(), compare=False)
@@ -185,7 +185,7 @@ class Recipe:
 class Scope:
     """What may be found at all. It acts in both arms *before* the cut at k."""
 
-    filter: Filter = EVERYTHING
+    filter: Filter = MATCH_ALL
     required: tuple[Clause, ...] = ()
     excluded: tuple[Clause, ...] = ()
 
@@ -196,7 +196,7 @@ Remake = Callable[[Sequence[Document]], Sequence[tuple[IndexedChunk, ...]]]
 """Makes the passages of some documents, one tuple a document, in the order given."""
 
 
-class View(Protocol):
+class Snapshot(Protocol):
     """One consistent state of a collection, for the length of one question."""
 
     @property
@@ -204,35 +204,35 @@ class View(Protocol):
         """Counts changes; it never goes back."""
 
     @property
-    def recipe(self) -> Recipe | None:
+    def fingerprint(self) -> IndexFingerprint | None:
         """What the passages were made by; None for a collection that never held a document."""
 
-    def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
+    def search_bm25(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25; passages without any of the terms are not in it."""
 
-    def find_vector(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
+    def search_vectors(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k nearest passages by cosine, in [-1, 1] but for what storing in float16 rounds: about 0.001."""
 
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
-        """Give the true BM25 score of each key, 0.0 where no term occurs. An unknown key scores 0.0."""
+        """Return the true BM25 score of each key, 0.0 where no term occurs. An unknown key scores 0.0."""
 
     def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
-        """Give the true cosine of each key. An unknown key scores 0.0."""
+        """Return the true cosine of each key. An unknown key scores 0.0."""
 
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
-        """Give each occurring term's part, in the query's order; added up from the left they are the BM25 score."""
+        """Return each occurring term's part, in the query's order; added up from the left they are the BM25 score."""
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
 
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
-        """Give those of the keys, in their order, whose passages are there and may be found at all."""
+        """Return those of the keys, in their order, whose passages are there and may be found at all."""
 
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked. Raises NotFoundError for a key that is not there."""
 
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
-        """Give what the analyser made of passages when they were put, in the order asked.
+        """Return what the analyzer made of passages when they were put, in the order asked.
 
         Raises NotFoundError for a key that is not there.
         """
@@ -270,13 +270,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """A collection's size and shape. `recipe` is None for a collection that never held a document.
+    """A collection's size and shape. `fingerprint` is None for a collection that never held a document.
 
     `roots` are the files and folders it was synced from, with the time of the last sync that changed something, in
     nanoseconds since 1970.
     """
 
-    recipe: Recipe | None
+    fingerprint: IndexFingerprint | None
     documents: int
     chunks: int
     generation: int
@@ -288,10 +288,10 @@ class StoreInfo:
 class Store(Protocol):
     """Keeps a collection. One writer at a time, any number of views; readers never see half a document."""
 
-    def view(self) -> AbstractContextManager[View]:
+    def view(self) -> AbstractContextManager[Snapshot]:
         """Open one consistent state; close it soon."""
 
-    def adopt(self, recipe: Recipe) -> None:
+    def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Say by which recipe passages are made. Raises MismatchError when the collection was made by another one."""
 
     def put(self, entries: Sequence[Entry]) -> None:
@@ -309,8 +309,8 @@ class Store(Protocol):
     def delete(self, documents: Sequence[str]) -> int:
         """Delete documents by id, all or none; give how many there were."""
 
-    def rebuild(self, recipe: Recipe, remake: Remake) -> None:
-        """Make all passages anew by another recipe, beside the old ones, and switch over when all are there.
+    def rebuild(self, fingerprint: IndexFingerprint, remake: Remake) -> None:
+        """Make all passages again by another recipe, beside the old ones, and switch over when all are there.
 
         Searches see the old passages until then. Interrupted, it goes on where it stopped when called again with the
         same recipe.
@@ -319,14 +319,14 @@ class Store(Protocol):
     def info(self) -> StoreInfo:
         """Describe the collection."""
 
-    def recipe(self) -> Recipe | None:
-        """Return `info().recipe`, without a look at the documents: they may be damaged."""
+    def fingerprint(self) -> IndexFingerprint | None:
+        """Return `info().fingerprint`, without a look at the documents: they may be damaged."""
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and cross-check both arms; an empty answer means all is well."""
 
     def preferences(self) -> Mapping[str, str]:
-        """Give the collection's own settings by their dotted names, as text; they are no part of its recipe."""
+        """Return the collection's own settings by their dotted names, as text; they are no part of its recipe."""
 
     def prefer(self, values: Mapping[str, str]) -> None:
         """Replace the collection's own settings, all of them or none, durable when it returns.

@@ -14,9 +14,9 @@ from typing import TypeVar
 from twofold.domain.errors import InvalidInputError, ModelUnavailableError
 
 Answer = TypeVar("Answer")
-MOST_RETRIES = 10
-LONGEST_PAUSE = 300.0
-LONGEST_ASKED_PAUSE = 30.0
+MAX_RETRIES = 10
+MAX_PAUSE = 300.0
+MAX_ASKED_PAUSE_LENGTH = 30.0
 """The longest pause that a server may ask for, in seconds."""
 
 LOG = logging.getLogger(__name__)
@@ -35,12 +35,12 @@ class RetryPlan:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        if not 0 <= self.retries <= MOST_RETRIES:
-            raise InvalidInputError(f"{self.retries} retries cannot be made.", f"Choose 0 to {MOST_RETRIES}.")
+        if not 0 <= self.retries <= MAX_RETRIES:
+            raise InvalidInputError(f"{self.retries} retries cannot be made.", f"Choose 0 to {MAX_RETRIES}.")
         if not self.base >= 0.0:
             raise InvalidInputError("Pauses may not be negative.", "Use a base of 0 or more.")
-        if not all(pause <= LONGEST_PAUSE for pause in self.pauses()):
-            raise InvalidInputError(f"A pause would be longer than {LONGEST_PAUSE:g} s.", "Use fewer or shorter ones.")
+        if not all(pause <= MAX_PAUSE for pause in self.pauses()):
+            raise InvalidInputError(f"A pause would be longer than {MAX_PAUSE:g} s.", "Use fewer or shorter ones.")
 
     def pauses(self) -> tuple[float, ...]:
         """Return the pauses between calls, in seconds.
@@ -64,7 +64,7 @@ def retried(call: Callable[[], Answer], plan: RetryPlan, *, sleep: Callable[[flo
             return call()
         except ModelUnavailableError as error:
             asked = error.retry_after
-            wait = pause if asked is None else min(asked, LONGEST_ASKED_PAUSE)
+            wait = pause if asked is None else min(asked, MAX_ASKED_PAUSE_LENGTH)
             LOG.warning("%s Asked again in %g s (%d of %d).", error.message, wait, number, plan.retries)
             sleep(wait)
     return call()

@@ -18,8 +18,8 @@ Scores = NDArray[np.float64]
 Vector = NDArray[np.float32]  # (dimensions,), Euclidean length 1
 Vectors = NDArray[np.float32]  # (count, dimensions), each row of length 1
 
-LONGEST_QUESTION = 4_096
-"""Characters of a question, written out in full: more than any embedder of the catalogue reads, and quick to read."""
+MAX_QUESTION_LENGTH = 4_096
+"""Characters of a question, written out in full: more than any embedder of the catalog reads, and quick to read."""
 
 
 class BlockKind(StrEnum):
@@ -91,12 +91,12 @@ def shortened(text: str, most: int = 60) -> str:
 
 
 def document_id(source: str) -> str:
-    """Give the stable id of a source: sixteen hexadecimal digits of its BLAKE2b hash, safe in URLs and file names."""
+    """Return the stable id of a source: sixteen hexadecimal digits of its BLAKE2b hash, safe in URLs and file names."""
     return blake2b(source.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
 
 
 def chunk_key(chunk_id: str) -> int:
-    """Give the number a chunk is known by in rankings: 63 bits of its id's BLAKE2b hash.
+    """Return the number a chunk is known by in rankings: 63 bits of its id's BLAKE2b hash.
 
     It depends on the id alone, so ties broken by it do not depend on the order of insertion.
     """
@@ -143,10 +143,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:
-    """What the analyser made of one passage: how often each term occurs, and the passage's length in words.
+    """What the analyzer made of one passage: how often each term occurs, and the passage's length in words.
 
     Exact forms (codes, acronyms) are terms too but do not add to `length`, so they do not disturb BM25's length norm.
-    A count is at most 65,535; analysers stop there.
+    A count is at most 65,535; analyzers stop there.
     """
 
     counts: Mapping[str, int]
@@ -170,7 +170,7 @@ class Entry:
     chunks: tuple[IndexedChunk, ...]
 
 
-class Hit(NamedTuple):
+class ScoredKey(NamedTuple):
     """One line of a ranking."""
 
     key: int
@@ -202,8 +202,8 @@ class Ranking:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def __iter__(self) -> Iterator[Hit]:
-        return (Hit(int(key), float(score)) for key, score in zip(self.keys, self.scores, strict=True))
+    def __iter__(self) -> Iterator[ScoredKey]:
+        return (ScoredKey(int(key), float(score)) for key, score in zip(self.keys, self.scores, strict=True))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Ranking):
@@ -213,7 +213,7 @@ class Ranking:
     __hash__ = None  # type: ignore[assignment]
 
     def ranks(self) -> Mapping[int, int]:
-        """Give each key's place, counted from 1."""
+        """Return each key's place, counted from 1."""
         return {int(key): place for place, key in enumerate(self.keys, start=1)}
 
 
@@ -243,7 +243,7 @@ class TermQuery:
 
     `weights` holds a term's count in the query times any boost, > 0. `k1` ≥ 0 says how soon repeats stop counting,
     `b` in [0, 1] how much long passages are held back. `statistics`, when given, replaces the collection's own.
-    `scorer` is `bm25` or `tfidf`: see `twofold.lexical.bm25` and `twofold.lexical.tfidf`.
+    `scorer` is `bm25` or `tfidf`: see `twofold.text.bm25` and `twofold.text.tfidf`.
     """
 
     weights: Mapping[str, float]
@@ -276,7 +276,7 @@ class Clause:
     """A word or phrase that a passage must, or must not, hold.
 
     It holds when every one of `terms` occurs and, where `verbatim` is not empty, that phrase occurs in the indexed
-    text as `twofold.lexical.phrases.occurs` means it.
+    text as `twofold.text.phrases.occurs` means it.
     """
 
     terms: tuple[str, ...]

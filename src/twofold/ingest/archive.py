@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from io import BytesIO
 
 from twofold.domain.errors import ReadError
-from twofold.ingest.reading import MEBIBYTE, Limits, Source
+from twofold.ingest.readers.types import MEBIBYTE, Limits, Source
 
 OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 

@@ -75,7 +75,7 @@ def decode(data: bytes, declared: str = "") -> Decoded:
 
 
 def looks_binary(sample: bytes) -> bool:
-    """Say whether too many bytes are control codes.
+    """Return whether too many bytes are control codes.
 
     Too many are more than one in fifty of those that no text file holds, of which one alone is forgiven, or more than
     one in five of those that steer terminals.
@@ -100,7 +100,7 @@ def _not_text() -> ReadError:
 
 
 def _wide_encoding(sample: bytes) -> str:
-    """Recognise UTF-16 without a mark by where its zero bytes are; the empty string when it is not that."""
+    """Recognize UTF-16 without a mark by where its zero bytes are; the empty string when it is not that."""
     pairs = len(sample) // 2
     if pairs == 0:
         return ""
@@ -122,13 +122,13 @@ def _decode_legacy(data: bytes, declared: str) -> Decoded:
 
 
 def _is_mostly_high(sample: bytes) -> bool:
-    """Say whether so many bytes are beyond ASCII that a text's encoding would have been detected."""
+    """Return whether so many bytes are beyond ASCII that a text's encoding would have been detected."""
     high = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
     return high > max(_FEW_HIGH_BYTES, len(sample) * _MAX_UNDETECTED_SHARE)
 
 
 def _is_damaged_utf8(data: bytes) -> bool:
-    """Say whether good multi-byte sequences outnumber broken ones ten to one."""
+    """Return whether good multi-byte sequences outnumber broken ones ten to one."""
     text = data[: _SAMPLE_BYTES * 4].decode("utf-8", "replace")
     broken = text.count("\ufffd")
     good = sum(1 for character in text if character > "\x7f") - broken

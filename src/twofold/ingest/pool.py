@@ -15,10 +15,10 @@ from typing import Self
 
 from twofold.domain.errors import ReadError, TwofoldError
 from twofold.domain.types import Document
-from twofold.ingest.documents import content_hash, document_from
-from twofold.ingest.own_readers import OwnReader, packed
-from twofold.ingest.reading import Source
-from twofold.ingest.wire import LENGTHS, MAX_HEAD_BYTES, READY, Reply, WireError, pack_source, unpack_reply
+from twofold.ingest.document import content_hash, document_from
+from twofold.ingest.ipc import LENGTHS, MAX_HEAD_BYTES, READY, Reply, WireError, pack_source, unpack_reply
+from twofold.ingest.readers.custom import CustomReader, packed
+from twofold.ingest.readers.types import Source
 
 _BOOT = """import json, sys
 paths, own = map(json.loads, sys.argv[1:])
@@ -49,8 +49,8 @@ class Failed:
 Outcome = Document | Failed
 
 
-def worker_command(own: Sequence[OwnReader] = ()) -> tuple[str, ...]:
-    """Give the command of a reading process: a clean interpreter that finds the same packages as this one.
+def worker_command(own: Sequence[CustomReader] = ()) -> tuple[str, ...]:
+    """Return the command of a reading process: a clean interpreter that finds the same packages as this one.
 
     `own` are readers of the user's own. Raises InvalidInputError for one that another process cannot import.
     """
@@ -70,7 +70,7 @@ class ReaderPool:
         workers: int = 1,
         wall_seconds: float = 90.0,
         command: Sequence[str] | None = None,
-        own: Sequence[OwnReader] = (),
+        own: Sequence[CustomReader] = (),
     ) -> None:
         self._workers = max(1, workers)
         self._wall_seconds = wall_seconds
@@ -163,7 +163,7 @@ _NOT_REFUSED = ReadError("")
 
 def _unnamed(error: ReadError, name: str) -> ReadError:
     """Leave a file's name out of its error: `Failed.source` says it."""
-    return ReadError(error.message.removeprefix(f"{name}: "), error.remedy, error.kind)
+    return ReadError(error.message.removeprefix(f"{name}: "), error.hint, error.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +183,13 @@ class _GoneError(Exception):
 
 def _started(command: Sequence[str]) -> "_Process":
     """Start a process and wait until it is ready, so that its start is not counted against a file."""
-    remedy = "Check that there is memory to spare, and that twofold is installed whole."
+    hint = "Check that there is memory to spare, and that twofold is installed whole."
     try:
         process = _Process(command)
     except OSError as error:
-        raise TwofoldError(f"no reading process can be started: {error.strerror}.", remedy) from error
+        raise TwofoldError(f"no reading process can be started: {error.strerror}.", hint) from error
     if not process.is_ready():
-        raise TwofoldError(f"a reading process ended as it started (status {process.kill()}).", remedy)
+        raise TwofoldError(f"a reading process ended as it started (status {process.kill()}).", hint)
     return process
 
 

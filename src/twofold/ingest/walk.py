@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from twofold.domain.errors import NotFoundError, ReadError
-from twofold.ingest.gitignore import Rule, read_rules, verdict
-from twofold.ingest.reading import DEFAULT_LIMITS, Limits, Source
+from twofold.ingest.ignore import Rule, read_rules, verdict
+from twofold.ingest.readers.types import DEFAULT_LIMITS, Limits, Source
 
 IGNORE_FILES = (".gitignore", ".twofoldignore")
 NEVER_WALKED = frozenset({".git", ".hg", ".svn", ".bzr", "CVS", "_darcs", "node_modules", "__pycache__"})

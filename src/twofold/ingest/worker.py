@@ -13,11 +13,11 @@ from functools import partial
 from typing import Any, BinaryIO, Final
 
 from twofold.domain.errors import ReadError
-from twofold.ingest.own_readers import OwnReader, read_own, reader_by_suffix, reader_by_type, unpacked
-from twofold.ingest.read import check_size, media_type_of, read_as
-from twofold.ingest.read import unpacked as unpacked_json
-from twofold.ingest.reading import Extract, Limits, Source
-from twofold.ingest.wire import LENGTHS, READY, frame, pack_error, pack_extract, unpack_source
+from twofold.ingest.ipc import LENGTHS, READY, frame, pack_error, pack_extract, unpack_source
+from twofold.ingest.readers.custom import CustomReader, read_custom, reader_by_suffix, reader_by_type, unpacked
+from twofold.ingest.readers.registry import check_size, media_type_of, read_as
+from twofold.ingest.readers.registry import unpacked as unpacked_json
+from twofold.ingest.readers.types import Extract, Limits, Source
 
 _OPEN_FILES = 64
 _FILES_IN_A_LIFE = 500  # then the process is replaced, and with it what parsers have leaked
@@ -40,7 +40,7 @@ ReadFile = Callable[[Source], tuple[str, Extract]]
 """Reads a file: its media type and what is in it. Raises ReadError."""
 
 
-def read_any(source: Source, own: Sequence[OwnReader] = ()) -> tuple[str, Extract]:
+def read_any(source: Source, own: Sequence[CustomReader] = ()) -> tuple[str, Extract]:
     """Read a file of any supported format; readers of the user's `own` come before those that are built in."""
     check_size(source)
     reader = reader_by_suffix(own, source)
@@ -48,7 +48,7 @@ def read_any(source: Source, own: Sequence[OwnReader] = ()) -> tuple[str, Extrac
         source = unpacked_json(source)
     media_type = media_type_of(source) if reader is None else reader.media_type
     reader = reader or reader_by_type(own, media_type)
-    return media_type, read_as(source, media_type) if reader is None else read_own(reader, source)
+    return media_type, read_as(source, media_type) if reader is None else read_custom(reader, source)
 
 
 def serve_with(own: Sequence[Mapping[str, Any]]) -> None:
@@ -97,7 +97,7 @@ def _out_of_memory(limits: Limits) -> tuple[bytes, bytes]:
         {
             "kind": "limit",
             "message": f"reading it takes more than {mebibytes} MiB of memory",
-            "remedy": "Split the file.",
+            "hint": "Split the file.",
             "last": True,
         },
         b"",

@@ -26,6 +26,6 @@ def device_named(name: str) -> Device:
         raise InvalidInputError(f"There is no device {name!r}.", f"Use one of {', '.join(Device)}.") from error
 
 
-def no_gpu(runtime: str, has: Sequence[str], remedy: str) -> ModelError:
+def no_gpu(runtime: str, has: Sequence[str], hint: str) -> ModelError:
     """Say that a runtime has no GPU, and what it has."""
-    return ModelError(f"{runtime} has no GPU here; it has {', '.join(has) or 'nothing'}.", remedy)
+    return ModelError(f"{runtime} has no GPU here; it has {', '.join(has) or 'nothing'}.", hint)

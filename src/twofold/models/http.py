@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TOO_MANY_REQUESTS = 429
 SERVER_ERROR = 500
 PIECE = 1 << 16
-LONGEST_NUMBER = 9  # digits
+MAX_NUMBER_LENGTH = 9  # digits
 SENDING = "twofold.sending"
 
 
@@ -172,7 +172,7 @@ def _opener(timeouts: Timeouts, connected: Callable[["socket.socket"], None], *,
 
 
 def _passes(code: int) -> bool:
-    """Say whether a refusal may pass by itself."""
+    """Return whether a refusal may pass by itself."""
     return code == TOO_MANY_REQUESTS or code >= SERVER_ERROR
 
 
@@ -184,17 +184,17 @@ def _refused(host: str, error: "HTTPError") -> ModelError:
         404: "Check the address and the model's name.",
         429: "Wait a while, or send less at once.",
     }
-    message, remedy = f"{host} answered {error.code}.", remedies.get(error.code, "Look at the server's own log.")
+    message, hint = f"{host} answered {error.code}.", remedies.get(error.code, "Look at the server's own log.")
     with error:
         if not _passes(error.code):
-            return ModelError(message, remedy)
-        return ModelUnavailableError(message, remedy, _seconds(error.headers.get("Retry-After", "")))
+            return ModelError(message, hint)
+        return ModelUnavailableError(message, hint, _seconds(error.headers.get("Retry-After", "")))
 
 
 def _seconds(retry_after: str) -> float | None:
     """Read how many seconds a server asks to wait; None for a date, and for what is neither."""
     asked = retry_after.strip()
-    return float(asked) if asked.isascii() and asked.isdecimal() and len(asked) <= LONGEST_NUMBER else None
+    return float(asked) if asked.isascii() and asked.isdecimal() and len(asked) <= MAX_NUMBER_LENGTH else None
 
 
 def _unreachable(host: str, error: Exception) -> ModelUnavailableError:

@@ -7,7 +7,7 @@ import numpy as np
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors
-from twofold.models.hashing import NO_LIMIT, words_of
+from twofold.models.embedders.hashing import NO_LIMIT, words_of
 
 NO_EMBEDDER = "none"
 

@@ -17,38 +17,38 @@ class Pair:
     kinds: Sequence[int]
 
 
-def load_tokenizer(path: Path, sha256: str, remedy: str) -> Any:  # noqa: ANN401 - tokenizers.Tokenizer has no types
+def load_tokenizer(path: Path, sha256: str, hint: str) -> Any:  # noqa: ANN401 - tokenizers.Tokenizer has no types
     """Read a `tokenizer.json` whose hash is known, with truncation and padding off."""
     import tokenizers
 
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ModelError(f"The tokenizer {path} cannot be read: {error.strerror}.", remedy) from error
+        raise ModelError(f"The tokenizer {path} cannot be read: {error.strerror}.", hint) from error
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise ModelError(f"The tokenizer {path} is damaged.", remedy)
+        raise ModelError(f"The tokenizer {path} is damaged.", hint)
     tokenizer = tokenizers.Tokenizer.from_str(content.decode())
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
 
 
-def load_pair_tokenizer(path: Path, sha256: str, remedy: str, max_tokens: int) -> Any:  # noqa: ANN401
+def load_pair_tokenizer(path: Path, sha256: str, hint: str, max_tokens: int) -> Any:  # noqa: ANN401
     """Read a tokenizer that gives a pair at most `max_tokens`, special ones included, the longer text cut first."""
-    tokenizer = load_tokenizer(path, sha256, remedy)
+    tokenizer = load_tokenizer(path, sha256, hint)
     tokenizer.enable_truncation(max_tokens, strategy="longest_first")
     return tokenizer
 
 
 def encode_pairs(tokenizer: Any, query: str, texts: Sequence[str]) -> list[Pair]:  # noqa: ANN401
-    """Give the tokens of the query paired with each text."""
+    """Return the tokens of the query paired with each text."""
     asked = encodable(query)
     encodings = tokenizer.encode_batch_fast([(asked, encodable(text)) for text in texts])
     return [Pair(encoding.ids, encoding.type_ids) for encoding in encodings]
 
 
 def encode(tokenizer: Any, texts: Sequence[str], max_tokens: int) -> list[list[int]]:  # noqa: ANN401
-    """Give each text's token numbers with the special ones, at most `max_tokens`; what is cut is the text's end."""
+    """Return each text's token numbers with the special ones, at most `max_tokens`; what is cut is the text's end."""
     encodings = tokenizer.encode_batch_fast([encodable(text) for text in texts])
     return [_truncated(encoding.ids, max_tokens) for encoding in encodings]
 

@@ -1,4 +1,4 @@
-"""Filters as JSON: a typed tree for programs, and the flat requests that the checklist's systems send (items 43 to 45).
+"""Filters as JSON: a typed tree for programs, and the flat requests that the checklist's systems send.
 
     {"and": [{"field": "year", "op": ">=", "value": 2020}, {"not": {"field": "draft", "op": "exists"}}]}
     {"source_type": ["azure_devops"], "file_type": [".sql"], "date_from": "2025-01-01"}
@@ -11,22 +11,22 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import And, Filter, Floor, Not, Op, Or, Test
+from twofold.domain.filters import And, Condition, Filter, Floor, Not, Operator, Or
 from twofold.domain.types import Scalar
-from twofold.query.filters import FLOORS
-from twofold.query.limits import DEEPEST, LONGEST_FILTER, checked
+from twofold.query.filter_syntax import FLOORS
 from twofold.query.operators import modified
+from twofold.query.parse import MAX_DEPTH, MAX_FILTER_LENGTH, checked
 
 _SHAPES = 'Write {"and": […]}, {"or": […]}, {"not": …} or {"field": …, "op": …, "value": …}.'
-_OPS = {op.value: op for op in Op}
-_WITHIN = (Op.PREFIX, Op.CONTAINS)
+_OPS = {op.value: op for op in Operator}
+_WITHIN = (Operator.PREFIX, Operator.CONTAINS)
 
 
 def parse_json_filter(text: str) -> Filter:
     """Read a filter from JSON text of at most 65,536 characters. Raises InvalidInputError."""
-    if len(text) > LONGEST_FILTER:
+    if len(text) > MAX_FILTER_LENGTH:
         raise InvalidInputError(
-            f"The filter has {len(text):,} characters; {LONGEST_FILTER:,} is the most.", "Ask with less."
+            f"The filter has {len(text):,} characters; {MAX_FILTER_LENGTH:,} is the most.", "Ask with less."
         )
     try:
         value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
@@ -57,8 +57,10 @@ def _no_number(name: str) -> float:
 
 
 def _tree(value: object, depth: int) -> Filter:
-    if depth > DEEPEST:
-        raise InvalidInputError(f"The filter is nested more than {DEEPEST} levels deep.", "Ask with fewer conditions.")
+    if depth > MAX_DEPTH:
+        raise InvalidInputError(
+            f"The filter is nested more than {MAX_DEPTH} levels deep.", "Ask with fewer conditions."
+        )
     if isinstance(value, Mapping):
         names = frozenset(value)
         if names == {"not"}:
@@ -82,18 +84,18 @@ def _test(value: Mapping[str, object]) -> Filter:
     if sign == "exists":
         if "value" in value:
             raise InvalidInputError("A filter's `exists` takes no value.", "Leave it out.")
-        return Test(field, Op.EXISTS)
+        return Condition(field, Operator.EXISTS)
     if "value" not in value:
         raise InvalidInputError(f"A filter's {sign[:20]!r} wants a value.", _SHAPES)
     asked = value["value"]
     if sign == "in":
         return _one_of((field,), sign, asked)
     if sign == "!=":
-        return Not(Test(field, Op.EQ, _scalar(sign, asked)))
+        return Not(Condition(field, Operator.EQ, _scalar(sign, asked)))
     op = _OPS.get(sign)
     if op is None:
         raise InvalidInputError(f"A filter has no op {sign[:20]!r}.", f"Use {', '.join([*_OPS, '!=', 'in'])}.")
-    return Test(field, op, _text(sign, asked) if op in _WITHIN else _scalar(sign, asked))
+    return Condition(field, op, _text(sign, asked) if op in _WITHIN else _scalar(sign, asked))
 
 
 def _request(request: Mapping[str, object]) -> Filter:
@@ -103,7 +105,7 @@ def _request(request: Mapping[str, object]) -> Filter:
 
 def _one_of(fields: Sequence[str], name: str, value: object) -> Filter:
     wanted = [_scalar(name, one) for one in _sequence(name, value)]
-    return _either([Test(field, Op.EQ, one) for one in wanted for field in fields])
+    return _either([Condition(field, Operator.EQ, one) for one in wanted for field in fields])
 
 
 def _file_type(name: str, value: object) -> Filter:
@@ -111,7 +113,7 @@ def _file_type(name: str, value: object) -> Filter:
     return _one_of(("type", "file_type"), name, wanted)
 
 
-def _dated(op: Op, name: str, value: object) -> Filter:
+def _dated(op: Operator, name: str, value: object) -> Filter:
     found = modified(op, _text(name, value))
     if found is None:
         raise InvalidInputError(f"The filter's {name!r} is no date.", "Write it as YEAR-MONTH-DAY.")
@@ -120,20 +122,20 @@ def _dated(op: Op, name: str, value: object) -> Filter:
 
 def _contains(fields: Sequence[str], name: str, value: object) -> Filter:
     wanted = _text(name, value)
-    return _either([Test(field, Op.CONTAINS, wanted) for field in fields])
+    return _either([Condition(field, Operator.CONTAINS, wanted) for field in fields])
 
 
 def _floor(name: str, sign: str, value: object) -> Filter:
     if sign not in {"==", ">="}:
         raise InvalidInputError(f"The filter's {name} wants `>=`.", f'Write {{"{name}": 0.05}}.')
-    return Floor(FLOORS[name], Op.GE, _number(name, value))
+    return Floor(FLOORS[name], Operator.GE, _number(name, value))
 
 
 def _equal(field: str, name: str, value: object) -> Filter:
-    return Test(field, Op.EQ, _text(name, value))
+    return Condition(field, Operator.EQ, _text(name, value))
 
 
-def _either(tests: Sequence[Test]) -> Filter:
+def _either(tests: Sequence[Condition]) -> Filter:
     return tests[0] if len(tests) == 1 else Or(tuple(tests))
 
 
@@ -165,8 +167,8 @@ def _scalar(name: str, value: object) -> Scalar:
 _REQUESTS: Mapping[str, Callable[[str, object], Filter]] = {
     "source_type": partial(_one_of, ("source_type", "source")),
     "file_type": _file_type,
-    "date_from": partial(_dated, Op.GE),
-    "date_to": partial(_dated, Op.LE),
+    "date_from": partial(_dated, Operator.GE),
+    "date_to": partial(_dated, Operator.LE),
     "repository": partial(_equal, "repository"),
     "path_contains": partial(_contains, ("source", "path")),
     "source_type_in": partial(_one_of, ("source_type",)),

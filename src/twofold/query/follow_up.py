@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from twofold.query.history import Turn
 
-LONGEST_CARRIED = 1_000  # characters, from the end, where the question is
+MAX_CARRIED_LENGTH = 1_000  # characters, from the end, where the question is
 _LEAD = re.compile(
     r"\s*(?:(?:and|but|or|also|und|oder|aber|et|ou|mais|och|en|maar)\b[\s,]*)?"
     r"(?:(?:what|how)\s+about|what\s+of|was\s+ist\s+mit|wie\s+steht\s+es\s+(?:um|mit)|qu(?:e|['\u2019])\s*en\s+est-il\s+de"
@@ -94,5 +94,5 @@ def _joined(before: str, question: str) -> str:
     if lead and lead[0].strip() and len(subject.split()) <= _SUBJECT_WORDS and _CODE.fullmatch(subject):
         named = list(dict.fromkeys(found[0].rstrip(".") for found in _CODE.finditer(before)))
         if len(named) == 1:
-            return before.replace(named[0], subject)[-LONGEST_CARRIED:]
-    return f"{before} {rest}"[-LONGEST_CARRIED:]
+            return before.replace(named[0], subject)[-MAX_CARRIED_LENGTH:]
+    return f"{before} {rest}"[-MAX_CARRIED_LENGTH:]

@@ -10,7 +10,7 @@ import re
 
 from twofold.domain.ports import GraphQuery
 
-MOST_NAMES = 4
+MAX_NAMES = 4
 _LEAD = r"^\s*(?:(?:what|who|which|where|how|list|show|find|name|is|are|was|were|all|the|things|else|\w+)\s+){0,6}?"
 _RELATED = re.compile(
     rf"{_LEAD}(?:related|connected|linked|next)\s+(?:to|with)\s+(?P<names>.+)$|"
@@ -42,6 +42,6 @@ class RuleTranslator:
                 parts = found.groupdict()
                 names = " and ".join(filter(None, (parts.get("names"), parts.get("both"), parts.get("other"))))
                 said = tuple(_ARTICLE.sub("", one).strip("\"' ") for one in _JOINT.split(names))
-                kept = tuple(one for one in dict.fromkeys(said) if one)[:MOST_NAMES]
+                kept = tuple(one for one in dict.fromkeys(said) if one)[:MAX_NAMES]
                 return GraphQuery(kept, "next_to" if relation == "next_to" else "mentions") if kept else None
         return None

@@ -6,7 +6,7 @@ from typing import Literal
 
 from twofold.domain.errors import InvalidInputError
 
-MOST_TURNS = 100
+MAX_TURNS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """How much of a conversation is looked back at (C14): the last `turns` entries, 0 to 100, oldest first.
+    """How much of a conversation is looked back at: the last `turns` entries, 0 to 100, oldest first.
 
     `assistant_chars` is how many characters of each answer count; None for all of it. Raises InvalidInputError.
     """
@@ -28,17 +28,17 @@ class Memory:
     assistant_chars: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.turns <= MOST_TURNS:
-            raise InvalidInputError(f"history.turns must be from 0 to {MOST_TURNS}, not {self.turns}.", "5 is usual.")
+        if not 0 <= self.turns <= MAX_TURNS:
+            raise InvalidInputError(f"history.turns must be from 0 to {MAX_TURNS}, not {self.turns}.", "5 is usual.")
         if self.assistant_chars is not None and self.assistant_chars < 0:
             raise InvalidInputError(f"history.assistant_chars cannot be {self.assistant_chars}.", "200 is usual.")
 
     def last(self, history: Sequence[Turn]) -> tuple[Turn, ...]:
-        """Give the entries that count."""
+        """Return the entries that count."""
         return tuple(history[max(0, len(history) - self.turns) :])
 
     def cut(self, answer: str) -> str:
-        """Give what counts of an answer: with 200 characters, its first 200 and `...`, whether it has more or not."""
+        """Return what counts of an answer: with 200 characters, its first 200 and `...`, whether it has more or not."""
         return answer if self.assistant_chars is None else f"{answer[: self.assistant_chars]}..."
 
 
@@ -47,7 +47,7 @@ LAST_THREE = Memory(3, 200)
 
 
 def prepend_turns(history: Sequence[Turn], context: str, memory: Memory = LAST_FIVE) -> str:
-    r"""Put the last turns before the passages that a model is given (checklist 66).
+    r"""Put the last turns before the passages that a model is given.
 
     >>> prepend_turns([Turn("user", "What is HEAD?"), Turn("assistant", "A pointer.")], "[Source: git.md]\n...")
     'User: What is HEAD?\nAssistant: A pointer.\n\n[Source: git.md]\n...'
@@ -60,7 +60,7 @@ def prepend_turns(history: Sequence[Turn], context: str, memory: Memory = LAST_F
 
 
 def question_with_history(question: str, history: Sequence[Turn], memory: Memory = LAST_THREE) -> str:
-    r"""Put the last entries before the question itself (checklist 67); a question without any stays as it is.
+    r"""Put the last entries before the question itself; a question without any stays as it is.
 
     >>> question_with_history("and undo it?", [Turn("user", "How do I commit?"), Turn("assistant", "git commit")])
     'Previous question: How do I commit?\nPrevious context: git commit...\n\nCurrent question: and undo it?'

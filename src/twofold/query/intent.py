@@ -1,14 +1,14 @@
 """What a question is after, read by rule, and the filter that narrows the search to it: checklist 40's query planner.
 
 Rules are data: a question that opens with certain words and has few left, or one that holds certain words. Off unless
-rules are handed in, since a passage that no rule recognised at ingest could not be found any more.
+rules are handed in, since a passage that no rule recognized at ingest could not be found any more.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from twofold.domain.filters import Filter, Op, Test
+from twofold.domain.filters import Condition, Filter, Operator
 
 _WORD = re.compile(r"[\w'-]+")
 
@@ -30,7 +30,7 @@ class Intent:
 
 DEFINITION = Intent(
     "definition",
-    Test("semantic_type_primary", Op.EQ, "definition"),
+    Condition("semantic_type_primary", Operator.EQ, "definition"),
     openings=(
         "define",
         "definition of",
@@ -45,7 +45,7 @@ DEFINITION = Intent(
 )
 GOVERNMENT_DATA = Intent(
     "government data",
-    Test("source_type", Op.EQ, "excel"),
+    Condition("source_type", Operator.EQ, "excel"),
     phrases=("government data", "official data", "official statistics", "government statistics", "census data"),
 )
 INTENTS = (DEFINITION, GOVERNMENT_DATA)
@@ -55,7 +55,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def intent_of(question: str, intents: Sequence[Intent] = INTENTS) -> Intent | None:
-    """Give the first rule that holds, None for none.
+    """Return the first rule that holds, None for none.
 
     >>> intent_of("What is a detached HEAD?").name
     'definition'

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-from twofold.domain.filters import EVERYTHING, And, Filter, Floor, Op, Or, Test
-from twofold.query.periods import read_period
+from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Floor, Operator, Or
+from twofold.query.value_parsing import read_period
 
 DATE_FIELDS = ("modified", "last_modified")
 OPERATOR = re.compile(r"(source|path|title|type|after|before):(?=[^\s:])")
@@ -33,7 +33,7 @@ def read_operator(name: str, value: str, *, quoted: bool) -> Filter | None:
 
 def all_of(*conditions: Filter) -> Filter:
     """Join filters by and, leaving out what lets everything through."""
-    parts = tuple(part for part in conditions if part != EVERYTHING)
+    parts = tuple(part for part in conditions if part != MATCH_ALL)
     return parts[0] if len(parts) == 1 else And(parts)
 
 
@@ -58,38 +58,38 @@ def _joined(condition: Filter) -> Iterator[Filter]:
 
 
 def _bounds(part: Filter, fields: AbstractSet[str]) -> bool:
-    return isinstance(part, Test) and part.field in fields and part.op in {Op.GE, Op.GT}
+    return isinstance(part, Condition) and part.field in fields and part.op in {Operator.GE, Operator.GT}
 
 
-def modified(op: Op, date: str) -> Filter | None:
+def modified(op: Operator, date: str) -> Filter | None:
     """Compare when a document was last modified, by whichever name its metadata has for it; None if `date` is none."""
     period = read_period(date)
     return None if period is None else Or(tuple(period.test(field, op) for field in DATE_FIELDS))
 
 
 def _source(value: str) -> Filter:
-    return Test("source", Op.CONTAINS, value)
+    return Condition("source", Operator.CONTAINS, value)
 
 
 def _title(value: str) -> Filter:
     spellings = dict.fromkeys((value, value.lower(), value.upper(), value[0].upper() + value[1:], value.title()))
-    tests = tuple(Test("title", Op.CONTAINS, one) for one in spellings)
+    tests = tuple(Condition("title", Operator.CONTAINS, one) for one in spellings)
     return tests[0] if len(tests) == 1 else Or(tests)
 
 
 def _type(value: str) -> Filter | None:
     names = [one for one in value.lower().split(",") if one.strip(".")]
     spellings = dict.fromkeys(spelling for one in names for spelling in (f".{one.removeprefix('.')}", one))
-    tests = tuple(Test("type", Op.EQ, one) for one in spellings)
+    tests = tuple(Condition("type", Operator.EQ, one) for one in spellings)
     return (tests[0] if len(tests) == 1 else Or(tests)) if tests else None
 
 
 def _after(value: str) -> Filter | None:
-    return modified(Op.GE, value)
+    return modified(Operator.GE, value)
 
 
 def _before(value: str) -> Filter | None:
-    return modified(Op.LT, value)
+    return modified(Operator.LT, value)
 
 
 _READERS: Mapping[str, Callable[[str], Filter | None]] = {

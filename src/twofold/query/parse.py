@@ -7,9 +7,10 @@
     type:.sql -path:old after:2025-01-01    only documents that pass, as `twofold.query.operators` says
 
 A sign or a name stands at the start of a word: `git-reset` is a word and `--hard` an option, both searched for. A quote
-without its partner is no quote. How words become terms is not known here: an analyser's functions are handed in.
+without its partner is no quote. How words become terms is not known here: an analyzer's functions are handed in.
 """
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,12 +18,88 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import EVERYTHING, And, Filter, Not
-from twofold.domain.types import LONGEST_QUESTION, Clause, TermQuery
-from twofold.query.limits import checked
-from twofold.query.normalise import normalise
+from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not, Or
+from twofold.domain.types import MAX_QUESTION_LENGTH, Clause, TermQuery
 from twofold.query.operators import OPERATOR, read_operator
-from twofold.query.prose import as_prose
+
+_QUOTES = str.maketrans(dict.fromkeys('"\uff02\u201c\u201d\u201e\xab\xbb', " "))
+_SIGN = re.compile(r"(?<!\S)[+-](?=[^\s+-])")
+_NAMED = re.compile(rf"(?<!\S){OPERATOR.pattern}")
+
+
+def as_prose(question: str) -> str:
+    """Take the operators out of a question and leave its words.
+
+    >>> as_prose('what "barks at midnight" -loudly')
+    'what  barks at midnight  loudly'
+    >>> as_prose("the type:token ratio")
+    'the type: token ratio'
+    """
+    return _NAMED.sub(r"\g<0> ", _SIGN.sub("", question.translate(_QUOTES)))
+
+
+_INNER = frozenset("_-.'+#/&@:,")  # what codes, options, paths and addresses hold
+_CORE = re.compile(r"(?:--|\.)?\w.*")
+_TRAILING = "-.'/&@:,"
+
+
+def normalize(text: str, fold: Callable[[str], str]) -> str:
+    """Fold a question and drop special characters, with one space between words; codes keep what is inside them.
+
+    `fold` folds case and encoding. `"  What is dbt?  "` gives `"what is dbt"`, and `"Fix ERR-12345!"`
+    gives `"fix err-12345"`. Idempotent where `fold` is.
+    """
+    spaced = "".join(character if _is_kept(character) else " " for character in fold(text))
+    cores = (_CORE.search(run) for run in spaced.split())
+    return " ".join(core[0].rstrip(_TRAILING) for core in cores if core)
+
+
+def _is_kept(character: str) -> bool:
+    return character.isalnum() or character in _INNER or unicodedata.category(character)[0] == "M"
+
+
+MAX_FILTER_LENGTH = 65_536  # characters
+MAX_TESTS = 1_000
+MAX_PARTS = 4_000
+MAX_DEPTH = 64
+MAX_VALUE_LENGTH = 16_384  # characters
+_SMALLER = "Ask with fewer conditions."
+
+
+def checked(condition: Filter) -> Filter:
+    """Return the filter back; raise InvalidInputError where it is too large, too deep, or holds what is no number.
+
+    At most 1,000 tests, 4,000 parts in all, 64 levels, and values of 16,384 characters. A bare number makes two tests.
+    """
+    waiting: list[tuple[Filter, int]] = [(condition, 1)]
+    parts = tests = 0
+    while waiting:
+        part, depth = waiting.pop()
+        parts += 1
+        tests += isinstance(part, Condition)
+        if depth > MAX_DEPTH:
+            raise InvalidInputError(f"The filter is nested more than {MAX_DEPTH} levels deep.", _SMALLER)
+        if tests > MAX_TESTS or parts > MAX_PARTS:
+            raise InvalidInputError(f"The filter has more than {MAX_TESTS:,} conditions.", _SMALLER)
+        match part:
+            case And(inner) | Or(inner):
+                waiting += [(one, depth + 1) for one in inner]
+            case Not(one):
+                waiting.append((one, depth + 1))
+            case Condition():
+                _check_test(part)
+    return condition
+
+
+def _check_test(test: Condition) -> None:
+    value = test.value
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidInputError("A filter compares with what is no finite number.", "Give a number.")
+    if max(len(test.field), len(value) if isinstance(value, str) else 0) > MAX_VALUE_LENGTH:
+        raise InvalidInputError(
+            f"A filter's field or value has more than {MAX_VALUE_LENGTH:,} characters.", "Compare with less."
+        )
+
 
 _CLOSING = {'"': '"', "\uff02": "\uff02", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\xab": "\xbb", "\xbb": "\xab"}
 _START = re.compile(r"([+-]?)(?=\S)")
@@ -36,7 +113,7 @@ Terms = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What parsing asks of an analyser.
+    """What parsing asks of an analyzer.
 
     `fold` folds case and encoding; `query` weighs terms; `phrase_terms` gives terms that are wherever a phrase is,
     `clause_terms` those that stand for a required or excluded word.
@@ -52,19 +129,19 @@ class Analysis:
 class ParsedQuery:
     """A question, taken apart.
 
-    `original` is for display; `normalised` shows what was read, operators dropped, and is no key to keep answers under;
+    `original` is for display; `normalized` shows what was read, operators dropped, and is no key to keep answers under;
     `words` is for the embedder: without operators and without what is excluded. `terms` is the lexical question; what
     is required counts in it, what is excluded does not. `filter` is what the question says of where to look; its
     operators are in none of the others but `original`.
     """
 
     original: str
-    normalised: str
+    normalized: str
     words: str
     terms: TermQuery
     required: tuple[Clause, ...] = ()
     excluded: tuple[Clause, ...] = ()
-    filter: Filter = EVERYTHING
+    filter: Filter = MATCH_ALL
 
 
 class _Part(NamedTuple):
@@ -85,9 +162,9 @@ def parse(text: str, analysis: Analysis) -> ParsedQuery:
     InvalidInputError for a question that is empty, too long, or says only what not to find or where to look.
     """
     length = _length(text)
-    if length > LONGEST_QUESTION:
+    if length > MAX_QUESTION_LENGTH:
         raise InvalidInputError(
-            f"The question has {length:,} characters; {LONGEST_QUESTION:,} is the most.",
+            f"The question has {length:,} characters; {MAX_QUESTION_LENGTH:,} is the most.",
             "Ask for less at a time.",
         )
     original = _SURROGATE.sub("\ufffd", text)
@@ -102,7 +179,7 @@ def parse(text: str, analysis: Analysis) -> ParsedQuery:
     excluded = [part for part in parts if part.operator == "-"]
     return ParsedQuery(
         original=original,
-        normalised=normalise(_without(read, asked), analysis.fold),
+        normalized=normalize(_without(read, asked), analysis.fold),
         words=words,
         terms=TermQuery(analysis.query(words)),
         required=_clauses(required, analysis),
@@ -112,7 +189,7 @@ def parse(text: str, analysis: Analysis) -> ParsedQuery:
 
 
 def loosened(text: str) -> tuple[str, ...]:
-    """Give a question with one of its operators taken back, in turn; then with all of them, if there are several.
+    """Return a question with one of its operators taken back, in turn; then with all of them, if there are several.
 
     What was required is still asked for, what was excluded and what said where to look is gone.
 
@@ -136,7 +213,7 @@ def _taken_back(text: str, parts: Iterable[_Part]) -> str:
 
 def _length(text: str) -> int:
     """Count characters as they are read: some that are one to write, such as ligatures, are many when written out."""
-    if text.isascii() or len(text) > LONGEST_QUESTION:
+    if text.isascii() or len(text) > MAX_QUESTION_LENGTH:
         return len(text)
     return max(len(text), len(unicodedata.normalize("NFKC", text)))
 
@@ -182,7 +259,7 @@ def _word_end(text: str, start: int) -> int:
 
 
 def _without(text: str, asked: Iterable[_Part]) -> str:
-    """Give the text without the parts that say where to look."""
+    """Return the text without the parts that say where to look."""
     kept, at = [], 0
     for part in asked:
         kept.append(text[at : part.span[0]])

@@ -7,7 +7,7 @@ The rules know English questions; of others they give what is left without marks
 
 import re
 
-MOST_PHRASINGS = 2
+MAX_PHRASINGS = 2
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|had|may|might|must)(?:n['\u2019]t)?"
 _PERSON = r"(?:i|you|we|one|someone|they|it)"
 _LEADS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -34,7 +34,7 @@ _LITTLE_WORDS = """
 _CARRY_NOTHING = frozenset(_LITTLE_WORDS.split())
 
 
-def phrasings(question: str, most: int = MOST_PHRASINGS) -> tuple[str, ...]:
+def phrasings(question: str, most: int = MAX_PHRASINGS) -> tuple[str, ...]:
     """Return at most two other phrasings, none twice and none that is the question again.
 
     >>> phrasings("How do I undo the last commit?")
@@ -47,4 +47,4 @@ def phrasings(question: str, most: int = MOST_PHRASINGS) -> tuple[str, ...]:
     carrying = " ".join(word for word in _WORD.findall(plain) if word.casefold() not in _CARRY_NOTHING)
     made = {one.casefold(): one for one in (stated.strip(), carrying) if one}
     made.pop(plain.casefold(), None)
-    return tuple(made.values())[: min(most, MOST_PHRASINGS)]
+    return tuple(made.values())[: min(most, MAX_PHRASINGS)]

@@ -1,6 +1,6 @@
 """Boosts: users' code patterns shared by question and passage multiply a score, rules on its fields add to it.
 
-    final = s · multiplier + bonus    for s ≥ 0 (checklist 41, 42)
+    final = s · multiplier + bonus    for s ≥ 0
     final = s / multiplier + bonus    for s < 0
 
 Fused scores may lie below 0, where a multiplication would push a boosted passage down; a division by the same number
@@ -23,13 +23,13 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import Filter, matches
 from twofold.domain.types import MetadataValue, Ranking
 
-MOST_PATTERNS: Final = 32
-LONGEST_PATTERN: Final = 200  # characters
-LONGEST_QUESTION: Final = 2_048  # characters in which codes are looked for
-LONGEST_TEXT: Final = 100_000  # characters of a passage
-MOST_CODES: Final = 16
-MOST_PLACES: Final = 256  # at which one code is looked at in one passage
-GREATEST_MULTIPLIER: Final = 1_000.0
+MAX_PATTERNS: Final = 32
+MAX_PATTERN_LENGTH: Final = 200  # characters
+MAX_QUESTION_LENGTH: Final = 2_048  # characters in which codes are looked for
+MAX_TEXT_LENGTH: Final = 100_000  # characters of a passage
+MAX_CODES: Final = 16
+MAX_PLACES: Final = 256  # at which one code is looked at in one passage
+MAX_MULTIPLIER: Final = 1_000.0
 
 _PROGRAM_MEMORY: Final = 65_536  # bytes: about a thousand instructions, each 20 ns a character at the worst
 _MATCHING_MEMORY: Final = 1_048_576
@@ -50,7 +50,7 @@ NO_PATTERNS: Final = CodePatterns()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A bonus as data: `addition` for each passage whose fields meet the condition (checklist 42)."""
+    """A bonus as data: `addition` for each passage whose fields meet the condition."""
 
     name: str
     condition: Filter
@@ -80,8 +80,8 @@ class BoostStep:
         >>> BoostStep(1.5).apply(0.75), BoostStep(1.5, 0.15).apply(-0.75), BoostStep().apply(0.8)
         (1.125, -0.35, 0.8)
         """
-        grown = score * self.multiplier if score >= 0.0 else score / self.multiplier
-        return grown + self.bonus
+        expand_with_prf = score * self.multiplier if score >= 0.0 else score / self.multiplier
+        return expand_with_prf + self.bonus
 
 
 NO_BOOST: Final = BoostStep()
@@ -93,14 +93,14 @@ def compile_patterns(patterns: Sequence[str]) -> CodePatterns:
     Raises InvalidInputError for more than 32 patterns, one of more than 200 characters, one that RE2 does not read
     (it knows neither look-around nor back-references), and repetitions that make too large a program.
     """
-    if len(patterns) > MOST_PATTERNS:
+    if len(patterns) > MAX_PATTERNS:
         raise InvalidInputError(
-            f"There are {len(patterns)} code patterns, more than {MOST_PATTERNS}.", "Join some of them with `|`."
+            f"There are {len(patterns)} code patterns, more than {MAX_PATTERNS}.", "Join some of them with `|`."
         )
     for pattern in patterns:
-        if len(pattern) > LONGEST_PATTERN:
+        if len(pattern) > MAX_PATTERN_LENGTH:
             raise InvalidInputError(
-                f"The code pattern {pattern[:40]!r}… has {len(pattern)} characters, more than {LONGEST_PATTERN}.",
+                f"The code pattern {pattern[:40]!r}… has {len(pattern)} characters, more than {MAX_PATTERN_LENGTH}.",
                 "Make it shorter, or split it in two.",
             )
         _program(pattern, f"The code pattern {pattern!r}", _PROGRAM_MEMORY)
@@ -129,8 +129,8 @@ def _program(pattern: str, what: str, memory: int) -> Any:  # noqa: ANN401 re2 h
         ) from error
 
 
-def codes_in(patterns: CodePatterns, text: str, limit: int = LONGEST_QUESTION) -> tuple[str, ...]:
-    r"""Give the distinct codes in the first `limit` characters of a text, in its order, at most 16 of them.
+def codes_in(patterns: CodePatterns, text: str, limit: int = MAX_QUESTION_LENGTH) -> tuple[str, ...]:
+    r"""Return the distinct codes in the first `limit` characters of a text, in its order, at most 16 of them.
 
     >>> patterns = compile_patterns([r"ERR-\d{3,6}", r"TICKET-\d+", r"v\d+\.\d+\.\d+"])
     >>> codes_in(patterns, "Fix for ERR-12345?"), codes_in(patterns, "v1.2.3: TICKET-9, v1.2.3")
@@ -144,20 +144,20 @@ def codes_in(patterns: CodePatterns, text: str, limit: int = LONGEST_QUESTION) -
         start, end = match.span()
         if end > start and _is_whole(seen, start, end):
             found.setdefault(seen[start:end])
-            if len(found) == MOST_CODES:
+            if len(found) == MAX_CODES:
                 break
     return tuple(found)
 
 
 def shared_codes(codes: Sequence[str], text: str) -> tuple[str, ...]:
-    """Give those of the codes that stand in a passage, as a whole, whatever their case.
+    """Return those of the codes that stand in a passage, as a whole, whatever their case.
 
     >>> shared_codes(["ERR-123", "v1.2"], "See err-123, since v1.2.3.")
     ('ERR-123',)
     """
     if not codes:
         return ()
-    folded = text[:LONGEST_TEXT].casefold()
+    folded = text[:MAX_TEXT_LENGTH].casefold()
     return tuple(code for code in codes if _stands_in(code.casefold(), folded))
 
 
@@ -183,7 +183,7 @@ def boosts_for(
 
     Raises InvalidInputError for a multiplier outside [1, 1000].
     """
-    if not 1.0 <= multiplier <= GREATEST_MULTIPLIER:
+    if not 1.0 <= multiplier <= MAX_MULTIPLIER:
         raise InvalidInputError(f"the boost multiplier must be from 1 to 1000, not {multiplier}.", "Try 1.5.")
     if not codes and not rules:
         return (NO_BOOST,) * len(texts)
@@ -196,7 +196,7 @@ def boosts_for(
 
 
 def boosted(ranking: Ranking, steps: Sequence[BoostStep]) -> Ranking:
-    """Apply one step to each line and order anew; ties keep the order that they had.
+    """Apply one step to each line and order again; ties keep the order that they had.
 
     Where no step changes anything the ranking itself comes back. 0.75 · 1.5 = 1.125 overtakes 0.80:
 
@@ -215,7 +215,7 @@ def boosted(ranking: Ranking, steps: Sequence[BoostStep]) -> Ranking:
 
 def _stands_in(code: str, text: str) -> bool:
     at = text.find(code)
-    for _ in range(MOST_PLACES):
+    for _ in range(MAX_PLACES):
         if at < 0:
             return False
         if _is_whole(text, at, at + len(code)):
@@ -225,7 +225,7 @@ def _stands_in(code: str, text: str) -> bool:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Say whether neither a word nor a number goes on beyond `text[start:end]`, which is not empty."""
+    """Return whether neither a word nor a number goes on beyond `text[start:end]`, which is not empty."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     return not (_goes_on(text[start], before[::-1]) or _goes_on(text[end - 1], after))
 
@@ -240,7 +240,7 @@ def _goes_on(edge: str, beyond: str) -> bool:
 
 
 def _is_of_a_word(character: str) -> bool:
-    """Say whether a character goes together with its neighbours; scripts without spaces have no such borders."""
+    """Return whether a character goes together with its neighbors; scripts without spaces have no such borders."""
     if character < _FIRST_WITHOUT_SPACES:
         return character.isalnum() or character == "_"
     return character.isalnum() and not any(first <= character <= last for first, last in _WITHOUT_SPACES)

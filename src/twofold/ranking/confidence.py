@@ -1,9 +1,9 @@
 """Confidence in what was found, from relevances on an absolute scale; None where there is no such scale.
 
-    confidence = 0.5 + 0.5 · mean(relevances of the top n)    in [0.5, 1.0] (checklist 80)
+    confidence = 0.5 + 0.5 · mean(relevances of the top n)    in [0.5, 1.0]
 
 The relevances are absolute: they say what one passage is worth, whatever else was found. Stretching the top n between
-their own least and greatest would make every mean look alike, and one passage alone have none (checklist C13). It is
+their own least and greatest would make every mean look alike, and one passage alone have none. It is
 reported, it bars nothing, and it is no probability.
 
 Only a reranker gives relevances. BM25, sums of ranks, and whatever was normalized by the question's own best score have
@@ -23,7 +23,7 @@ TOP: Final = 5
 
 
 def confidence(relevances: Sequence[float] | Scores, n: int = TOP) -> float | None:
-    """Give the confidence in passages from their relevances, best first, (m,) in [0, 1]; fewer than n count as all.
+    """Return the confidence in passages from their relevances, best first, (m,) in [0, 1]; fewer than n count as all.
 
     None where there is no passage. 1, 0.75 and 0.5 are 0.75 in the mean:
 

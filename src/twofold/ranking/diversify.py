@@ -19,7 +19,7 @@ from typing import Final
 from twofold.domain.errors import InvalidInputError
 
 SHINGLE: Final = 3  # words
-LONGEST_COMPARED: Final = 20_000  # characters of a passage
+MAX_COMPARED_LENGTH: Final = 20_000  # characters of a passage
 _WORD = (  # compiled when first used, and kept by `re`
     r"[\u0e00-\u109f\u1780-\u17ff\u2e80-\U0010ffff]|[^\W\u0e00-\u109f\u1780-\u17ff\u2e80-\U0010ffff]++"
 )
@@ -40,7 +40,7 @@ class Candidate:
 class Limits:
     """How much alike the passages of one answer may be; 0 leaves a limit out.
 
-    `per_page` and `per_source` are the most passages of one (source, page) and of one source. `overlap`, in [0, 1],
+    `per_page` and `per_source` are the most passages of one (source, page) and of one source. `max_overlap`, in [0, 1],
     is the share of a passage's shingles in one better passage from which on it counts as said already; try 0.9.
 
     Raises InvalidInputError for a number out of range.
@@ -48,13 +48,15 @@ class Limits:
 
     per_page: int = 0
     per_source: int = 0
-    overlap: float = 0.0
+    max_overlap: float = 0.0
 
     def __post_init__(self) -> None:
         if self.per_page < 0 or self.per_source < 0:
             raise InvalidInputError("a limit on passages must be at least 0.", "Use 0 for no limit.")
-        if not 0.0 <= self.overlap <= 1.0:
-            raise InvalidInputError(f"the overlap must be from 0 to 1, not {self.overlap}.", "Try 0.9, or 0 for none.")
+        if not 0.0 <= self.max_overlap <= 1.0:
+            raise InvalidInputError(
+                f"the overlap must be from 0 to 1, not {self.max_overlap}.", "Try 0.9, or 0 for none."
+            )
 
 
 class Reason(StrEnum):
@@ -93,7 +95,7 @@ def diversified(candidates: Iterable[Candidate], limits: Limits, k: int) -> Dive
     A document without pages counts as one page of its source. Nothing moves up but into the place of what was left out.
     A passage is held against those that stay alone.
 
-    Five passages of one page and a cap of 2 leave the first two (checklist 46):
+    Five passages of one page and a cap of 2 leave the first two:
 
     >>> page = [Candidate(key, "report.pdf", 3, f"passage {key}") for key in (9, 4, 7, 1, 3)]
     >>> diversified(page, Limits(per_page=2), k=10).kept
@@ -113,7 +115,7 @@ def diversified(candidates: Iterable[Candidate], limits: Limits, k: int) -> Dive
 
 
 def shingles(text: str) -> frozenset[tuple[str, ...]]:
-    """Give the runs of three words of a text's first 20,000 characters, in small letters; of fewer words, all as one.
+    """Return the runs of three words of a text's first 20,000 characters, in small letters; of fewer words, all as one.
 
     A character of a script without spaces is a word.
 
@@ -124,7 +126,7 @@ def shingles(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def overlap(text: str, better: str) -> float:
-    """Say which share of a text's shingles another holds, in [0, 1]; 0.0 for a text without words.
+    """Return which share of a text's shingles another holds, in [0, 1]; 0.0 for a text without words.
 
     `to be or` is one of the two shingles of `to be or not`:
 
@@ -136,7 +138,7 @@ def overlap(text: str, better: str) -> float:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(_WORD, text[:LONGEST_COMPARED].casefold())
+    return re.findall(_WORD, text[:MAX_COMPARED_LENGTH].casefold())
 
 
 def _runs(words: list[str]) -> Iterable[tuple[str, ...]]:
@@ -170,7 +172,7 @@ class _Shelf:
     runs: set[tuple[str, ...]] = field(default_factory=set)
 
     def objection(self, candidate: Candidate) -> Dropped | None:
-        """Say what is against a candidate; where nothing is, put it on the shelf."""
+        """Return what is against a candidate; where nothing is, put it on the shelf."""
         key, source = candidate.key, candidate.source
         if key in self.seen:
             return Dropped(key, Reason.SAME, key)
@@ -180,7 +182,7 @@ class _Shelf:
         others = self.of_source.setdefault(source, [])
         if 0 < self.limits.per_source <= len(others):
             return Dropped(key, Reason.SOURCE, others[0])
-        better = self._better(candidate) if self.limits.overlap > 0.0 else None
+        better = self._better(candidate) if self.limits.max_overlap > 0.0 else None
         if better is not None:
             return Dropped(key, Reason.DUPLICATE, better)
         self.seen.add(key)
@@ -196,8 +198,10 @@ class _Shelf:
         words = _words(candidate.text)
         mine = frozenset(_runs(words))
         held = len(mine & self.runs)
-        for other in self.said if held and held / len(mine) >= self.limits.overlap else ():
-            if len(mine & other.runs) / len(mine) >= self.limits.overlap and _numbers(words) <= _numbers(other.words):
+        for other in self.said if held and held / len(mine) >= self.limits.max_overlap else ():
+            if len(mine & other.runs) / len(mine) >= self.limits.max_overlap and _numbers(words) <= _numbers(
+                other.words
+            ):
                 return other.key
         self.said.append(_Said(candidate.key, words, mine))
         self.runs |= mine

@@ -10,7 +10,7 @@ that adds the same numbers in the same order arrives at the same score. The meth
     dbsf           value = dbsf(score)            weights 1 and 1
     log_odds       value = logit(normalized)      weights 1 and 1
     convex         value = the completed score between this question's constants, weights 1 - w and w
-    adaptive       as convex, with a w of this question's own (`twofold.ranking.adaptive`)
+    adaptive       as convex, with a w of this question's own (`twofold.ranking.fusion`)
 
 BM25 comes first and vectors second; w is `dense_weight`, k `rank_constant`, λ `lexical_weight`. A passage that a
 retriever did not list has the value 0 there, as the formulas say, also where listed values are below 0 (a negative
@@ -28,11 +28,49 @@ import numpy as np
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores
-from twofold.ranking.adaptive import adaptive_weight
-from twofold.ranking.normalise import dbsf, logit, normaliser
+from twofold.ranking.normalize import dbsf, logit, normalizer
+
+
+def separation(values: Scores) -> float:
+    """Return how far the middle candidate lies below the best: `max(values) - median(values)`, 0.0 for none.
+
+    Of an even number the upper of the two in the middle is taken.
+
+    >>> separation(np.array([1.0, 0.25, 0.0]))
+    0.75
+    >>> separation(np.array([1.0, 0.5, 0.25, 0.25]))
+    0.5
+    """
+    if not len(values):
+        return 0.0
+    rising = np.sort(np.asarray(values, dtype=np.float64))
+    return float(rising[-1] - rising[len(rising) // 2])
+
+
+def adaptive_weight(lexical: Scores, dense: Scores, dense_weight: float) -> float:
+    """Return the dense weight of one question, in [0, 1], from the normalized values of its candidates, (n,) each.
+
+    `dense_weight` is w0. Where neither arm tells its candidates apart, as with one candidate, it is the answer; 0 and 1
+    stay what they are wherever the arm they name separates at all.
+
+    Words separate by .8 and meaning by .2: .6 · .2 / (.6 · .2 + .4 · .8) = .12 / .44.
+
+    >>> round(adaptive_weight(np.array([1.0, 0.2, 0.0]), np.array([0.7, 0.8, 1.0]), 0.6), 6)
+    0.272727
+    >>> adaptive_weight(np.array([1.0]), np.array([1.0]), 0.6)
+    0.6
+
+    Raises InvalidInputError for a weight outside [0, 1].
+    """
+    if not 0.0 <= dense_weight <= 1.0:
+        raise InvalidInputError(f"the dense weight must be from 0 to 1, not {dense_weight}.", "Try 0.6.")
+    meaning = dense_weight * separation(dense)
+    words = (1.0 - dense_weight) * separation(lexical)
+    return meaning / (meaning + words) if meaning + words > 0.0 else dense_weight
+
 
 LEXICAL, DENSE = "lexical", "dense"
-NORMALISERS = ("none", "clip", "max", "minmax", "theoretical", "zscore", "sigmoid", "dbsf")
+NORMALIZERS = ("none", "clip", "max", "minmax", "theoretical", "zscore", "sigmoid", "dbsf")
 LOWEST = {LEXICAL: 0.0, DENSE: -1.0}
 RANK_CONSTANT: Final = 60
 """The k of Cormack, Clarke, Büttcher, "Reciprocal rank fusion outperforms Condorcet", 2009."""
@@ -44,14 +82,14 @@ UNRELATED_SEEN: Final = 10
 class FusionPlan:
     """How the retrievers' results are fused; `FUSIONS` has the methods.
 
-    `dense_weight` in [0, 1] is w, `lexical_weight` ≥ 0 the λ of `additive`, `rank_constant` ≥ 0 the k of reciprocal
+    `dense_weight` in [0, 1] is w, `lexical_weight` ≥ 0 the λ of `additive`, `rrf_k` ≥ 0 the k of reciprocal
     ranks; `lexical_norm` and `dense_norm` name normalizers.
     """
 
-    form: str = "adaptive"
+    method: str = "adaptive"
     dense_weight: float = 0.6
     lexical_weight: float = 0.35
-    rank_constant: float = RANK_CONSTANT
+    rrf_k: float = RANK_CONSTANT
     lexical_norm: str = "max"
     dense_norm: str = "clip"
 
@@ -60,7 +98,7 @@ class FusionPlan:
 class Candidates:
     """What the arms found: their own lists, and over `keys`, the union of them, the true scores of both, (n,) each.
 
-    `wordings` says for each key which wording of the question its lexical score is of; None where there is only one.
+    `queries` says for each key which wording of the question its lexical score is of; None where there is only one.
     """
 
     lexical: Ranking
@@ -68,29 +106,29 @@ class Candidates:
     keys: ChunkKeys
     lexical_scores: Scores
     dense_scores: Scores
-    wordings: Sequence[int] | None = None
+    queries: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ArmTrace:
+class RetrieverTrace:
     """What one arm said of a passage.
 
-    `arm` is `lexical`, `dense`, the name of a retriever of the user's own, or `wording 2`, where several wordings of a
-    question were ranked each for itself. `rank` counts from 1 in the arm's own list, None where the passage was below
-    the arm's depth and only scored. `raw` is BM25 or cosine, `normalised` what the fusion made of it, and
-    `weight · normalised` its part of the score.
+    `arm` is `lexical`, `dense`, the name of a retriever of the user's own, or `wording 2`, where several wordings
+    of a question were ranked each for itself. `rank` counts from 1 in the arm's own list, None where the passage was
+    below the arm's depth and only scored. `raw` is BM25 or cosine, `normalized` what the fusion made of it, and `weight
+    · normalized` its part of the score.
     """
 
     arm: str
     rank: int | None
     raw: float
-    normalised: float
+    normalized: float
     weight: float
 
     @property
     def part(self) -> float:
         """The arm's part of the passage's score."""
-        return self.weight * self.normalised
+        return self.weight * self.normalized
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,12 +142,12 @@ class ArmShare:
     values: Scores
     weight: float
 
-    def traces(self, keys: Sequence[int]) -> Sequence[ArmTrace]:
+    def traces(self, keys: Sequence[int]) -> Sequence[RetrieverTrace]:
         """Return what the arm made of some candidates, in the order asked."""
         ranks = self.ranking.ranks()
         places = self.keys.searchsorted(keys)
         made = zip(keys, self.raw[places].tolist(), self.values[places].tolist(), strict=True)
-        return [ArmTrace(self.arm, ranks.get(key), raw, value, self.weight) for key, raw, value in made]
+        return [RetrieverTrace(self.arm, ranks.get(key), raw, value, self.weight) for key, raw, value in made]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +169,7 @@ def fuse(found: Candidates, plan: FusionPlan, mode: str = "hybrid") -> Fused:
     >>> [(hit.key, round(hit.score, 4)) for hit in fuse(found, FusionPlan("linear", dense_weight=0.5)).ranking]
     [(2, 0.7891), (1, 0.5)]
     """
-    method = FUSIONS[plan.form] if mode == "hybrid" else ALONE[mode]
+    method = FUSIONS[plan.method] if mode == "hybrid" else ALONE[mode]
     return method(found, plan)
 
 
@@ -143,7 +181,7 @@ def convex(found: Candidates, plan: FusionPlan) -> Fused:
 def adaptive(found: Candidates, plan: FusionPlan) -> Fused:
     """Fuse as `convex`, with the weight of meaning chosen by how sharply each arm tells these candidates apart.
 
-    `dense_weight` is what it is where both do alike: `twofold.ranking.adaptive`.
+    `dense_weight` is what it is where both do alike: `twofold.ranking.fusion`.
     """
     return _convex(found, lambda words, meaning: adaptive_weight(words, meaning, plan.dense_weight))
 
@@ -153,9 +191,9 @@ def by_rank(found: Candidates, plan: FusionPlan, *, weighted: bool) -> Fused:
 
     Weighted, first in both is 1/61 whatever the weight.
     """
-    values = tuple(listed_values(found.keys, rank_values(arm, plan.rank_constant)) for arm, _, _ in _arms(found, plan))
+    values = tuple(listed_values(found.keys, rank_values(arm, plan.rrf_k)) for arm, _, _ in _arms(found, plan))
     weights = (1.0 - plan.dense_weight, plan.dense_weight) if weighted else (1.0, 1.0)
-    return summed(_shares(found, values, weights), {"k": float(plan.rank_constant)})
+    return summed(_shares(found, values, weights), {"k": float(plan.rrf_k)})
 
 
 def linear(found: Candidates, plan: FusionPlan) -> Fused:
@@ -349,14 +387,14 @@ ALONE: Mapping[str, Form] = MappingProxyType(
 
 def check(plan: FusionPlan) -> None:
     """Raise InvalidInputError for a method, a normalizer or a weight that there cannot be."""
-    if plan.form not in FUSIONS:
-        raise InvalidInputError(f"There is no fusion {plan.form!r}.", f"Use one of {', '.join(FUSIONS)}.")
+    if plan.method not in FUSIONS:
+        raise InvalidInputError(f"There is no fusion {plan.method!r}.", f"Use one of {', '.join(FUSIONS)}.")
     for name in (plan.lexical_norm, plan.dense_norm):
-        if name not in NORMALISERS:
-            raise InvalidInputError(f"There is no normalisation {name!r}.", f"Use one of {', '.join(NORMALISERS)}.")
+        if name not in NORMALIZERS:
+            raise InvalidInputError(f"There is no normalization {name!r}.", f"Use one of {', '.join(NORMALIZERS)}.")
     if not 0.0 <= plan.dense_weight <= 1.0:
         raise InvalidInputError(f"The dense weight must be from 0 to 1, not {plan.dense_weight}.", "Try 0.6.")
-    for what, value in (("lexical weight", plan.lexical_weight), ("rank constant", plan.rank_constant)):
+    for what, value in (("lexical weight", plan.lexical_weight), ("rank constant", plan.rrf_k)):
         if not 0.0 <= value < np.inf:
             raise InvalidInputError(f"The {what} must be finite and at least 0, not {value}.", "See docs/settings.md.")
 
@@ -368,7 +406,7 @@ def _arms(found: Candidates, plan: FusionPlan) -> tuple[tuple[Ranking, str, str]
 def _normal_listed(found: Candidates, plan: FusionPlan) -> tuple[Ranking, ...]:
     """Return each arm's list with normalized scores."""
     return tuple(
-        Ranking(arm.keys, normaliser(norm, LOWEST[name])(arm.scores)) for arm, name, norm in _arms(found, plan)
+        Ranking(arm.keys, normalizer(norm, LOWEST[name])(arm.scores)) for arm, name, norm in _arms(found, plan)
     )
 
 

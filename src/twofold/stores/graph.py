@@ -24,8 +24,8 @@ from twofold.domain.types import Chunk
 from twofold.ingest.enrich.entities import Sort, mentions_of
 from twofold.ingest.enrich.shape import shape_of
 
-MOST_NEIGHBORS = 20
-MOST_ENTITIES = 64
+MAX_NEIGHBORS = 20
+MAX_ENTITIES = 64
 """Entities of one passage that are put beside each other; a table of a thousand names would make a million edges."""
 NAMED, NEAR = 1.0, 0.1
 """What a passage scores for each name that it mentions, and at most for all neighbors of the names."""
@@ -130,7 +130,7 @@ def _fill(connection: apsw.Connection, chunks: Iterable[Chunk]) -> GraphSize:
         connection.executemany(
             "INSERT INTO edge VALUES (?, ?, 'mentions', ?)", [(-number, one, times) for one, times in held.items()]
         )
-        beside.update(combinations(sorted(one for one, _ in held.most_common(MOST_ENTITIES)), 2))
+        beside.update(combinations(sorted(one for one, _ in held.most_common(MAX_ENTITIES)), 2))
         edges += len(held)
     connection.executemany(
         "INSERT INTO edge VALUES (?, ?, 'next_to', ?)", [(*pair, times) for pair, times in beside.items()]
@@ -148,7 +148,7 @@ def _scored(connection: apsw.Connection, asked: GraphQuery) -> dict[str, float]:
         return scores
     near: Counter[int] = Counter()
     for node in named:
-        near.update(dict(connection.execute(_NEIGHBORS, (node, MOST_NEIGHBORS))))
+        near.update(dict(connection.execute(_NEIGHBORS, (node, MAX_NEIGHBORS))))
     whole = sum(near.values())
     for other, total in near.items():
         for label, _ in connection.execute(_MENTIONING, (other,)):
@@ -181,5 +181,5 @@ def _reading(path: Path) -> Iterator[apsw.Connection]:
         finally:
             connection.close()
     except apsw.Error as error:
-        remedy = "Make it with `twofold index graph FILE`, or name another file in `graph.file`."
-        raise ModelError(f"the graph {path} cannot be read: {error}.", remedy) from error
+        hint = "Make it with `twofold index graph FILE`, or name another file in `graph.file`."
+        raise ModelError(f"the graph {path} cannot be read: {error}.", hint) from error

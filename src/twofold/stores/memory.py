@@ -13,10 +13,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.dense.exact import exact_scores
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.filters import fields_of, matches
-from twofold.domain.ports import ALL, Finding, Recipe, Remake, Scope, StoreInfo
+from twofold.domain.ports import ALL, Finding, IndexFingerprint, Remake, Scope, StoreInfo
 from twofold.domain.types import (
     Chunk,
     ChunkKeys,
@@ -34,11 +33,12 @@ from twofold.domain.types import (
     TermScore,
     Vector,
 )
-from twofold.lexical.bm25 import explain, reference_scores, statistics_of
-from twofold.lexical.phrases import occurs
-from twofold.lexical.tfidf import explain as explain_tfidf
-from twofold.lexical.tfidf import passage_norm, smooth_idf
-from twofold.stores.preferences import checked
+from twofold.stores.index_settings import checked
+from twofold.text.bm25 import explain, reference_scores, statistics_of
+from twofold.text.phrases import occurs
+from twofold.text.tfidf import explain as explain_tfidf
+from twofold.text.tfidf import passage_norm, smooth_idf
+from twofold.vectors.scan import exact_scores
 
 NOTHING = TermCounts({}, 0)
 
@@ -47,14 +47,14 @@ NOTHING = TermCounts({}, 0)
 class State:
     """One state of the collection; a change makes the next one."""
 
-    recipe: Recipe | None = None
+    fingerprint: IndexFingerprint | None = None
     generation: int = 0
     entries: Mapping[str, Entry] = field(default_factory=dict)
     preferences: Mapping[str, str] = field(default_factory=dict)
     roots: Mapping[str, int] = field(default_factory=dict)
 
 
-class MemoryView:
+class MemorySnapshot:
     """Answers from one state."""
 
     def __init__(self, state: State) -> None:
@@ -68,24 +68,24 @@ class MemoryView:
         return self._state.generation
 
     @property
-    def recipe(self) -> Recipe | None:
+    def fingerprint(self) -> IndexFingerprint | None:
         """What the passages were made by."""
-        return self._state.recipe
+        return self._state.fingerprint
 
-    def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
+    def search_bm25(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25."""
         keys = self._allowed(scope)
         scores = self.score_terms(query, keys)
         found = scores > 0.0
         return Ranking.of(keys[found], scores[found], k)
 
-    def find_vector(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
+    def search_vectors(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k nearest passages by cosine."""
         keys = self._allowed(scope)
         return Ranking.of(keys, self.score_vector(vector, keys), k)
 
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
-        """Give the true BM25 score of each key."""
+        """Return the true BM25 score of each key."""
         statistics = query.statistics or self.statistics(tuple(query.weights))
         if query.scorer == "tfidf":
             explained = [self._tfidf(query, int(key), statistics) for key in keys]
@@ -95,7 +95,7 @@ class MemoryView:
         return np.array(totals, dtype=np.float64)
 
     def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
-        """Give the true cosine of each key."""
+        """Return the true cosine of each key."""
         scores = np.zeros(len(keys), dtype=np.float64)
         for place, key in enumerate(keys):
             held = self._chunks.get(int(key))
@@ -109,7 +109,7 @@ class MemoryView:
         return scores
 
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
-        """Give each occurring term's part in the query's order."""
+        """Return each occurring term's part in the query's order."""
         terms = self._terms(key)
         if query.scorer == "tfidf":
             return self._tfidf(query, key, query.statistics or self.statistics(tuple(query.weights)))
@@ -130,7 +130,7 @@ class MemoryView:
         return statistics_of((indexed.terms for indexed in self._chunks.values()), terms)
 
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
-        """Give those of the keys whose passages are there and may be found at all."""
+        """Return those of the keys whose passages are there and may be found at all."""
         return keys[np.isin(keys, self._allowed(scope))]
 
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
@@ -138,7 +138,7 @@ class MemoryView:
         return [held.chunk for held in self._held(keys)]
 
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
-        """Give what the analyser made of passages when they were put, in the order asked."""
+        """Return what the analyzer made of passages when they were put, in the order asked."""
         return [held.terms for held in self._held(keys)]
 
     def document(self, document: str) -> Document | None:
@@ -165,7 +165,7 @@ class MemoryView:
         return [chunk for chunk in self.chunks_of(document) if first <= chunk.ordinal <= last]
 
     def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """Give the vectors already stored for passages with exactly these indexed texts."""
+        """Return the vectors already stored for passages with exactly these indexed texts."""
         held = {one.chunk.indexed_text: stored(one.vector).astype(np.float32) for one in self._chunks.values()}
         return {text: held[text] for text in texts if text in held}
 
@@ -199,17 +199,17 @@ class MemoryStore:
         self._writer = threading.Lock()
 
     @contextmanager
-    def view(self) -> Iterator[MemoryView]:
+    def view(self) -> Iterator[MemorySnapshot]:
         """Open one consistent state."""
-        yield MemoryView(self._state)
+        yield MemorySnapshot(self._state)
 
-    def adopt(self, recipe: Recipe) -> None:
+    def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Say by which recipe passages are made."""
         with self._writer:
-            held = self._state.recipe
-            if held is not None and held != recipe and self._state.entries:
+            held = self._state.fingerprint
+            if held is not None and held != fingerprint and self._state.entries:
                 raise MismatchError("The index was made by another recipe.", "Run `twofold index reindex`.")
-            self._state = replace(self._state, recipe=recipe)
+            self._state = replace(self._state, fingerprint=fingerprint)
 
     def put(self, entries: Sequence[Entry]) -> None:
         """Add or replace documents whole, all of the entries or none."""
@@ -217,9 +217,9 @@ class MemoryStore:
         if len(added) != len(entries):
             raise InvalidInputError("The same document is put twice at once.", "Put each document once.")
         with self._writer:
-            if self._state.recipe is None:
-                raise MismatchError("The index has no recipe yet.", "Call `adopt` before the first `put`.")
-            width = self._state.recipe.embedder.dimensions
+            if self._state.fingerprint is None:
+                raise MismatchError("The index has no recipe yet.", "Call `ensure_fingerprint` before the first `put`.")
+            width = self._state.fingerprint.embedder.dimensions
             if any(indexed.vector.shape != (width,) for entry in entries for indexed in entry.chunks):
                 raise MismatchError(f"A vector does not have the index's {width} dimensions.", "Use its embedder.")
             if not all(np.isfinite(indexed.vector).all() for entry in entries for indexed in entry.chunks):
@@ -234,23 +234,23 @@ class MemoryStore:
                 self._change({name: entry for name, entry in self._state.entries.items() if name not in gone})
             return len(gone)
 
-    def rebuild(self, recipe: Recipe, remake: Remake) -> None:
-        """Make all passages anew by another recipe."""
+    def rebuild(self, fingerprint: IndexFingerprint, remake: Remake) -> None:
+        """Make all passages again by another recipe."""
         with self._writer:
             documents = [entry.document for entry in self._state.entries.values()]
             made = zip(documents, remake(documents), strict=True)
-            self._state = replace(self._state, recipe=recipe)
+            self._state = replace(self._state, fingerprint=fingerprint)
             self._change({document.id: Entry(document, chunks) for document, chunks in made})
 
     def info(self) -> StoreInfo:
         """Describe the collection."""
         state = self._state
         chunks = sum(len(entry.chunks) for entry in state.entries.values())
-        return StoreInfo(state.recipe, len(state.entries), chunks, state.generation, 0, 0, state.roots)
+        return StoreInfo(state.fingerprint, len(state.entries), chunks, state.generation, 0, 0, state.roots)
 
-    def recipe(self) -> Recipe | None:
+    def fingerprint(self) -> IndexFingerprint | None:
         """Return how the collection was made."""
-        return self._state.recipe
+        return self._state.fingerprint
 
     def verify(self) -> Sequence[Finding]:
         """Check that every passage is its document's text."""
@@ -262,7 +262,7 @@ class MemoryStore:
         ]
 
     def preferences(self) -> Mapping[str, str]:
-        """Give the collection's own settings."""
+        """Return the collection's own settings."""
         return self._state.preferences
 
     def prefer(self, values: Mapping[str, str]) -> None:
@@ -300,14 +300,14 @@ class MemoryStore:
 
 
 def holds(clause: Clause, indexed: IndexedChunk) -> bool:
-    """Say whether a passage holds a clause."""
+    """Return whether a passage holds a clause."""
     if not all(term in indexed.terms.counts for term in clause.terms):
         return False
     return not clause.verbatim or occurs(clause.verbatim, indexed.chunk.indexed_text)
 
 
 def stored(vector: Vector) -> NDArray[np.float16]:
-    """Give a vector as every store keeps it."""
+    """Return a vector as every store keeps it."""
     return np.asarray(vector, dtype=np.float16)
 
 

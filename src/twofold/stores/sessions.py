@@ -13,9 +13,9 @@ from twofold.domain.errors import CorruptError, InvalidInputError, StoreError
 from twofold.query.history import Turn
 from twofold.stores.local.durable import make_folder, write_durably
 
-LONGEST_NAME = 256  # characters
-MOST_TURNS = 200
-LONGEST_TURN = 16_000  # characters
+MAX_NAME_LENGTH = 256  # characters
+MAX_TURNS = 200
+MAX_TURN_LENGTH = 16_000  # characters
 _SUFFIX = ".jsonl"
 
 
@@ -27,7 +27,7 @@ class Sessions:
         self._held: dict[str, tuple[Turn, ...]] = {}
 
     def turns(self, name: str) -> tuple[Turn, ...]:
-        """Give what was said, oldest first; nothing for a conversation that is new.
+        """Return what was said, oldest first; nothing for a conversation that is new.
 
         Raises InvalidInputError for a name that is none, CorruptError for a file that is none of ours.
         """
@@ -46,7 +46,7 @@ class Sessions:
 
     def append(self, name: str, turns: Sequence[Turn]) -> None:
         """Add to a conversation, durable when it returns. Raises StorageFullError or StoreError."""
-        kept = (*self.turns(name), *(Turn(one.role, one.text[:LONGEST_TURN]) for one in turns))[-MOST_TURNS:]
+        kept = (*self.turns(name), *(Turn(one.role, one.text[:MAX_TURN_LENGTH]) for one in turns))[-MAX_TURNS:]
         key = _key(name)
         if self._folder is None:
             self._held[key] = kept
@@ -93,8 +93,8 @@ def _empty(folder: Path) -> None:
 
 
 def _key(name: str) -> str:
-    if not 0 < len(name) <= LONGEST_NAME:
-        raise InvalidInputError("That cannot be a conversation's name.", f"Use 1 to {LONGEST_NAME} characters.")
+    if not 0 < len(name) <= MAX_NAME_LENGTH:
+        raise InvalidInputError("That cannot be a conversation's name.", f"Use 1 to {MAX_NAME_LENGTH} characters.")
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

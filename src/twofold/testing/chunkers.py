@@ -26,7 +26,7 @@ def document_of(text: str) -> Document:
 
 
 class ChunkerContract:
-    """Derive a class whose name begins with `Test` from it, and give it a fixture `chunker`."""
+    """Derive a class whose name begins with `Condition` from it, and give it a fixture `chunker`."""
 
     @pytest.mark.parametrize("text", TEXTS)
     def test_every_passage_is_a_stretch_of_its_document(self, chunker: Chunker, text: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from twofold.domain.ports import Embedder
-from twofold.pipeline.prepare import count_truncated
+from twofold.indexing.prepare import count_truncated
 
 CLOSE_PAIRS = [
     ("How do I undo the last commit?", "Undo the last commit with git reset.", "A recipe for apple pie with cinnamon."),
@@ -30,7 +30,7 @@ LONG = "the quick brown fox jumps over the lazy dog " * 2_000
 
 
 class EmbedderContract:
-    """Derive a class whose name begins with `Test` from it, and give it a fixture `embedder`."""
+    """Derive a class whose name begins with `Condition` from it, and give it a fixture `embedder`."""
 
     def test_every_text_gets_a_unit_vector_of_the_promised_width(self, embedder: Embedder) -> None:
         texts = [*HOSTILE, "An ordinary sentence, of ordinary length."]

@@ -11,7 +11,7 @@ ASKED = (Message("user", "Say hello."),)
 
 
 class GeneratorContract:
-    """Derive a class whose name begins with `Test` from it, and give it a fixture `generator`."""
+    """Derive a class whose name begins with `Condition` from it, and give it a fixture `generator`."""
 
     def test_a_reply_comes_in_pieces_none_of_them_empty(self, generator: Generator) -> None:
         with closing(generator.stream(ASKED, max_tokens=200)) as reply:

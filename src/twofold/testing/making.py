@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from twofold.domain.ports import EmbedderIdentity, Recipe
+from twofold.domain.ports import EmbedderIdentity, IndexFingerprint
 from twofold.domain.types import (
     Chunk,
     Document,
@@ -22,8 +22,8 @@ from twofold.domain.types import (
 DIMENSIONS = 16
 
 
-def recipe(name: str = "made", dimensions: int = DIMENSIONS) -> Recipe:
-    return Recipe(EmbedderIdentity(name, "1", dimensions), "words", "lines")
+def fingerprint(name: str = "made", dimensions: int = DIMENSIONS) -> IndexFingerprint:
+    return IndexFingerprint(EmbedderIdentity(name, "1", dimensions), "words", "lines")
 
 
 def vector(text: str, dimensions: int = DIMENSIONS) -> Vector:

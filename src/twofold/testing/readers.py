@@ -2,9 +2,9 @@
 
 from twofold.domain.errors import ReadError
 from twofold.domain.types import Document
-from twofold.ingest.own_readers import OwnReader
 from twofold.ingest.pool import ReaderPool
-from twofold.ingest.reading import Source
+from twofold.ingest.readers.custom import CustomReader
+from twofold.ingest.readers.types import Source
 
 HOSTILE = (
     b"\x00" * 100,
@@ -17,7 +17,7 @@ HOSTILE = (
 
 
 class ReaderContract:
-    """Derive a class whose name begins with `Test` from it, and give it a fixture `reader`.
+    """Derive a class whose name begins with `Condition` from it, and give it a fixture `reader`.
 
     `sample` is the content of a file that the reader reads, and `expected` a text that is in it.
     """
@@ -25,20 +25,20 @@ class ReaderContract:
     sample = b""
     expected = ""
 
-    def test_the_sample_is_read(self, reader: OwnReader) -> None:
+    def test_the_sample_is_read(self, reader: CustomReader) -> None:
         extract = reader.read(Source("sample" + suffix(reader), self.sample))
 
         assert self.expected in extract.text
         assert extract.blocks
 
-    def test_blocks_lie_in_the_text_in_order_and_never_overlap(self, reader: OwnReader) -> None:
+    def test_blocks_lie_in_the_text_in_order_and_never_overlap(self, reader: CustomReader) -> None:
         extract = reader.read(Source("sample" + suffix(reader), self.sample))
         position = 0
         for block in extract.blocks:
             assert position <= block.start < block.end <= len(extract.text)
             position = block.end
 
-    def test_broken_files_are_read_or_refused(self, reader: OwnReader) -> None:
+    def test_broken_files_are_read_or_refused(self, reader: CustomReader) -> None:
         for data in (*HOSTILE, self.sample[: len(self.sample) // 2], self.sample * 2):
             try:
                 extract = reader.read(Source("broken" + suffix(reader), data))
@@ -47,7 +47,7 @@ class ReaderContract:
             else:
                 assert isinstance(extract.text, str)
 
-    def test_it_reads_in_a_process_of_its_own(self, reader: OwnReader) -> None:
+    def test_it_reads_in_a_process_of_its_own(self, reader: CustomReader) -> None:
         source = Source("sample" + suffix(reader), self.sample)
         with ReaderPool(own=[reader]) as pool:
             (outcome,) = pool.read_all([source])
@@ -57,6 +57,6 @@ class ReaderContract:
         assert outcome.media_type == reader.media_type
 
 
-def suffix(reader: OwnReader) -> str:
-    """Give an ending that the reader takes."""
+def suffix(reader: CustomReader) -> str:
+    """Return an ending that the reader takes."""
     return reader.suffixes[0] if reader.suffixes else ""

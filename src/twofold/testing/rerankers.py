@@ -25,7 +25,7 @@ HOSTILE = [
 
 
 class RerankerContract:
-    """Derive a class whose name begins with `Test` from it, and give it a fixture `reranker`."""
+    """Derive a class whose name begins with `Condition` from it, and give it a fixture `reranker`."""
 
     def test_what_answers_stands_above_what_does_not(self, reranker: Reranker) -> None:
         near, far = reranker.score(QUESTION, [NEAR, FAR])

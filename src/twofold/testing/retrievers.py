@@ -20,7 +20,7 @@ QUESTIONS = (
 
 
 class RetrieverContract:
-    """Derive a class whose name begins with `Test` from it, and give it a fixture `retriever`.
+    """Derive a class whose name begins with `Condition` from it, and give it a fixture `retriever`.
 
     `question` is one that the retriever finds something for.
     """

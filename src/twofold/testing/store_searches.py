@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from twofold.domain.errors import NotFoundError
-from twofold.domain.filters import And, Not, Op, Or, Test
+from twofold.domain.filters import And, Condition, Not, Operator, Or
 from twofold.domain.ports import Scope, Store
 from twofold.domain.types import Metadata, TermQuery, chunk_key
-from twofold.lexical.bm25 import reference_scores
-from twofold.testing.making import entries, entry, query, recipe, vector
+from twofold.testing.making import entries, entry, fingerprint, query, vector
+from twofold.text.bm25 import reference_scores
 
 TEXTS = [
     "the cat sat on the mat\nthe dog sat on the log",
@@ -30,7 +30,7 @@ class StoreSearches:
             scores = reference_scores(asked, [indexed.terms for indexed in passages])
             expected = {one.chunk.key: score for one, score in zip(passages, scores, strict=True) if score > 0}
             with store.view() as view:
-                found = view.find_terms(asked, 100)
+                found = view.search_bm25(asked, 100)
             assert {hit.key: hit.score for hit in found} == expected
             assert list(found.scores) == sorted(found.scores, reverse=True)
 
@@ -39,8 +39,8 @@ class StoreSearches:
         store.put(made)
         asked = vector("the cat sat on the mat")
         with store.view() as view:
-            found = view.find_vector(asked, 3)
-            everything = view.find_vector(asked, 100)
+            found = view.search_vectors(asked, 3)
+            everything = view.search_vectors(asked, 100)
         assert len(found) == 3
         assert found.keys[0] == made[0].chunks[0].chunk.key
         assert found.scores[0] == pytest.approx(1.0, abs=1e-3)
@@ -51,7 +51,7 @@ class StoreSearches:
         store.put(entries(TEXTS))
         asked, direction = query("cat dog the"), vector("something")
         with store.view() as view:
-            by_terms, by_vector = view.find_terms(asked, 100), view.find_vector(direction, 100)
+            by_terms, by_vector = view.search_bm25(asked, 100), view.search_vectors(direction, 100)
             keys = by_vector.keys
             term_scores = dict(zip(keys.tolist(), view.score_terms(asked, keys).tolist(), strict=True))
             vector_scores = view.score_vector(direction, keys)
@@ -83,7 +83,7 @@ class StoreSearches:
         store.put(entries(TEXTS))
         asked = TermQuery({"the": 1.0, "cat": 2.5, "sat": 1.0, "absent": 1.0}, k1=1.5, b=0.4)
         with store.view() as view:
-            for hit in view.find_terms(asked, 10):
+            for hit in view.search_bm25(asked, 10):
                 total = 0.0
                 for part in view.explain_terms(asked, hit.key):
                     total += part.score
@@ -93,8 +93,8 @@ class StoreSearches:
         store.put([entry("old words here\nmore old words\nand a third", "a.txt"), entry("other", "b.txt")])
         store.put([entry("new words", "a.txt")])
         with store.view() as view:
-            assert len(view.find_terms(query("old third"), 10)) == 0
-            assert len(view.find_vector(vector("x"), 10)) == 2
+            assert len(view.search_bm25(query("old third"), 10)) == 0
+            assert len(view.search_vectors(vector("x"), 10)) == 2
             assert [chunk.text for chunk in view.chunks_of(entry("", "a.txt").document.id)] == ["new words"]
             assert view.statistics(["words", "old"]).frequencies == {"words": 1, "old": 0}
             assert view.statistics([]).words == 3
@@ -108,7 +108,7 @@ class StoreSearches:
         with store.view() as view:
             assert view.statistics(["the"]).chunks == len(rest)
             assert view.statistics(["the"]).frequencies == {"the": 1}
-            assert sorted(view.find_terms(query("the cat dog"), 99).scores) == sorted(
+            assert sorted(view.search_bm25(query("the cat dog"), 99).scores) == sorted(
                 score for score in reference_scores(query("the cat dog"), rest) if score
             )
             assert view.document(made[0].document.id) is None
@@ -116,11 +116,11 @@ class StoreSearches:
     def test_the_filter_acts_before_the_cut(self, store: Store) -> None:
         store.put([entry("cat " * 9, f"loud/{n}.txt", {"year": 2020 + n}) for n in range(8)])
         store.put([entry("cat and many other words", "quiet/x.txt", {"year": 1999, "tags": ("old", "rare")})])
-        old = Scope(filter=Test("year", Op.LT, 2000))
+        old = Scope(filter=Condition("year", Operator.LT, 2000))
         with store.view() as view:
-            assert len(view.find_terms(query("cat"), 1, old)) == 1
-            assert len(view.find_vector(vector("cat"), 1, old)) == 1
-            (found,) = view.chunks(view.find_terms(query("cat"), 1, old).keys.tolist())
+            assert len(view.search_bm25(query("cat"), 1, old)) == 1
+            assert len(view.search_vectors(vector("cat"), 1, old)) == 1
+            (found,) = view.chunks(view.search_bm25(query("cat"), 1, old).keys.tolist())
         assert found.text == "cat and many other words"
 
     @pytest.mark.parametrize(
@@ -128,22 +128,22 @@ class StoreSearches:
         [
             (And(), {"a", "b", "c"}),
             (Or(), set()),
-            (Test("year", Op.EQ, 2000), {"a"}),
-            (Test("year", Op.GE, 2000), {"a", "b"}),
-            (Test("year", Op.GE, 2000.5), {"b"}),
-            (Test("year", Op.EQ, "2000"), set()),
-            (Test("year", Op.EXISTS), {"a", "b"}),
-            (Not(Test("year", Op.EXISTS)), {"c"}),
-            (Test("tags", Op.EQ, "red"), {"a", "c"}),
-            (Test("draft", Op.EQ, True), {"b"}),
-            (Test("draft", Op.EQ, 1), set()),
-            (Test("source", Op.PREFIX, "a"), {"a"}),
-            (Test("name", Op.CONTAINS, "%"), {"c"}),
-            (Test("date", Op.GT, "2024-12-31"), {"b"}),
-            (And((Test("tags", Op.EQ, "red"), Not(Test("year", Op.EQ, 2000)))), {"c"}),
-            (Test("year", Op.LT, 10**30), {"a", "b"}),
-            (Test("tags", Op.EQ, "\ud800"), set()),
-            (Test("'; DROP TABLE document; --", Op.EQ, "x' OR 1=1"), set()),
+            (Condition("year", Operator.EQ, 2000), {"a"}),
+            (Condition("year", Operator.GE, 2000), {"a", "b"}),
+            (Condition("year", Operator.GE, 2000.5), {"b"}),
+            (Condition("year", Operator.EQ, "2000"), set()),
+            (Condition("year", Operator.EXISTS), {"a", "b"}),
+            (Not(Condition("year", Operator.EXISTS)), {"c"}),
+            (Condition("tags", Operator.EQ, "red"), {"a", "c"}),
+            (Condition("draft", Operator.EQ, True), {"b"}),
+            (Condition("draft", Operator.EQ, 1), set()),
+            (Condition("source", Operator.PREFIX, "a"), {"a"}),
+            (Condition("name", Operator.CONTAINS, "%"), {"c"}),
+            (Condition("date", Operator.GT, "2024-12-31"), {"b"}),
+            (And((Condition("tags", Operator.EQ, "red"), Not(Condition("year", Operator.EQ, 2000)))), {"c"}),
+            (Condition("year", Operator.LT, 10**30), {"a", "b"}),
+            (Condition("tags", Operator.EQ, "\ud800"), set()),
+            (Condition("'; DROP TABLE document; --", Operator.EQ, "x' OR 1=1"), set()),
         ],
     )
     def test_a_filter_means_what_its_tree_says(self, store: Store, condition: And, expected: set[str]) -> None:
@@ -155,20 +155,20 @@ class StoreSearches:
             ]
         )
         with store.view() as view:
-            found = view.find_terms(query("word"), 10, Scope(filter=condition))
+            found = view.search_bm25(query("word"), 10, Scope(filter=condition))
             ids = [chunk.document for chunk in view.chunks(found.keys.tolist())]
             assert {view.describe([one])[one].source for one in ids} == expected
 
     def test_a_passages_own_fields_narrow_both_arms_before_the_cut(self, store: Store) -> None:
         own: list[Metadata] = [*[{"good": False}] * 30, {"good": True, "lang": "de"}]
         store.put([entry("cat cat cat\n" * 30 + "cat and many other words\n", "a.txt", {"lang": "en"}, own=own)])
-        good = Test("good", Op.EQ, value=True)
-        both = And((Test("lang", Op.EQ, "en"), Test("lang", Op.EQ, "de")))
-        for condition in (good, Not(Test("good", Op.EQ, value=False)), both):
+        good = Condition("good", Operator.EQ, value=True)
+        both = And((Condition("lang", Operator.EQ, "en"), Condition("lang", Operator.EQ, "de")))
+        for condition in (good, Not(Condition("good", Operator.EQ, value=False)), both):
             with store.view() as view:
                 for found in (
-                    view.find_terms(query("cat"), 1, Scope(filter=condition)),
-                    view.find_vector(vector("cat cat cat"), 1, Scope(filter=condition)),
+                    view.search_bm25(query("cat"), 1, Scope(filter=condition)),
+                    view.search_vectors(vector("cat cat cat"), 1, Scope(filter=condition)),
                 ):
                     (chunk,) = view.chunks(found.keys.tolist())
                     assert (chunk.ordinal, chunk.metadata) == (30, {"good": True, "lang": "de"})
@@ -176,7 +176,7 @@ class StoreSearches:
     def test_fields_follow_their_passages_through_every_change(self, store: Store) -> None:
         def passing(year: int) -> set[str]:
             with store.view() as view:
-                found = view.find_terms(query("word"), 99, Scope(filter=Test("year", Op.EQ, year)))
+                found = view.search_bm25(query("word"), 99, Scope(filter=Condition("year", Operator.EQ, year)))
                 return {chunk.id for chunk in view.chunks(found.keys.tolist())}
 
         def ids(*sources: str) -> set[str]:
@@ -190,6 +190,7 @@ class StoreSearches:
         store.compact()
         assert (passing(0), passing(1)) == (ids("2", "4"), ids("0", "3", "4"))
         store.rebuild(
-            recipe("again"), lambda documents: [entry("word", d.source, own=[{"year": 7}]).chunks for d in documents]
+            fingerprint("again"),
+            lambda documents: [entry("word", d.source, own=[{"year": 7}]).chunks for d in documents],
         )
         assert (passing(0), passing(7)) == (set(), ids("0", "2", "3", "4"))

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from twofold.domain.errors import InvalidInputError, MismatchError
-from twofold.domain.filters import Op, Test
+from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import Scope, Store
 from twofold.domain.types import Clause, Metadata, TermQuery
-from twofold.lexical.bm25 import reference_scores
-from twofold.testing.making import entries, entry, query, recipe, terms, vector
+from twofold.testing.making import entries, entry, fingerprint, query, terms, vector
 from twofold.testing.store_searches import TEXTS, StoreSearches
+from twofold.text.bm25 import reference_scores
 
 
 class StoreContract(StoreSearches):
-    """Derive a class whose name begins with `Test` from it, and give it a fixture `store`.
+    """Derive a class whose name begins with `Condition` from it, and give it a fixture `store`.
 
-    The store is empty and has adopted `making.recipe()`; when a test is done `verify` should find nothing.
+    The store is empty and has adopted `making.fingerprint()`; when a test is done `verify` should find nothing.
     """
 
     def test_passages_come_back_with_their_fields(self, store: Store) -> None:
@@ -52,19 +52,19 @@ class StoreContract(StoreSearches):
             before = {info.source: info for info in view.documents()}
             chunks, generation = view.chunks_of(before["a.txt"].id), view.generation
         store.set_metadata({before["a.txt"].id: {"year": 2020, "tags": ("x", "y")}, "nobody": {"year": 1}})
-        wanted = Scope(Test("year", Op.EQ, 2020))
+        wanted = Scope(Condition("year", Operator.EQ, 2020))
         with store.view() as view:
             after = {info.source: info for info in view.documents()}
             assert after["a.txt"].metadata == {"year": 2020, "tags": ("x", "y")}
             assert after["b.txt"] == before["b.txt"]
             assert view.chunks_of(before["a.txt"].id) == chunks
             assert view.generation > generation
-            assert len(view.find_terms(query("cat"), 9, wanted)) == 1
-            assert len(view.find_terms(query("owl"), 9, wanted)) == 0
+            assert len(view.search_bm25(query("cat"), 9, wanted)) == 1
+            assert len(view.search_bm25(query("owl"), 9, wanted)) == 0
             assert list(view.within(np.array([one.key for one in chunks]), wanted)) == [one.key for one in chunks]
         store.compact()
         with store.view() as view:
-            assert len(view.find_terms(query("dog"), 9, wanted)) == 1
+            assert len(view.search_bm25(query("dog"), 9, wanted)) == 1
 
     def test_roots_are_noted_beside_those_known(self, store: Store) -> None:
         assert store.info().roots == {}
@@ -80,7 +80,7 @@ class StoreContract(StoreSearches):
         generation = store.info().generation
         store.prefer({"search.k": "9", "ü.ß": ""})
         assert store.info().generation == generation
-        store.rebuild(recipe("again"), lambda documents: [entry(one.text, one.source).chunks for one in documents])
+        store.rebuild(fingerprint("again"), lambda documents: [entry(one.text, one.source).chunks for one in documents])
         store.compact()
         assert store.preferences() == {"search.k": "9", "ü.ß": ""}
         store.prefer({})
@@ -107,15 +107,15 @@ class StoreContract(StoreSearches):
     def test_another_enricher_is_another_recipe(self, store: Store) -> None:
         store.put([entry("word")])
         with pytest.raises(MismatchError, match="reindex"):
-            store.adopt(replace(recipe(), enricher="rules-0"))
-        assert store.info().recipe == store.recipe() == recipe()
+            store.ensure_fingerprint(replace(fingerprint(), enricher="rules-0"))
+        assert store.info().fingerprint == store.fingerprint() == fingerprint()
 
     def test_clauses_require_and_exclude(self, store: Store) -> None:
         store.put(entries(["the quick brown fox", "the brown quick fox", "a slow fox", "quick quick"]))
         with store.view() as view:
 
             def found(scope: Scope) -> set[str]:
-                return {chunk.text for chunk in view.chunks(view.find_vector(vector("x"), 9, scope).keys.tolist())}
+                return {chunk.text for chunk in view.chunks(view.search_vectors(vector("x"), 9, scope).keys.tolist())}
 
             assert found(Scope(required=(Clause(("quick", "fox")),))) == {"the quick brown fox", "the brown quick fox"}
             assert found(Scope(required=(Clause(("quick",), "quick brown"),))) == {"the quick brown fox"}
@@ -146,8 +146,8 @@ class StoreContract(StoreSearches):
 
     def test_an_empty_collection_answers(self, store: Store) -> None:
         with store.view() as view:
-            assert len(view.find_terms(query("cat"), 5)) == 0
-            assert len(view.find_vector(vector("cat"), 5)) == 0
+            assert len(view.search_bm25(query("cat"), 5)) == 0
+            assert len(view.search_vectors(vector("cat"), 5)) == 0
             assert view.statistics(["cat"]).average_length == 1.0
             assert list(view.documents()) == []
         store.put([entry("", "empty.txt")])
@@ -159,53 +159,53 @@ class StoreContract(StoreSearches):
         assert store.info().documents == 0
         store.put([entry("fine", "a.txt")])
         with store.view() as view, pytest.raises(MismatchError):
-            view.find_vector(vector("x", 32), 5)
+            view.search_vectors(vector("x", 32), 5)
 
     def test_the_same_document_twice_at_once_is_refused(self, store: Store) -> None:
         with pytest.raises(InvalidInputError):
             store.put([entry("one", "a.txt"), entry("two", "a.txt")])
 
     def test_another_recipe_is_refused_once_there_are_documents(self, store: Store) -> None:
-        store.adopt(recipe("another"))
-        store.adopt(recipe())
+        store.ensure_fingerprint(fingerprint("another"))
+        store.ensure_fingerprint(fingerprint())
         store.put([entry("word", "a.txt")])
-        store.adopt(recipe())
+        store.ensure_fingerprint(fingerprint())
         with pytest.raises(MismatchError, match="reindex"):
-            store.adopt(recipe("another"))
+            store.ensure_fingerprint(fingerprint("another"))
 
     def test_a_rebuild_switches_to_the_new_recipe(self, store: Store) -> None:
         made = entries(TEXTS)
         store.put(made)
-        wide = recipe("wide", 32)
+        wide = fingerprint("wide", 32)
         store.rebuild(wide, lambda documents: [entry(one.text, one.source, dimensions=32).chunks for one in documents])
         info = store.info()
-        assert info.recipe == wide
+        assert info.fingerprint == wide
         assert info.chunks == sum(len(one.chunks) for one in made)
         with store.view() as view:
-            assert len(view.find_vector(vector("x", 32), 99)) == info.chunks
-            assert len(view.find_terms(query("cat"), 99)) == 2
+            assert len(view.search_vectors(vector("x", 32), 99)) == info.chunks
+            assert len(view.search_bm25(query("cat"), 99)) == 2
         store.put([entry("after", "z.txt", dimensions=32)])
         store.compact()
         with store.view() as view:
-            assert len(view.find_terms(query("after"), 9)) == 1
+            assert len(view.search_bm25(query("after"), 9)) == 1
 
     def test_a_view_does_not_move_under_a_question(self, store: Store) -> None:
         store.put([entry("first", "a.txt")])
         with store.view() as view:
             before = view.generation
             store.put([entry("second", "b.txt")])
-            assert len(view.find_vector(vector("x"), 9)) == 1
+            assert len(view.search_vectors(vector("x"), 9)) == 1
             assert view.generation == before
         with store.view() as view:
-            assert len(view.find_vector(vector("x"), 9)) == 2
+            assert len(view.search_vectors(vector("x"), 9)) == 2
             assert view.generation > before
 
     def test_ties_fall_to_the_smaller_key(self, store: Store) -> None:
         made = entries(["same words"] * 20)
         store.put(made)
         with store.view() as view:
-            found = view.find_terms(query("words"), 7)
-            near = view.find_vector(vector("same words"), 7)
+            found = view.search_bm25(query("words"), 7)
+            near = view.search_vectors(vector("same words"), 7)
         keys = sorted(one.chunks[0].chunk.key for one in made)[:7]
         assert found.keys.tolist() == keys
         assert near.keys.tolist() == keys
@@ -218,7 +218,7 @@ class StoreContract(StoreSearches):
             shared = type(own)(own.chunks * 10, own.words * 20, {"cat": 3})
             asked = TermQuery({"cat": 1.0}, statistics=shared)
             expected = reference_scores(asked, [terms("a cat and a dog")])[0]
-            assert expected in view.find_terms(asked, 9).scores.tolist()
+            assert expected in view.search_bm25(asked, 9).scores.tolist()
 
     def test_a_long_document_comes_back_whole(self, store: Store) -> None:
         text = "\n".join(f"line {number} of a long text with many words in it" for number in range(20_000))
@@ -227,4 +227,4 @@ class StoreContract(StoreSearches):
         store.compact()
         with store.view() as view:
             assert view.document(made.document.id) == made.document
-            assert view.find_terms(query("19999"), 1).keys[0] == made.chunks[-1].chunk.key
+            assert view.search_bm25(query("19999"), 1).keys[0] == made.chunks[-1].chunk.key

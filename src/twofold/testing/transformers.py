@@ -10,7 +10,7 @@ QUESTIONS = ("?", "a question of several words", "\x00", "\ud800", "漢字かな
 
 
 class TransformerContract:
-    """Derive a class whose name begins with `Test` from it, and give it a fixture `transformer`.
+    """Derive a class whose name begins with `Condition` from it, and give it a fixture `transformer`.
 
     `question` is one that the transformer has another wording for.
     """

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.answer.guard import Guard, Hint, addresses_in
 from twofold.answer.markers import MARKER
+from twofold.answer.sanitize_output import Hint, OutputSanitizer, addresses_in
 from twofold.answer.types import Removed
 
 GOOD = "https://good.example/a"
@@ -33,7 +33,9 @@ SHARDS = [
 
 
 def written(text: str, *cuts: int) -> tuple[str, list[int], Removed]:
-    guard = Guard(lambda marker: (1,) if "1" in marker and "9" not in marker else (), lambda address: address == GOOD)
+    guard = OutputSanitizer(
+        lambda marker: (1,) if "1" in marker and "9" not in marker else (), lambda address: address == GOOD
+    )
     pieces = [text[start:end] for start, end in pairwise([0, *sorted(cuts), len(text)])]
     parts = [part for piece in pieces for part in guard.feed(piece)] + list(guard.finish())
     shown = "".join(part for part in parts if isinstance(part, str))
@@ -114,7 +116,7 @@ def test_white_space_without_end_ends(many: str) -> None:
 
 @pytest.mark.parametrize("opening", ["[", "<a ", "![", "(source: ", "<think>", "[a](", "【"])
 def test_a_bracket_that_never_closes_does_not_hold_back_the_rest_for_ever(opening: str) -> None:
-    guard = Guard(lambda _: (), lambda _: False)
+    guard = OutputSanitizer(lambda _: (), lambda _: False)
     held = sum(len(part) for _ in range(3_000) for part in guard.feed("word ") if isinstance(part, str))
     before = held
     for piece in [opening, *["word "] * 3_000]:

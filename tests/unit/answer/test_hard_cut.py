@@ -1,6 +1,6 @@
 """A joined context is cut at 12,000 characters, wherever that is."""
 
-from sources import source
+from support.source_files import source
 from twofold.answer.context import Budget, build_context, template_named
 
 AANAE = Budget(tokens=0, characters=12_000)

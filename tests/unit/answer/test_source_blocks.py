@@ -1,6 +1,6 @@
 """Blocks headed `[Source: file, p.N | Section: S]`, a map of citations in their order, markers."""
 
-from sources import source
+from support.source_files import source
 from twofold.answer.context import Budget, build_context, template_named
 from twofold.answer.markers import resolve
 

@@ -5,11 +5,11 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sources import reading, source
-from twofold.answer.clean import as_data, marked, without_hidden
+from support.source_files import reading, source
 from twofold.answer.extract import extract
+from twofold.answer.sanitize_input import as_data, marked, without_hidden
+from twofold.answer.sentences import MAX_LENGTH, spans, units_of
 from twofold.answer.types import citation_of
-from twofold.answer.units import LONGEST, spans, units_of
 
 READING = reading()
 BY_WORDS = reading(embedding=False)
@@ -31,7 +31,7 @@ def test_sentences_are_in_order_apart_trimmed_short_and_say_something(text: str)
     assert all(0 <= start < end <= len(text) for start, end in found)
     assert all(before[1] <= after[0] for before, after in pairwise(found))
     for start, end in found:
-        assert end - start <= LONGEST
+        assert end - start <= MAX_LENGTH
         assert text[start:end] == text[start:end].strip()
         assert any(map(str.isalnum, text[start:end]))
 
@@ -51,7 +51,7 @@ def test_what_is_extracted_can_be_cited_verbatim_and_comes_in_reading_order(text
 def test_two_halves_of_a_question_find_a_sentence_each() -> None:
     text = "The kiln is red. The kiln is red and warm. It was built in 1911. Cats sleep."
     weights = {"kiln": 1.0, "red": 1.0, "built": 1.5}
-    chosen = extract("colour of the kiln, when built", weights, [source(text)], BY_WORDS, 2)
+    chosen = extract("color of the kiln, when built", weights, [source(text)], BY_WORDS, 2)
 
     assert [one.unit.text for one in chosen] == ["The kiln is red.", "It was built in 1911."]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sources import source
+from support.source_files import source
 from twofold.answer.context import Budget, approximate_tokens, build_context, template_named
 from twofold.answer.types import Source
 from twofold.domain.errors import InvalidInputError

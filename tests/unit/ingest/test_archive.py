@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from made_documents import zip_of
+from support.documents import zip_of
 from twofold.domain.errors import ReadError
 from twofold.ingest.archive import open_archive
-from twofold.ingest.reading import Limits, Source
+from twofold.ingest.readers.types import Limits, Source
 
 SMALL = zip_of({"a.xml": "<a>one</a>", "dir/B.xml": b"two" * 50, "c": b""})
 
@@ -21,7 +21,7 @@ def kind_of_refusal(data: bytes, limits: Limits = Limits()) -> str:
     with pytest.raises(ReadError) as caught:
         open_archive(Source("file.zip", data, limits))
     assert caught.value.message.startswith("file.zip: ")
-    assert caught.value.remedy
+    assert caught.value.hint
     return caught.value.kind
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Block, BlockKind, Chunk, Document, Vectors
-from twofold.ingest.chunk import ChunkPlan, Strategy, chunker_for, fixed, semantic, structure
-from twofold.ingest.chunk.outline import common_path, with_title
-from twofold.ingest.chunk.packing import Sizes, pack
-from twofold.ingest.chunk.pieces import Break, Piece
-from twofold.ingest.chunk.semantic import neighbour_similarity
+from twofold.ingest.chunking import ChunkPlan, Strategy, chunker_for, fixed, semantic, structure
+from twofold.ingest.chunking.outline import common_path, with_title
+from twofold.ingest.chunking.pack import Sizes, pack
+from twofold.ingest.chunking.semantic import neighbor_similarity
+from twofold.ingest.chunking.split import Break, Piece
 
 SMALL = ChunkPlan(size=32, overlap=0, minimum=6)
 
@@ -291,10 +291,10 @@ def test_semantic_embeds_all_sentences_in_one_call() -> None:
     assert calls == [40]
 
 
-def test_neighbour_similarity_is_the_cosine_of_window_means() -> None:
+def test_neighbor_similarity_is_the_cosine_of_window_means() -> None:
     vectors = np.array([[1, 0], [1, 0], [0, 1], [0, 1]], dtype=np.float32)
-    assert neighbour_similarity(vectors, 1) == pytest.approx([1, 0, 1])
-    assert neighbour_similarity(vectors, 2) == pytest.approx([2**-0.5, 0, 2**-0.5])
+    assert neighbor_similarity(vectors, 1) == pytest.approx([1, 0, 1])
+    assert neighbor_similarity(vectors, 2) == pytest.approx([2**-0.5, 0, 2**-0.5])
 
 
 def test_packing_prefers_the_best_break_in_the_upper_half() -> None:

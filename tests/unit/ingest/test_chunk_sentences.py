@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from twofold.ingest.chunk.sentences import sentence_ends
+from twofold.ingest.chunking.sentences import sentence_ends
 
 
 def split(text: str) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from made_documents import (
+from support.documents import (
     RTF_SAMPLE,
     docx_sample,
     epub_sample,
@@ -19,13 +19,13 @@ from made_documents import (
     zip_of,
 )
 from twofold.domain.errors import ReadError
-from twofold.ingest.docx import read_docx
-from twofold.ingest.epub import read_epub
-from twofold.ingest.odt import read_odt
-from twofold.ingest.pptx import read_pptx
-from twofold.ingest.reading import Extract, Reader, Source
-from twofold.ingest.rtf import read_rtf
-from twofold.ingest.sheets import read_sheets
+from twofold.ingest.readers.epub import read_epub
+from twofold.ingest.readers.office.docx import read_docx
+from twofold.ingest.readers.office.odt import read_odt
+from twofold.ingest.readers.office.pptx import read_pptx
+from twofold.ingest.readers.office.sheets import read_sheets
+from twofold.ingest.readers.rtf import read_rtf
+from twofold.ingest.readers.types import Extract, Reader, Source
 
 CELL = '<table:table-cell office:value-type="string"><text:p>x</text:p></table:table-cell>'
 SHEET = f'<table:table table:name="S"><table:table-row>{CELL}</table:table-row></table:table>'

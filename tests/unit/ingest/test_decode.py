@@ -41,12 +41,12 @@ def test_a_byte_order_mark_decides_and_is_no_part_of_the_text(mark: bytes, encod
     assert decode(mark + "Žluť".encode(encoding)).text == "Žluť"
 
 
-def test_utf_16_without_a_mark_is_recognised() -> None:
+def test_utf_16_without_a_mark_is_recognized() -> None:
     assert decode("plain words".encode("utf-16-be")).encoding == "utf-16-be"
 
 
 @pytest.mark.parametrize(("encoding", "text"), LEGACY)
-def test_old_encodings_are_recognised_and_recorded(encoding: str, text: str) -> None:
+def test_old_encodings_are_recognized_and_recorded(encoding: str, text: str) -> None:
     decoded = decode(text.encode(encoding))
 
     assert decoded.text == text

@@ -2,12 +2,12 @@
 
 import pytest
 
-from made_documents import STRICT_WORD, WORD, docx_sample, paragraph, parts_of, repacked, word_of, word_xml, zip_of
+from support.documents import STRICT_WORD, WORD, docx_sample, paragraph, parts_of, repacked, word_of, word_xml, zip_of
 from twofold.domain.errors import ReadError
 from twofold.domain.types import BlockKind
 from twofold.ingest.archive import OLE_SIGNATURE
-from twofold.ingest.docx import read_docx
-from twofold.ingest.reading import Extract, Source
+from twofold.ingest.readers.office.docx import read_docx
+from twofold.ingest.readers.types import Extract, Source
 
 STYLES = word_xml(
     "styles",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from twofold.domain.types import Chunk
 from twofold.ingest.enrich import enrich
-from twofold.ingest.enrich.kinds import Kind
+from twofold.ingest.enrich.content_type import Kind
 from twofold.ingest.enrich.shape import shape_of
 
 STORY = "The river rose at night and nobody slept, since the old bridge was weak. "

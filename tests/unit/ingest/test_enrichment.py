@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from twofold.domain.types import Chunk, Document, MetadataValue
-from twofold.filling import ENRICHERS
+from twofold.indexing.components import NO_ENRICHING, CustomEnricher, IndexingComponents
+from twofold.indexing.prepare import Prepared, prepare
+from twofold.indexing_factory import ENRICHERS
 from twofold.ingest.enrich import enrich
-from twofold.lexical.analyze import analyser_for
-from twofold.models.hashing import HashingEmbedder
-from twofold.pipeline.parts import NO_ENRICHING, Enriching, Parts
-from twofold.pipeline.prepare import Prepared, prepare
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.stores.memory import MemoryStore
+from twofold.text.analyzer import analyzer_for
 
 TEXT = (
     "Article 370 and Section 12 of the IPC, read with Article 21, were argued in 1973 before the SC by NABARD and RBI"
@@ -37,13 +37,13 @@ def test_the_worked_example() -> None:
     }
 
 
-def prepared(enriching: Enriching) -> Prepared:
+def prepared(enriching: CustomEnricher) -> Prepared:
     embedder = HashingEmbedder()
 
     def whole(document: Document) -> tuple[Chunk, ...]:
         return (Chunk(document.id, 0, document.text, 0, len(document.text)),)
 
-    parts = Parts(MemoryStore(), embedder, analyser_for("english"), whole, "whole", enriching=enriching)
+    parts = IndexingComponents(MemoryStore(), embedder, analyzer_for("english"), whole, "whole", enriching=enriching)
     return prepare([Document("a", "a.txt", TEXT)], parts, None, lambda _: None)
 
 
@@ -51,7 +51,7 @@ def test_an_enricher_is_replaced_by_ones_own_or_by_none() -> None:
     for enriching, expected in (
         (ENRICHERS["rules"], fields(TEXT)),
         (NO_ENRICHING, {}),
-        (Enriching("shout", lambda chunk: {"loud": chunk.text.isupper()}), {"loud": False}),
+        (CustomEnricher("shout", lambda chunk: {"loud": chunk.text.isupper()}), {"loud": False}),
     ):
         assert prepared(enriching).entries[0].chunks[0].chunk.metadata == expected
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from made_documents import epub_of, epub_sample, parts_of, zip_of
+from support.documents import epub_of, epub_sample, parts_of, zip_of
 from twofold.domain.errors import ReadError
-from twofold.ingest.epub import read_epub
-from twofold.ingest.reading import Extract, Source
+from twofold.ingest.readers.epub import read_epub
+from twofold.ingest.readers.types import Extract, Source
 
 LOCK = (
     '<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container" xmlns:e="http://www.w3.org/2001/04/xmlenc#">'

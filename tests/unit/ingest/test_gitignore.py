@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from twofold.ingest.gitignore import read_rules, translate, verdict
+from twofold.ingest.ignore import read_rules, translate, verdict
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is the oracle")
 

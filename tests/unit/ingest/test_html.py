@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.ingest.html import extract_html, read_html
-from twofold.ingest.reading import Extract, Source
+from twofold.ingest.readers.html.reader import extract_html, read_html
+from twofold.ingest.readers.types import Extract, Source
 
 
 def shown(extract: Extract) -> list[tuple[str, str, tuple[str, ...]]]:

@@ -1,4 +1,4 @@
-"""JSON and JSON Lines: records, fields that are recognised, and everything else as lines."""
+"""JSON and JSON Lines: records, fields that are recognized, and everything else as lines."""
 
 import json
 
@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.errors import ReadError
-from twofold.ingest.jsonlines import read_json, read_json_lines
-from twofold.ingest.reading import Extract, Source
+from twofold.ingest.readers.jsonlines import read_json, read_json_lines
+from twofold.ingest.readers.types import Extract, Source
 
 
 def texts(extract: Extract) -> list[str]:
@@ -19,7 +19,7 @@ def as_json(value: object) -> Extract:
     return read_json(Source("a.json", json.dumps(value).encode()))
 
 
-def test_known_fields_are_recognised_in_each_record() -> None:
+def test_known_fields_are_recognized_in_each_record() -> None:
     duck = b'{"_id": "d1", "title": "Ducks", "text": "They swim.", "url": "http://x.example"}'
     lines = duck + b'\n\n{"Body": "b", "n": [1, 2]}\n'
     extract = read_json_lines(Source("a.jsonl", lines))

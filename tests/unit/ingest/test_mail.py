@@ -5,9 +5,9 @@ from email.message import EmailMessage
 
 import pytest
 
-from twofold.ingest.mail import mail_reader, mailbox_reader
-from twofold.ingest.read import read
-from twofold.ingest.reading import DEFAULT_LIMITS, Extract, Source
+from twofold.ingest.readers.mail import mail_reader, mailbox_reader
+from twofold.ingest.readers.registry import read
+from twofold.ingest.readers.types import DEFAULT_LIMITS, Extract, Source
 
 read_mail = mail_reader(read)
 

@@ -3,9 +3,9 @@
 import pytest
 
 from twofold.domain.types import Metadata
-from twofold.ingest.front_matter import read_front_matter
-from twofold.ingest.markdown import extract_markdown
-from twofold.ingest.reading import Extract
+from twofold.ingest.readers.front_matter import read_front_matter
+from twofold.ingest.readers.markdown import extract_markdown
+from twofold.ingest.readers.types import Extract
 
 
 def shown(extract: Extract) -> list[tuple[str, str, tuple[str, ...]]]:

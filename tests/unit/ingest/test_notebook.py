@@ -5,8 +5,8 @@ import json
 import pytest
 
 from twofold.domain.errors import ReadError
-from twofold.ingest.notebook import read_notebook
-from twofold.ingest.reading import Extract, Source
+from twofold.ingest.readers.notebook import read_notebook
+from twofold.ingest.readers.types import Extract, Source
 
 
 def read(notebook: object) -> Extract:

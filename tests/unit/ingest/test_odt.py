@@ -2,11 +2,11 @@
 
 import pytest
 
-from made_documents import odt_sample, open_document_of, parts_of, zip_of
+from support.documents import odt_sample, open_document_of, parts_of, zip_of
 from twofold.domain.errors import ReadError
 from twofold.domain.types import BlockKind
-from twofold.ingest.odt import read_odt
-from twofold.ingest.reading import Extract, Source
+from twofold.ingest.readers.office.odt import read_odt
+from twofold.ingest.readers.types import Extract, Source
 
 
 def read(data: bytes) -> Extract:

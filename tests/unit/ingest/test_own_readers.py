@@ -2,15 +2,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from own_parts import read_badly, read_nothing, shouting
+from support.custom_parts import read_badly, read_nothing, shouting
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Document
-from twofold.ingest.own_readers import OwnReader
 from twofold.ingest.pool import Failed, Outcome, ReaderPool
-from twofold.ingest.reading import Extract, Source
+from twofold.ingest.readers.custom import CustomReader
+from twofold.ingest.readers.types import Extract, Source
 
 
-def read_all(own: Sequence[OwnReader], *sources: Source) -> list[Outcome]:
+def read_all(own: Sequence[CustomReader], *sources: Source) -> list[Outcome]:
     with ReaderPool(own=own) as pool:
         return list(pool.read_all(sources))
 
@@ -25,14 +25,14 @@ def test_a_reader_takes_files_by_their_ending_before_the_built_in_ones() -> None
 
 
 def test_a_reader_takes_files_by_their_media_type() -> None:
-    (document,) = read_all([OwnReader(shouting().read, "text/markdown")], Source("a.md", b"# hello"))
+    (document,) = read_all([CustomReader(shouting().read, "text/markdown")], Source("a.md", b"# hello"))
 
     assert isinstance(document, Document)
     assert document.text == "# HELLO"
 
 
 def test_a_reader_that_fails_costs_its_own_file_alone() -> None:
-    own = [OwnReader(read_badly, "text/x-bad", (".bad",)), OwnReader(read_nothing, "text/x-none", (".none",))]
+    own = [CustomReader(read_badly, "text/x-bad", (".bad",)), CustomReader(read_nothing, "text/x-none", (".none",))]
     bad, none, good = read_all(own, Source("a.bad", b"x"), Source("a.none", b"x"), Source("a.txt", b"fine"))
 
     assert isinstance(bad, Failed)
@@ -55,4 +55,4 @@ def test_a_reader_that_another_process_cannot_import_is_refused() -> None:
 
     for read in (inner, lambda source: Extract(source.name)):
         with pytest.raises(InvalidInputError, match="another process"):
-            ReaderPool(own=[OwnReader(read, "text/x-inner", (".in",))])
+            ReaderPool(own=[CustomReader(read, "text/x-inner", (".in",))])

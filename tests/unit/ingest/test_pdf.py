@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from made_documents import Words, assembled, pdf_of, scan_pdf
+from support.documents import Words, assembled, pdf_of, scan_pdf
 from twofold.domain.errors import InvalidInputError, ReadError
 from twofold.domain.types import Block, BlockKind
-from twofold.ingest.pdf import MOST_PAGES, Box, page_boxes, page_text, read_pdf
-from twofold.ingest.reading import Extract, Source
+from twofold.ingest.readers.pdf.reader import MAX_PAGES, Box, page_boxes, page_text, read_pdf
+from twofold.ingest.readers.types import Extract, Source
 
 LEFT = 72
 
@@ -39,7 +39,7 @@ def kind_of_refusal(data: bytes) -> str:
     with pytest.raises(ReadError) as caught:
         read(data)
     assert caught.value.message.startswith("file.pdf: ")
-    assert caught.value.remedy
+    assert caught.value.hint
     return caught.value.kind
 
 
@@ -223,11 +223,11 @@ def test_no_character_is_lost_or_made_up(found_words: Sequence[str], size: int) 
 
 
 def test_a_hundred_thousand_pages_are_refused_at_once() -> None:
-    kids = b" ".join([b"3 0 R"] * (2 * MOST_PAGES))
+    kids = b" ".join([b"3 0 R"] * (2 * MAX_PAGES))
     data = assembled(
         [
             b"<</Type/Catalog/Pages 2 0 R>>",
-            b"<</Type/Pages/Count %d/Kids[%b]>>" % (2 * MOST_PAGES, kids),
+            b"<</Type/Pages/Count %d/Kids[%b]>>" % (2 * MAX_PAGES, kids),
             b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>",
         ]
     )

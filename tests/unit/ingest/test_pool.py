@@ -11,14 +11,14 @@ import pytest
 from twofold.domain.errors import TwofoldError
 from twofold.domain.types import Document
 from twofold.ingest.pool import Failed, Outcome, ReaderPool
-from twofold.ingest.reading import DEFAULT_LIMITS, MEBIBYTE, Source
+from twofold.ingest.readers.types import DEFAULT_LIMITS, MEBIBYTE, Source
 
 FAULTS = """
 import json, os, signal, sys, time
 sys.path[:0] = json.loads(sys.argv[1])
 from twofold.domain.errors import ReadError
 from twofold.domain.types import Block, BlockKind
-from twofold.ingest.reading import Extract
+from twofold.ingest.readers.types import Extract
 from twofold.ingest.worker import serve
 
 def read(source):
@@ -106,7 +106,7 @@ def test_a_file_that_misbehaves_costs_itself_and_nothing_else(act: str, expected
     assert isinstance(after, Document)
     assert isinstance(failed, Failed)
     assert (before.text, failed.source, after.text) == ("good", f"1 {act}", "fine")
-    assert (failed.error.kind, says in failed.error.message, bool(failed.error.remedy)) == (expected, True, True)
+    assert (failed.error.kind, says in failed.error.message, bool(failed.error.hint)) == (expected, True, True)
     assert "secret" not in failed.error.message
 
 

@@ -8,11 +8,11 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from made_documents import pptx_sample, repacked
+from support.documents import pptx_sample, repacked
 from twofold.domain.errors import ReadError
 from twofold.domain.types import BlockKind
-from twofold.ingest.pptx import read_pptx
-from twofold.ingest.reading import Extract, Source
+from twofold.ingest.readers.office.pptx import read_pptx
+from twofold.ingest.readers.types import Extract, Source
 
 
 def read(data: bytes) -> Extract:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import ReadError
 from twofold.ingest import media_types as kinds
-from twofold.ingest.documents import content_hash, document_from
-from twofold.ingest.read import READERS, media_type_of, read, read_as
-from twofold.ingest.reading import Extract, Limits, Source, clean
+from twofold.ingest.document import content_hash, document_from
+from twofold.ingest.readers.registry import READERS, media_type_of, read, read_as
+from twofold.ingest.readers.types import Extract, Limits, Source, clean
 
 NOTEBOOK = {"cells": [{"cell_type": "markdown", "source": "# A"}, {"cell_type": "code", "source": "b", "outputs": []}]}
 SAMPLES = {
@@ -103,7 +103,7 @@ def test_what_gives_no_text_is_a_named_error_with_a_remedy(name: str, data: byte
     with pytest.raises(ReadError) as caught:
         read(Source(name, data))
 
-    assert (caught.value.kind, bool(caught.value.remedy)) == (kind, True)
+    assert (caught.value.kind, bool(caught.value.hint)) == (kind, True)
 
 
 def test_a_file_over_the_limit_is_refused() -> None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.types import BlockKind, Metadata
-from twofold.ingest.reading import Extract, Outline, TextBuilder, clean, clean_metadata
+from twofold.ingest.readers.types import Extract, Outline, TextBuilder, clean, clean_metadata
 
 ANY_TEXT = st.text(st.characters() | st.sampled_from("\r\n\0\t \ud800"), max_size=60)
 

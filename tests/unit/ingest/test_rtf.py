@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from made_documents import RTF_SAMPLE
+from support.documents import RTF_SAMPLE
 from twofold.domain.errors import ReadError
 from twofold.domain.types import BlockKind
-from twofold.ingest.reading import Extract, Source
-from twofold.ingest.rtf import read_rtf
+from twofold.ingest.readers.rtf import read_rtf
+from twofold.ingest.readers.types import Extract, Source
 
 
 def read(data: bytes) -> Extract:

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from made_documents import open_document_of, xlsx_of, xlsx_with
+from support.documents import open_document_of, xlsx_of, xlsx_with
 from twofold.domain.errors import ReadError
 from twofold.domain.types import BlockKind
 from twofold.ingest.archive import OLE_SIGNATURE
-from twofold.ingest.reading import Extract, Source
-from twofold.ingest.sheets import read_sheets
+from twofold.ingest.readers.office.sheets import read_sheets
+from twofold.ingest.readers.types import Extract, Source
 
 
 def read(data: bytes) -> Extract:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import ReadError
 from twofold.ingest import media_types as kinds
-from twofold.ingest.sniff import sniff, suffix_of
+from twofold.ingest.detect import detect, suffix_of
 
 
 def zipped(*names: str, mimetype: str = "") -> bytes:
@@ -73,7 +73,7 @@ CASES = (
 
 @pytest.mark.parametrize(("name", "data", "expected"), CASES)
 def test_the_media_type_follows_the_content_then_the_suffix(name: str, data: bytes, expected: str) -> None:
-    assert sniff(name, data) == expected
+    assert detect(name, data) == expected
 
 
 @pytest.mark.parametrize(
@@ -93,16 +93,16 @@ def test_the_media_type_follows_the_content_then_the_suffix(name: str, data: byt
 )
 def test_what_no_reader_takes_is_refused_with_a_remedy(data: bytes, kind: str) -> None:
     with pytest.raises(ReadError) as caught:
-        sniff("file.doc", data)
+        detect("file.doc", data)
 
     assert caught.value.kind == kind
-    assert caught.value.remedy
+    assert caught.value.hint
 
 
 @given(st.text(), st.binary(max_size=300))
 def test_any_bytes_under_any_name_give_a_type_or_a_read_error(name: str, data: bytes) -> None:
     try:
-        assert "/" in sniff(name, data)
+        assert "/" in detect(name, data)
     except ReadError as error:
         assert error.kind in ("unsupported", "malformed", "encrypted")  # noqa: PT017 either is fine
 

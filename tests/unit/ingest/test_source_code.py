@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.ingest.reading import Extract, Source, clean
-from twofold.ingest.source_code import read_code, read_python
+from twofold.ingest.readers.source_code import read_code, read_python
+from twofold.ingest.readers.types import Extract, Source, clean
 
 
 def shown(extract: Extract) -> list[tuple[str, tuple[str, ...], str]]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from twofold.ingest.reading import Source
-from twofold.ingest.subtitles import clock, read_subtitles
+from twofold.ingest.readers.subtitles import clock, read_subtitles
+from twofold.ingest.readers.types import Source
 
 
 def test_cues_are_joined_to_half_minutes_at_the_time_of_the_first() -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.ingest.reading import Source
-from twofold.ingest.rows import render_row
-from twofold.ingest.tables import find_delimiter, read_csv, read_tsv
+from twofold.ingest.readers.office.rows import render_row
+from twofold.ingest.readers.office.tables import find_delimiter, read_csv, read_tsv
+from twofold.ingest.readers.types import Source
 
 
 @pytest.mark.parametrize(

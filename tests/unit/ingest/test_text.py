@@ -5,9 +5,9 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.ingest.reading import Extract, Source, clean
-from twofold.ingest.text import read_asciidoc, read_latex, read_rest, read_text
-from twofold.ingest.verbatim import lines_of, paragraph_spans, trim_span
+from twofold.ingest.readers.text import read_asciidoc, read_latex, read_rest, read_text
+from twofold.ingest.readers.text_blocks import lines_of, paragraph_spans, trim_span
+from twofold.ingest.readers.types import Extract, Source, clean
 
 
 def shown(extract: Extract) -> list[tuple[str, str, tuple[str, ...]]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from twofold.domain.errors import NotFoundError, ReadError
-from twofold.ingest.reading import DEFAULT_LIMITS
+from twofold.ingest.readers.types import DEFAULT_LIMITS
 from twofold.ingest.walk import Found, Skipped, load, source_name, walk
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import ReadError
 from twofold.domain.types import BlockKind
-from twofold.ingest.reading import Extract, Limits, Source, TextBuilder
-from twofold.ingest.wire import LENGTHS, WireError, pack_error, pack_extract, pack_source, unpack_reply, unpack_source
+from twofold.ingest.ipc import LENGTHS, WireError, pack_error, pack_extract, pack_source, unpack_reply, unpack_source
+from twofold.ingest.readers.types import Extract, Limits, Source, TextBuilder
 
 WORDS = st.text(max_size=12)
 SCALARS = st.text(max_size=5) | st.integers(-(1 << 63), (1 << 63) - 1) | st.booleans() | st.floats(allow_nan=False)
@@ -50,7 +50,7 @@ def test_an_error_arrives_with_kind_and_remedy() -> None:
     reply = unpack_reply(*parts(pack_error(ReadError("no", "do", "limit"), last=True)))
 
     assert reply.error is not None
-    assert (reply.error.message, reply.error.remedy, reply.error.kind, reply.last) == ("no", "do", "limit", True)
+    assert (reply.error.message, reply.error.hint, reply.error.kind, reply.last) == ("no", "do", "limit", True)
 
 
 def test_a_source_arrives_with_its_limits() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors
-from twofold.models.batching import Gathering, length_sorted
+from twofold.models.embedders.batching import Gathering, length_sorted
 
 
 def lengths_of(texts: Sequence[str]) -> Vectors:

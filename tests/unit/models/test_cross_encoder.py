@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import tiny_model
+from support import tiny_model
 from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.ports import Scale
-from twofold.models.catalogue import MS_MARCO
-from twofold.models.cross_encoder import MOST_PAIRS, CrossEncoder
-from twofold.models.entries import ModelEntry, Task
-from twofold.models.files import folder_of, is_present
+from twofold.models.catalog.entries import MS_MARCO
+from twofold.models.catalog.files import folder_of, is_present
+from twofold.models.catalog.types import ModelEntry, Task
+from twofold.models.rerankers.cross_encoder import MAX_PAIRS, CrossEncoder
 
 CAT = tiny_model.WORDS.index("cat")
 CLS, SEP = 2, 3
@@ -51,7 +51,7 @@ def test_few_pairs_of_like_length_run_together(tmp_path: Path) -> None:
     tiny(tmp_path, model).score("dog", ["cat " * length for length in (20, 1, 9, 20, 2, 10, 1, 21, 3, 11, 1)])
 
     sizes = [numbers.shape for numbers, _, _ in model.given]
-    assert [rows for rows, _ in sizes] == [MOST_PAIRS, MOST_PAIRS, 1]
+    assert [rows for rows, _ in sizes] == [MAX_PAIRS, MAX_PAIRS, 1]
     assert [width for _, width in sizes] == sorted(width for _, width in sizes)
     assert sizes[0][1] == 8
 

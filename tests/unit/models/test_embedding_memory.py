@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.types import Vectors
-from twofold.models.embedding_memory import RememberingEmbedder
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.caching import CachingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 
 TEXTS = st.lists(
     st.sampled_from(["", " ", "a", "A", "undo", "undo ", "\ud800", "e\u0301", "\u00e9", "x" * 5_000]), max_size=8
@@ -21,7 +21,7 @@ TEXTS = st.lists(
 @given(st.lists(TEXTS, max_size=6), st.integers(1, 5))
 def test_it_gives_what_the_model_gives(calls: list[list[str]], size: int) -> None:
     model = HashingEmbedder(16)
-    embedder = RememberingEmbedder(model, size)
+    embedder = CachingEmbedder(model, size)
 
     assert embedder.identity == model.identity
     for texts in calls:
@@ -33,7 +33,7 @@ def test_it_gives_what_the_model_gives(calls: list[list[str]], size: int) -> Non
 
 
 def test_what_is_given_out_may_be_written_to() -> None:
-    embedder = RememberingEmbedder(HashingEmbedder(16))
+    embedder = CachingEmbedder(HashingEmbedder(16))
     first = embedder.embed_queries(["undo"])
     expected = first.copy()
     first[:] = 0.0
@@ -44,7 +44,7 @@ def test_what_is_given_out_may_be_written_to() -> None:
 
 def test_many_threads_get_their_own_vectors() -> None:
     model = HashingEmbedder(16)
-    embedder = RememberingEmbedder(model, 8)
+    embedder = CachingEmbedder(model, 8)
     texts = [f"question {number}" for number in range(24)]
 
     def work(turn: int) -> None:
@@ -63,7 +63,7 @@ class Failing(HashingEmbedder):
 
 
 def test_a_failure_is_raised_and_leaves_nothing_behind() -> None:
-    embedder = RememberingEmbedder(Failing(16))
+    embedder = CachingEmbedder(Failing(16))
     embedder.embed_queries(["good"])
     for _ in range(2):
         with pytest.raises(ModelError, match="broken"):
@@ -85,7 +85,7 @@ def test_closing_forgets_and_closes_the_model() -> None:
             return super().embed_queries(texts)
 
     model = Closing(16)
-    embedder = RememberingEmbedder(model)
+    embedder = CachingEmbedder(model)
     embedder.embed_queries(["undo"])
     embedder.close()
 
@@ -96,4 +96,4 @@ def test_closing_forgets_and_closes_the_model() -> None:
 
 def test_room_for_nothing_is_refused() -> None:
     with pytest.raises(InvalidInputError):
-        RememberingEmbedder(HashingEmbedder(16), 0)
+        CachingEmbedder(HashingEmbedder(16), 0)

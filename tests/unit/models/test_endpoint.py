@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from serving import Answered, Asked, embeddings, embeddings_of, serving
+from support.http_server import Answered, Asked, embeddings, embeddings_of, serving
 from twofold.domain.errors import InvalidInputError, ModelError
-from twofold.models.endpoint import BATCH, Endpoint, EndpointEmbedder, open_endpoint
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.endpoint import BATCH, Endpoint, EndpointEmbedder, open_endpoint
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.models.http import Timeouts, read_at_most
 
 KEY = "sk-very-secret"
@@ -73,7 +73,7 @@ def test_a_refusal_is_told_with_its_remedy(status: int) -> None:
 
     assert asked_for == ["/v1/embeddings"]
     assert "sensitive" not in str(caught.value)
-    assert caught.value.remedy
+    assert caught.value.hint
 
 
 def item(index: int, embedding: object) -> dict[str, object]:

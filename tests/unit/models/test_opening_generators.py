@@ -6,10 +6,10 @@ import pytest
 
 from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.generators import Generator, GeneratorIdentity, Message
-from twofold.models.catalogue import entry_named
-from twofold.models.entries import Task
-from twofold.models.open_models import OpenModels
-from twofold.models.opening_generators import (
+from twofold.factory import OpenModels
+from twofold.models.catalog.entries import entry_named
+from twofold.models.catalog.types import Task
+from twofold.models.generators.factory import (
     DEFAULT_LOCAL,
     OLLAMA_ADDRESS,
     OPENAI_ADDRESS,
@@ -43,7 +43,7 @@ def test_short_names_stand_for_addresses() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "/smollm2-135m", "/qwen2.5-coder-0.5b&context=2048&threads=2"])
-def test_a_local_name_opens_a_model_of_the_catalogue_without_loading_it(tmp_path: Path, name: str) -> None:
+def test_a_local_name_opens_a_model_of_the_catalog_without_loading_it(tmp_path: Path, name: str) -> None:
     made = open_generator(f"local{name}", cache=tmp_path, offline=True)
 
     assert made is not None
@@ -71,7 +71,7 @@ def test_an_unknown_name_lists_the_known_ones(tmp_path: Path, spec: str) -> None
         "http://host/v1#m&dimensions=3",
         "local&threads=0",
         "local&context=999999",
-        "local&colour=red",
+        "local&color=red",
     ],
 )
 def test_what_cannot_be_read_is_refused(tmp_path: Path, spec: str) -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.ports import Reranker, Scale
-from twofold.models import scales
-from twofold.models.catalogue import MS_MARCO
-from twofold.models.open_models import OpenRerankers
-from twofold.models.opening_rerankers import open_reranker, rerank_endpoint_of
-from twofold.models.word_overlap import WordOverlap
+from twofold.factory import OpenRerankers
+from twofold.models import score_scale
+from twofold.models.catalog.entries import MS_MARCO
+from twofold.models.rerankers.factory import open_reranker, rerank_endpoint_of
+from twofold.models.rerankers.word_overlap import WordOverlap
 
 
 def test_none_is_none_and_words_need_nothing(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_none_is_none_and_words_need_nothing(tmp_path: Path) -> None:
     assert isinstance(open_reranker("word-overlap", cache=tmp_path), WordOverlap)
 
 
-def test_a_model_of_the_catalogue_is_missed_when_it_is_needed(tmp_path: Path) -> None:
+def test_a_model_of_the_catalog_is_missed_when_it_is_needed(tmp_path: Path) -> None:
     made = open_reranker(MS_MARCO.name, cache=tmp_path, max_tokens=128, offline=True)
 
     assert made is not None
@@ -59,7 +59,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, spec: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         open_reranker(spec, cache=tmp_path)
 
-    assert caught.value.remedy
+    assert caught.value.hint
     assert "password@" not in str(caught.value)
 
 
@@ -90,6 +90,6 @@ def test_each_reranker_is_made_once() -> None:
 
 
 def test_the_worked_numbers_hold() -> None:
-    outcome = doctest.testmod(scales)
+    outcome = doctest.testmod(score_scale)
 
     assert (outcome.failed, outcome.attempted) == (0, 2)

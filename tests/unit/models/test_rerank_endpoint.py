@@ -6,12 +6,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from serving import Answered, Asked, reranking, serving
+from support.http_server import Answered, Asked, reranking, serving
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import Scale
 from twofold.models.http import Timeouts
-from twofold.models.rerank_endpoint import EndpointReranker, RerankEndpoint
-from twofold.models.word_overlap import WordOverlap
+from twofold.models.rerankers.rerank_endpoint import EndpointReranker, RerankEndpoint
+from twofold.models.rerankers.word_overlap import WordOverlap
 
 KEY = "sk-very-secret"
 
@@ -67,7 +67,7 @@ def test_a_refusal_is_told_without_its_body_and_without_the_key(status: int) -> 
     assert asked_for == ["/v1/rerank"]
     assert "sensitive" not in str(caught.value)
     assert KEY not in str(caught.value)
-    assert caught.value.remedy
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import tiny_model
+from support import tiny_model
 from twofold.domain.errors import ModelError
-from twofold.models.entries import ModelEntry, Pooling
-from twofold.models.onnxruntime import load_session, open_onnxruntime
-from twofold.models.transformer import TransformerEmbedder
-from twofold.models.unit import pool, unit_rows
-from twofold.pipeline.prepare import count_truncated
+from twofold.indexing.prepare import count_truncated
+from twofold.models.catalog.types import ModelEntry, Pooling
+from twofold.models.embedders.batching import pool, unit_rows
+from twofold.models.embedders.onnxruntime import load_session, open_onnxruntime
+from twofold.models.embedders.transformer import TransformerEmbedder
 
 CONTENTS = tiny_model.contents()
 ENTRY = tiny_model.entry(dict.fromkeys(CONTENTS, ()), CONTENTS)
@@ -117,7 +117,7 @@ def test_a_closed_embedder_is_closed(folder: Path) -> None:
     assert embedder.identity.name == "tiny"
 
 
-def test_onnxruntime_runs_quantised_texts_one_by_one(folder: Path) -> None:
+def test_onnxruntime_runs_quantized_texts_one_by_one(folder: Path) -> None:
     embedder = open_onnxruntime(ENTRY, folder)
     texts = ["the cat", "a dog ran", "mat", "the the the dog"]
 

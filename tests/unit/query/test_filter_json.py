@@ -5,9 +5,9 @@ import json
 import pytest
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import And, Filter, Floor, Not, Op, Or, Test
+from twofold.domain.filters import And, Condition, Filter, Floor, Not, Operator, Or
 from twofold.query.filter_json import filter_from_json, parse_json_filter
-from twofold.query.limits import LONGEST_FILTER
+from twofold.query.parse import MAX_FILTER_LENGTH
 
 YEAR = {"field": "year", "op": ">=", "value": 2020}
 
@@ -15,18 +15,24 @@ YEAR = {"field": "year", "op": ">=", "value": 2020}
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (YEAR, Test("year", Op.GE, 2020)),
-        ({"and": [YEAR]}, And((Test("year", Op.GE, 2020),))),
+        (YEAR, Condition("year", Operator.GE, 2020)),
+        ({"and": [YEAR]}, And((Condition("year", Operator.GE, 2020),))),
         ({"or": []}, Or()),
         ({"not": {"and": []}}, Not(And())),
-        ({"field": "a", "op": "!=", "value": True}, Not(Test("a", Op.EQ, True))),
-        ({"field": "a", "op": "in", "value": ["x", 1]}, Or((Test("a", Op.EQ, "x"), Test("a", Op.EQ, 1)))),
-        ({"field": "a", "op": "exists"}, Test("a", Op.EXISTS)),
-        ({"field": "a", "op": "prefix", "value": "x"}, Test("a", Op.PREFIX, "x")),
-        ({"path_contains": "/x"}, Or((Test("source", Op.CONTAINS, "/x"), Test("path", Op.CONTAINS, "/x")))),
-        ({"min_entity_density": 0.2}, Floor("entity_density", Op.GE, 0.2)),
+        ({"field": "a", "op": "!=", "value": True}, Not(Condition("a", Operator.EQ, True))),
+        (
+            {"field": "a", "op": "in", "value": ["x", 1]},
+            Or((Condition("a", Operator.EQ, "x"), Condition("a", Operator.EQ, 1))),
+        ),
+        ({"field": "a", "op": "exists"}, Condition("a", Operator.EXISTS)),
+        ({"field": "a", "op": "prefix", "value": "x"}, Condition("a", Operator.PREFIX, "x")),
+        (
+            {"path_contains": "/x"},
+            Or((Condition("source", Operator.CONTAINS, "/x"), Condition("path", Operator.CONTAINS, "/x"))),
+        ),
+        ({"min_entity_density": 0.2}, Floor("entity_density", Operator.GE, 0.2)),
         ({"repository": "r", "source_type_in": ["web"]},
-         And((Test("repository", Op.EQ, "r"), Test("source_type", Op.EQ, "web")))),
+         And((Condition("repository", Operator.EQ, "r"), Condition("source_type", Operator.EQ, "web")))),
     ],
 )  # fmt: skip
 def test_a_json_value_is_this_tree(value: object, expected: Filter) -> None:
@@ -71,12 +77,12 @@ def test_a_json_value_is_this_tree(value: object, expected: Filter) -> None:
         "[" * 30_000,
         '{"not": ' * 5_000 + YEAR.__repr__().replace("'", '"') + "}" * 5_000,
         '{"and": [' + ", ".join([json.dumps(YEAR)] * 1_100) + "]}",
-        " " * (LONGEST_FILTER + 1),
+        " " * (MAX_FILTER_LENGTH + 1),
     ],
 )
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         parse_json_filter(text)
 
-    assert caught.value.remedy
+    assert caught.value.hint
     assert len(str(caught.value)) < 300

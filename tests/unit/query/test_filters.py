@@ -5,13 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import And, Filter, Not, Op, Or, Test, fields_of, matches
+from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or, fields_of, matches
 from twofold.domain.types import Document, MetadataValue, Scalar
-from twofold.query.filters import ALIASES, KEYWORDS, parse_filter
-from twofold.query.limits import DEEPEST, LONGEST_FILTER, MOST_TESTS, checked
-from twofold.query.render import render
+from twofold.query.filter_syntax import ALIASES, KEYWORDS, parse_filter, render
+from twofold.query.parse import MAX_DEPTH, MAX_FILTER_LENGTH, MAX_TESTS, checked
 
-A, B, C = (Test(name, Op.EXISTS) for name in "abc")
+A, B, C = (Condition(name, Operator.EXISTS) for name in "abc")
 
 
 @pytest.mark.parametrize(
@@ -30,40 +29,43 @@ A, B, C = (Test(name, Op.EXISTS) for name in "abc")
         ("((a))", A),
         ("()", And()),
         ("a in []", Or()),
-        ("a in [x]", Test("a", Op.EQ, "x")),
-        ("a in [\".sql\", New York, 'x,y']", Or(tuple(Test("a", Op.EQ, one) for one in (".sql", "New York", "x,y")))),
-        ("a not in [x, y]", Not(Or((Test("a", Op.EQ, "x"), Test("a", Op.EQ, "y"))))),
-        ('a == "5"', Test("a", Op.EQ, "5")),
-        ("a is 5", Test("a", Op.EQ, 5)),
-        ("a is -5.5e1", Test("a", Op.EQ, -55.0)),
-        ("a is true", Test("a", Op.EQ, True)),
-        ("a = 5", Or((Test("a", Op.EQ, 5), Test("a", Op.EQ, "5")))),
-        ("a = +5", Test("a", Op.EQ, 5)),
-        ("a in [-5]", Test("a", Op.EQ, -5)),
-        ("a != 5", Not(Or((Test("a", Op.EQ, 5), Test("a", Op.EQ, "5"))))),
-        ("a == false", Or((Test("a", Op.EQ, False), Test("a", Op.EQ, "false")))),
-        ("a > 5", Test("a", Op.GT, 5)),
-        ("a >= 2020", Or((Test("a", Op.GE, 2020), Test("a", Op.GE, "2020")))),
-        ("a <= 2020", Or((Test("a", Op.LE, 2020), Test("a", Op.LT, "2021")))),
-        ("a >= +2020", Test("a", Op.GE, 2020)),
-        ("a < plan b", Test("a", Op.LT, "plan b")),
-        ("a >= 2025-01-31", Test("a", Op.GE, "2025-01-31")),
-        ("a <= 2025-01-31", Test("a", Op.LT, "2025-02-01")),
-        ("a > 2024-02-28", Test("a", Op.GE, "2024-02-29")),
-        ("a < 2025-12", Test("a", Op.LT, "2025-12")),
-        ("a <= 2025-12", Test("a", Op.LT, "2026-01")),
-        ("a == 2025-12-31", Test("a", Op.PREFIX, "2025-12-31")),
-        ("a <= 9999-12-31", Test("a", Op.LT, "9999-12-32")),
-        ('a <= "2025-01-31"', Test("a", Op.LE, "2025-01-31")),
-        ("a starts with docs/", Test("a", Op.PREFIX, "docs/")),
-        ("a not contains 5", Not(Test("a", Op.CONTAINS, "5"))),
-        ("a~=don't panic", Test("a", Op.CONTAINS, "don't panic")),
-        (r'a == "say \"C:\dir\\\""', Test("a", Op.EQ, 'say "C:\\dir\\"')),
-        ('"in" == x', Test("in", Op.EQ, "x")),
-        ("path ^= docs/", Test("source", Op.PREFIX, "docs/")),
-        ('"path" exists', Test("path", Op.EXISTS)),
-        ("file_type == .md", Test("type", Op.EQ, ".md")),
-        ("Größe:m > 3\n\tand b", And((Test("Größe:m", Op.GT, 3), B))),
+        ("a in [x]", Condition("a", Operator.EQ, "x")),
+        (
+            "a in [\".sql\", New York, 'x,y']",
+            Or(tuple(Condition("a", Operator.EQ, one) for one in (".sql", "New York", "x,y"))),
+        ),
+        ("a not in [x, y]", Not(Or((Condition("a", Operator.EQ, "x"), Condition("a", Operator.EQ, "y"))))),
+        ('a == "5"', Condition("a", Operator.EQ, "5")),
+        ("a is 5", Condition("a", Operator.EQ, 5)),
+        ("a is -5.5e1", Condition("a", Operator.EQ, -55.0)),
+        ("a is true", Condition("a", Operator.EQ, True)),
+        ("a = 5", Or((Condition("a", Operator.EQ, 5), Condition("a", Operator.EQ, "5")))),
+        ("a = +5", Condition("a", Operator.EQ, 5)),
+        ("a in [-5]", Condition("a", Operator.EQ, -5)),
+        ("a != 5", Not(Or((Condition("a", Operator.EQ, 5), Condition("a", Operator.EQ, "5"))))),
+        ("a == false", Or((Condition("a", Operator.EQ, False), Condition("a", Operator.EQ, "false")))),
+        ("a > 5", Condition("a", Operator.GT, 5)),
+        ("a >= 2020", Or((Condition("a", Operator.GE, 2020), Condition("a", Operator.GE, "2020")))),
+        ("a <= 2020", Or((Condition("a", Operator.LE, 2020), Condition("a", Operator.LT, "2021")))),
+        ("a >= +2020", Condition("a", Operator.GE, 2020)),
+        ("a < plan b", Condition("a", Operator.LT, "plan b")),
+        ("a >= 2025-01-31", Condition("a", Operator.GE, "2025-01-31")),
+        ("a <= 2025-01-31", Condition("a", Operator.LT, "2025-02-01")),
+        ("a > 2024-02-28", Condition("a", Operator.GE, "2024-02-29")),
+        ("a < 2025-12", Condition("a", Operator.LT, "2025-12")),
+        ("a <= 2025-12", Condition("a", Operator.LT, "2026-01")),
+        ("a == 2025-12-31", Condition("a", Operator.PREFIX, "2025-12-31")),
+        ("a <= 9999-12-31", Condition("a", Operator.LT, "9999-12-32")),
+        ('a <= "2025-01-31"', Condition("a", Operator.LE, "2025-01-31")),
+        ("a starts with docs/", Condition("a", Operator.PREFIX, "docs/")),
+        ("a not contains 5", Not(Condition("a", Operator.CONTAINS, "5"))),
+        ("a~=don't panic", Condition("a", Operator.CONTAINS, "don't panic")),
+        (r'a == "say \"C:\dir\\\""', Condition("a", Operator.EQ, 'say "C:\\dir\\"')),
+        ('"in" == x', Condition("in", Operator.EQ, "x")),
+        ("path ^= docs/", Condition("source", Operator.PREFIX, "docs/")),
+        ('"path" exists', Condition("path", Operator.EXISTS)),
+        ("file_type == .md", Condition("type", Operator.EQ, ".md")),
+        ("Größe:m > 3\n\tand b", And((Condition("Größe:m", Operator.GT, 3), B))),
     ],
 )
 def test_what_is_written_is_this_tree(text: str, expected: Filter) -> None:
@@ -95,7 +97,7 @@ def test_what_cannot_be_read_is_refused_with_its_place(text: str, place: int) ->
     with pytest.raises(InvalidInputError, match=rf"character {place}, ") as caught:
         parse_filter(text)
 
-    assert caught.value.remedy
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["a > 2025-02-30", "a = 2025-13", "a = 1e999", "a = " + "9" * 5000])
@@ -114,9 +116,11 @@ VALUE = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
 )
 LEAF = st.one_of(
-    st.builds(Test, FIELD, st.sampled_from([Op.EQ, Op.LT, Op.LE, Op.GT, Op.GE]), VALUE),
-    st.builds(Test, FIELD, st.sampled_from([Op.PREFIX, Op.CONTAINS]), st.text(max_size=8)),
-    st.builds(Test, FIELD, st.just(Op.EXISTS)),
+    st.builds(
+        Condition, FIELD, st.sampled_from([Operator.EQ, Operator.LT, Operator.LE, Operator.GT, Operator.GE]), VALUE
+    ),
+    st.builds(Condition, FIELD, st.sampled_from([Operator.PREFIX, Operator.CONTAINS]), st.text(max_size=8)),
+    st.builds(Condition, FIELD, st.just(Operator.EXISTS)),
     st.sampled_from([And(), Or()]),
 )
 
@@ -138,9 +142,9 @@ def test_a_list_of_one_is_written_as_its_part() -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_what_the_language_cannot_say_is_refused(value: Scalar) -> None:
     with pytest.raises(InvalidInputError):
-        render(Test("a", Op.LT, value))
+        render(Condition("a", Operator.LT, value))
     with pytest.raises(InvalidInputError):
-        render(Test("a", Op.CONTAINS, 5))
+        render(Condition("a", Operator.CONTAINS, 5))
 
 
 @given(st.text(alphabet="ab()[]'\"\\=<>!~^,. 0-tiorndexs\x00\ud800", max_size=60))
@@ -148,7 +152,7 @@ def test_any_text_is_a_filter_or_a_refusal(text: str) -> None:
     try:
         condition = parse_filter(text)
     except InvalidInputError as error:
-        said = error.remedy
+        said = error.hint
     else:
         said = render(condition)
         assert parse_filter(said) == condition
@@ -160,14 +164,14 @@ def test_any_text_is_a_filter_or_a_refusal(text: str) -> None:
     "text",
     [
         "x" * 1_000_000,
-        "(" * (LONGEST_FILTER // 2) + ")" * (LONGEST_FILTER // 2),
-        "not " * (LONGEST_FILTER // 4),
-        "a and " * (LONGEST_FILTER // 6 - 1) + "a",
-        "a in [" + "1," * (LONGEST_FILTER // 2 - 8) + "1]",
-        'a = "' + "\\" * (LONGEST_FILTER - 6),
-        "a = '" + '\\"' * (LONGEST_FILTER // 2 - 6),
-        "a = " + "( " * (LONGEST_FILTER // 2 - 4) + ")",
-        " " * LONGEST_FILTER,
+        "(" * (MAX_FILTER_LENGTH // 2) + ")" * (MAX_FILTER_LENGTH // 2),
+        "not " * (MAX_FILTER_LENGTH // 4),
+        "a and " * (MAX_FILTER_LENGTH // 6 - 1) + "a",
+        "a in [" + "1," * (MAX_FILTER_LENGTH // 2 - 8) + "1]",
+        'a = "' + "\\" * (MAX_FILTER_LENGTH - 6),
+        "a = '" + '\\"' * (MAX_FILTER_LENGTH // 2 - 6),
+        "a = " + "( " * (MAX_FILTER_LENGTH // 2 - 4) + ")",
+        " " * MAX_FILTER_LENGTH,
     ],
     ids=["long", "parentheses", "not", "and", "list", "backslashes", "quotes", "bare", "space"],
 )
@@ -180,10 +184,15 @@ def test_evil_texts_end_in_a_refusal(text: str) -> None:
 
 def test_a_filter_has_its_limits_whoever_made_it() -> None:
     deep: Filter = A
-    for _ in range(DEEPEST - 1):
+    for _ in range(MAX_DEPTH - 1):
         deep = Not(deep)
     assert parse_filter(render(checked(deep))) == deep
-    for large in (Not(deep), And((A,) * (MOST_TESTS + 1)), Or((And(),) * 5_000), Test("a", Op.EQ, "x" * 20_000)):
+    for large in (
+        Not(deep),
+        And((A,) * (MAX_TESTS + 1)),
+        Or((And(),) * 5_000),
+        Condition("a", Operator.EQ, "x" * 20_000),
+    ):
         with pytest.raises(InvalidInputError):
             checked(large)
 

@@ -1,8 +1,8 @@
 """Two ways to put a conversation beside a question without a model."""
 
-from twofold.pipeline.rewrite_plan import RewritePlan
-from twofold.pipeline.rewriting import Wording, rewrite
 from twofold.query.history import LAST_FIVE, LAST_THREE, Memory, Turn, prepend_turns, question_with_history
+from twofold.search.expand import GeneratedQuery, expand_query
+from twofold.search.plan import QueryExpansionPlan
 
 LONG = "It moves HEAD. " * 20
 HISTORY = [
@@ -37,10 +37,10 @@ def test_item_67_the_last_three_entries_stand_before_the_question() -> None:
 
 
 def test_item_67_is_what_a_search_is_rewritten_to_without_a_model() -> None:
-    found = rewrite("and undo it?", HISTORY, RewritePlan(follow_up="prepend", memory=LAST_THREE), None)
+    found = expand_query("and undo it?", HISTORY, QueryExpansionPlan(follow_up="prepend", memory=LAST_THREE), None)
     expected = question_with_history("and undo it?", HISTORY)
 
-    assert found.wordings == (Wording("and undo it?", "original"), Wording(expected, "follow_up"))
+    assert found.queries == (GeneratedQuery("and undo it?", "original"), GeneratedQuery(expected, "follow_up"))
     assert found.question == expected
     assert found.degraded == ()
 
@@ -57,7 +57,7 @@ def test_c14_both_readings_are_two_values_of_the_same_settings() -> None:
 
 def test_a_conversation_of_megabytes_leaves_the_question_at_the_end() -> None:
     history = [Turn("assistant", "x" * 1_000_000)]
-    found = rewrite("and undo it?", history, RewritePlan(follow_up="prepend"), None)
+    found = expand_query("and undo it?", history, QueryExpansionPlan(follow_up="prepend"), None)
 
     assert len(found.question) <= 8_000
     assert found.question.endswith("\n\nCurrent question: and undo it?")

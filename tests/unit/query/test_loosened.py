@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.domain.filters import EVERYTHING
-from twofold.lexical.analyze import analyser_for
-from twofold.lexical.normal import fold
+from twofold.domain.filters import MATCH_ALL
 from twofold.query.parse import Analysis, ParsedQuery, loosened, parse
+from twofold.text.analyzer import analyzer_for
+from twofold.text.unicode_normalization import fold
 
 PIECES = st.sampled_from(
     [
@@ -24,7 +24,7 @@ PIECES = st.sampled_from(
 
 
 def read(text: str) -> ParsedQuery:
-    made = analyser_for("english")
+    made = analyzer_for("english")
     return parse(text, Analysis(fold, made.query, made.phrase_terms, made.clause_terms))
 
 
@@ -33,11 +33,11 @@ def test_with_every_operator_taken_back_nothing_binds(pieces: list[str]) -> None
     question = " ".join(["undo", *pieces])
     parsed, given_back = read(question), loosened(question)
 
-    bound = len(parsed.required) + len(parsed.excluded) + (parsed.filter != EVERYTHING)
+    bound = len(parsed.required) + len(parsed.excluded) + (parsed.filter != MATCH_ALL)
     assert bool(given_back) == bool(bound)
     if given_back:
         free = read(given_back[-1])
-        assert (free.required, free.excluded, free.filter) == ((), (), EVERYTHING)
+        assert (free.required, free.excluded, free.filter) == ((), (), MATCH_ALL)
         assert free.terms == parsed.terms
     for one in given_back:
         assert "".join(read(one).words.split()) == "".join(parsed.words.split())

@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import EVERYTHING, And, Filter, Not, Op, Or, Test, matches
+from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not, Operator, Or, matches
 from twofold.domain.types import MetadataValue
-from twofold.lexical.analyze import analyser_for
-from twofold.lexical.normal import fold
 from twofold.query.operators import all_of
 from twofold.query.parse import Analysis, ParsedQuery, parse
+from twofold.text.analyzer import analyzer_for
+from twofold.text.unicode_normalization import fold
 
-ENGLISH = analyser_for("english")
-SQL = Test("type", Op.EQ, ".sql")
+ENGLISH = analyzer_for("english")
+SQL = Condition("type", Operator.EQ, ".sql")
 FIELDS: dict[str, MetadataValue] = {
     "source": "repo/models/staging/orders.sql",
     "title": "Annual Report of Orders",
@@ -32,7 +32,7 @@ def test_a_type_is_asked_for(said: str) -> None:
 
 
 def test_a_type_without_its_dot_may_be_a_suffix_or_a_word_of_the_metadata() -> None:
-    expected = Or((SQL, Test("type", Op.EQ, "sql"), Test("type", Op.EQ, ".md")))
+    expected = Or((SQL, Condition("type", Operator.EQ, "sql"), Condition("type", Operator.EQ, ".md")))
     assert parsed("joins type:sql,.md").filter == expected
 
 
@@ -42,12 +42,17 @@ def test_a_question_with_operators_keeps_its_words_its_clauses_and_its_original(
 
     assert found.original == text
     assert found.words == "Orders left join key"
-    assert found.normalised == "orders left join key draft"
+    assert found.normalized == "orders left join key draft"
     assert found.filter == And(
         (
             SQL,
-            Not(Test("source", Op.CONTAINS, "old")),
-            Or((Test("modified", Op.GE, "2025-01-01"), Test("last_modified", Op.GE, "2025-01-01"))),
+            Not(Condition("source", Operator.CONTAINS, "old")),
+            Or(
+                (
+                    Condition("modified", Operator.GE, "2025-01-01"),
+                    Condition("last_modified", Operator.GE, "2025-01-01"),
+                )
+            ),
         )
     )
     assert (len(found.required), len(found.excluded)) == (2, 1)
@@ -77,7 +82,7 @@ def test_a_question_with_operators_keeps_its_words_its_clauses_and_its_original(
 def test_these_let_the_document_through(said: str) -> None:
     found = parsed(f"word {said}")
 
-    assert found.filter != EVERYTHING
+    assert found.filter != MATCH_ALL
     assert found.words == "word"
     assert matches(found.filter, FIELDS)
     assert not matches(parsed(f"word {said[1:] if said[0] == '-' else '-' + said}").filter, FIELDS)
@@ -105,7 +110,7 @@ def test_these_let_the_document_through(said: str) -> None:
     ],
 )
 def test_what_only_looks_like_an_operator_is_a_word(text: str) -> None:
-    assert parsed(text).filter == EVERYTHING
+    assert parsed(text).filter == MATCH_ALL
     assert parsed(text).words == text.replace('"', "")
 
 
@@ -141,7 +146,7 @@ def test_any_text_is_a_question_or_a_refusal(text: str) -> None:
     try:
         found = parsed(text)
     except InvalidInputError as error:
-        said = error.remedy
+        said = error.hint
     else:
         said = found.words.strip()
 
@@ -149,11 +154,11 @@ def test_any_text_is_a_question_or_a_refusal(text: str) -> None:
 
 
 def test_filters_are_joined_without_what_lets_everything_through() -> None:
-    one, other = Test("a", Op.EXISTS), Test("b", Op.EXISTS)
+    one, other = Condition("a", Operator.EXISTS), Condition("b", Operator.EXISTS)
     cases: list[tuple[tuple[Filter, ...], Filter]] = [
-        ((), EVERYTHING),
-        ((EVERYTHING, EVERYTHING), EVERYTHING),
-        ((EVERYTHING, one), one),
+        ((), MATCH_ALL),
+        ((MATCH_ALL, MATCH_ALL), MATCH_ALL),
+        ((MATCH_ALL, one), one),
         ((one, other), And((one, other))),
     ]
     for given_filters, expected in cases:

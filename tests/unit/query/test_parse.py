@@ -1,24 +1,23 @@
 import pytest
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.types import LONGEST_QUESTION, Clause
-from twofold.lexical.analyze import analyser_for
-from twofold.lexical.normal import fold
-from twofold.query.normalise import normalise
-from twofold.query.parse import Analysis, ParsedQuery, parse
+from twofold.domain.types import MAX_QUESTION_LENGTH, Clause
+from twofold.query.parse import Analysis, ParsedQuery, normalize, parse
+from twofold.text.analyzer import analyzer_for
+from twofold.text.unicode_normalization import fold
 
 
 def parsed(text: str, spec: str = "english") -> ParsedQuery:
-    analyser = analyser_for(spec)
-    return parse(text, Analysis(fold, analyser.query, analyser.phrase_terms, analyser.clause_terms))
+    analyzer = analyzer_for(spec)
+    return parse(text, Analysis(fold, analyzer.query, analyzer.phrase_terms, analyzer.clause_terms))
 
 
-def test_checklist_12_a_question_is_normalised_and_its_original_kept() -> None:
+def test_checklist_12_a_question_is_normalized_and_its_original_kept() -> None:
     found = parsed("  What is dbt?  ")
 
     assert found.original == "  What is dbt?  "
-    assert found.normalised == "what is dbt"
-    assert found.normalised.split() == ["what", "is", "dbt"]
+    assert found.normalized == "what is dbt"
+    assert found.normalized.split() == ["what", "is", "dbt"]
     assert found.words == "What is dbt?"
     assert list(found.terms.weights) == ["dbt"]
 
@@ -103,7 +102,7 @@ def test_a_question_without_words_is_refused(text: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
         parsed(text)
 
-    assert refused.value.remedy
+    assert refused.value.hint
 
 
 @pytest.mark.parametrize("text", ["-merge", '-"soft reset"', "-a -b -c"])
@@ -113,16 +112,16 @@ def test_a_question_that_only_excludes_is_refused(text: str) -> None:
 
 
 def test_a_question_beyond_the_limit_is_refused_and_one_at_it_is_not() -> None:
-    assert parsed("a" * LONGEST_QUESTION).words
+    assert parsed("a" * MAX_QUESTION_LENGTH).words
     with pytest.raises(InvalidInputError, match="4,097"):
-        parsed("a" * (LONGEST_QUESTION + 1))
+        parsed("a" * (MAX_QUESTION_LENGTH + 1))
 
 
 def test_characters_count_as_they_are_written_out() -> None:
     ligature = "\ufdfa"  # eighteen letters
-    assert parsed(ligature * (LONGEST_QUESTION // 18)).words
+    assert parsed(ligature * (MAX_QUESTION_LENGTH // 18)).words
     with pytest.raises(InvalidInputError, match="characters"):
-        parsed(ligature * (LONGEST_QUESTION // 18 + 1))
+        parsed(ligature * (MAX_QUESTION_LENGTH // 18 + 1))
 
 
 def test_an_emoji_alone_is_a_question_for_the_vectors() -> None:
@@ -155,6 +154,6 @@ def test_a_phrase_of_stop_words_can_be_asked_for() -> None:
         ("?!", ""),
     ],
 )
-def test_normalising_keeps_codes_whole(text: str, plain: str) -> None:
-    assert normalise(text, fold) == plain
-    assert normalise(plain, fold) == plain
+def test_normalizing_keeps_codes_whole(text: str, plain: str) -> None:
+    assert normalize(text, fold) == plain
+    assert normalize(plain, fold) == plain

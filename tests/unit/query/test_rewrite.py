@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.query.history import Memory, Turn
-from twofold.query.rewrite import (
-    LONGEST_PASSAGE,
-    LONGEST_WORDING,
+from twofold.query.expansion import (
+    MAX_PASSAGE_LENGTH,
+    MAX_QUERY_LENGTH,
     ask_hypothetical,
     ask_keywords,
     ask_standalone,
@@ -22,6 +21,7 @@ from twofold.query.rewrite import (
     read_sub_questions,
     with_keywords,
 )
+from twofold.query.history import Memory, Turn
 
 TWO = ("What is a branch?", "How is it merged?")
 
@@ -53,7 +53,7 @@ TWO = ("What is a branch?", "How is it merged?")
         '["What is a branch?", "How is it merged?"]',
         '```json\n["What is a branch?", "How is it merged?", 7]\n```',
         "1. What is a branch?\n2. How is it merged?\n3.\n4.",
-        f"1. What is a branch?\n2. {'x' * (LONGEST_WORDING + 1)}\n3. How is it merged?",
+        f"1. What is a branch?\n2. {'x' * (MAX_QUERY_LENGTH + 1)}\n3. How is it merged?",
     ],
 )
 def test_every_way_to_write_a_list_is_read(reply: str) -> None:
@@ -101,7 +101,7 @@ def test_a_passage_is_read_without_its_dressing() -> None:
     assert read_passage('<think>Hm.</think>**Hypothetical passage:** "Use git reset."') == "Use git reset."
     assert read_passage("```text\nUse git\nreset.\n```") == "Use git\nreset."
     assert read_passage("  ") == ""
-    assert len(read_passage("word " * 10_000)) <= LONGEST_PASSAGE
+    assert len(read_passage("word " * 10_000)) <= MAX_PASSAGE_LENGTH
 
 
 def test_one_question_is_read() -> None:
@@ -152,7 +152,7 @@ def test_whatever_is_replied_items_are_few_short_and_different(reply: str, most:
     items = read_list(reply, most)
 
     assert len(items) <= most
-    assert all(item.strip() == item and 0 < len(item) <= LONGEST_WORDING for item in items)
+    assert all(item.strip() == item and 0 < len(item) <= MAX_QUERY_LENGTH for item in items)
     assert len({item.casefold() for item in items}) == len(items)
 
 

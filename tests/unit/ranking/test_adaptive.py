@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
-from twofold.ranking import adaptive
-from twofold.ranking.adaptive import adaptive_weight, separation
+from twofold.ranking import fusion
+from twofold.ranking.fusion import adaptive_weight, separation
 
 VALUES = st.lists(st.floats(0.0, 1.0), max_size=30).map(lambda below: np.array([1.0, *below]))
 WEIGHTS = st.floats(0.0, 1.0)
 
 
 def test_the_worked_numbers_hold() -> None:
-    outcome = doctest.testmod(adaptive)
+    outcome = doctest.testmod(fusion)
     assert outcome.attempted > 0
     assert outcome.failed == 0
 

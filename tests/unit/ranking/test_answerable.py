@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from twofold.ranking import answerable
-from twofold.ranking.answerable import (
+from twofold.ranking import answerability
+from twofold.ranking.answerability import (
     Calibration,
     Coefficient,
     Measured,
@@ -28,7 +28,7 @@ REREAD = replace(
 
 
 def test_the_worked_numbers_hold() -> None:
-    outcome = doctest.testmod(answerable)
+    outcome = doctest.testmod(answerability)
     assert outcome.attempted > 0
     assert outcome.failed == 0
 

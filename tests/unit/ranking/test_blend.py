@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Ranking
-from twofold.ranking.blend import Blend, blend
+from twofold.ranking.rerank_blend import Blend, blend
 
 SCORES = st.floats(-1e6, 1e6)
 

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.filters import Op, Test
+from twofold.domain.filters import Condition, Operator
 from twofold.domain.types import EMPTY_RANKING, Ranking
 from twofold.ranking.boost import (
-    LONGEST_PATTERN,
-    MOST_CODES,
-    MOST_PATTERNS,
+    MAX_CODES,
+    MAX_PATTERN_LENGTH,
+    MAX_PATTERNS,
     NO_BOOST,
     NO_PATTERNS,
     Bonus,
@@ -70,7 +70,7 @@ def test_only_the_beginning_of_a_text_is_searched_and_only_so_many_codes_are_tak
     patterns = compile_patterns([r"C\d+"])
 
     assert codes_in(patterns, "C1 C2", limit=3) == ("C1",)
-    assert len(codes_in(patterns, " ".join(f"C{number}" for number in range(100)))) == MOST_CODES
+    assert len(codes_in(patterns, " ".join(f"C{number}" for number in range(100)))) == MAX_CODES
 
 
 @pytest.mark.parametrize("text", ["", "\ud800 C1", "\x00C1", " " * 10_000])
@@ -92,7 +92,7 @@ def test_a_pattern_that_re2_does_not_read_is_refused_by_name(pattern: str) -> No
         compile_patterns(["ok", pattern])
 
     assert repr(pattern) in raised.value.message
-    assert raised.value.remedy
+    assert raised.value.hint
 
 
 @pytest.mark.parametrize("pattern", [r"(?:\pL{1,50}){1,20}", r"\w{1,1000}", r"(?:(?:a{1,99}){1,9}){1,9}", r"a{1001}"])
@@ -103,15 +103,15 @@ def test_a_pattern_that_makes_a_large_program_is_refused(pattern: str) -> None:
 
 def test_patterns_that_are_too_large_together_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="together"):
-        compile_patterns([rf"{chr(192 + number)}[a-z]{{1,90}}" for number in range(MOST_PATTERNS)])
+        compile_patterns([rf"{chr(192 + number)}[a-z]{{1,90}}" for number in range(MAX_PATTERNS)])
 
 
 def test_the_caps_hold_and_what_they_allow_works() -> None:
     with pytest.raises(InvalidInputError, match="more than 32"):
-        compile_patterns(["a"] * (MOST_PATTERNS + 1))
+        compile_patterns(["a"] * (MAX_PATTERNS + 1))
     with pytest.raises(InvalidInputError, match="more than 200"):
-        compile_patterns(["a" * (LONGEST_PATTERN + 1)])
-    patterns = compile_patterns([*(rf"K{number}-\d+" for number in range(MOST_PATTERNS - 1)), "a" * LONGEST_PATTERN])
+        compile_patterns(["a" * (MAX_PATTERN_LENGTH + 1)])
+    patterns = compile_patterns([*(rf"K{number}-\d+" for number in range(MAX_PATTERNS - 1)), "a" * MAX_PATTERN_LENGTH])
 
     assert codes_in(patterns, "K7-1 K30-22") == ("K7-1", "K30-22")
 
@@ -151,7 +151,7 @@ def test_a_version_is_not_part_of_a_longer_one() -> None:
 
 
 def test_hostile_passages_end() -> None:
-    code = "a" * LONGEST_PATTERN
+    code = "a" * MAX_PATTERN_LENGTH
 
     assert boosts_for([code], ["a" * 1_000_000] * 3, 2.0) == (NO_BOOST,) * 3
 
@@ -166,14 +166,17 @@ def test_several_codes_multiply_once_and_all_are_named() -> None:
 
 
 def test_rules_add_up_in_their_order_and_are_named() -> None:
-    rules = [Rule("short", Test("words", Op.LT, 40), 0.15), Rule("old", Test("year", Op.LT, 2000), -0.05)]
+    rules = [
+        Rule("short", Condition("words", Operator.LT, 40), 0.15),
+        Rule("old", Condition("year", Operator.LT, 2000), -0.05),
+    ]
 
     assert bonus(rules, {"words": 3, "year": 1999}) == Bonus(0.15 - 0.05, ("short", "old"))
     assert bonus(rules, {"words": "three"}) == bonus(rules, {}) == Bonus()
 
 
 def test_codes_and_rules_meet_in_one_step() -> None:
-    rules = [Rule("faq", Test("kind", Op.EQ, "faq"), 0.5)]
+    rules = [Rule("faq", Condition("kind", Operator.EQ, "faq"), 0.5)]
 
     steps = boosts_for(["A-1"], ["A-1", "A-1", "none"], 2.0, rules, [{"kind": "faq"}, {}, {"kind": "faq"}])
 
@@ -192,7 +195,7 @@ def test_a_multiplier_that_would_not_boost_is_refused(multiplier: float) -> None
 
 def test_fields_that_do_not_fit_the_texts_are_a_mistake_of_the_caller() -> None:
     with pytest.raises(ValueError, match="argument"):
-        boosts_for([], ["a", "b"], 1.5, [Rule("x", Test("a", Op.EXISTS), 1.0)], [{}])
+        boosts_for([], ["a", "b"], 1.5, [Rule("x", Condition("a", Operator.EXISTS), 1.0)], [{}])
 
 
 # Orders

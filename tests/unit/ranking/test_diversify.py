@@ -37,7 +37,7 @@ def slowly(candidates: list[Candidate], limits: Limits, k: int) -> tuple[list[in
         same = [other for other in kept if other.key == one.key]
         page = [other for other in kept if (other.source, other.page) == (one.source, one.page)]
         source = [other for other in kept if other.source == one.source]
-        said = [other for other in kept if limits.overlap and repeats(one.text, other.text, limits.overlap)]
+        said = [other for other in kept if limits.max_overlap and repeats(one.text, other.text, limits.max_overlap)]
         if same:
             dropped.append(Dropped(one.key, Reason.SAME, one.key))
         elif limits.per_page and len(page) >= limits.per_page:
@@ -93,7 +93,7 @@ def test_pages_of_the_same_number_in_two_sources_are_two_pages() -> None:
 
 
 def test_capitals_and_punctuation_make_no_difference_to_a_duplicate() -> None:
-    made = diversified(passages("Git resets the index.", "git resets -- the INDEX"), Limits(overlap=1.0), 10)
+    made = diversified(passages("Git resets the index.", "git resets -- the INDEX"), Limits(max_overlap=1.0), 10)
 
     assert made.dropped == (Dropped(1, Reason.DUPLICATE, 0),)
 
@@ -101,8 +101,8 @@ def test_capitals_and_punctuation_make_no_difference_to_a_duplicate() -> None:
 def test_a_passage_within_a_longer_one_goes_and_a_longer_one_stays() -> None:
     short, long = "one two three four", "zero one two three four five six seven"
 
-    assert diversified(passages(long, short), Limits(overlap=0.9), 10).kept == (0,)
-    assert diversified(passages(short, long), Limits(overlap=0.9), 10).kept == (0, 1)
+    assert diversified(passages(long, short), Limits(max_overlap=0.9), 10).kept == (0,)
+    assert diversified(passages(short, long), Limits(max_overlap=0.9), 10).kept == (0, 1)
 
 
 def test_records_that_differ_in_a_number_alone_all_stay() -> None:
@@ -110,7 +110,7 @@ def test_records_that_differ_in_a_number_alone_all_stay() -> None:
     records = passages(*(f"{around} invoice {number} {around} {around}" for number in (1001, 1002)))
 
     assert overlap(records[1].text, records[0].text) >= 0.9
-    assert diversified(records, Limits(overlap=0.9), 10).kept == (0, 1)
+    assert diversified(records, Limits(max_overlap=0.9), 10).kept == (0, 1)
 
 
 @pytest.mark.parametrize("text", ["水道の水は飲めます", "กขฃคฅฆง"])
@@ -120,11 +120,12 @@ def test_scripts_without_spaces_are_compared_by_character(text: str) -> None:
 
 
 def test_passages_without_words_are_no_duplicates() -> None:
-    assert diversified(passages("", "...", "—"), Limits(overlap=0.5), 10).kept == (0, 1, 2)
+    assert diversified(passages("", "...", "—"), Limits(max_overlap=0.5), 10).kept == (0, 1, 2)
 
 
 @pytest.mark.parametrize(
-    "limits", [{"per_page": -1}, {"per_source": -1}, {"overlap": -0.1}, {"overlap": 1.1}, {"overlap": float("nan")}]
+    "limits",
+    [{"per_page": -1}, {"per_source": -1}, {"max_overlap": -0.1}, {"max_overlap": 1.1}, {"max_overlap": float("nan")}],
 )
 def test_limits_out_of_range_are_refused(limits: dict[str, float]) -> None:
     with pytest.raises(InvalidInputError):

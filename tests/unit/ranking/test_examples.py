@@ -6,18 +6,18 @@ from types import ModuleType
 import pytest
 
 from twofold.ranking import (
-    blend,
     boost,
     confidence,
+    context_window,
     diversify,
-    feedback,
     fusion,
-    metadata,
-    neighbours,
-    normalise,
+    metadata_boost,
+    normalize,
+    prf,
+    rerank_blend,
 )
 
-MODULES = (blend, boost, confidence, diversify, feedback, fusion, metadata, neighbours, normalise)
+MODULES = (rerank_blend, boost, confidence, diversify, prf, fusion, metadata_boost, context_window, normalize)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)

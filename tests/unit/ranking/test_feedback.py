@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Statistics, TermCounts, TermQuery
-from twofold.ranking.feedback import Expansion, Feedback, expanded, relevance_model
+from twofold.ranking.prf import Expansion, Feedback, expanded, relevance_model
 
 TERMS = st.sampled_from("abcdefgh")
 PASSAGES = st.lists(

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import EMPTY_RANKING, MetadataValue, Ranking
-from twofold.ranking.metadata import (
-    Asked,
+from twofold.ranking.metadata_boost import (
     FeatureFields,
     Features,
     MetadataStep,
     MetadataWeights,
+    QueryKind,
     metadata_features,
     with_metadata,
 )
@@ -22,14 +22,14 @@ WEIGHTS = st.builds(MetadataWeights, st.floats(0, 2), st.floats(0, 2), st.floats
 SCALARS = st.one_of(st.text(max_size=5), st.integers(), st.floats(), st.booleans())
 NAMES = st.sampled_from(["entity_density", "chunk_quality", "semantic_type_primary", "domain_tags", "keywords"])
 HELD = st.dictionaries(NAMES, st.one_of(SCALARS, st.lists(SCALARS, max_size=3).map(tuple)))
-NOBODY = Asked(frozenset())
+NOBODY = QueryKind(frozenset())
 
 
 @given(HELD, st.frozensets(st.text(max_size=3)))
 def test_whatever_the_fields_hold_each_feature_lies_in_0_to_1(
     fields: dict[str, MetadataValue], words: frozenset[str]
 ) -> None:
-    made = metadata_features(fields, Asked(words, words))
+    made = metadata_features(fields, QueryKind(words, words))
 
     assert all(0.0 <= value <= 1.0 for value in (made.density, made.quality, made.overlap, made.type_match, made.meta))
 
@@ -54,23 +54,23 @@ def test_quality_has_three_steps(quality: MetadataValue, value: float) -> None:
 def test_a_tag_counts_where_all_its_words_are_asked_for_and_once() -> None:
     fields: dict[str, MetadataValue] = {"domain_tags": ("Article 370", "gdp"), "keywords": ("GDP", "Article 371")}
 
-    assert metadata_features(fields, Asked(frozenset({"article", "370", "gdp"}))).overlap == pytest.approx(2 / 3)
+    assert metadata_features(fields, QueryKind(frozenset({"article", "370", "gdp"}))).overlap == pytest.approx(2 / 3)
 
 
 def test_tags_in_one_text_are_several() -> None:
-    assert metadata_features({"keywords": "GDP, growth; , inflation"}, Asked(frozenset({"gdp"}))).overlap == 1 / 3
+    assert metadata_features({"keywords": "GDP, growth; , inflation"}, QueryKind(frozenset({"gdp"}))).overlap == 1 / 3
 
 
 def test_a_wanted_type_matches_and_no_type_matches_where_none_is_wanted() -> None:
     fields = {"semantic_type_primary": "definition"}
 
-    assert metadata_features(fields, Asked(frozenset(), frozenset({"definition"}))).type_match == 1.0
+    assert metadata_features(fields, QueryKind(frozenset(), frozenset({"definition"}))).type_match == 1.0
     assert metadata_features(fields, NOBODY).type_match == 0.0
 
 
 def test_the_fields_may_have_other_names() -> None:
     names = FeatureFields(density="density", tags=("topics",))
-    made = metadata_features({"density": 0.25, "topics": "git"}, Asked(frozenset({"git"})), names)
+    made = metadata_features({"density": 0.25, "topics": "git"}, QueryKind(frozenset({"git"})), names)
 
     assert (made.density, made.overlap) == (0.25, 1.0)
 

@@ -3,15 +3,15 @@
 import pytest
 
 from twofold.domain.types import Metadata, Ranking
-from twofold.ranking.metadata import (
-    Asked,
+from twofold.ranking.metadata_boost import (
     MetadataStep,
     MetadataWeights,
+    QueryKind,
     metadata_features,
     with_metadata,
 )
 
-ASKED = Asked(frozenset({"what", "is", "gdp"}), frozenset({"definition"}))
+ASKED = QueryKind(frozenset({"what", "is", "gdp"}), frozenset({"definition"}))
 RICH: Metadata = {
     "entity_density": 0.3,
     "chunk_quality": "high",

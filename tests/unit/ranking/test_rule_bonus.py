@@ -2,7 +2,7 @@
 
 import pytest
 
-from twofold.domain.filters import And, Op, Or, Test
+from twofold.domain.filters import And, Condition, Operator, Or
 from twofold.domain.types import MetadataValue, Ranking
 from twofold.ranking.boost import Rule, boosted, boosts_for
 
@@ -11,9 +11,9 @@ RULE = Rule(
     "short spreadsheet",
     And(
         (
-            Test("source_type", Op.EQ, "excel"),
-            Test("word_count", Op.LT, 40),
-            Or(tuple(Test("semantic_type_primary", Op.EQ, subject) for subject in SUBJECTS)),
+            Condition("source_type", Operator.EQ, "excel"),
+            Condition("word_count", Operator.LT, 40),
+            Or(tuple(Condition("semantic_type_primary", Operator.EQ, subject) for subject in SUBJECTS)),
         )
     ),
     0.15,

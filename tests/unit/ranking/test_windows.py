@@ -1,7 +1,7 @@
 """Passages around a hit in its document, in reading order, `start = max(0, i - w)`, window 5."""
 
 from twofold.domain.types import Chunk
-from twofold.ranking.neighbours import joined, stretches, window
+from twofold.ranking.context_window import joined, stretches, window
 
 TEXT = " ".join(f"Sentence {number}." for number in range(20))
 
@@ -23,7 +23,7 @@ def test_the_window_ends_with_the_document() -> None:
     assert list(window(2, 5, count=4)) == [0, 1, 2, 3]
 
 
-def test_neighbours_are_joined_in_reading_order_whatever_the_order_they_come_in() -> None:
+def test_neighbors_are_joined_in_reading_order_whatever_the_order_they_come_in() -> None:
     chunks = passages()
     made = joined([chunks[at] for at in (3, 1, 2)])
 

@@ -7,10 +7,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.domain.filters import Op, Test, fields_of, matches
+from twofold.domain.filters import Condition, Operator, fields_of, matches
 from twofold.domain.types import Chunk, DocumentInfo, Metadata, MetadataValue, Scalar
-from twofold.stores.local.columns import Columns, Joined, Lookup, build_columns, merge_columns
-from twofold.stores.local.rows import FieldsRow
+from twofold.stores.local.field_index import Columns, Joined, Lookup, build_columns, merge_columns
+from twofold.stores.local.serialization import FieldsRow
 
 scalars: st.SearchStrategy[Scalar] = st.one_of(
     st.integers(-(2**63) + 1, 2**63 - 1),
@@ -22,7 +22,9 @@ values: st.SearchStrategy[MetadataValue] = st.one_of(scalars, st.lists(scalars, 
 fields = st.dictionaries(st.sampled_from(["x", "y", "title", "page"]), values, max_size=3)
 passages = st.lists(st.tuples(st.integers(0, 2), fields, st.one_of(st.none(), st.integers(0, 2))), max_size=12)
 asked = st.one_of(scalars, st.sampled_from([float("nan"), float("inf"), 10**30, "\ud800"]))
-tests = st.builds(Test, st.sampled_from(["x", "y", "title", "page", "source", "none"]), st.sampled_from(Op), asked)
+tests = st.builds(
+    Condition, st.sampled_from(["x", "y", "title", "page", "source", "none"]), st.sampled_from(Operator), asked
+)
 
 
 def rows(held: Sequence[tuple[int, Metadata, int | None]], shared: Metadata) -> list[FieldsRow]:
@@ -33,7 +35,7 @@ def rows(held: Sequence[tuple[int, Metadata, int | None]], shared: Metadata) -> 
     ]
 
 
-def expected(row: FieldsRow, test: Test) -> bool:
+def expected(row: FieldsRow, test: Condition) -> bool:
     def read(text: str) -> Mapping[str, MetadataValue]:
         return {name: tuple(one) if isinstance(one, list) else one for name, one in json.loads(text).items()}
 
@@ -41,7 +43,7 @@ def expected(row: FieldsRow, test: Test) -> bool:
     return matches(test, fields_of(info, Chunk("", 0, "", 0, 0, page=row.page, metadata=read(row.own))))
 
 
-def marked(columns: Columns, count: int, test: Test) -> list[bool]:
+def marked(columns: Columns, count: int, test: Condition) -> list[bool]:
     passing = np.zeros(count, dtype=np.bool_)
     Lookup(columns).mark(test, passing)
     found: list[bool] = passing.tolist()
@@ -50,7 +52,7 @@ def marked(columns: Columns, count: int, test: Test) -> list[bool]:
 
 @given(passages, fields, tests)
 def test_a_look_up_says_what_the_evaluator_says(
-    held: list[tuple[int, Metadata, int | None]], shared: Metadata, test: Test
+    held: list[tuple[int, Metadata, int | None]], shared: Metadata, test: Condition
 ) -> None:
     made = rows(held, shared)
 

@@ -1,4 +1,4 @@
-"""What is remembered of terms is what the catalogue says, however little is remembered."""
+"""What is remembered of terms is what the catalog says, however little is remembered."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.errors import CorruptError
-from twofold.stores.local.known_terms import KnownTerms
+from twofold.stores.local.term_dictionary import TermDictionary
 
 TERMS = {term: number for number, term in enumerate(["a", "b", "ö", "\x1fcode", "e"], start=1)}
 
@@ -22,7 +22,7 @@ def filled(path: str = ":memory:") -> apsw.Connection:
 
 
 @pytest.fixture
-def catalogue(tmp_path: Path) -> Iterator[apsw.Connection]:
+def catalog(tmp_path: Path) -> Iterator[apsw.Connection]:
     connection = filled(str(tmp_path / "terms"))
     yield connection
     connection.close()
@@ -32,33 +32,33 @@ def catalogue(tmp_path: Path) -> Iterator[apsw.Connection]:
     asked=st.lists(st.lists(st.sampled_from([*TERMS, "absent", "\ud800"]), max_size=6), max_size=8),
     most=st.integers(1, 6),
 )
-def test_terms_and_numbers_are_those_of_the_catalogue(asked: list[list[str]], most: int) -> None:
-    connection, known = filled(), KnownTerms(most)
+def test_terms_and_numbers_are_those_of_the_catalog(asked: list[list[str]], most: int) -> None:
+    connection, known = filled(), TermDictionary(most)
     for terms in asked:
         assert known.ids(connection, terms).tolist() == [TERMS.get(term, 0) for term in terms]
         held = [term for term in terms if term in TERMS]
         assert list(known.texts(connection, [TERMS[term] for term in held])) == held
 
 
-def test_a_term_that_comes_later_is_found(catalogue: apsw.Connection) -> None:
-    known = KnownTerms()
-    assert known.ids(catalogue, ["new"]).tolist() == [0]
+def test_a_term_that_comes_later_is_found(catalog: apsw.Connection) -> None:
+    known = TermDictionary()
+    assert known.ids(catalog, ["new"]).tolist() == [0]
 
-    catalogue.execute("INSERT INTO term (text) VALUES ('new')")
+    catalog.execute("INSERT INTO term (text) VALUES ('new')")
 
-    assert known.ids(catalogue, ["new"]).tolist() == [6]
-
-
-def test_what_is_known_is_not_looked_up_again(catalogue: apsw.Connection) -> None:
-    known = KnownTerms()
-    known.ids(catalogue, ["a"])
-    known.texts(catalogue, [2])
-    catalogue.execute("DELETE FROM term")
-
-    assert known.ids(catalogue, ["a", "b"]).tolist() == [1, 2]
-    assert list(known.texts(catalogue, [1, 2])) == ["a", "b"]
+    assert known.ids(catalog, ["new"]).tolist() == [6]
 
 
-def test_a_number_that_was_never_given_is_told_of(catalogue: apsw.Connection) -> None:
+def test_what_is_known_is_not_looked_up_again(catalog: apsw.Connection) -> None:
+    known = TermDictionary()
+    known.ids(catalog, ["a"])
+    known.texts(catalog, [2])
+    catalog.execute("DELETE FROM term")
+
+    assert known.ids(catalog, ["a", "b"]).tolist() == [1, 2]
+    assert list(known.texts(catalog, [1, 2])) == ["a", "b"]
+
+
+def test_a_number_that_was_never_given_is_told_of(catalog: apsw.Connection) -> None:
     with pytest.raises(CorruptError, match="lost some of its terms"):
-        KnownTerms().texts(catalogue, [1, 99])
+        TermDictionary().texts(catalog, [1, 99])

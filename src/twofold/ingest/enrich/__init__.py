@@ -1,9 +1,9 @@
-"""Says of a passage, by rule and without any model, what quality gates and filters ask (checklist items 3, 7, 45)."""
+"""Says of a passage, by rule and without any model, what quality gates and filters ask."""
 
 from twofold.domain.types import Chunk, Metadata
+from twofold.ingest.enrich.content_type import Kind, kind_of_passage
 from twofold.ingest.enrich.entities import entity_density, focused_keywords, mentions_of
-from twofold.ingest.enrich.judging import is_left_out, quality_of, retrieval_score
-from twofold.ingest.enrich.kinds import Kind, kind_of_passage
+from twofold.ingest.enrich.quality import is_left_out, quality_of, retrieval_score
 from twofold.ingest.enrich.shape import Shape, shape_of
 from twofold.ingest.enrich.subjects import subject_of
 
@@ -12,7 +12,7 @@ RULES = "rules-2"
 
 
 def enrich(chunk: Chunk) -> Metadata:
-    """Give a passage's fields, in time linear in its text.
+    """Return a passage's fields, in time linear in its text.
 
     - `word_count`: whole number; see `shape_of`.
     - `entity_density`: mentions of entities per word, in [0, 1], to four digits; see `entity_density`.

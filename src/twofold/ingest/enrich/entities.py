@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from twofold.ingest.enrich.shape import CLOSING, PARAGRAPH, Shape, is_sign
 
-MOST_KEYWORDS = 5
-LONGEST_KEYWORD = 64  # characters
-LONGEST_ABBREVIATION = 8
-MOST_SHOUTED = 0.5
+MAX_KEYWORDS = 5
+MAX_KEYWORD_LENGTH = 64  # characters
+MAX_ABBREVIATION_LENGTH = 8
+MAX_SHOUTED = 0.5
 FIRST_YEAR, LAST_YEAR = 1500, 2099
 DIGITS_OF_A_YEAR = 4
 
@@ -61,7 +61,7 @@ def mentions_of(shape: Shape) -> tuple[Mention, ...]:
     - In scripts without capitals names show by a point (`卡万·肖特`) or by title marks (`《红楼梦》`) alone: their
       density is lower for it.
     """
-    shouts = sum(map(str.isupper, shape.words)) > MOST_SHOUTED * len(shape.words)
+    shouts = sum(map(str.isupper, shape.words)) > MAX_SHOUTED * len(shape.words)
     found = list(_in_tokens(shape.tokens, shouts=shouts))
     if not shape.text.isascii():
         found += _by_signs(shape.text)
@@ -90,14 +90,14 @@ def _in_tokens(tokens: Sequence[str], *, shouts: bool) -> Iterator[Mention]:
 
 
 def _name(run: Sequence[str], *, opens: bool) -> Iterator[Mention]:
-    """Give a run's name; the first word of a sentence makes none by itself, nor does a single letter."""
+    """Return a run's name; the first word of a sentence makes none by itself, nor does a single letter."""
     if len(run) > 1 or (run and not opens and len(run[0]) > 1):
         yield Mention(Sort.NAME, " ".join(run))
 
 
 def _sort_of(word: str, *, shouts: bool) -> Sort | None:
     if word.isalpha():
-        if 1 < len(word) <= LONGEST_ABBREVIATION and word.isupper() and not shouts:
+        if 1 < len(word) <= MAX_ABBREVIATION_LENGTH and word.isupper() and not shouts:
             return Sort.NUMBER if _ROMAN.issuperset(word) else Sort.ABBREVIATION
         return Sort.NAME if word[0].isupper() else None
     if word.isdecimal():
@@ -123,10 +123,10 @@ def entity_density(mentions: Sequence[Mention], shape: Shape) -> float:
 def focused_keywords(mentions: Sequence[Mention]) -> tuple[str, ...]:
     """Give at most five: sections before codes, abbreviations and years, then the more frequent, then the earlier one.
 
-    "20 keywords per chunk" drew in what only touched on a word (checklist item 7). Of `GDP`, `1949`, `GDP` and
+    "20 keywords per chunk" drew in what only touched on a word. Of `GDP`, `1949`, `GDP` and
     `Article 370` it gives Article 370, GDP, 1949.
     """
     counts = Counter((mention.sort, mention.text) for mention in mentions if mention.sort <= Sort.YEAR)
     ranked = sorted(counts, key=lambda named: (named[0], -counts[named]))
-    different = dict.fromkeys(text for _, text in ranked if len(text) <= LONGEST_KEYWORD)
-    return tuple(different)[:MOST_KEYWORDS]
+    different = dict.fromkeys(text for _, text in ranked if len(text) <= MAX_KEYWORD_LENGTH)
+    return tuple(different)[:MAX_KEYWORDS]

@@ -70,5 +70,5 @@ def _pattern_for(text: str) -> re.Pattern[str]:
 
 
 def is_sign(token: str) -> bool:
-    """Say whether a token is a sign between words."""
+    """Return whether a token is a sign between words."""
     return token in _SIGNS

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-LEAST_TERMS = 2
-LEAST_TERMS_OF_TABLES = 1  # rows hold few words, and each of them counts
+MIN_TERMS = 2
+MIN_TERMS_OF_TABLES = 1  # rows hold few words, and each of them counts
 
 _WATER = (
     "lake", "river", "wetland", "ramsar", "reservoir", "estuary", "lagoon", "backwater", "pond", "tributary", "delta",
@@ -39,7 +39,7 @@ def subject_of(words: Sequence[str], *, is_table: bool) -> str:
     lowered = [word.lower() for word in words]
     distinct = set(lowered)
     line = f" {' '.join(lowered)} "
-    best, most = "", (LEAST_TERMS_OF_TABLES if is_table else LEAST_TERMS) - 1
+    best, most = "", (MIN_TERMS_OF_TABLES if is_table else MIN_TERMS) - 1
     for subject, single in _WORDS.items():
         found = {single[word] for word in distinct & single.keys()}
         count = len(found) + sum(f" {phrase} " in line or f" {phrase}s " in line for phrase in _PHRASES[subject])

@@ -1,4 +1,4 @@
-"""The catalogue: opening SQLite as the local store needs it, and turning its failures into ours."""
+"""The catalog: opening SQLite as the local store needs it, and turning its failures into ours."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ from twofold.domain.errors import (
 )
 from twofold.stores.local.checksums import PAGE_BYTES, SEAL_BYTES, PageDamagedError
 from twofold.stores.local.durable import NO_ROOM, flush_folder, refusal
-from twofold.stores.local.foreign import StepLimit, check_numbers, check_schema, harden, schema_text
 from twofold.stores.local.place import CATALOG_NAME
+from twofold.stores.local.received import StepLimit, check_numbers, check_schema, harden, schema_text
 
 APPLICATION_ID = 0x32464F4C
 FORMAT_VERSION = 3
@@ -29,7 +29,7 @@ BUSY_MILLISECONDS = 10_000
 CACHE_KIBIBYTES = (
     16_384  # the upper pages of the indexes of a million passages, so that a look-up reads one page or two
 )
-REMEDY = "Run `twofold index verify`; restore a copy or sync into a new index."
+HINT = "Run `twofold index verify`; restore a copy or sync into a new index."
 _DAMAGE = (  # the statements and the schema are ours: one that fails met rows that are not
     PageDamagedError,
     apsw.CorruptError,
@@ -43,7 +43,7 @@ SQLiteValue = None | int | float | str | bytes
 
 
 def create_catalog(folder: Path, vfs: str) -> None:
-    """Make an empty catalogue, readable by its owner alone: it is there whole or not at all.
+    """Make an empty catalog, readable by its owner alone: it is there whole or not at all.
 
     The caller holds the writer's lock.
     """
@@ -79,12 +79,12 @@ def _fill_catalog(path: Path, vfs: str) -> None:
 
 
 def is_catalog(folder: Path) -> bool:
-    """Say whether a folder holds a catalogue."""
+    """Return whether a folder holds a catalog."""
     return (folder / CATALOG_NAME).is_file()
 
 
 def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
-    """Open the catalogue. Only the writer ever runs a checkpoint.
+    """Open the catalog. Only the writer ever runs a checkpoint.
 
     Raises NotFoundError, CorruptError, or MismatchError for a format that this version does not know.
     """
@@ -154,7 +154,7 @@ def failures(connection: apsw.Connection | None = None) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise CorruptError("The index is damaged: a text of its catalog is not UTF-8.", REMEDY) from error
+        raise CorruptError("The index is damaged: a text of its catalog is not UTF-8.", HINT) from error
     except apsw.Error as error:
         raise _ours(error, connection) from error
 
@@ -162,7 +162,7 @@ def failures(connection: apsw.Connection | None = None) -> Iterator[None]:
 def _ours(error: apsw.Error, connection: apsw.Connection | None) -> TwofoldError:
     if isinstance(error, _DAMAGE):
         said = "reading its catalog does not come to an end" if isinstance(error, apsw.InterruptError) else error
-        return CorruptError(f"The index is damaged: {said}.", REMEDY)
+        return CorruptError(f"The index is damaged: {said}.", HINT)
     no_room = connection is not None and connection.system_errno in NO_ROOM
     if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and no_room):
         return _no_room()

@@ -1,4 +1,4 @@
-"""A SQLite file system layer that seals every page of the catalogue with a checksum.
+"""A SQLite file system layer that seals every page of the catalog with a checksum.
 
 SQLite notices a torn transaction but not a flipped bit. So each 8192-byte page of the main file ends in eight reserved
 bytes that hold the XXH3 hash of the rest, seeded with the page's number: written whenever a page goes to the file,
@@ -35,7 +35,7 @@ class ChecksumVFS(apsw.VFS):
         return SealedFile(self.base, name, flags) if sealed else apsw.VFSFile(self.base, name, flags)
 
     def damaged_pages(self, path: Path) -> Iterator[int]:
-        """Give the numbers of the pages of a file that fail their checksums, reading it anew from the disk.
+        """Return the numbers of the pages of a file that fail their checksums, reading it again from the disk.
 
         It goes through SQLite's file system layer: closing a file behind SQLite's back would drop its locks.
         """
@@ -61,7 +61,7 @@ class SealedFile(apsw.VFSFile):
         number, start = offset // PAGE_BYTES + 1, offset % PAGE_BYTES
         page = self.read_page(number)
         if not is_sealed(page, number):
-            message = f"page {number} of the catalogue fails its checksum"
+            message = f"page {number} of the catalog fails its checksum"
             raise PageDamagedError(message)
         return page[start : start + amount]
 
@@ -81,5 +81,5 @@ def seal(page: bytes, number: int) -> bytes:
 
 
 def is_sealed(page: bytes, number: int) -> bool:
-    """Say whether a page is whole and its last eight bytes are the checksum of the rest."""
+    """Return whether a page is whole and its last eight bytes are the checksum of the rest."""
     return len(page) == PAGE_BYTES and xxhash.xxh3_64_digest(page[:-SEAL_BYTES], seed=number) == page[-SEAL_BYTES:]

@@ -18,7 +18,7 @@ from twofold.stores.local.place import (
 
 
 def remove(spelled: Path, wait_seconds: float) -> None:
-    """Delete an index and its folder; the catalogue goes last, so that what is interrupted can be run again.
+    """Delete an index and its folder; the catalog goes last, so that what is interrupted can be run again.
 
     Where the folder is a link, the folder it leads to goes, and then the link; links inside the folder are deleted and
     not followed. Raises InvalidInputError, deleting nothing, when the folder holds more than an index or only a link

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from twofold.domain.types import Statistics, TermQuery
 from twofold.kernels import count_marked
-from twofold.lexical.bm25 import inverse_document_frequency
-from twofold.lexical.tfidf import idfs_of, norm_of_query
-from twofold.stores.local.known_terms import KnownTerms
-from twofold.stores.local.snapshot import Part, Snapshot
+from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot
+from twofold.stores.local.term_dictionary import TermDictionary
 from twofold.stores.local.tfidf import passage_norms
+from twofold.text.bm25 import inverse_document_frequency
+from twofold.text.tfidf import idfs_of, norm_of_query
 
 NORMS_REMEMBERED = 4
 
@@ -37,7 +37,9 @@ class ResolvedTerms:
     norms: tuple[Floats, ...]
 
 
-def resolve(connection: apsw.Connection, known: KnownTerms, snapshot: Snapshot, query: TermQuery) -> ResolvedTerms:
+def resolve(
+    connection: apsw.Connection, known: TermDictionary, snapshot: SegmentSnapshot, query: TermQuery
+) -> ResolvedTerms:
     """Look a question's terms up."""
     terms = tuple(query.weights)
     ids = known.ids(connection, terms)
@@ -52,7 +54,7 @@ def resolve(connection: apsw.Connection, known: KnownTerms, snapshot: Snapshot, 
 
 
 def _resolved_tfidf(
-    snapshot: Snapshot, query: TermQuery, statistics: Statistics, stretches: tuple[tuple[Offsets, Offsets], ...]
+    snapshot: SegmentSnapshot, query: TermQuery, statistics: Statistics, stretches: tuple[tuple[Offsets, Offsets], ...]
 ) -> ResolvedTerms:
     idfs = idfs_of(query, statistics)
     weights = np.array([weight * idf for weight, idf in zip(query.weights.values(), idfs, strict=True)])
@@ -61,7 +63,7 @@ def _resolved_tfidf(
 
 
 def statistics_of(
-    connection: apsw.Connection, known: KnownTerms, snapshot: Snapshot, terms: Sequence[str]
+    connection: apsw.Connection, known: TermDictionary, snapshot: SegmentSnapshot, terms: Sequence[str]
 ) -> Statistics:
     """Count live passages, their words, and in how many of them each term occurs."""
     return _counted(snapshot, terms, stretches_of(snapshot, known.ids(connection, terms)))
@@ -70,7 +72,7 @@ def statistics_of(
 def added(often: NDArray[np.uint16], terms: ResolvedTerms, norms: Floats, k1: float) -> Floats:
     """Add up what each term adds to each slot, from the left: `often` (slots, terms) and `norms` (slots,) to scores.
 
-    The formula of `twofold.lexical.bm25`, bit for bit.
+    The formula of `twofold.text.bm25`, bit for bit.
     """
     times = often.astype(np.float64)
     with np.errstate(all="ignore"):
@@ -79,12 +81,14 @@ def added(often: NDArray[np.uint16], terms: ResolvedTerms, norms: Floats, k1: fl
     return np.add.accumulate(parts, axis=1)[:, -1]
 
 
-def stretches_of(snapshot: Snapshot, ids: NDArray[np.uint32]) -> tuple[tuple[Offsets, Offsets], ...]:
-    """Give where each part's postings of each term begin and end."""
+def stretches_of(snapshot: SegmentSnapshot, ids: NDArray[np.uint32]) -> tuple[tuple[Offsets, Offsets], ...]:
+    """Return where each part's postings of each term begin and end."""
     return tuple(part.segment.postings.locate(ids) for part in snapshot.parts)
 
 
-def _counted(snapshot: Snapshot, terms: Sequence[str], stretches: Sequence[tuple[Offsets, Offsets]]) -> Statistics:
+def _counted(
+    snapshot: SegmentSnapshot, terms: Sequence[str], stretches: Sequence[tuple[Offsets, Offsets]]
+) -> Statistics:
     frequencies = np.zeros(len(terms), dtype=np.int64)
     for part, (starts, ends) in zip(snapshot.parts, stretches, strict=True):
         frequencies += ends - starts
@@ -94,14 +98,14 @@ def _counted(snapshot: Snapshot, terms: Sequence[str], stretches: Sequence[tuple
     return Statistics(state.chunks, state.words, dict(zip(terms, frequencies.tolist(), strict=True)))
 
 
-def _dead(part: Part, live: NDArray[np.uint8], starts: Offsets, ends: Offsets) -> NDArray[np.int64]:
+def _dead(part: OpenSegment, live: NDArray[np.uint8], starts: Offsets, ends: Offsets) -> NDArray[np.int64]:
     """Count each term's postings whose passages are dead, so that a document frequency is exact."""
     dead = 1 - live
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
     return np.array([count_marked(part.segment.slots, start, end, dead) for start, end in pairs], dtype=np.int64)
 
 
-def _norms(snapshot: Snapshot, query: TermQuery, average: float) -> tuple[Floats, ...]:
+def _norms(snapshot: SegmentSnapshot, query: TermQuery, average: float) -> tuple[Floats, ...]:
     """Give BM25's length norm of every slot of every part; it is the same for many questions."""
     name = (query.k1, query.b, average)
     known = snapshot.norms.get(name)

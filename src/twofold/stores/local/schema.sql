@@ -7,7 +7,7 @@ CREATE TABLE state (
   commits    INTEGER NOT NULL   -- counts transactions, the last one included; held against the note of the last one
 ) STRICT;
 
--- All passages of one recipe (embedder, analyser, chunker, enricher). `reindex` builds the next edition beside the current one.
+-- All passages of one recipe (embedder, analyzer, chunker, enricher). `reindex` builds the next edition beside the current one.
 CREATE TABLE edition (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   recipe     TEXT NOT NULL,

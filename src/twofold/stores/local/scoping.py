@@ -7,27 +7,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.errors import CorruptError
-from twofold.domain.filters import EVERYTHING, And, Filter, Not, Test
+from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not
 from twofold.domain.ports import ALL, Scope
 from twofold.domain.types import Clause, Scalar
 from twofold.kernels import mark
-from twofold.lexical.phrases import occurs
-from twofold.stores.local.catalog import REMEDY, select
-from twofold.stores.local.rows import LARGEST_INTEGER, MALFORMED, read_indexed_text
+from twofold.stores.local.catalog import HINT, select
 from twofold.stores.local.segment import Segment, build_segment
-from twofold.stores.local.snapshot import Part, Snapshot, read_rows
+from twofold.stores.local.serialization import MALFORMED, MAX_INTEGER, read_indexed_text
+from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot, read_rows
+from twofold.text.phrases import occurs
 
 Mask = NDArray[np.uint8]
 Passing = NDArray[np.bool_]
 
 logger = logging.getLogger(__name__)
 
-MOST_REMEMBERED = 16
-LARGEST_TERM_ID = 2**32 - 1
+MAX_REMEMBERED = 16
+MAX_TERM_ID = 2**32 - 1
 
 
-def masks_of(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> tuple[Mask | None, ...]:
-    """Give for each part of the snapshot what may be found, uint8 (n,); None where all of it may.
+def masks_of(connection: apsw.Connection, snapshot: SegmentSnapshot, scope: Scope) -> tuple[Mask | None, ...]:
+    """Return for each part of the snapshot what may be found, uint8 (n,); None where all of it may.
 
     A snapshot remembers the last few scopes, since the same filter is often asked again.
     """
@@ -37,17 +37,17 @@ def masks_of(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> t
     found = snapshot.masks.get(name)
     if found is None:
         found = _compute(connection, snapshot, scope)
-        for oldest in list(snapshot.masks)[: 1 - MOST_REMEMBERED]:  # a copy: other threads ask as well
+        for oldest in list(snapshot.masks)[: 1 - MAX_REMEMBERED]:  # a copy: other threads ask as well
             snapshot.masks.pop(oldest, None)
         snapshot.masks[name] = found
     return found
 
 
-def _compute(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> tuple[Mask | None, ...]:
+def _compute(connection: apsw.Connection, snapshot: SegmentSnapshot, scope: Scope) -> tuple[Mask | None, ...]:
     masks = []
     for part in snapshot.parts:
         mask = np.ones(len(part.segment), dtype=np.uint8) if part.live is None else part.live.copy()
-        if scope.filter != EVERYTHING:
+        if scope.filter != MATCH_ALL:
             mask &= _passing_or_again(connection, snapshot, part, scope.filter)
         for clause in scope.required:
             mask &= _holding(connection, part, clause, mask)
@@ -57,7 +57,7 @@ def _compute(connection: apsw.Connection, snapshot: Snapshot, scope: Scope) -> t
     return tuple(masks)
 
 
-def _holding(connection: apsw.Connection, part: Part, clause: Clause, among: Mask) -> Mask:
+def _holding(connection: apsw.Connection, part: OpenSegment, clause: Clause, among: Mask) -> Mask:
     """Mark the slots, among those marked, that hold a clause."""
     held = among.copy()
     for term in clause.terms:
@@ -72,8 +72,8 @@ def _holding(connection: apsw.Connection, part: Part, clause: Clause, among: Mas
     return held
 
 
-def term_range(connection: apsw.Connection, part: Part, term: str) -> tuple[int, int]:
-    """Give the stretch of a part's postings that a term has; empty where it does not occur."""
+def term_range(connection: apsw.Connection, part: OpenSegment, term: str) -> tuple[int, int]:
+    """Return the stretch of a part's postings that a term has; empty where it does not occur."""
     starts, ends = part.segment.postings.locate(np.array([term_id(connection, term)], dtype=np.uint32))
     return int(starts[0]), int(ends[0])
 
@@ -86,16 +86,16 @@ def term_id(connection: apsw.Connection, term: str) -> int:
 
 def checked_term_id(number: int) -> int:
     """Return a term's number. Raises CorruptError for one that no term can have."""
-    if not 0 < number <= LARGEST_TERM_ID:
-        raise CorruptError(f"The index is damaged: a term has the number {number}.", REMEDY)
+    if not 0 < number <= MAX_TERM_ID:
+        raise CorruptError(f"The index is damaged: a term has the number {number}.", HINT)
     return number
 
 
 def storable(value: Scalar) -> bool:
-    """Say whether the catalogue could hold a value: no lone surrogates, no integers beyond 64 bits."""
+    """Return whether the catalog could hold a value: no lone surrogates, no integers beyond 64 bits."""
     if isinstance(value, str):
         return value.isascii() or _is_unicode(value)
-    return not isinstance(value, int) or abs(value) <= LARGEST_INTEGER
+    return not isinstance(value, int) or abs(value) <= MAX_INTEGER
 
 
 def _is_unicode(text: str) -> bool:
@@ -112,7 +112,9 @@ def _indexed_text(connection: apsw.Connection, row: int) -> str:
     return read_indexed_text(heading, header, text)
 
 
-def _passing_or_again(connection: apsw.Connection, snapshot: Snapshot, part: Part, condition: Filter) -> Passing:
+def _passing_or_again(
+    connection: apsw.Connection, snapshot: SegmentSnapshot, part: OpenSegment, condition: Filter
+) -> Passing:
     """Evaluate a filter; where a segment's fields turn out to be malformed, on ones made again from the catalog."""
     try:
         return _passing(part.segment, condition)
@@ -132,7 +134,7 @@ def _passing(segment: Segment, condition: Filter) -> Passing:
     if isinstance(condition, Not):
         return ~_passing(segment, condition.part)
     found = np.full(len(segment), isinstance(condition, And))
-    if isinstance(condition, Test):
+    if isinstance(condition, Condition):
         segment.lookup.mark(condition, found)
     else:
         join = np.logical_and if isinstance(condition, And) else np.logical_or

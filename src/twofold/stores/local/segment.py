@@ -1,7 +1,7 @@
 """A segment: a run of passages made ready for both arms, in memory or mapped from an immutable file.
 
-It is derived from the catalogue's rows and can be made from them again at any time. The file is a line of JSON that
-names its arrays, then the arrays, each at a multiple of 64 bytes. The catalogue keeps the hash of the whole file.
+It is derived from the catalog's rows and can be made from them again at any time. The file is a line of JSON that
+names its arrays, then the arrays, each at a multiple of 64 bytes. The catalog keeps the hash of the whole file.
 """
 
 import json
@@ -17,12 +17,12 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from twofold.dense.quantise import Codes, quantise
-from twofold.dense.rabitq import BitCodes, bit_codes, words_of
 from twofold.domain.errors import CorruptError
-from twofold.lexical.postings import DROPPED, Postings, TermsOfPassage, build, merge
-from twofold.stores.local.columns import Columns, Lookup, build_columns, groups_of, merge_columns
-from twofold.stores.local.rows import MALFORMED, FieldsRow, read_terms, reading
+from twofold.stores.local.field_index import Columns, Lookup, build_columns, groups_of, merge_columns
+from twofold.stores.local.serialization import MALFORMED, FieldsRow, read_terms, reading
+from twofold.text.postings import DROPPED, Postings, TermsOfPassage, build, merge
+from twofold.vectors.quantize import Codes, quantize
+from twofold.vectors.rabitq import BitCodes, bit_codes, words_of
 
 MAGIC = b"twofold segment 3\n"
 ALIGNMENT = 64
@@ -34,7 +34,7 @@ HEADER_BYTES_AT_MOST = 4096
 class Segment:
     """Arrays over n passages ("slots", in the order of their rows), T terms, P postings and d dimensions."""
 
-    rows: NDArray[np.int64]  # (n,) rising row numbers of the catalogue
+    rows: NDArray[np.int64]  # (n,) rising row numbers of the catalog
     keys: NDArray[np.int64]  # (n,) the passages' keys
     rising_keys: NDArray[np.int64]  # (n,) the keys in order, to look one up
     key_order: NDArray[np.uint32]  # (n,) their slots
@@ -63,12 +63,12 @@ class Segment:
 
     @property
     def postings(self) -> Postings:
-        """Give the lexical arm's arrays as one thing."""
+        """Return the lexical arm's arrays as one thing."""
         return Postings(self.terms, self.offsets, self.slots, self.frequencies)
 
     @property
-    def quantised(self) -> Codes:
-        """Give the eight-bit codes as one thing."""
+    def quantized(self) -> Codes:
+        """Return the eight-bit codes as one thing."""
         return Codes(self.codes, self.scales)
 
     @property
@@ -80,12 +80,12 @@ class Segment:
 
     @property
     def columns(self) -> Columns:
-        """Give what filters look at as one thing."""
+        """Return what filters look at as one thing."""
         return Columns(self.field_groups, self.field_values, self.field_offsets, self.field_slots)
 
     @property
     def lookup(self) -> Lookup:
-        """Give what finds the passages that pass a test."""
+        """Return what finds the passages that pass a test."""
         if not self.lookups:
             self.lookups.append(Lookup(self.columns))
         return self.lookups[0]
@@ -173,7 +173,7 @@ def build_segment(passages: Sequence[SegmentRow], dimensions: int) -> Segment:
 
 
 def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8] | None]) -> Segment:
-    """Merge neighbouring segments, given by rising rows, and drop their dead passages."""
+    """Merge neighboring segments, given by rising rows, and drop their dead passages."""
     kept = [
         np.arange(len(segment)) if live is None else np.flatnonzero(live)
         for segment, live in zip(segments, lives, strict=True)
@@ -212,7 +212,7 @@ def _assemble(
     vectors: NDArray[np.float16],
 ) -> Segment:
     postings, columns = inverted
-    codes = quantise(vectors)
+    codes = quantize(vectors)
     bits = bit_codes(vectors if len(vectors) >= BITS_FROM else vectors[:0])
     order = np.argsort(keys, kind="stable").astype(np.uint32)
     return Segment(
@@ -242,7 +242,7 @@ def _assemble(
 
 
 def encode(segment: Segment) -> Iterator[bytes]:
-    """Give the file's bytes, piece by piece."""
+    """Return the file's bytes, piece by piece."""
     arrays = {name: np.ascontiguousarray(getattr(segment, name)) for name in ARRAYS}
     offset = HEADER_BYTES_AT_MOST
     table = {}
@@ -278,17 +278,17 @@ def open_segment(path: Path, expected: bytes, covers: tuple[int, int], dimension
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
-        raise CorruptError(f"Segment {path.name} cannot be read.", "It is made again from the catalogue.") from error
+        raise CorruptError(f"Segment {path.name} cannot be read.", "It is made again from the catalog.") from error
     if xxhash.xxh3_128_digest(mapped) != expected or not mapped[: len(MAGIC)] == MAGIC:
-        raise CorruptError(f"Segment {path.name} fails its checksum.", "It is made again from the catalogue.")
+        raise CorruptError(f"Segment {path.name} fails its checksum.", "It is made again from the catalog.")
     try:
         table = json.loads(mapped[len(MAGIC) : HEADER_BYTES_AT_MOST])
         segment = Segment(**{name: _array(mapped, name, table[name]) for name in ARRAYS}, lookups=[])
         sound = is_sound(segment, covers, dimensions)
     except MALFORMED as error:
-        raise CorruptError(f"Segment {path.name} is malformed.", "It is made again from the catalogue.") from error
+        raise CorruptError(f"Segment {path.name} is malformed.", "It is made again from the catalog.") from error
     if not sound:
-        raise CorruptError(f"Segment {path.name} contradicts itself.", "It is made again from the catalogue.")
+        raise CorruptError(f"Segment {path.name} contradicts itself.", "It is made again from the catalog.")
     return segment
 
 

@@ -15,21 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.errors import CorruptError
-from twofold.domain.ports import Recipe
-from twofold.stores.local.catalog import REMEDY, select
-from twofold.stores.local.foreign import LARGEST_NUMBER
+from twofold.domain.ports import IndexFingerprint
+from twofold.stores.local.catalog import HINT, select
 from twofold.stores.local.place import SEGMENT_FOLDER, SEGMENT_NAME
-from twofold.stores.local.rows import FIELD_COLUMNS, LARGEST_DIMENSIONS, FieldsRow, read_recipe
+from twofold.stores.local.received import MAX_NUMBER
 from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments, open_segment
+from twofold.stores.local.serialization import FIELD_COLUMNS, MAX_DIMENSIONS, FieldsRow, read_fingerprint
 
-LARGEST_ROW = 2**63 - 1
+MAX_ROW = 2**63 - 1
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The catalogue's one row of state, and its current edition."""
+    """The catalog's one row of state, and its current edition."""
 
     generation: int
     layout: int
@@ -40,7 +40,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class OpenSegment:
     """A segment and which of its passages still live: `live` is uint8 (n,), or None when all do."""
 
     segment: Segment
@@ -61,19 +61,19 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Snapshot:
+class SegmentSnapshot:
     """One state of the collection. `norms`, `masks` and `tfidf_norms` are filled by questions and die with it."""
 
     state: State
-    recipe: Recipe | None
-    parts: tuple[Part, ...]
+    fingerprint: IndexFingerprint | None
+    parts: tuple[OpenSegment, ...]
     norms: dict[tuple[float, float, float], tuple[NDArray[np.float64], ...]] = field(default_factory=dict)
     masks: dict[str, tuple[NDArray[np.uint8] | None, ...]] = field(default_factory=dict)
     tfidf_norms: list[tuple[NDArray[np.float64], ...]] = field(default_factory=list)  # at most one
 
     @property
     def last_row(self) -> int:
-        """Give the newest row that was taken in."""
+        """Return the newest row that was taken in."""
         return max((int(part.segment.rows[-1]) for part in self.parts if len(part.segment)), default=0)
 
 
@@ -89,25 +89,25 @@ def read_state(connection: apsw.Connection) -> State:
 
 
 def _checked_state(state: State) -> State:
-    if state.edition and not (0 < state.dimensions <= LARGEST_DIMENSIONS and state.chunks >= 0 <= state.words):
-        raise CorruptError("The index is damaged: its counts are out of range.", REMEDY)
+    if state.edition and not (0 < state.dimensions <= MAX_DIMENSIONS and state.chunks >= 0 <= state.words):
+        raise CorruptError("The index is damaged: its counts are out of range.", HINT)
     return state
 
 
-def current_recipe(connection: apsw.Connection) -> Recipe | None:
-    """Give the recipe of the edition that is searched."""
+def current_fingerprint(connection: apsw.Connection) -> IndexFingerprint | None:
+    """Return the recipe of the edition that is searched."""
     query = "SELECT recipe, dimensions FROM state JOIN edition ON edition.id = state.edition"
     row = connection.execute(query).fetchone()
     if row is None:
         return None
-    recipe = read_recipe(row[0])
-    if recipe.embedder.dimensions != row[1]:
-        raise CorruptError("The index is damaged: its recipe has another width than its vectors.", REMEDY)
-    return recipe
+    fingerprint = read_fingerprint(row[0])
+    if fingerprint.embedder.dimensions != row[1]:
+        raise CorruptError("The index is damaged: its recipe has another width than its vectors.", HINT)
+    return fingerprint
 
 
 class Listed(NamedTuple):
-    """A segment as the catalogue lists it: the rows `first` to `last`, both included."""
+    """A segment as the catalog lists it: the rows `first` to `last`, both included."""
 
     name: str
     first: int
@@ -122,8 +122,8 @@ def listed_segments(connection: apsw.Connection) -> list[Listed]:
     found = []
     for row in connection.execute("SELECT name, first, last, chunks, checksum FROM segment ORDER BY first"):
         one = Listed(*row)
-        if not (SEGMENT_NAME.fullmatch(one.name) and before < one.first <= one.last < LARGEST_NUMBER):
-            raise CorruptError(f"The index is damaged: it lists a segment {one.name[:80]!r}.", REMEDY)
+        if not (SEGMENT_NAME.fullmatch(one.name) and before < one.first <= one.last < MAX_NUMBER):
+            raise CorruptError(f"The index is damaged: it lists a segment {one.name[:80]!r}.", HINT)
         before = one.last
         found.append(one)
     return found
@@ -134,12 +134,12 @@ class SegmentMissingError(Exception):
 
 
 def follow(
-    connection: apsw.Connection, folder: Path, previous: Snapshot | None, state: State, *, rebuild: bool
-) -> Snapshot:
+    connection: apsw.Connection, folder: Path, previous: SegmentSnapshot | None, state: State, *, rebuild: bool
+) -> SegmentSnapshot:
     """Make the snapshot of `state`, reusing what `previous` holds. The connection stands in a transaction.
 
     A missing file raises SegmentMissingError, or with `rebuild` is made again in memory; a damaged one always is.
-    Raises CorruptError when what was loaded does not add up to the catalogue's own totals.
+    Raises CorruptError when what was loaded does not add up to the catalog's own totals.
     """
     same_layout = (
         previous is not None and previous.state.layout == state.layout and previous.state.edition == state.edition
@@ -153,9 +153,11 @@ def follow(
         last_row = max((int(part.segment.rows[-1]) for part in parts if len(part.segment)), default=0)
     fresh = read_rows(connection, state.edition, (last_row, None))
     if fresh:
-        parts = _merge_tail((*parts, Part(build_segment(fresh, state.dimensions))))
+        parts = _merge_tail((*parts, OpenSegment(build_segment(fresh, state.dimensions))))
     known = previous is not None and previous.state.edition == state.edition  # an edition keeps its recipe
-    snapshot = Snapshot(state, previous.recipe if previous and known else current_recipe(connection), parts)
+    snapshot = SegmentSnapshot(
+        state, previous.fingerprint if previous and known else current_fingerprint(connection), parts
+    )
     _cross_check(snapshot)
     return snapshot
 
@@ -170,7 +172,7 @@ def read_rows(
         " WHERE chunk.row > ? AND chunk.row <= ? AND edition = ? ORDER BY chunk.row LIMIT ?"
     )
     after, until = covers
-    bound = LARGEST_ROW if until is None else until
+    bound = MAX_ROW if until is None else until
     found = select(connection, query, (after, bound, edition, most))
     return [
         SegmentRow(row, key, words, terms, vector, FieldsRow(*named))
@@ -179,14 +181,14 @@ def read_rows(
 
 
 def _open_all(
-    connection: apsw.Connection, folder: Path, state: State, opened: dict[str, Part], *, rebuild: bool
-) -> tuple[Part, ...]:
+    connection: apsw.Connection, folder: Path, state: State, opened: dict[str, OpenSegment], *, rebuild: bool
+) -> tuple[OpenSegment, ...]:
     parts = []
     for name, first, last, _, expected in listed_segments(connection):
         path = folder / SEGMENT_FOLDER / name
         known = opened.get(name)
         if known is not None:
-            parts.append(Part(known.segment, name, known.damaged))
+            parts.append(OpenSegment(known.segment, name, known.damaged))
         elif not path.exists() and not rebuild:
             raise SegmentMissingError(name)
         else:
@@ -194,46 +196,48 @@ def _open_all(
     return tuple(parts)
 
 
-def _open_or_build(connection: apsw.Connection, path: Path, state: State, covers: tuple[int, int, bytes]) -> Part:
+def _open_or_build(
+    connection: apsw.Connection, path: Path, state: State, covers: tuple[int, int, bytes]
+) -> OpenSegment:
     first, last, expected = covers
     try:
-        return Part(open_segment(path, expected, (first, last), state.dimensions), path.name)
+        return OpenSegment(open_segment(path, expected, (first, last), state.dimensions), path.name)
     except CorruptError as error:
         logger.warning("%s", error)
         rows = read_rows(connection, state.edition, (first - 1, last))
-        return Part(build_segment(rows, state.dimensions), path.name, damaged=True)
+        return OpenSegment(build_segment(rows, state.dimensions), path.name, damaged=True)
 
 
-def _mark_dead(connection: apsw.Connection, parts: Sequence[Part], since: int) -> tuple[Part, ...]:
+def _mark_dead(connection: apsw.Connection, parts: Sequence[OpenSegment], since: int) -> tuple[OpenSegment, ...]:
     query = "SELECT row FROM tombstone WHERE generation > ? ORDER BY row"
     dead = np.array([row for (row,) in connection.execute(query, (since,))], dtype=np.int64)
     return tuple(_without(part, dead) for part in parts) if len(dead) else tuple(parts)
 
 
-def _without(part: Part, dead: NDArray[np.int64]) -> Part:
+def _without(part: OpenSegment, dead: NDArray[np.int64]) -> OpenSegment:
     slots = part.segment.slots_of_rows(dead)
     if not len(slots):
         return part
     live = np.ones(len(part.segment), dtype=np.uint8) if part.live is None else part.live.copy()
     live[slots] = 0
-    return Part(part.segment, part.name, part.damaged, live)
+    return OpenSegment(part.segment, part.name, part.damaged, live)
 
 
-def _merge_tail(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+def _merge_tail(parts: tuple[OpenSegment, ...]) -> tuple[OpenSegment, ...]:
     """Merge the newest segments in memory while the older one is not much larger, as in a log-structured tree."""
     while len(parts) > 1 and not parts[-2].name and len(parts[-2].segment) <= 2 * len(parts[-1].segment):
         newest = parts[-2:]
         merged = merge_segments([part.segment for part in newest], [part.live for part in newest])
-        parts = (*parts[:-2], Part(merged))
+        parts = (*parts[:-2], OpenSegment(merged))
     return parts
 
 
-def _cross_check(snapshot: Snapshot) -> None:
+def _cross_check(snapshot: SegmentSnapshot) -> None:
     chunks = sum(part.chunks for part in snapshot.parts)
     words = sum(part.words for part in snapshot.parts)
     if (chunks, words) != (snapshot.state.chunks, snapshot.state.words):
         raise CorruptError(
-            f"The index holds {chunks} passages of {words} words where its catalogue counts"
+            f"The index holds {chunks} passages of {words} words where its catalog counts"
             f" {snapshot.state.chunks} of {snapshot.state.words}.",
-            REMEDY,
+            HINT,
         )

@@ -1,6 +1,6 @@
 """The local store: one folder that keeps a collection, one writer at a time, any number of readers.
 
-The catalogue (SQLite) is the only truth; segments are made from it. See `docs/storage.md`.
+The catalog (SQLite) is the only truth; segments are made from it. See `docs/storage.md`.
 """
 
 import logging
@@ -19,14 +19,13 @@ from twofold.domain.errors import (
     StoreError,
     WriterBusyError,
 )
-from twofold.domain.ports import Finding, Recipe, Remake, StoreInfo
+from twofold.domain.ports import Finding, IndexFingerprint, Remake, StoreInfo
 from twofold.domain.types import Entry, Metadata
-from twofold.stores.local import acknowledged, layout, writing
+from twofold.stores.index_settings import checked
+from twofold.stores.local import commit_marker, maintenance, writing
 from twofold.stores.local.catalog import create_catalog, failures, is_catalog, select
 from twofold.stores.local.connections import Connections
 from twofold.stores.local.durable import make_folder
-from twofold.stores.local.editions import rebuild
-from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.lock import WriterLock
 from twofold.stores.local.place import (
     CATALOG_NAME,
@@ -36,17 +35,18 @@ from twofold.stores.local.place import (
     check_links,
     real_folder,
 )
+from twofold.stores.local.reindex import rebuild
 from twofold.stores.local.snapshot import (
     SegmentMissingError,
-    Snapshot,
-    current_recipe,
+    SegmentSnapshot,
+    current_fingerprint,
     follow,
     listed_segments,
     read_state,
 )
+from twofold.stores.local.term_dictionary import TermDictionary
 from twofold.stores.local.verify import logged_pages, segment_findings, verify
-from twofold.stores.local.view import LocalView
-from twofold.stores.preferences import checked
+from twofold.stores.local.view import LocalSnapshot
 
 OPENING_ATTEMPTS = 10
 
@@ -68,7 +68,7 @@ class LocalStore:
         create: bool = True,
         wait_seconds: float = 10.0,
         base_vfs: str = "",
-        upkeep: layout.Upkeep = layout.Upkeep(),
+        upkeep: maintenance.Upkeep = maintenance.Upkeep(),
     ) -> None:
         self._folder = folder = real_folder(folder)
         self._upkeep = upkeep
@@ -80,9 +80,9 @@ class LocalStore:
         self._lock = WriterLock(folder / LOCK_NAME, wait_seconds)
         self._connections = Connections(folder, base_vfs)
         self._following = threading.Lock()
-        self._snapshot: Snapshot | None = None
+        self._snapshot: SegmentSnapshot | None = None
         self._vocabulary = writing.Vocabulary()
-        self._known = KnownTerms()
+        self._known = TermDictionary()
         self._unsettled = False
         if not is_catalog(folder):
             with self._lock.held():
@@ -96,18 +96,18 @@ class LocalStore:
             raise
 
     @contextmanager
-    def view(self) -> Iterator[LocalView]:
+    def view(self) -> Iterator[LocalSnapshot]:
         """Open one consistent state; close it soon."""
         with self._connections.reading() as connection:
-            yield LocalView(connection, self._known, self._follow(connection))
+            yield LocalSnapshot(connection, self._known, self._follow(connection))
 
-    def adopt(self, recipe: Recipe) -> None:
+    def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Say by which recipe passages are made."""
         with self._connections.reading() as connection:
-            if current_recipe(connection) == recipe:
+            if current_fingerprint(connection) == fingerprint:
                 return
-        with self._changing() as connection, layout.transaction(connection):
-            writing.adopt(connection, recipe)
+        with self._changing() as connection, maintenance.transaction(connection):
+            writing.ensure_fingerprint(connection, fingerprint)
 
     def put(self, entries: Sequence[Entry]) -> None:
         """Add or replace documents whole, all of the entries or none, durable when it returns."""
@@ -115,7 +115,7 @@ class LocalStore:
         if len(names) != len(entries):
             raise InvalidInputError("The same document is put twice at once.", "Put each document once.")
         with self._changing() as connection:
-            with layout.transaction(connection):
+            with maintenance.transaction(connection):
                 state = writing.state_for_writing(connection)
                 for entry in entries:
                     writing.put_entry(connection, self._vocabulary, state, entry)
@@ -127,7 +127,7 @@ class LocalStore:
         if not documents:
             return 0
         with self._changing() as connection:
-            with layout.transaction(connection):
+            with maintenance.transaction(connection):
                 generation = read_state(connection).generation + 1
                 gone = sum(writing.delete_document(connection, document, generation) for document in documents)
                 if gone:
@@ -135,17 +135,17 @@ class LocalStore:
             self._tidy(connection)
         return gone
 
-    def rebuild(self, recipe: Recipe, remake: Remake) -> None:
-        """Make all passages anew by another recipe, beside the old ones, and switch over when all are there."""
+    def rebuild(self, fingerprint: IndexFingerprint, remake: Remake) -> None:
+        """Make all passages again by another recipe, beside the old ones, and switch over when all are there."""
         with self._changing() as connection:
 
             def after_each() -> None:
-                layout.fold_long_log(connection, self._folder, self._upkeep.log_bytes)
+                maintenance.fold_long_log(connection, self._folder, self._upkeep.log_bytes)
 
-            rebuild(connection, self._vocabulary, recipe, remake, self._upkeep, after_each)
-            layout.flush(connection, self._folder, self._upkeep.segment_chunks)
+            rebuild(connection, self._vocabulary, fingerprint, remake, self._upkeep, after_each)
+            maintenance.flush(connection, self._folder, self._upkeep.segment_chunks)
             self._merge(connection)
-            layout.remove_unlisted(connection, self._folder)
+            maintenance.remove_unlisted(connection, self._folder)
 
     def info(self) -> StoreInfo:
         """Describe the collection."""
@@ -154,23 +154,23 @@ class LocalStore:
             # With a condition, since SQLite counts a whole table without looking at the limit of steps.
             (documents,) = connection.execute("SELECT count(*) FROM document WHERE row > 0").fetchone() or (0,)
             return StoreInfo(
-                recipe=current_recipe(connection),
+                fingerprint=current_fingerprint(connection),
                 documents=documents,
                 chunks=state.chunks,
                 generation=state.generation,
                 segments=len(listed_segments(connection)),
-                bytes_on_disk=layout.bytes_on_disk(self._folder),
+                bytes_on_disk=maintenance.bytes_on_disk(self._folder),
                 roots=dict(select(connection, "SELECT path, synced FROM root ORDER BY path")),
             )
 
-    def recipe(self) -> Recipe | None:
+    def fingerprint(self) -> IndexFingerprint | None:
         """Return how the collection was made, without a look at the documents: they may be damaged."""
         with self._connections.reading() as connection:
-            return current_recipe(connection)
+            return current_fingerprint(connection)
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and cross-check both arms; an empty answer means all is well."""
-        note_is_damaged = acknowledged.noted(self._folder) is None
+        note_is_damaged = commit_marker.noted(self._folder) is None
         with ExitStack() as stack:
             connection, logged = self._connection_to_verify(stack)
             findings = verify(connection, self._connections.vfs, self._folder, logged)
@@ -188,27 +188,27 @@ class LocalStore:
             stack.enter_context(self._lock.held())
             connection = stack.enter_context(self._connections.writing())
             with failures(connection):
-                layout.empty_log(connection, self._folder)
+                maintenance.empty_log(connection, self._folder)
         except (StoreError, StorageFullError):
             connection = stack.enter_context(self._connections.reading())
             return connection, logged_pages(self._folder)
         return connection, frozenset()
 
     def preferences(self) -> Mapping[str, str]:
-        """Give the collection's own settings by their dotted names."""
+        """Return the collection's own settings by their dotted names."""
         with self._connections.reading() as connection:
             return dict(select(connection, "SELECT name, value FROM preference ORDER BY name"))
 
     def prefer(self, values: Mapping[str, str]) -> None:
         """Replace the collection's own settings, all of them or none, durable when it returns."""
         kept = checked(values)
-        with self._changing() as connection, layout.transaction(connection):
+        with self._changing() as connection, maintenance.transaction(connection):
             writing.prefer(connection, kept)
 
     def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
         """Replace the metadata of documents, all of them or none, durable when it returns."""
         with self._changing() as connection:
-            with layout.transaction(connection):
+            with maintenance.transaction(connection):
                 generation = read_state(connection).generation + 1
                 for document, metadata in changes.items():
                     writing.set_metadata(connection, document, metadata, generation)
@@ -217,30 +217,30 @@ class LocalStore:
 
     def note_roots(self, roots: Mapping[str, int]) -> None:
         """Note what the collection was synced from, durable when it returns."""
-        with self._changing() as connection, layout.transaction(connection):
+        with self._changing() as connection, maintenance.transaction(connection):
             writing.note_roots(connection, roots)
 
     def compact(self) -> None:
         """Merge all segments into one, make damaged ones again, and give back space."""
         with self._changing() as connection:
-            layout.flush(connection, self._folder, self._upkeep.segment_chunks)
+            maintenance.flush(connection, self._folder, self._upkeep.segment_chunks)
             self._replace_wrong(connection)
             segments = listed_segments(connection)
             snapshot = self._follow(connection)
             if segments and (
-                len(segments) > 1 or layout.worn(snapshot) or any(part.live is not None for part in snapshot.parts)
+                len(segments) > 1 or maintenance.worn(snapshot) or any(part.live is not None for part in snapshot.parts)
             ):
-                layout.merge_listed(connection, self._folder, snapshot, segments)
+                maintenance.merge_listed(connection, self._folder, snapshot, segments)
             connection.execute("VACUUM")
-            with layout.transaction(connection):
+            with maintenance.transaction(connection):
                 pass  # counted, so that a lost VACUUM is missed like any other transaction
-            layout.empty_log(connection, self._folder)
+            maintenance.empty_log(connection, self._folder)
 
     def _replace_wrong(self, connection: apsw.Connection) -> None:
         """Make segments again that do not hold what the catalog says, though their checksums may be right."""
         for segment in listed_segments(connection):
             if any(True for _ in segment_findings(connection, self._folder, read_state(connection), segment)):
-                layout.make_again(connection, self._folder, segment)
+                maintenance.make_again(connection, self._folder, segment)
 
     def close(self) -> None:
         """Leave a state that opens fast, and close. Calling it twice does nothing more.
@@ -257,23 +257,23 @@ class LocalStore:
             self._connections.close()
 
     def _settle(self) -> None:
-        """Flush a long tail, make worn segments again, and fold the log into the catalogue."""
+        """Flush a long tail, make worn segments again, and fold the log into the catalog."""
         with self._lock.held(), self._connections.writing() as connection:
-            if layout.tail_rows(connection) >= self._upkeep.flush_at_close_from:
-                layout.flush(connection, self._folder, self._upkeep.segment_chunks)
+            if maintenance.tail_rows(connection) >= self._upkeep.flush_at_close_from:
+                maintenance.flush(connection, self._folder, self._upkeep.segment_chunks)
             self._merge(connection)
             snapshot = self._follow(connection)
-            worn = {part.name for part in layout.worn(snapshot)}
+            worn = {part.name for part in maintenance.worn(snapshot)}
             for segment in listed_segments(connection):
                 if segment.name in worn:
-                    layout.merge_listed(connection, self._folder, snapshot, [segment])
-            layout.empty_log(connection, self._folder)
+                    maintenance.merge_listed(connection, self._folder, snapshot, [segment])
+            maintenance.empty_log(connection, self._folder)
 
     def _check_acknowledged(self) -> None:
-        """Refuse a catalogue that has lost what was acknowledged. Raises CorruptError."""
-        promised = acknowledged.noted(self._folder)  # read first: the catalogue only moves on
+        """Refuse a catalog that has lost what was acknowledged. Raises CorruptError."""
+        promised = commit_marker.noted(self._folder)  # read first: the catalog only moves on
         with self._connections.reading() as connection:
-            held = layout.commits(connection)
+            held = maintenance.commits(connection)
         if promised is not None and held < promised:
             raise CorruptError(
                 f"The index has lost the last {promised - held} of {promised} changes: its log is damaged.",
@@ -290,21 +290,21 @@ class LocalStore:
             except BaseException:
                 self._vocabulary.forget()
                 raise
-            layout.acknowledge(connection, self._folder)
+            maintenance.acknowledge(connection, self._folder)
 
     def _tidy(self, connection: apsw.Connection) -> None:
         """Keep the tail, the number of segments and the log within bounds while writing goes on."""
-        if layout.tail_rows(connection) >= self._upkeep.flush_from:
-            layout.flush(connection, self._folder, self._upkeep.segment_chunks)
+        if maintenance.tail_rows(connection) >= self._upkeep.flush_from:
+            maintenance.flush(connection, self._folder, self._upkeep.segment_chunks)
             self._merge(connection)
-        layout.fold_long_log(connection, self._folder, self._upkeep.log_bytes)
+        maintenance.fold_long_log(connection, self._folder, self._upkeep.log_bytes)
 
     def _merge(self, connection: apsw.Connection) -> None:
-        while run := layout.runs_to_merge(listed_segments(connection)):
-            layout.merge_listed(connection, self._folder, self._follow(connection), run)
+        while run := maintenance.runs_to_merge(listed_segments(connection)):
+            maintenance.merge_listed(connection, self._folder, self._follow(connection), run)
 
-    def _follow(self, connection: apsw.Connection) -> Snapshot:
-        """Give the snapshot of the transaction the connection stands in, moving a reader's on when it is behind."""
+    def _follow(self, connection: apsw.Connection) -> SegmentSnapshot:
+        """Return the snapshot of the transaction the connection stands in, moving a reader's on when it is behind."""
         held = self._snapshot
         if held is not None and held.state == read_state(connection):
             return held
@@ -330,14 +330,14 @@ class LocalStore:
 
 
 def _restart(connection: apsw.Connection) -> None:
-    """Begin the read transaction anew, to see the newest state: segments may have been merged away meanwhile."""
+    """Begin the read transaction again, to see the newest state: segments may have been merged away meanwhile."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")
         connection.execute("BEGIN")
 
 
 def _check_not_lost(folder: Path) -> None:
-    """Refuse to begin anew where the rest of an index lies. Raises CorruptError."""
+    """Refuse to begin again where the rest of an index lies. Raises CorruptError."""
     log = folder / f"{CATALOG_NAME}-wal"
     if log.exists() or any((folder / SEGMENT_FOLDER).iterdir()):
         raise CorruptError(

@@ -3,14 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.lexical.postings import Frequencies, Offsets, Slots
 from twofold.stores.local.segment import Segment
-from twofold.stores.local.snapshot import Part, Snapshot
+from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot
+from twofold.text.postings import Frequencies, Offsets, Slots
 
 Floats = NDArray[np.float64]
 
 
-def passage_norms(snapshot: Snapshot) -> tuple[Floats, ...]:
+def passage_norms(snapshot: SegmentSnapshot) -> tuple[Floats, ...]:
     """Return the length of each slot's vector, for each part; kept with the snapshot once they are made.
 
     Making them reads every posting once: about half a second for 100,000 passages.
@@ -26,7 +26,7 @@ def passage_norms(snapshot: Snapshot) -> tuple[Floats, ...]:
     return snapshot.tfidf_norms[0]
 
 
-def _living(part: Part) -> NDArray[np.int64]:
+def _living(part: OpenSegment) -> NDArray[np.int64]:
     """Count in how many living passages each term of a part occurs."""
     held = part.segment
     if part.live is None or not len(held.terms):

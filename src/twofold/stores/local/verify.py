@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from twofold.domain.errors import CorruptError
 from twofold.domain.ports import Finding
-from twofold.stores.local import rows
+from twofold.stores.local import serialization
 from twofold.stores.local.checksums import PAGE_BYTES, ChecksumVFS
 from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER
-from twofold.stores.local.rows import MALFORMED
 from twofold.stores.local.segment import ARRAYS, build_segment, merge_segments, open_segment
+from twofold.stores.local.serialization import MALFORMED
 from twofold.stores.local.snapshot import Listed, State, listed_segments, read_rows, read_state
 
 LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
-LARGEST_LENGTH = 2**32 - 1  # in words
+MAX_LENGTH = 2**32 - 1  # in words
 
 
 def verify(connection: apsw.Connection, vfs: ChecksumVFS, folder: Path, logged: frozenset[int]) -> list[Finding]:
-    """Check the catalogue's pages and structure, its passages, and every segment against it.
+    """Check the catalog's pages and structure, its passages, and every segment against it.
 
     Pages in `logged` may be torn in the file: the log holds them. What is read from damaged pages, or from a damaged
     structure, would only repeat it.
@@ -67,10 +67,10 @@ def _passages(connection: apsw.Connection) -> Iterator[Finding]:
     """Check that documents can be read, and that every passage is its document's text, with what is said of it."""
     widths = dict(connection.execute("SELECT id, dimensions FROM edition"))
     known = np.array([number for (number,) in connection.execute("SELECT id FROM term ORDER BY id")], dtype=np.int64)
-    query = f"SELECT row, {rows.DOCUMENT_COLUMNS} FROM document ORDER BY row"  # noqa: S608
+    query = f"SELECT row, {serialization.DOCUMENT_COLUMNS} FROM document ORDER BY row"  # noqa: S608
     for row, identity, *columns in connection.execute(query):
         try:
-            text = rows.read_document((identity, *columns)).text
+            text = serialization.read_document((identity, *columns)).text
         except CorruptError as error:
             yield Finding(str(identity), error.message, mendable=False)
         else:
@@ -83,21 +83,21 @@ def _passages_of(
     """Check the passages of one document, given by its row and its text; `known` are the numbers of all terms."""
     row, text = document
     query = (
-        f"SELECT {rows.CHUNK_COLUMNS}, edition, text_hash, key, words, terms, vector FROM chunk"  # noqa: S608
+        f"SELECT {serialization.CHUNK_COLUMNS}, edition, text_hash, key, words, terms, vector FROM chunk"  # noqa: S608
         " JOIN document ON document.row = chunk.document WHERE chunk.document = ? ORDER BY edition, ordinal"
     )
     for *columns, edition, text_hash, key, words, terms, vector in connection.execute(query, (row,)):
         identity = f"{columns[0]}_chunk_{columns[1]}"
         try:
-            chunk = rows.read_chunk(tuple(columns))
+            chunk = serialization.read_chunk(tuple(columns))
             sized = _has_sizes(terms, vector, words, widths.get(edition, 0))
-            named = bool(np.isin(rows.read_terms(terms)[0], known).all())
+            named = bool(np.isin(serialization.read_terms(terms)[0], known).all())
         except CorruptError as error:
             yield Finding(identity, error.message, mendable=False)
             continue
         if text[chunk.start : chunk.end] != chunk.text:
             yield Finding(chunk.id, "the passage is not what stands at its place in the document", mendable=False)
-        if rows.text_hash(chunk.indexed_text) != text_hash or chunk.key != key:
+        if serialization.text_hash(chunk.indexed_text) != text_hash or chunk.key != key:
             yield Finding(chunk.id, "the passage's hash or key is not its own", mendable=False)
         if not (sized and named):
             yield Finding(chunk.id, "the passage's terms, length or vector cannot be its own", mendable=False)
@@ -105,11 +105,11 @@ def _passages_of(
 
 def _has_sizes(terms: bytes, vector: bytes, words: int, dimensions: int) -> bool:
     """Return whether a passage's terms rise, each of them occurs, and its vector has the edition's width."""
-    ids, counts = rows.read_terms(terms)
+    ids, counts = serialization.read_terms(terms)
     rising = bool((ids[1:] > ids[:-1]).all()) and (not len(ids) or int(ids[0]) > 0)
-    values = rows.unpack_vector(vector)
+    values = serialization.unpack_vector(vector)
     whole = len(values) == dimensions and bool(np.isfinite(values).all())
-    return rising and bool(counts.all()) and whole and 0 <= words <= LARGEST_LENGTH
+    return rising and bool(counts.all()) and whole and 0 <= words <= MAX_LENGTH
 
 
 def _totals(connection: apsw.Connection, state: State) -> Iterator[Finding]:
@@ -121,7 +121,7 @@ def _totals(connection: apsw.Connection, state: State) -> Iterator[Finding]:
 
 
 def segment_findings(connection: apsw.Connection, folder: Path, state: State, segment: Listed) -> Iterator[Finding]:
-    """Hold one segment against the catalogue's rows. Raises CorruptError where the rows themselves cannot be read."""
+    """Hold one segment against the catalog's rows. Raises CorruptError where the rows themselves cannot be read."""
     where = f"{SEGMENT_FOLDER}/{segment.name}"
     covers = (segment.first, segment.last)
     try:
@@ -130,7 +130,7 @@ def segment_findings(connection: apsw.Connection, folder: Path, state: State, se
         yield Finding(where, error.message, mendable=True)
         return
     if len(held) != segment.chunks:
-        yield Finding(where, f"holds {len(held)} passages where the catalogue lists {segment.chunks}", mendable=True)
+        yield Finding(where, f"holds {len(held)} passages where the catalog lists {segment.chunks}", mendable=True)
     dead = {row for (row,) in connection.execute("SELECT row FROM tombstone WHERE row BETWEEN ? AND ?", covers)}
     live = np.array([int(row) not in dead for row in held.rows], dtype=np.uint8)
     made = build_segment(read_rows(connection, state.edition, (segment.first - 1, segment.last)), state.dimensions)
@@ -141,4 +141,4 @@ def segment_findings(connection: apsw.Connection, folder: Path, state: State, se
         return
     for name in ARRAYS:
         if not np.array_equal(getattr(kept, name), getattr(made, name)):
-            yield Finding(where, f"its {name} are not those of the catalogue", mendable=True)
+            yield Finding(where, f"its {name} are not those of the catalog", mendable=True)

@@ -6,9 +6,8 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.dense.scan import Plane, candidates
 from twofold.domain.errors import MismatchError, NotFoundError
-from twofold.domain.ports import ALL, Recipe, Scope
+from twofold.domain.ports import ALL, IndexFingerprint, Scope
 from twofold.domain.types import (
     EMPTY_RANKING,
     Chunk,
@@ -24,20 +23,21 @@ from twofold.domain.types import (
     Vector,
 )
 from twofold.kernels import bm25_top, cosines, occurrences
-from twofold.lexical.bm25 import saturation
-from twofold.stores.local import rows
-from twofold.stores.local.known_terms import KnownTerms
+from twofold.stores.local import serialization
 from twofold.stores.local.resolve import Offsets, ResolvedTerms, added, resolve, statistics_of
-from twofold.stores.local.rows import reading
 from twofold.stores.local.scoping import masks_of, storable
-from twofold.stores.local.snapshot import Snapshot
+from twofold.stores.local.serialization import reading
+from twofold.stores.local.snapshot import SegmentSnapshot
+from twofold.stores.local.term_dictionary import TermDictionary
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
+from twofold.text.bm25 import saturation
+from twofold.vectors.scan import Plane, candidates
 
 
-class LocalView:
+class LocalSnapshot:
     """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
 
-    def __init__(self, connection: apsw.Connection, known: KnownTerms, snapshot: Snapshot) -> None:
+    def __init__(self, connection: apsw.Connection, known: TermDictionary, snapshot: SegmentSnapshot) -> None:
         self._connection = connection
         self._known = known
         self._snapshot = snapshot
@@ -52,12 +52,12 @@ class LocalView:
         return self._snapshot.state.generation
 
     @property
-    def recipe(self) -> Recipe | None:
+    def fingerprint(self) -> IndexFingerprint | None:
         """What the passages were made by."""
-        return self._snapshot.recipe
+        return self._snapshot.fingerprint
 
     @reading("a segment")
-    def find_terms(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
+    def search_bm25(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25, or by TF-IDF."""
         if not query.weights or not self._snapshot.parts:
             return EMPTY_RANKING
@@ -76,14 +76,14 @@ class LocalView:
         return Ranking.of(np.concatenate(keys), _numbers(np.concatenate(scores)), k)
 
     @reading("a segment")
-    def find_vector(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
+    def search_vectors(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k nearest passages by cosine."""
         if not self._snapshot.parts:
             return EMPTY_RANKING
         self._check_width(vector)
         masks = masks_of(self._connection, self._snapshot, scope)
         segments = [part.segment for part in self._snapshot.parts]
-        planes = [Plane(one.quantised, one.bit_codes, mask) for one, mask in zip(segments, masks, strict=True)]
+        planes = [Plane(one.quantized, one.bit_codes, mask) for one, mask in zip(segments, masks, strict=True)]
         found = [worth_scoring.slots for worth_scoring in candidates(vector, planes, k)]
         keys = [one.keys[slots] for one, slots in zip(segments, found, strict=True)]
         asked = vector.astype(np.float64)
@@ -92,7 +92,7 @@ class LocalView:
 
     @reading("a segment")
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
-        """Give the true BM25 score of each key."""
+        """Return the true BM25 score of each key."""
         scores = np.zeros(len(keys), dtype=np.float64)
         if not query.weights:
             return scores
@@ -109,7 +109,7 @@ class LocalView:
 
     @reading("a segment")
     def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
-        """Give the true cosine of each key."""
+        """Return the true cosine of each key."""
         scores = np.zeros(len(keys), dtype=np.float64)
         asked = vector.astype(np.float64)
         for place, places, slots in self._located(keys):
@@ -120,7 +120,7 @@ class LocalView:
 
     @reading("a segment")
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
-        """Give each occurring term's part in the query's order."""
+        """Return each occurring term's part in the query's order."""
         found = self._places_of([key])[0]
         if found is None:
             return ()
@@ -144,7 +144,7 @@ class LocalView:
 
     @reading("a segment")
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
-        """Give those of the keys whose passages are there and may be found at all."""
+        """Return those of the keys whose passages are there and may be found at all."""
         kept = np.zeros(len(keys), dtype=np.bool_)
         masks = masks_of(self._connection, self._snapshot, scope)
         for place, places, slots in self._located(keys):
@@ -156,7 +156,7 @@ class LocalView:
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
         query = (
-            f"SELECT document.row, {rows.CHUNK_COLUMNS} FROM chunk"  # noqa: S608
+            f"SELECT document.row, {serialization.CHUNK_COLUMNS} FROM chunk"  # noqa: S608
             " JOIN document ON document.row = chunk.document WHERE chunk.row = ?"
         )
         found = []
@@ -164,79 +164,81 @@ class LocalView:
             row = None if place is None else self._connection.execute(query, (self._row_at(*place),)).fetchone()
             if row is None:
                 raise _absent(key)
-            chunk = rows.read_chunk(row[1:])
+            chunk = serialization.read_chunk(row[1:])
             self._document_rows[chunk.document] = row[0]
             found.append(chunk)
         return found
 
     @reading("a segment")
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
-        """Give what the analyser made of passages when they were put, in the order asked."""
+        """Return what the analyzer made of passages when they were put, in the order asked."""
         query = "SELECT words, terms FROM chunk WHERE row = ?"
         found = []
         for key, place in zip(keys, self._places_of(keys), strict=True):
             row = None if place is None else self._connection.execute(query, (self._row_at(*place),)).fetchone()
             if row is None:
                 raise _absent(key)
-            ids, counts = rows.read_terms(row[1])
+            ids, counts = serialization.read_terms(row[1])
             texts = self._known.texts(self._connection, ids.tolist())
             found.append(TermCounts(dict(zip(texts, counts.tolist(), strict=True)), row[0]))
         return found
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""
-        query = f"SELECT {rows.DOCUMENT_COLUMNS} FROM document WHERE id = ?"  # noqa: S608
+        query = f"SELECT {serialization.DOCUMENT_COLUMNS} FROM document WHERE id = ?"  # noqa: S608
         row = self._connection.execute(query, (document,)).fetchone() if storable(document) else None
-        return None if row is None else rows.read_document(row)
+        return None if row is None else serialization.read_document(row)
 
     def describe(self, documents: Sequence[str]) -> Mapping[str, DocumentInfo]:
         """Describe documents by id."""
-        by_id = f"SELECT {rows.INFO_COLUMNS} FROM document WHERE id = ?2"  # noqa: S608
-        by_row = f"SELECT {rows.INFO_COLUMNS} FROM document WHERE row = ?2"  # noqa: S608
+        by_id = f"SELECT {serialization.INFO_COLUMNS} FROM document WHERE id = ?2"  # noqa: S608
+        by_row = f"SELECT {serialization.INFO_COLUMNS} FROM document WHERE row = ?2"  # noqa: S608
         found = {}
         for document in filter(storable, documents):
             known = self._document_rows.get(document)
             query, name = (by_id, document) if known is None else (by_row, known)
             row = self._connection.execute(query, (self._edition, name)).fetchone()
             if row is not None:
-                found[document] = rows.read_info(row)
+                found[document] = serialization.read_info(row)
         return found
 
     def documents(self) -> Iterator[DocumentInfo]:
         """List all documents by rising source, then id."""
-        query = f"SELECT {rows.INFO_COLUMNS} FROM document ORDER BY source, id"  # noqa: S608
+        query = f"SELECT {serialization.INFO_COLUMNS} FROM document ORDER BY source, id"  # noqa: S608
         for row in self._connection.execute(query, (self._edition,)):
-            yield rows.read_info(row)
+            yield serialization.read_info(row)
 
     def chunks_of(self, document: str) -> Sequence[Chunk]:
         """Fetch a document's passages in reading order."""
         query = (
-            f"SELECT {rows.CHUNK_COLUMNS} FROM chunk JOIN document ON document.row = chunk.document"  # noqa: S608
+            f"SELECT {serialization.CHUNK_COLUMNS} FROM chunk JOIN document ON document.row = chunk.document"  # noqa: S608
             " WHERE document.id = ? AND edition = ? ORDER BY ordinal"
         )
         if not storable(document):
             return []
-        return [rows.read_chunk(row) for row in self._connection.execute(query, (document, self._edition))]
+        return [serialization.read_chunk(row) for row in self._connection.execute(query, (document, self._edition))]
 
     def stretch(self, document: str, first: int, last: int) -> Sequence[Chunk]:
         """Fetch a document's passages with ordinals from `first` to `last`, both included, in reading order."""
         if not storable(document):
             return []
         query = (
-            f"SELECT {rows.CHUNK_COLUMNS} FROM document JOIN chunk ON chunk.document = document.row"  # noqa: S608
+            f"SELECT {serialization.CHUNK_COLUMNS} FROM document JOIN chunk ON chunk.document = document.row"  # noqa: S608
             " WHERE document.id = ? AND edition = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal"
         )
-        bounds = max(first, 0), min(last, rows.LARGEST_INTEGER)
-        return [rows.read_chunk(row) for row in self._connection.execute(query, (document, self._edition, *bounds))]
+        bounds = max(first, 0), min(last, serialization.MAX_INTEGER)
+        return [
+            serialization.read_chunk(row) for row in self._connection.execute(query, (document, self._edition, *bounds))
+        ]
 
     def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """Give the vectors already stored for passages with exactly these indexed texts."""
+        """Return the vectors already stored for passages with exactly these indexed texts."""
         query = "SELECT vector FROM chunk WHERE edition = ? AND text_hash = ? LIMIT 1"
         found = {}
         for text in texts:
-            row = self._connection.execute(query, (self._edition, rows.text_hash(text))).fetchone()
+            row = self._connection.execute(query, (self._edition, serialization.text_hash(text))).fetchone()
             if row is not None:
-                found[text] = rows.unpack_vector(row[0])
+                found[text] = serialization.unpack_vector(row[0])
         return found
 
     def _resolved(self, query: TermQuery) -> ResolvedTerms:
@@ -246,7 +248,7 @@ class LocalView:
         return self._question[1]
 
     def _often(self, terms: ResolvedTerms, place: int, slots: NDArray[np.uint32]) -> NDArray[np.uint16]:
-        """Say how often each term occurs in slots of one part, which should rise: (slots, terms)."""
+        """Return how often each term occurs in slots of one part, which should rise: (slots, terms)."""
         held = self._snapshot.parts[place].segment
         return occurrences(held.slots, held.frequencies, *terms.stretches[place], slots)
 
@@ -261,7 +263,7 @@ class LocalView:
                 yield place, places, slots
 
     def _places_of(self, keys: Sequence[int]) -> Sequence[tuple[int, int] | None]:
-        """Give the part and the slot of each living passage; a view is asked for the same few again and again."""
+        """Return the part and the slot of each living passage; a view is asked for the same few again and again."""
         if any(key not in self._places for key in keys):
             for place, places, slots in self._located(np.array(keys, dtype=np.int64)):
                 for at, slot in zip(places.tolist(), slots.tolist(), strict=True):

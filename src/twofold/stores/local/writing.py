@@ -1,4 +1,4 @@
-"""The writer's steps on the catalogue. Each runs inside one transaction that the store opens and commits."""
+"""The writer's steps on the catalog. Each runs inside one transaction that the store opens and commits."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -7,18 +7,18 @@ import numpy as np
 
 from twofold.domain.errors import InvalidInputError, MismatchError
 from twofold.domain.filters import fields_of, values_of
-from twofold.domain.ports import Recipe
+from twofold.domain.ports import IndexFingerprint
 from twofold.domain.types import Document, Entry, IndexedChunk, Metadata, MetadataValue
-from twofold.stores.local import rows
+from twofold.stores.local import serialization
 from twofold.stores.local.scoping import checked_term_id, storable
-from twofold.stores.local.snapshot import State, current_recipe, read_state
+from twofold.stores.local.snapshot import State, current_fingerprint, read_state
 
 TERMS_REMEMBERED = 200_000
 CHUNK_TABLE = (
     *("edition", "document", "ordinal", "key", "start", "stop", "page", "place", "metadata", "heading", "header"),
     *("text", "text_hash", "words", "terms", "vector"),
 )
-LARGEST_HALF = 65_504.0  # what float16 can hold
+MAX_HALF = 65_504.0  # what float16 can hold
 
 
 class Vocabulary:
@@ -28,7 +28,7 @@ class Vocabulary:
         self._known: dict[str, int] = {}
 
     def ids(self, connection: apsw.Connection, terms: Iterable[str]) -> list[int]:
-        """Give each term's id, making new ones where needed."""
+        """Return each term's id, making new ones where needed."""
         if len(self._known) > TERMS_REMEMBERED:
             self._known.clear()
         found = []
@@ -52,21 +52,25 @@ def _term_id(connection: apsw.Connection, term: str) -> int:
     return checked_term_id(row[0])
 
 
-def begin_edition(connection: apsw.Connection, recipe: Recipe) -> int:
+def begin_edition(connection: apsw.Connection, fingerprint: IndexFingerprint) -> int:
     """Add an edition of a recipe; it is not searched yet."""
-    text = rows.write_recipe(recipe)
-    connection.execute("INSERT INTO edition (recipe, dimensions) VALUES (?, ?)", (text, recipe.embedder.dimensions))
+    text = serialization.write_fingerprint(fingerprint)
+    connection.execute(
+        "INSERT INTO edition (recipe, dimensions) VALUES (?, ?)", (text, fingerprint.embedder.dimensions)
+    )
     return connection.last_insert_rowid()
 
 
-def adopt(connection: apsw.Connection, recipe: Recipe) -> None:
+def ensure_fingerprint(connection: apsw.Connection, fingerprint: IndexFingerprint) -> None:
     """Set the recipe of a collection that has none; of one without documents, replace it."""
-    held = current_recipe(connection)
-    if held == recipe:
+    held = current_fingerprint(connection)
+    if held == fingerprint:
         return
     if held is not None and connection.execute("SELECT 1 FROM document LIMIT 1").fetchone():
-        raise MismatchError(difference(held, recipe), "Run `twofold index reindex`, or open it with its own settings.")
-    edition = begin_edition(connection, recipe)
+        raise MismatchError(
+            difference(held, fingerprint), "Run `twofold index reindex`, or open it with its own settings."
+        )
+    edition = begin_edition(connection, fingerprint)
     switch_edition(connection, edition)
     connection.execute("DELETE FROM edition WHERE id <> ?", (edition,))
 
@@ -82,13 +86,13 @@ def switch_edition(connection: apsw.Connection, edition: int) -> None:
     connection.execute("DELETE FROM tombstone")
 
 
-def difference(held: Recipe, wanted: Recipe) -> str:
+def difference(held: IndexFingerprint, wanted: IndexFingerprint) -> str:
     """Say in one line how two recipes differ."""
     pairs = (
         ("embedder", held.embedder.name, wanted.embedder.name),
         ("embedder's revision", held.embedder.revision, wanted.embedder.revision),
         ("embedder's settings", str(held.embedder), str(wanted.embedder)),
-        ("analyser", held.analyser, wanted.analyser),
+        ("analyzer", held.analyzer, wanted.analyzer),
         ("chunker", held.chunker, wanted.chunker),
         ("enricher", held.enricher, wanted.enricher),
     )
@@ -103,7 +107,7 @@ def put_entry(connection: apsw.Connection, vocabulary: Vocabulary, state: State,
     connection.execute(
         "INSERT INTO document (id, source, title, media_type, metadata, content_hash, characters, blocks, text)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        rows.document_row(entry.document),
+        serialization.document_row(entry.document),
     )
     document = connection.last_insert_rowid()
     put_chunks(connection, vocabulary, (state.edition, document), entry.chunks)
@@ -115,10 +119,10 @@ def put_chunks(
     """Add a document's passages to an edition; `owner` is (edition, the document's row)."""
     for indexed in chunks:
         counts = indexed.terms.counts
-        terms = rows.pack_terms(zip(vocabulary.ids(connection, counts), counts.values(), strict=True))
+        terms = serialization.pack_terms(zip(vocabulary.ids(connection, counts), counts.values(), strict=True))
         connection.execute(
             f"INSERT INTO chunk ({', '.join(CHUNK_TABLE)}) VALUES ({', '.join('?' * len(CHUNK_TABLE))})",  # noqa: S608
-            (*owner, *rows.chunk_row(indexed, terms)),
+            (*owner, *serialization.chunk_row(indexed, terms)),
         )
     words = sum(indexed.terms.length for indexed in chunks)
     connection.execute(
@@ -156,7 +160,7 @@ def set_metadata(connection: apsw.Connection, document: str, metadata: Metadata,
     found = connection.execute("SELECT row FROM document WHERE id = ?", (document,)).fetchone()
     if found is None:
         return
-    text = rows.write_metadata(metadata)
+    text = serialization.write_metadata(metadata)
     if not all(map(storable, (one for named in metadata.items() for one in _texts(named)))):
         raise InvalidInputError(f"The metadata of {document!r} is not Unicode.", "Clean it first.")
     columns = ", ".join(CHUNK_TABLE)
@@ -189,7 +193,7 @@ def state_for_writing(connection: apsw.Connection) -> State:
     """Read the state, which must have a recipe."""
     state = read_state(connection)
     if not state.edition:
-        raise MismatchError("The index has no recipe yet.", "Call `adopt` before the first `put`.")
+        raise MismatchError("The index has no recipe yet.", "Call `ensure_fingerprint` before the first `put`.")
     return state
 
 
@@ -219,7 +223,7 @@ def check_chunks(document: Document, chunks: Sequence[IndexedChunk], dimensions:
                 f"A vector of {document.source!r} has the shape {indexed.vector.shape}; the index has {dimensions}.",
                 "Use the embedder that the index was made with, or run `twofold index reindex`.",
             )
-        if not (np.abs(indexed.vector) <= LARGEST_HALF).all():
+        if not (np.abs(indexed.vector) <= MAX_HALF).all():
             raise InvalidInputError(
                 f"A vector of {document.source!r} holds a value that is no finite number or too large.",
                 "Check the embedder: its vectors have the length 1.",

@@ -1,0 +1,53 @@
+"""The memory of answers: what was written from the same passages, for the same question, in the same manner.
+
+An answer depends on the question, on the passages that its search found, on how it is to be made, and on who writes. So
+this is what it is kept by; whatever changes any of it, a document, a setting, a filter, a model, asks for a new one.
+A question that the search takes for an earlier one, being almost the same, has that one's passages, and so its answer.
+"""
+
+from dataclasses import dataclass, replace
+
+from twofold.answer.plan import AnswerPlan, Question
+from twofold.answer.types import Answer
+from twofold.domain.generators import GeneratorIdentity
+from twofold.query.follow_up import is_follow_up
+from twofold.search.cache import CachedResult, CacheKey, ResultCache, digest
+from twofold.search.result import SearchResult
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnswerMemory:
+    """Answers that may be given again to whoever asks in this session; `""` where there is none.
+
+    `notes` is what every search by these settings says that it does without.
+    """
+
+    memory: ResultCache[Answer]
+    session: str = ""
+    notes: tuple[str, ...] = ()
+
+    def key(
+        self, question: Question, plan: AnswerPlan, found: SearchResult, writer: GeneratorIdentity | None
+    ) -> CacheKey:
+        """Return what an answer is kept by."""
+        passages = tuple(
+            (hit.collection, hit.chunk_id, hit.score, hit.text, hit.title, tuple(near.text for near in hit.context))
+            for hit in found.hits
+        )
+        said = question.history if is_follow_up(question.text) else ()
+        asked = digest((found.queries, passages, found.p_answerable, said))
+        return CacheKey((), digest((plan, writer, self.notes)), asked, b"", (), self.session)
+
+    def known(self, key: CacheKey) -> CachedResult[Answer] | None:
+        """Return the answer that is kept, if there is one."""
+        return self.memory.lookup(key)
+
+    def keep(self, key: CacheKey, answer: Answer) -> None:
+        """Keep an answer that is as whole as the settings allow: one that is degraded otherwise is made again."""
+        if answer.degraded == self.notes and not answer.cached:
+            self.memory.remember(key, None, answer)
+
+
+def again(known: CachedResult[Answer], question: str) -> Answer:
+    """Return the answer that was kept as the answer to a question, and say so."""
+    return replace(known.value, question=question, cached=f"the same question and passages, {known.age:.0f} s ago")

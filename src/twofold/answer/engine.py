@@ -1,0 +1,195 @@
+"""What answers questions about one index, or several, by its settings: searching, a model to write, conversations."""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from twofold.answer.cache import AnswerMemory
+from twofold.answer.context import Budget, template_named
+from twofold.answer.events import DoneEvent, Event
+from twofold.answer.pipeline import AnswerStream, answer_events
+from twofold.answer.plan import AnswerComponents, AnswerPlan, Cancellation, Question
+from twofold.answer.types import Answer, TextTools
+from twofold.config.load import Settings, merge
+from twofold.domain.errors import ModelUnavailableError, StorageFullError, StoreError
+from twofold.domain.generators import Generator as Writes
+from twofold.domain.retry import retried
+from twofold.domain.types import Vectors
+from twofold.ingest.chunking.sentences import sentence_ends
+from twofold.query.follow_up import carried_over
+from twofold.query.history import Memory, Turn
+from twofold.search.cache import Memories
+from twofold.search.components import SearchComponents
+from twofold.search.engine import DEFAULT_OPTIONS, SearchOptions, check_question
+from twofold.search.plan import SearchPlan
+from twofold.search.result import SearchResult
+from twofold.search.retrying_generator import RetryingGenerator
+from twofold.stores.sessions import Sessions
+
+SYNTHESIS = ("extract", "generate")
+"""The stages that make an answer of a search."""
+
+
+class Searching(Protocol):
+    """What finds passages to answer from: one index's searcher, or several indexes."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold where a question asks nothing else."""
+
+    def find(self, query: str, options: SearchOptions = ..., /) -> SearchResult:
+        """Search for one question that is logged when it is answered."""
+
+    def log(self, found: SearchResult, answer: Answer | None = None, /) -> tuple[str, ...]:
+        """Keep a search, with the answer made of it, in the query log; return what is to be shown as degraded."""
+
+    def parts_for(self, options: SearchOptions) -> tuple[SearchComponents, SearchPlan]:
+        """Return the parts and the plan that a search uses; of several indexes, those of the first one."""
+
+    def record_stages(self, timings_ms: Mapping[str, float]) -> None:
+        """Add what making an answer of a search took to the figures."""
+
+
+class AnswerEngine:
+    """Answers questions about one index, or several. Bears calls from several threads."""
+
+    def __init__(self, searcher: Searching, sessions: Sessions) -> None:
+        self._searcher = searcher
+        self._sessions = sessions
+        self._memories: Memories[Answer] = Memories()
+
+    def ask(
+        self,
+        question: str,
+        options: SearchOptions = DEFAULT_OPTIONS,
+        llm: str | Writes | None = None,
+        on_event: Callable[[Event], None] | None = None,
+        cut: Cancellation | None = None,
+    ) -> Answer:
+        """Answer one question; `on_event` hears each event as it happens, `cut` stops it. See `Index.ask`."""
+        answer = None
+        try:
+            for event in self._events(question, options, llm, cut or Cancellation()):
+                if on_event is not None:
+                    on_event(event)
+                if isinstance(event, DoneEvent):
+                    answer = event.answer
+        except (StorageFullError, StoreError):
+            if answer is None:
+                raise  # else the conversation could not be kept, and the answer says so
+        if answer is None:
+            raise ModelUnavailableError("The answer was cut off.", "Ask again.")
+        return answer
+
+    def ask_stream(
+        self, question: str, options: SearchOptions = DEFAULT_OPTIONS, llm: str | Writes | None = None
+    ) -> AnswerStream:
+        """Answer one question event by event; see `Index.ask_stream`."""
+        cut = Cancellation()
+        return AnswerStream(self._events(question, options, llm, cut), cut)
+
+    def _events(
+        self, question: str, options: SearchOptions, llm: str | Writes | None, cut: Cancellation
+    ) -> Generator[Event]:
+        check_question(question)
+        if isinstance(llm, str):
+            options = replace(options, settings={**options.settings, "generator": llm})
+        session = options.session
+        if session and not options.history:
+            options = replace(options, history=self._sessions.turns(session))
+        settings = merge(self._searcher.settings, options.overrides) if options.overrides else self._searcher.settings
+        parts, search_plan = self._searcher.parts_for(options)
+        generator = parts.aids.generator
+        if llm is not None and not isinstance(llm, str):
+            generator = RetryingGenerator(llm, search_plan.timeouts.retry)
+        means = AnswerComponents(
+            reading_of(parts, search_plan),
+            generator,
+            self._memory_by(settings, session, parts.aids.notes),
+            parts.aids.pruner,
+        )
+        carries = settings.query.follow_up == "carry" and settings.history.turns
+        meant = carried_over(question, options.history) if carries else ""
+        asked = Question(question, options.history, parts.analyzer.query(meant or question), meant)
+        looked: list[SearchResult] = []
+
+        def look() -> SearchResult:
+            looked.append(self._searcher.find(question, options))
+            return looked[0]
+
+        for event in self._logged(answer_events(look, asked, answer_plan_of(settings), means, cut), looked):
+            if isinstance(event, DoneEvent):
+                timings = event.answer.timings_ms
+                self._searcher.record_stages({name: timings[name] for name in SYNTHESIS if name in timings})
+            if isinstance(event, DoneEvent) and session:
+                yield from self._kept(session, question, event.answer)
+            else:
+                yield event
+
+    def _kept(self, session: str, question: str, answer: Answer) -> Generator[Event]:
+        """Keep a turn of a conversation. Where it cannot be kept the answer is given all the same, and then the error.
+
+        Raises StorageFullError or StoreError after the answer.
+        """
+        try:
+            self._sessions.append(session, (Turn("user", question), Turn("assistant", answer.text)))
+        except (StorageFullError, StoreError) as error:
+            note = f"session: the conversation was not kept. {error.message}"
+            yield DoneEvent(replace(answer, degraded=(*answer.degraded, note)))
+            raise
+        yield DoneEvent(replace(answer, session=session))
+
+    def _memory_by(self, settings: Settings, session: str, notes: tuple[str, ...]) -> AnswerMemory | None:
+        """Return the memory of answers that these settings ask for."""
+        chosen = settings.cache
+        memory = self._memories.of(chosen.size, chosen.ttl_seconds, chosen.semantic_threshold, chosen.scope)
+        return None if memory is None else AnswerMemory(memory, session, notes)
+
+    def _logged(self, events: Generator[Event], looked: list[SearchResult]) -> Generator[Event]:
+        """Keep the question in the query log with its answer; where the answer is cut off, with its search alone."""
+        try:
+            for event in events:
+                if isinstance(event, DoneEvent) and looked:
+                    answer = event.answer
+                    yield DoneEvent(replace(answer, degraded=self._searcher.log(looked.pop(), answer)))
+                else:
+                    yield event
+        finally:
+            for found in looked:
+                self._searcher.log(found)
+
+
+def answer_plan_of(settings: Settings) -> AnswerPlan:
+    """Return the answer that the settings ask for. Raises InvalidInputError for a template that is none."""
+    chosen, history = settings.answer, settings.history
+    return AnswerPlan(
+        min_answerability=chosen.min_answerability,
+        sentences=chosen.sentences,
+        template=template_named(chosen.template),
+        budget=Budget(chosen.context_tokens, chosen.context_characters),
+        context_fit=chosen.context_fit,
+        reply_tokens=chosen.reply_tokens,
+        unsupported=chosen.unsupported,
+        prompt=chosen.prompt,
+        seconds=settings.timeouts.generate_seconds,
+        on_failure=chosen.on_failure,
+        memory=Memory(history.turns, history.characters or None),
+        prune=chosen.prune,
+        form=chosen.format,
+        planned=chosen.plan,
+    )
+
+
+def reading_of(parts: SearchComponents, plan: SearchPlan) -> TextTools:
+    """Return how texts are read: the collection's own analyzer and, where meaning counts, its embedder."""
+
+    def terms(text: str) -> dict[str, int]:
+        return {term: count for term, count in parts.analyzer.counts(text).counts.items() if not term.startswith("=")}
+
+    def embedding(embed: Callable[[Sequence[str]], Vectors]) -> Callable[[Sequence[str]], Vectors]:
+        return lambda texts: retried(lambda: embed(texts), plan.timeouts.retry)
+
+    if plan.mode == "bm25":
+        return TextTools(sentence_ends, terms)
+    embedder = parts.embedder
+    return TextTools(sentence_ends, terms, embedding(embedder.embed_passages), embedding(embedder.embed_queries))

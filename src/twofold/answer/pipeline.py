@@ -1,0 +1,205 @@
+"""The answer: search, refuse where nothing was found, else have a model write or extract; check, cite, tell."""
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+
+from twofold.answer.cache import AnswerMemory, again
+from twofold.answer.events import ChunkEvent, CitationEvent, DoneEvent, ErrorEvent, Event, SourcesEvent, StageEvent
+from twofold.answer.extract import extracted
+from twofold.answer.generate import Written, generated, ungrounded
+from twofold.answer.plan import AnswerComponents, AnswerPlan, Cancellation, Question
+from twofold.answer.sources import sources_of
+from twofold.answer.types import REFUSAL, Answer, Source
+from twofold.domain.errors import CorruptError, ModelError, StoreError, TwofoldError
+from twofold.search.result import SearchResult
+from twofold.search.state import Stopwatch
+
+NOTHING_WRITTEN = "generate: the model wrote nothing that can be shown; these are extracts."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Told:
+    """Where an answer stands after the search."""
+
+    question: Question
+    plan: AnswerPlan
+    found: SearchResult
+    sources: tuple[Source, ...]
+    watch: Stopwatch
+
+    def answer(self, **more: object) -> Answer:
+        """Return an answer with what the search knows."""
+        made = Answer(
+            self.question.text,
+            "",
+            "extractive",
+            self.sources,
+            confidence=self.found.confidence,
+            p_answerable=self.found.p_answerable,
+            threshold=self.plan.min_answerability,
+            degraded=self.found.degraded,
+        )
+        return replace(made, **more)  # type: ignore[arg-type]  # fields of an answer
+
+
+def answer_events(
+    look: Callable[[], SearchResult], question: Question, plan: AnswerPlan, means: AnswerComponents, cut: Cancellation
+) -> Generator[Event]:
+    """Tell an answer as it is made; the last event is `done`. `look` searches.
+
+    The passages are told as soon as they are found, and are in the answer whatever becomes of the model: where it fails
+    before it wrote anything the answer is made of extracts, where it breaks off what it wrote is kept, both said in
+    `degraded`. Raises what the search raises unless the plan knows better, and ModelError where it says `raise`.
+    Ends without `done` where it is cut.
+    """
+    watch = Stopwatch()
+    yield StageEvent("search")
+    try:
+        found = look()
+    except (ModelError, StoreError, CorruptError) as error:
+        yield from _without_search(question, plan, means, cut, error)
+        return
+    told = _Told(question, plan, found, sources_of(found.hits), watch)
+    yield SourcesEvent(told.sources, found.p_answerable)
+    if means.memory is None:
+        yield from _made(told, means, cut)
+    else:
+        yield from _remembered(told, means, means.memory, cut)
+
+
+def _remembered(told: _Told, means: AnswerComponents, memory: AnswerMemory, cut: Cancellation) -> Iterator[Event]:
+    """Tell the answer that is kept, or make one and keep it."""
+    writer = None if means.generator is None else means.generator.identity
+    key = memory.key(told.question, told.plan, told.found, writer)
+    known = memory.known(key)
+    if known is not None:
+        answer = again(known, told.question.text)
+        yield StageEvent("cache")
+        yield ChunkEvent(answer.text)
+        yield from (CitationEvent(at, one) for at, one in enumerate(answer.citations))
+        yield _done(told, answer)
+        return
+    for event in _made(told, means, cut):
+        if isinstance(event, DoneEvent):
+            memory.keep(key, event.answer)
+        yield event
+
+
+def _made(told: _Told, means: AnswerComponents, cut: Cancellation) -> Iterator[Event]:
+    """Refuse, extract, or have a model write."""
+    found, plan = told.found, told.plan
+    if _is_hopeless(found, told.sources, plan):
+        yield ChunkEvent(REFUSAL)
+        yield _done(told, told.answer(text=REFUSAL, refused=True))
+    elif means.generator is None:
+        yield from _extracts(told, means, ())
+    else:
+        yield from _writing(told, means, cut)
+
+
+class AnswerStream:
+    """The events of one answer; iterate over it once. Closing it, from any thread, stops the model that writes.
+
+    An error becomes the last event, `error`.
+    """
+
+    def __init__(self, events: Generator[Event], cut: Cancellation) -> None:
+        self._events = events
+        self._cut = cut
+
+    def __iter__(self) -> Iterator[Event]:
+        """Return itself."""
+        return self
+
+    def __next__(self) -> Event:
+        """Wait for the next event."""
+        try:
+            return next(self._events)
+        except TwofoldError as error:
+            return ErrorEvent(error.message, error.hint, error.exit_code, error.http_status)
+
+    def close(self) -> None:
+        """Stop. Calling it twice does nothing more."""
+        self._cut.make()
+        with suppress(ValueError):  # another thread waits for an event, and sees the end of the reply
+            self._events.close()
+
+
+def _is_hopeless(found: SearchResult, sources: tuple[Source, ...], plan: AnswerPlan) -> bool:
+    return not sources or (found.p_answerable is not None and found.p_answerable < plan.min_answerability)
+
+
+def _writing(told: _Told, means: AnswerComponents, cut: Cancellation) -> Iterator[Event]:
+    """Have the model write; where nothing comes of it, extract."""
+    written = Written()
+    with told.watch.step("generate"), closing(generated(told.question, told.plan, told.sources, means, cut)) as events:
+        for event in events:
+            if isinstance(event, Written):
+                written = event
+            else:
+                yield event
+    if cut.made:
+        return
+    failure, plan = written.failure, told.plan
+    if failure is not None and plan.on_failure == "raise":
+        raise failure
+    told = replace(told, sources=written.sources or told.sources)
+    notes = (*written.degraded, *((f"generate: {failure.message}",) if failure is not None else ()))
+    if written.text:
+        made = told.answer(
+            text=written.text,
+            mode="generated",
+            citations=written.citations,
+            sentences=written.sentences,
+            refused=written.refused,
+            removed=written.removed,
+            usage=written.usage,
+        )
+        yield _done(told, replace(made, degraded=(*made.degraded, *notes)))
+    elif plan.on_failure == "empty":
+        yield _done(
+            told, told.answer(mode="generated", degraded=(*told.found.degraded, *notes), removed=written.removed)
+        )
+    else:
+        yield from _extracts(told, means, notes or (NOTHING_WRITTEN,))
+
+
+def _extracts(told: _Told, means: AnswerComponents, notes: tuple[str, ...]) -> Iterator[Event]:
+    yield StageEvent("extract")
+    with told.watch.step("extract"):
+        made = extracted(told.question, told.plan, told.found, told.sources, means.reading)
+    yield from made.events
+    degraded = (*told.found.degraded, *notes, *made.degraded)
+    if not made.text:
+        yield ChunkEvent(REFUSAL)
+        yield _done(told, told.answer(text=REFUSAL, refused=True, degraded=degraded))
+        return
+    yield _done(
+        told, told.answer(text=made.text, citations=made.citations, sentences=made.sentences, degraded=degraded)
+    )
+
+
+def _without_search(
+    question: Question, plan: AnswerPlan, means: AnswerComponents, cut: Cancellation, error: TwofoldError
+) -> Iterator[Event]:
+    """Answer where the search failed: nothing, or the bare model, and only where that was asked for."""
+    note = f"search: {error.message}"
+    if plan.on_failure == "empty":
+        yield SourcesEvent(())
+        yield DoneEvent(Answer(question.text, "", "extractive", degraded=(note,)))
+    elif plan.on_failure == "llm" and means.generator is not None:
+        yield SourcesEvent(())
+        text = ""
+        for event in ungrounded(question, plan, means.generator, cut):
+            text += event.content if isinstance(event, ChunkEvent) else ""
+            yield event
+        if not cut.made:
+            yield DoneEvent(Answer(question.text, text, "ungrounded", degraded=(note,)))
+    else:
+        raise error
+
+
+def _done(told: _Told, answer: Answer) -> DoneEvent:
+    timings = {**told.found.timings_ms, **told.watch.total()}
+    return DoneEvent(replace(answer, timings_ms=timings))

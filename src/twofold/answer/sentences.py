@@ -1,0 +1,89 @@
+"""Sentences with their places: of a source, to be cited; of an answer, to be held against one."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from twofold.answer.types import Source, TextTools
+
+MAX_LENGTH = 480  # characters; what is longer is a table or a list without an end
+MAX_OF_A_SOURCE = 400
+_BREAK = re.compile(
+    r"\n\s*\n|\n(?=[ \t]*(?:[-*+\u2022\u2013|#>]|\(?\d{1,3}[.)]|[a-z]\))[ \t])|(?<=[:|])[ \t]*\n|\n(?=[^\n]*\|)"
+)
+_HEADING = re.compile(r"\s*#{1,6}[ \t]+[^\n]{1,120}(?<![.!?:;])\s*")
+_BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2013>]|#{1,6}|\(?\d{1,3}[.)])[ \t]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceUnit:
+    """A sentence of a source: `document_text[start:end] == text`. `order` counts through all sources."""
+
+    source: int
+    order: int
+    start: int
+    end: int
+    text: str
+
+
+def spans(text: str, reading: TextTools) -> Iterator[tuple[int, int]]:
+    """Return where sentences stand in a text, trimmed, at most 480 characters each.
+
+    Headings as Markdown writes them are none, nor is what has no letter and no digit.
+    """
+    at = 0
+    for end in [*(found.start() for found in _BREAK.finditer(text)), len(text)]:
+        yield from _within(text, at, end, reading)
+        at = end
+
+
+def units_of(sources: Sequence[Source], reading: TextTools) -> tuple[SentenceUnit, ...]:
+    """Return all sentences of some sources, in reading order."""
+    found: list[SentenceUnit] = []
+    for source in sources:
+        own = 0
+        for part in source.parts:
+            text = source.text[part.at : part.at + part.end - part.start]
+            for start, end in spans(text, reading):
+                own += 1
+                if own > MAX_OF_A_SOURCE:
+                    break
+                found.append(
+                    SentenceUnit(source.number, len(found), part.start + start, part.start + end, text[start:end])
+                )
+    return tuple(found)
+
+
+def without_bullet(text: str) -> int:
+    """Return how long the bullet, number or heading mark is that a sentence begins with."""
+    found = _BULLET.match(text)
+    return found.end() if found else 0
+
+
+def _within(text: str, start: int, end: int, reading: TextTools) -> Iterator[tuple[int, int]]:
+    piece = text[start:end]
+    if _HEADING.fullmatch(piece):
+        return
+    at = 0
+    for stop in [*reading.sentence_ends(piece), len(piece)]:
+        yield from _shortened(text, *_trimmed(text, start + at, start + stop))
+        at = stop
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    begin = start + len(piece) - len(piece.lstrip())
+    begin += without_bullet(text[begin:end])
+    return begin, max(begin, start + len(piece.rstrip()))
+
+
+def _shortened(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cut what is too long at white space."""
+    while end - start > MAX_LENGTH:
+        blank = max((found.start() for found in re.finditer(r"\s", text[start : start + MAX_LENGTH])), default=0)
+        cut = start + (blank or MAX_LENGTH)
+        if any(map(str.isalnum, text[start:cut])):
+            yield start, start + len(text[start:cut].rstrip())
+        start = _trimmed(text, cut, end)[0]
+    if any(map(str.isalnum, text[start:end])):
+        yield start, end

@@ -1,0 +1,223 @@
+"""`ask`: answer a question from documents, with citations; the documents are indexed on first use."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event
+from twofold.answer.types import Answer, Citation, Source
+from twofold.cli.commands.models import ensure_present
+from twofold.cli.context import several_opened
+from twofold.cli.index_of_path import covering, index_name
+from twofold.cli.options import EmbedderOption, FilterOption, IndexesOption, JsonOption, parsed_filter
+from twofold.cli.render.progress import progress_on
+from twofold.cli.render.results import write_json
+from twofold.cli.render.terminal import Screen, from_here, one_line, screen_on, shortened
+from twofold.cli.render.wrap import WordWrap, wrapped
+from twofold.cli.runtime import open_index, settings_for
+from twofold.domain.errors import InvalidInputError, error_of
+from twofold.domain.filters import MATCH_ALL, Filter
+from twofold.index import Index
+from twofold.query.operators import all_of
+
+if TYPE_CHECKING:
+    from twofold.answering import Answering
+
+LlmOption = Annotated[
+    str | None,
+    typer.Option(
+        "--llm",
+        metavar="MODEL",
+        help="Who writes: local, ollama/NAME, openai/NAME, http://HOST/v1#MODEL; none for extracts.",
+        show_default=False,
+    ),
+]
+SessionOption = Annotated[
+    str, typer.Option("--session", metavar="NAME", help="Keep the conversation under this name and go on with it.")
+]
+_QUOTED = 160  # characters of a quotation that are shown
+_NEAREST = 3
+
+
+def ask(
+    context: typer.Context,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[PATH] QUESTION", help="A folder or file to ask, unless -i names an index; the question."
+        ),
+    ],
+    *,
+    llm: LlmOption = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Write the answer as it comes; with --json, events.")
+    ] = False,
+    k: Annotated[int | None, typer.Option("-k", help="How many passages.", show_default=False)] = None,
+    session: SessionOption = "",
+    sync: Annotated[bool, typer.Option(help="First bring the index up to date with PATH.")] = True,
+    filters: FilterOption = None,
+    index: IndexesOption = None,
+    embedder: EmbedderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question from documents, each sentence with its citation.
+
+    `twofold ask docs/ "how do I undo a commit?"` indexes the folder on first use and follows its changes later; an
+    index that was synced from it, or from a folder above it, is used instead. Without a language model the answer is
+    made of the documents' own sentences. Where the documents do not hold it, it says so.
+    Several indexes are asked as one where --index is repeated.
+    """
+    path, question = _parted(words, index)
+    conditions = parsed_filter(filters or [])
+    with ExitStack() as stack:
+        if path is None:
+            opened = stack.enter_context(opened_to_ask(context, index or [], embedder))
+        else:
+            opened, within = stack.enter_context(_opened_at(context, path, embedder, sync=sync))
+            conditions = all_of(conditions, within)
+        told = _Told(screen_on(), as_json=as_json, stream=stream)
+        events = opened.ask_stream(question, llm=llm, k=k, filter=conditions, session=session)
+        try:
+            told.tell(events)
+        finally:
+            events.close()
+
+
+@contextmanager
+def opened_to_ask(
+    context: typer.Context, names: Sequence[str], embedder: str | None, *, create: bool = False
+) -> Iterator["Answering"]:
+    """Open the index of this name, or of the settings where there is none; several of them as one."""
+    if len(names) > 1:
+        with several_opened(context, names, embedder) as several:
+            yield several
+        return
+    with open_index(context, names[0] if names else None, create=create, embedder=embedder) as opened:
+        yield opened
+
+
+def _parted(words: list[str], index: Sequence[str] | None) -> tuple[Path | None, str]:
+    """Part what to ask from the question. Raises InvalidInputError where either is missing."""
+    if index:
+        return None, " ".join(words)
+    path = Path(words[0]).expanduser()
+    if len(words) > 1 and path.exists():
+        return path, " ".join(words[1:])
+    if path.exists():
+        raise InvalidInputError("There is no question.", f'Write `twofold ask {words[0]} "your question"`.')
+    if "/" in words[0] and " " not in words[0]:
+        raise InvalidInputError(f"There is no {words[0]}.", "Name a folder or a file that is there, or -i INDEX.")
+    return None, " ".join(words)
+
+
+@contextmanager
+def _opened_at(
+    context: typer.Context, path: Path, embedder: str | None, *, sync: bool
+) -> Iterator[tuple["Answering", Filter]]:
+    """Open the index that a path belongs to, brought up to date; the filter keeps to what lies below the path."""
+    found = covering(path, settings_for(context, embedder=embedder).settings, embedder)
+    if found is not None and found.within is not None:
+        with open_index(context, found.name, embedder=embedder) as opened:
+            if sync:
+                _follow(opened, found.root)
+            if opened.documents(filter=found.within):
+                yield opened, found.within
+                return
+    with open_index(context, index_name(path), create=True, embedder=embedder) as opened:
+        if sync:
+            _follow(opened, path)
+        yield opened, MATCH_ALL
+
+
+def _follow(opened: Index, path: Path) -> None:
+    ensure_present(opened.settings)
+    with progress_on() as progress:
+        report = opened.sync(path, progress=progress)
+    for failure in report.failed:
+        screen_on(sys.stderr).line(f"not read: {from_here(failure.source)}: {one_line(failure.message)}")
+
+
+class _Told:
+    """Tells an answer on a screen or as JSON."""
+
+    def __init__(self, screen: Screen, *, as_json: bool, stream: bool) -> None:
+        self._screen = screen
+        self._text = WordWrap(screen)
+        self._as_json = as_json
+        self._stream = stream
+
+    def tell(self, events: Iterable[Event]) -> None:
+        """Tell it. Raises what ended it."""
+        for event in events:
+            if isinstance(event, ErrorEvent):
+                raise error_of(event.code, event.message, event.hint)
+            if self._as_json and self._stream:
+                write_json(event)
+            elif isinstance(event, ChunkEvent) and self._stream and not self._as_json:
+                self._text.write(event.content)
+            elif isinstance(event, DoneEvent):
+                self._end(event.answer)
+
+    def _end(self, answer: Answer) -> None:
+        if self._as_json:
+            write_json(answer)
+        else:
+            if not self._stream:
+                self._text.write(answer.text)
+            self._text.end()
+            render_rest(self._screen, answer)
+
+
+def render_rest(screen: Screen, answer: Answer) -> None:
+    """Draw what an answer rests on, and what could not be done."""
+    screen.line()
+    shown: set[tuple[int, tuple[str, ...]]] = set()
+    for citation in answer.citations:
+        place = (citation.number, citation.heading)
+        screen.line(_drawn(screen, citation, known=place in shown))
+        shown.add(place)
+    if answer.refused and answer.sources:
+        screen.line(screen.paint("The nearest passages:", "dim"))
+        for source in answer.sources[:_NEAREST]:
+            screen.line(_nearest(screen, source))
+    if answer.cached:
+        screen.line(screen.paint(f"An answer that was kept: {one_line(answer.cached)}", "dim"))
+    for note in answer.degraded:
+        screen.line(screen.paint(f"Degraded: {one_line(note)}", "yellow"))
+    screen.line(screen.paint(_summary(answer), "dim"))
+
+
+def _summary(answer: Answer) -> str:
+    kinds = {"extractive": "Extracts of the documents, no language model", "generated": "Written by a language model",
+             "ungrounded": "A language model's own words, from no document"}  # fmt: skip
+    said = [kinds[answer.mode] if not answer.refused else "No answer; `twofold search` shows more passages"]
+    if answer.mode == "generated" and answer.sentences:
+        checked = [one for one in answer.sentences if one.supported is not None]
+        said.append(f"{sum(bool(one.supported) for one in checked)} of {len(checked)} sentences borne out")
+    return f"{'; '.join(said)}."
+
+
+def _drawn(screen: Screen, citation: Citation, *, known: bool) -> str:
+    """Draw a citation; of a place that was named already only what is quoted."""
+    page = f", p. {citation.page}" if citation.page is not None else f", {citation.place}" if citation.place else ""
+    section = f" › {' › '.join(citation.heading)}" if citation.heading else ""
+    where = one_line(f"{_of(citation)}{from_here(citation.source)}{page}{section}")
+    quote = wrapped(screen, shortened(one_line(citation.quote), _QUOTED), "    ")
+    if known:
+        return quote
+    return f"{screen.paint(f'[{citation.number}]', 'cyan')} {screen.paint(where, 'bold')}\n{quote}"
+
+
+def _nearest(screen: Screen, source: Source) -> str:
+    where = one_line(f"{_of(source)}{from_here(source.source)}")
+    text = wrapped(screen, shortened(one_line(source.text), _QUOTED), "    ")
+    return f"  {screen.paint(where, 'bold')}\n{text}"
+
+
+def _of(one: Citation | Source) -> str:
+    """Return the index that something is from, where several were asked."""
+    return f"{one.collection}: " if one.collection else ""

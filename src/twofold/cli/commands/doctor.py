@@ -1,0 +1,304 @@
+"""`doctor`: look at everything that must work here, one line each, with what to do about what does not."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from textwrap import wrap
+from typing import Annotated
+
+import typer
+
+from twofold.cli.commands.indexes import existing_indexes
+from twofold.cli.options import IndexOption, JsonOption
+from twofold.cli.render.results import write_json
+from twofold.cli.render.terminal import columns, counted, one_line, screen_on, sized
+from twofold.cli.runtime import settings_for
+from twofold.config.load import Settings
+from twofold.domain.errors import ModelError, TwofoldError
+from twofold.factory import reranker_names
+from twofold.index import Index
+from twofold.kernels import KERNELS
+from twofold.models.catalog.entries import CATALOG
+from twofold.models.catalog.files import verify as verify_model
+from twofold.models.catalog.types import ModelEntry, Task
+from twofold.models.embedders.openvino_library import openvino_library, telemetry_is_blocked
+from twofold.models.generators.factory import DEFAULT_LOCAL, LOCAL, open_generator
+from twofold.models.generators.factory import NONE as NO_GENERATOR
+from twofold.models.rerankers.factory import open_reranker
+from twofold.search.metrics import MEGABYTE, MemoryUse, resident_bytes
+
+PYTHON_FLOOR = (3, 11)
+SQLITE_FLOOR = "3.51.3"
+BYTES_FLOOR = 1_000_000_000
+
+
+class State(StrEnum):
+    """How a check came out."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `exit_code` counts when it failed."""
+
+    what: str
+    state: State
+    says: str
+    hint: str = ""
+    exit_code: int = 1
+
+
+def doctor(
+    context: typer.Context,
+    *,
+    index: IndexOption = None,
+    advice: Annotated[
+        bool, typer.Option("--advice", help="Say what to try where searches find too little, or are slow.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Check the installation, the models of the profile, the disk and the indexes; each line says ok, warn or fail.
+
+    The exit code is 0 unless something failed; then it is that of the first failure.
+    """
+    settings = settings_for(context).settings
+    if advice:
+        _advise(as_json=as_json)
+        return
+    checks = list(_checks(settings, index))
+    if as_json:
+        write_json(checks)
+    else:
+        _draw(checks)
+    failed = [check for check in checks if check.state is State.FAIL]
+    if failed:
+        raise typer.Exit(failed[0].exit_code)
+
+
+def _checks(settings: Settings, index: str | None) -> Iterator[Check]:
+    yield _python()
+    yield _kernels()
+    yield _sqlite()
+    yield from _model(settings)
+    yield from _device(settings)
+    yield from _reranker(settings)
+    yield from _generator(settings)
+    yield _memory(settings)
+    yield _disk(settings.home)
+    for name in [index] if index is not None else existing_indexes(settings):
+        yield _index(name, settings)
+
+
+def _python() -> Check:
+    found = ".".join(str(part) for part in sys.version_info[:3])
+    state = State.OK if sys.version_info >= PYTHON_FLOOR else State.FAIL
+    return Check("python", state, found, "Use Python 3.11 or newer.")
+
+
+def _kernels() -> Check:
+    if KERNELS == "c":
+        return Check("kernels", State.OK, "built in C")
+    hint = "Install a C compiler and install twofold again."
+    return Check("kernels", State.WARN, "numpy stands in for C: the same results, slower", hint)
+
+
+def _sqlite() -> Check:
+    import apsw
+
+    found = apsw.sqlite_lib_version()
+    recent = [int(part) for part in found.split(".")] >= [int(part) for part in SQLITE_FLOOR.split(".")]
+    hint = f"Install a newer apsw: SQLite before {SQLITE_FLOOR} can damage a database in WAL mode."
+    return Check("sqlite", State.OK if recent else State.FAIL, found, hint)
+
+
+def _model(settings: Settings) -> Iterator[Check]:
+    entry = CATALOG.get(settings.embedder)
+    if entry is None:
+        yield Check("model", State.OK, f"{settings.embedder}: no files to check")
+        return
+    runtime = "openvino" if find_spec("openvino") is not None else ""
+    yield Check(
+        "runtime",
+        State.OK if runtime else State.FAIL,
+        runtime or "openvino is not installed",
+        "Install it with `pip install openvino`, or use another embedder.",
+        ModelError.exit_code,
+    )
+    yield _files("model", entry, settings, State.FAIL)
+
+
+def _device(settings: Settings) -> Iterator[Check]:
+    """Look at what the models of the catalog compute on, and that OpenVINO's telemetry stays shut."""
+    if find_spec("openvino") is None or settings.embedder not in CATALOG:
+        return
+    openvino = openvino_library()
+    core = openvino.Core()
+    there = list(core.available_devices)
+    wanted = "GPU" if settings.device == "gpu" else "CPU"
+    found = next((name for name in there if name.split(".")[0] == wanted), "")
+    name = core.get_property(found, "FULL_DEVICE_NAME") if found else f"there is none; OpenVINO has {', '.join(there)}"
+    yield Check(
+        "device",
+        State.OK if found else State.FAIL,
+        one_line(f"{settings.device}: {found or wanted}, {name}"),
+        "Set `device` to cpu or auto; docs/models.md says what runs on which GPU.",
+        ModelError.exit_code,
+    )
+    yield Check(
+        "telemetry",
+        State.OK if telemetry_is_blocked() else State.FAIL,
+        "openvino_telemetry is blocked" if telemetry_is_blocked() else "openvino_telemetry can be imported",
+        "Uninstall it with `pip uninstall openvino-telemetry`.",
+    )
+
+
+def _memory(settings: Settings) -> Check:
+    use = MemoryUse(resident_bytes() / MEGABYTE, settings.memory_limit_mb)
+    limit = f"warned of above {use.limit_mb:,.0f} MB" if use.limit_mb else "without a limit"
+    says = f"{use.resident_mb:,.0f} MB in use, {limit}"
+    return Check("memory", State.WARN if use.warning else State.OK, says, "Raise `memory_limit_mb`, or close indexes.")
+
+
+def _reranker(settings: Settings) -> Iterator[Check]:
+    """Look at the reranker, if one is set. Without its files searches go on, in the fused order."""
+    for what, spec in zip(("reranker", "fallback reranker"), reranker_names(settings), strict=False):
+        entry = CATALOG.get(spec)
+        if entry is not None and entry.task is Task.RERANK:
+            yield _files(what, entry, settings, State.WARN)
+            continue
+        yield _opens(what, spec, partial(open_reranker, spec, cache=settings.models, offline=settings.offline))
+
+
+def _generator(settings: Settings) -> Iterator[Check]:
+    """Look at the language model, if one is set. Nothing is started or asked."""
+    spec = settings.generator
+    if spec == NO_GENERATOR:
+        return
+    name = local_name_of(spec)
+    entry = CATALOG.get(name)
+    if entry is not None and entry.task is Task.GENERATE:
+        yield _files("generator", entry, settings, State.WARN)
+        return
+    yield _opens("generator", spec, partial(open_generator, spec, cache=settings.models, offline=settings.offline))
+
+
+def local_name_of(spec: str) -> str:
+    """Return the name in the catalog that a local generator has; empty for one elsewhere.
+
+    >>> local_name_of("local/qwen2.5-coder-0.5b&threads=2"), local_name_of("ollama/qwen3:8b")
+    ('qwen2.5-coder-0.5b', '')
+    """
+    front, _, name = spec.partition("&")[0].partition("/")
+    return (name or DEFAULT_LOCAL) if front == LOCAL else ""
+
+
+def _opens(what: str, spec: str, make: Callable[[], object]) -> Check:
+    try:
+        make()
+    except TwofoldError as error:
+        return Check(what, State.FAIL, error.message, error.hint, error.exit_code)
+    return Check(what, State.OK, f"{spec}: no files to check")
+
+
+def _files(what: str, entry: ModelEntry, settings: Settings, damaged: State) -> Check:
+    hint = f"Run `twofold models pull {entry.name}`."
+    damage = verify_model(entry, settings.models)
+    says = f"{entry.name}: {one_line(damage[0].what)}" if damage else f"{entry.name}: every byte is right"
+    return Check(what, damaged if damage else State.OK, says, hint, ModelError.exit_code)
+
+
+def _disk(home: Path) -> Check:
+    there = next(folder for folder in (home, *home.parents) if folder.exists())
+    free = shutil.disk_usage(there).free
+    state = State.OK if free >= BYTES_FLOOR else State.WARN
+    return Check("disk", state, f"{sized(free)} free for {home}", "Make room: a full disk stops `sync`, not search.")
+
+
+def _index(name: str, settings: Settings) -> Check:
+    what = f"index {name}"
+    try:
+        with Index(name, settings=settings, create=False) as opened:
+            findings = opened.verify()
+            documents = 0 if findings else len(opened)  # damaged, they may not be countable
+    except TwofoldError as error:
+        return Check(what, State.FAIL, error.message, error.hint, error.exit_code)
+    if not findings:
+        return Check(what, State.OK, f"{counted(documents, 'document')}, every checksum is right")
+    says = f"{findings[0].where}: {findings[0].what}"
+    mendable = all(finding.mendable for finding in findings)
+    hint = f"Run `twofold index {'compact' if mendable else 'verify'} --index {name}`."
+    return Check(what, State.WARN if mendable else State.FAIL, says, hint, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to try when something is wrong, the cheapest first."""
+
+    when: str
+    tries: tuple[str, ...]
+
+
+ADVICE = (
+    Advice(
+        "fewer than 70 % of your questions find their document",
+        (
+            "`twofold why-not QUESTION DOCUMENT` names the stage that lost it, and a command that shows it.",
+            "`twofold show DOCUMENT --chunks` shows what was read of it; a scan without text holds none.",
+            "`--profile recall` looks twice as deep; `-k 20` shows more.",
+            "`twofold tune` chooses settings by your own judgements, or says that the defaults are best.",
+            "Another language than English: make the index with its analyzer and a model that knows it.",
+        ),
+    ),
+    Advice(
+        "a search takes longer than 500 ms",
+        (
+            "`--explain` says which stage takes the time; the first search of a process loads the model.",
+            "If it is `rerank`: `--rerank none`, `--set rerank.candidates=10`, or `--budget-ms 300`.",
+            "If it is `expand_query`: a generator is asked; `--set query_expansion.multi_query=0`.",
+            "If it is `embed`: `-m bm25` needs no model; `--batch` embeds many questions together.",
+            "`twofold index compact` joins the segments of an index that was added to often.",
+        ),
+    ),
+    Advice(
+        "what is found is not relevant",
+        (
+            "`--explain` shows which words and which arm brought a passage up.",
+            'Narrow it: `--filter`, `type:.md` or a "quoted phrase" in the question.',
+            "`--profile precise` reads the best again and leaves out what is not relevant.",
+            "`Probably not in your documents` below the results is right in 98 of 100 questions from elsewhere.",
+            "`twofold eval` measures a change on questions of yours before you keep it.",
+        ),
+    ),
+)
+
+
+def _advise(*, as_json: bool) -> None:
+    if as_json:
+        write_json(ADVICE)
+        return
+    screen = screen_on()
+    for one in ADVICE:
+        screen.line(screen.paint(f"If {one.when}:", "bold"))
+        for text in one.tries:
+            for line in wrap(text, min(screen.width, 120), initial_indent="  - ", subsequent_indent="    "):
+                screen.line(line)
+
+
+def _draw(checks: list[Check]) -> None:
+    screen = screen_on()
+    styles = {State.OK: "green", State.WARN: "yellow", State.FAIL: "red"}
+    rows = [
+        (screen.paint(check.state, styles[check.state]), one_line(check.what), one_line(check.says)) for check in checks
+    ]
+    for line, check in zip(columns(rows), checks, strict=True):
+        screen.line(line)
+        if check.state is not State.OK and check.hint:
+            screen.line(f"      {one_line(check.hint)}")

@@ -1,0 +1,140 @@
+"""`add`, `rm`, `ls`, `show`: single documents."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twofold.cli.options import EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
+from twofold.cli.render.results import write_json
+from twofold.cli.render.terminal import columns, counted, from_here, one_line, printable, screen_on
+from twofold.cli.runtime import open_collection, open_index
+from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.types import Chunk, Document, MetadataValue
+
+NameArgument = Annotated[
+    str, typer.Argument(metavar="DOC", help="An id, a source, or the end of a source that no other shares.")
+]
+
+
+def add(
+    context: typer.Context,
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="Files to add; - reads text from standard input.")
+    ],
+    *,
+    source: Annotated[str, typer.Option("--source", help="The name to keep standard input under.")] = "",
+    title: Annotated[str, typer.Option("--title", help="Its title.")] = "",
+    metadata: MetaOption = None,
+    index: IndexOption = None,
+    embedder: EmbedderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add single documents, or replace those of the same source.
+
+    They stay until `rm`: `sync` looks after the files under its own folders alone.
+    """
+    if paths != ["-"] and (source or title):
+        raise InvalidInputError("--source and --title name what comes from standard input.", "A file has its own.")
+    fields = fields_from(metadata or [])
+    screen = screen_on()
+    with open_index(context, index, create=True, embedder=embedder) as opened:
+        for path in paths:
+            if path == "-":
+                added = opened.add(sys.stdin.read(), source=source, title=title, metadata=fields)
+            else:
+                added = opened.add_file(_existing(path), metadata=fields)
+            if as_json:
+                write_json(added)
+            else:
+                screen.line(f"{added.id}  {one_line(added.source)} ({counted(added.chunks, 'passage')})")
+
+
+def rm(
+    context: typer.Context,
+    names: Annotated[list[str], typer.Argument(metavar="DOC...", help="Ids, sources, or ends of sources.")],
+    *,
+    index: IndexOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove documents from the index. The files themselves are left alone."""
+    with open_index(context, index) as opened:
+        removed = opened.delete(*names)
+    if as_json:
+        write_json({"removed": removed})
+    else:
+        screen_on().line(f"{counted(removed, 'document')} removed.")
+
+
+def ls(context: typer.Context, *, index: IndexOption = None, as_json: JsonOption = False) -> None:
+    """List the documents of an index."""
+    with open_collection(context, index) as opened:
+        documents = opened.documents()
+    if as_json:
+        write_json(documents)
+        return
+    rows = [(one.id, f"{one.chunks:,}", from_here(one.source), one_line(one.title)) for one in documents]
+    screen = screen_on()
+    for line in columns(rows, right=frozenset({1})):
+        screen.line(line)
+
+
+def show(
+    context: typer.Context,
+    name: NameArgument,
+    *,
+    chunks: Annotated[bool, typer.Option("--chunks", help="Show its passages instead of its text.")] = False,
+    index: IndexOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one document as it was understood: its text and fields, or its passages."""
+    with open_collection(context, index) as opened:
+        document = opened.document(name)
+        passages = opened.chunks(name) if chunks else ()
+    if as_json:
+        write_json({"document": document, "chunks": passages} if chunks else document)
+    elif chunks:
+        _draw_passages(document, passages)
+    else:
+        _draw_document(document)
+
+
+def _draw_document(document: Document) -> None:
+    screen = screen_on()
+    heads = [("id", document.id), ("source", document.source), ("title", document.title), ("type", document.media_type)]
+    heads += [(name, _said(value)) for name, value in sorted(document.metadata.items())]
+    for line in columns([(screen.paint(one_line(name), "dim"), one_line(value)) for name, value in heads if value]):
+        screen.line(line)
+    screen.line()
+    screen.line(printable(document.text.replace("\r\n", "\n")))
+
+
+def _draw_passages(document: Document, passages: Sequence[Chunk]) -> None:
+    screen = screen_on()
+    screen.line(screen.paint(one_line(document.source), "bold"))
+    for passage in passages:
+        where = [passage.id, f"characters {passage.start:,}-{passage.end:,}"]
+        where += [f"page {passage.page}"] if passage.page is not None else []
+        where += [one_line(passage.place)] if passage.place else []
+        where += [one_line(" › ".join(passage.heading))] if passage.heading else []
+        screen.line()
+        screen.line(screen.paint(" · ".join(where), "cyan"))
+        if passage.metadata:
+            fields = " · ".join(f"{name} {_said(value)}" for name, value in passage.metadata.items() if value != ())
+            screen.line(screen.paint(one_line(fields), "dim"))
+        screen.line(printable(passage.text.replace("\r\n", "\n")))
+
+
+def _said(value: MetadataValue) -> str:
+    return ", ".join(str(one) for one in value) if isinstance(value, tuple) else str(value)
+
+
+def _existing(name: str) -> Path:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        raise InvalidInputError(f"{name} is a folder.", f"Say `twofold sync {name}`.")
+    if not path.exists():
+        raise NotFoundError(f"There is no file {name}.", "To add text itself, pipe it in: `echo TEXT | twofold add -`.")
+    return path

@@ -1,0 +1,219 @@
+"""`index`: whole indexes, from the outside."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from twofold.cli.commands.models import ensure_present
+from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
+from twofold.cli.render.progress import progress_on
+from twofold.cli.render.results import write_json
+from twofold.cli.render.terminal import columns, counted, one_line, screen_on, sized
+from twofold.cli.runtime import open_index, settings_for
+from twofold.config.load import Settings
+from twofold.domain.errors import CorruptError, InvalidInputError, TwofoldError
+from twofold.factory import INDEX_FOLDER, MEMORY, folder_of, open_store
+from twofold.index import Index
+from twofold.indexing.types import IndexInfo
+from twofold.indexing_factory import indexing_components
+from twofold.stores.local.catalog import is_catalog
+
+NameArgument = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="The index; the same as --index.", show_default=False)
+]
+
+
+def existing_indexes(settings: Settings) -> list[str]:
+    """Name the indexes that live under `TWOFOLD_HOME`."""
+    folder = settings.home / INDEX_FOLDER
+    return sorted(path.name for path in folder.iterdir() if is_catalog(path)) if folder.is_dir() else []
+
+
+def list_indexes(context: typer.Context, *, as_json: JsonOption = False) -> None:
+    """List the indexes under TWOFOLD_HOME. Those kept elsewhere are known by their paths alone."""
+    settings = settings_for(context).settings
+    found = {name: _info(name, settings) for name in existing_indexes(settings)}
+    if as_json:
+        write_json([{"name": name, "info": info} for name, info in found.items()])
+        return
+    screen = screen_on()
+    rows = [_row(name, info) for name, info in found.items()]
+    for line in columns(rows, right=frozenset({1, 2, 3})):
+        screen.line(line)
+    if not rows:
+        screen.line(f"No index in {settings.home}. `twofold sync PATH` makes one.")
+
+
+def create(
+    context: typer.Context,
+    name: NameArgument = None,
+    *,
+    index: IndexOption = None,
+    embedder: EmbedderOption = None,
+    analyzer: Annotated[
+        str | None,
+        typer.Option(
+            "--analyzer",
+            metavar="NAME",
+            help="A Snowball language, simple, code or cjk; with word n-grams: english+2.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Create an empty index."""
+    settings = settings_for(context, embedder=embedder, analyzer=analyzer).settings
+    where = _one_name(name, index) or settings.index
+    if is_catalog(folder_of(where, settings.home)):
+        raise InvalidInputError(f"There is an index {where} already.", f"`twofold index drop {where}` deletes it.")
+    fingerprint = indexing_components(
+        open_store(MEMORY, settings, create=True), settings, None
+    ).fingerprint  # refuses before it makes
+    store = open_store(where, settings, create=True)
+    try:
+        store.ensure_fingerprint(fingerprint)
+    finally:
+        store.close()
+    with Index(where, settings=settings, create=False) as opened:
+        made = opened.info()
+    if as_json:
+        write_json(made)
+    else:
+        screen_on().line(f"Created in {one_line(made.folder)}")
+
+
+def info(
+    context: typer.Context, name: NameArgument = None, *, index: IndexOption = None, as_json: JsonOption = False
+) -> None:
+    """Return what an index holds and how it was made."""
+    with open_index(context, _one_name(name, index)) as opened:
+        found = opened.info()
+    if as_json:
+        write_json(found)
+        return
+    screen = screen_on()
+    for line in columns([(screen.paint(label, "dim"), one_line(value)) for label, value in _lines(found)]):
+        screen.line(line)
+
+
+def verify(
+    context: typer.Context, name: NameArgument = None, *, index: IndexOption = None, as_json: JsonOption = False
+) -> None:
+    """Recompute every checksum and hold both arms against the catalog; with damage the exit code is 7."""
+    with open_index(context, _one_name(name, index)) as opened:
+        findings = opened.verify()
+    screen = screen_on()
+    if as_json:
+        write_json(findings)
+    for finding in () if as_json else findings:
+        mends = "`twofold index compact` mends it" if finding.mendable else "it cannot be mended from here"
+        screen.line(f"{one_line(finding.where)}: {one_line(finding.what)} ({mends})")
+    if findings:
+        raise CorruptError(
+            f"{counted(len(findings), 'finding')}.",
+            "Run `twofold index compact`; what it cannot mend, `twofold sync` reads anew.",
+        )
+    if not as_json:
+        screen.line("Every checksum is right, and both arms agree with the catalog.")
+
+
+def compact(
+    context: typer.Context, name: NameArgument = None, *, index: IndexOption = None, as_json: JsonOption = False
+) -> None:
+    """Merge what can be merged, make damaged derived files again, and give back space. Rankings do not change."""
+    with open_index(context, _one_name(name, index)) as opened:
+        before = opened.info().bytes_on_disk
+        opened.compact()
+        after = opened.info().bytes_on_disk
+    if as_json:
+        write_json({"bytes_before": before, "bytes_after": after})
+    else:
+        screen_on().line(f"{sized(before)} before, {sized(after)} now.")
+
+
+def reindex(
+    context: typer.Context,
+    name: NameArgument = None,
+    *,
+    index: IndexOption = None,
+    embedder: EmbedderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make all passages again by the settings that hold now, beside the old ones; searches go on meanwhile."""
+    with open_index(context, _one_name(name, index), embedder=embedder) as opened:
+        ensure_present(opened.settings)
+        with progress_on() as progress:
+            opened.reindex(progress=progress)
+        found = opened.info()
+    if as_json:
+        write_json(found)
+    else:
+        screen_on().line(f"{counted(found.chunks, 'passage')} of {counted(found.documents, 'document')} made anew.")
+
+
+def drop(
+    context: typer.Context,
+    name: NameArgument = None,
+    *,
+    index: IndexOption = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete an index for good. The documents' own files are left alone."""
+    with open_index(context, _one_name(name, index)) as opened:
+        found = opened.info()
+        if not yes:
+            _ask(f"Delete the index in {one_line(found.folder)} with {counted(found.documents, 'document')}?")
+        opened.drop()
+    if as_json:
+        write_json({"dropped": found.folder})
+    else:
+        screen_on().line(f"Deleted {one_line(found.folder)}")
+
+
+def _ask(question: str) -> None:
+    if not sys.stdin.isatty():
+        raise InvalidInputError("Nobody is there to be asked.", "Say --yes to delete without a question.")
+    if not typer.confirm(question, err=True):
+        raise typer.Exit(1)
+
+
+def _one_name(name: str | None, index: str | None) -> str | None:
+    if name is not None and index is not None and name != index:
+        raise InvalidInputError(f"Two indexes are named, {name} and {index}.", "Name one.")
+    return name if name is not None else index
+
+
+def _info(name: str, settings: Settings) -> IndexInfo | None:
+    try:
+        with Index(name, settings=settings, create=False) as opened:
+            return opened.info()
+    except TwofoldError:
+        return None  # listed all the same; `doctor` says what is wrong with it
+
+
+def _row(name: str, info: IndexInfo | None) -> tuple[str, ...]:
+    if info is None:
+        return (name, "cannot be opened; see `twofold doctor`")
+    return (name, counted(info.documents, "document"), counted(info.chunks, "passage"), sized(info.bytes_on_disk))
+
+
+def _lines(found: IndexInfo) -> list[tuple[str, str]]:
+    lines = [
+        ("name", found.name),
+        ("folder", found.folder),
+        ("documents", f"{found.documents:,}"),
+        ("passages", f"{found.chunks:,}"),
+        ("size", sized(found.bytes_on_disk)),
+        ("generation", str(found.generation)),
+        ("segments", str(found.segments)),
+    ]
+    if found.fingerprint is not None:
+        model = found.fingerprint.embedder
+        lines += [
+            ("embedder", f"{model.name} {model.revision} ({model.dimensions} dimensions)"),
+            ("analyzer", found.fingerprint.analyzer),
+            ("chunker", found.fingerprint.chunker),
+        ]
+    return lines

@@ -1,0 +1,114 @@
+"""`search`: ask one index or several, one question or a file of them, and draw what they found."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twofold.cli.context import open_for_search, requested_settings
+from twofold.cli.options import (
+    EmbedderOption,
+    FilterOption,
+    IndexesOption,
+    JsonOption,
+    KOption,
+    ModeOption,
+    ProfileOption,
+    RerankOption,
+    parsed_filter,
+)
+from twofold.cli.render.results import render_results, write_json
+from twofold.cli.render.terminal import screen_on
+from twofold.cli.runtime import command_part
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.types import MAX_QUESTION_LENGTH
+from twofold.search.engine import SearchOptions
+
+QueryArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help='Words; "quoted phrases" must occur, +word must, -word must not. Put -- before a first -word. '
+        f"At most {MAX_QUESTION_LENGTH:,} characters.",
+        show_default=False,
+    ),
+]
+Budget = Annotated[
+    float | None,
+    typer.Option("--budget-ms", help="Read fewer again where the search would take longer.", show_default=False),
+]
+Window = Annotated[
+    int | None,
+    typer.Option("--window", metavar="N", help="Show N neighbors on either side as well.", show_default=False),
+]
+Batch = Annotated[
+    Path | None,
+    typer.Option(
+        "--batch",
+        metavar="FILE",
+        help='Ask many: a {"query": ...} a line, if need be with "id", "k", "mode" and "filter"; - reads standard '
+        "input. Prints one JSON object for each.",
+        show_default=False,
+    ),
+]
+History = Annotated[
+    Path | None,
+    typer.Option(
+        "--history",
+        metavar="FILE",
+        help='What was said before: {"role": "user" or "assistant", "text": ...}, one a line.',
+        show_default=False,
+    ),
+]
+Session = Annotated[
+    str,
+    typer.Option(
+        "--session", metavar="NAME", help="Whose answers may be given again (cache.scope=session).", show_default=False
+    ),
+]
+
+
+def search(  # each option may be left out
+    context: typer.Context,
+    query: QueryArgument = None,
+    *,
+    k: KOption = None,
+    offset: Annotated[int, typer.Option("--offset", metavar="N", help="Pass over the N best: for the next page.")] = 0,
+    mode: ModeOption = None,
+    profile: ProfileOption = None,
+    rerank: RerankOption = None,
+    budget_ms: Budget = None,
+    window: Window = None,
+    explain: Annotated[bool, typer.Option("--explain", "-e", help="Show how each score came about.")] = False,
+    filters: FilterOption = None,
+    history: History = None,
+    session: Session = "",
+    batch: Batch = None,
+    index: IndexesOption = None,
+    embedder: EmbedderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search by words and by meaning.
+
+    Several indexes are searched as one where --index is repeated. With --batch the exit code is 2 if a line could not
+    be asked; the others are answered all the same.
+    """
+    options = SearchOptions(
+        k=k,
+        mode=mode,
+        filter=parsed_filter(filters or []),
+        rerank=rerank,
+        settings=requested_settings(search__rerank_budget_ms=budget_ms, search__context_window=window),
+        history=() if history is None else command_part("twofold.cli.commands.chat", "read_history")(history),
+        session=session,
+        offset=offset,
+    )
+    if (batch is None) == (not query):
+        raise InvalidInputError("Ask either one question or a --batch.", "`twofold search --help` shows how.")
+    with open_for_search(context, index or [], embedder, profile) as opened:
+        if batch is not None:
+            command_part("twofold.cli.commands.batch", "answer_batch")(opened, batch, options)
+            return
+        result = opened.searching.search(" ".join(query or []), options)
+    if as_json or explain:
+        result = command_part("twofold.search.explain", "explained")(result, opened.settings.analyzer)
+    write_json(result) if as_json else render_results(screen_on(), result, opened.settings, explain=explain)

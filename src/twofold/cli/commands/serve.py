@@ -1,0 +1,87 @@
+"""`serve`: the HTTP server, until it is told to end."""
+
+import logging
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twofold.cli.render.progress import model_progress
+from twofold.cli.render.terminal import one_line, screen_on
+from twofold.cli.runtime import runtime_of, settings_for, tell
+from twofold.domain.errors import MissingExtraError
+from twofold.factory import MADE_BY
+from twofold.index import Index
+
+DEFAULT_PORT = 8722
+
+
+def _option(name: str, metavar: str, says: str) -> object:
+    return typer.Option(name, metavar=metavar, help=says, show_default=False)
+
+
+Roots = Annotated[
+    list[Path] | None, _option("--root", "FOLDER", "Let clients sync what is in this folder; repeat for more.")
+]
+Hosts = Annotated[
+    list[str] | None, _option("--allow-host", "NAME", "Go by this name too, behind a proxy; repeat for more.")
+]
+Origins = Annotated[
+    list[str] | None,
+    _option("--allow-origin", "ORIGIN", "Let pages of https://that.site ask this server; repeat for more."),
+]
+
+
+def serve(
+    context: typer.Context,
+    *,
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen on; others than this machine's need a token.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65_535, help="0 lets the system choose.")
+    ] = DEFAULT_PORT,
+    roots: Roots = None,
+    hosts: Hosts = None,
+    origins: Origins = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log each request: method, route, status, time.")] = False,
+) -> None:
+    """Serve the indexes under TWOFOLD_HOME over HTTP, to this machine alone unless told otherwise."""
+    launch = runtime_of(context)
+    settings = settings_for(context).settings
+    serve_http = _server()
+    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, stream=sys.stderr, format="%(message)s")
+
+    def announce(shown: str) -> None:
+        screen_on().line(f"Serving {one_line(str(settings.home))} on {shown}")
+        sys.stdout.flush()
+
+    def opener(name: str) -> Index:
+        on_model = model_progress(yes=launch.yes, asks=False)  # nobody watches who could be asked
+        opened = Index(name, config=launch.config, overrides=launch.overrides, create=False, on_model=on_model)
+        tell(context, (f"index {name}: {one.line}" for one in opened.ignored if one.origin == MADE_BY))
+        return opened
+
+    serve_http(
+        settings,
+        opener,
+        (host, port),
+        names=tuple(hosts or ()),
+        origins=tuple(origins or ()),
+        roots=tuple(roots or ()),
+        announce=announce,
+    )
+
+
+def _server() -> Callable[..., None]:
+    """Load the server, which is an extra."""
+    try:
+        found: Callable[..., None] = import_module("twofold.server.run").serve
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"`twofold serve` needs {error.name}, which is not installed.", "pip install 'twofold[server]'"
+        ) from error
+    return found

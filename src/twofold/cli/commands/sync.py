@@ -1,0 +1,120 @@
+"""`sync`: make an index say what some folders say, and tell what changed."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twofold.cli.commands.models import ensure_present
+from twofold.cli.options import EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
+from twofold.cli.render.progress import progress_on
+from twofold.cli.render.results import write_json
+from twofold.cli.render.terminal import Screen, counted, from_here, lasting, one_line, screen_on
+from twofold.cli.runtime import open_index
+from twofold.domain.errors import NotFoundError, ReadError
+from twofold.domain.types import Metadata
+from twofold.factory import MEMORY
+from twofold.index import Index
+from twofold.indexing.types import SyncPlan, SyncReport
+
+_SHOWN = 10
+
+
+def sync(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders that the index follows.", show_default=False)],
+    *,
+    watch: Annotated[bool, typer.Option("--watch", help="Stay, and sync again whenever something changes.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what would be done; read and write nothing.")] = False,
+    metadata: MetaOption = None,
+    index: IndexOption = None,
+    embedder: EmbedderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add, update and delete documents until the index says what these files and folders say.
+
+    What did not change is not read again. Files that were deleted under a folder named here are deleted from the index.
+    It may be stopped at any moment, and run again. Fields given by --meta stay with their documents in later syncs;
+    files that are new then do not have them, and --meta KEY= takes one away. With files that could not be read the
+    exit code is 9.
+    """
+    show: Callable[[SyncPlan | SyncReport], None] = write_json if as_json else _draw
+    fields = fields_from(metadata or [])
+    if plan:
+        with _to_plan_with(context, index, embedder) as opened:
+            show(opened.sync(*paths, plan=True, metadata=fields))
+        return
+    with open_index(context, index, create=True, embedder=embedder) as opened:
+        if watch:
+            ensure_present(opened.settings)
+            for report in opened.watch(*paths, metadata=fields):
+                show(report)
+                sys.stdout.flush()
+        else:
+            report = _synced(opened, paths, fields)
+            show(report)
+            _refuse_silence(report)
+
+
+def _to_plan_with(context: typer.Context, index: str | None, embedder: str | None) -> Index:
+    """Open the index, or an empty one in memory where there is none yet: planning leaves nothing behind."""
+    try:
+        return open_index(context, index, embedder=embedder)
+    except NotFoundError:
+        return open_index(context, MEMORY, create=True, embedder=embedder)
+
+
+def _synced(opened: Index, paths: list[Path], fields: Metadata) -> SyncReport:
+    ensure_present(opened.settings)
+    with progress_on() as progress:
+        return opened.sync(*paths, progress=progress, metadata=fields)
+
+
+def _refuse_silence(report: SyncReport) -> None:
+    if report.failed:
+        failed = counted(len(report.failed), "file")
+        raise ReadError(f"{failed} could not be read; everything else is kept.", "The report above names each.")
+
+
+def _draw(report: SyncPlan | SyncReport) -> None:
+    screen = screen_on()
+    _draw_changes(screen, report)
+    summary = [
+        f"{len(report.added):,} added",
+        f"{len(report.updated):,} updated",
+        f"{len(report.renamed):,} renamed",
+        f"{len(report.deleted):,} deleted",
+        f"{report.unchanged:,} unchanged",
+    ]
+    if report.skipped:
+        summary.append(f"{len(report.skipped):,} skipped")
+    if isinstance(report, SyncPlan):
+        screen.line("Planned: " + ", ".join(summary) + ". Nothing was written.")
+        return
+    if report.failed:
+        summary.append(f"{len(report.failed):,} failed")
+    screen.line(", ".join(summary) + f"; {counted(report.passages, 'passage')} in {lasting(report.seconds)}.")
+    if report.truncated:
+        screen.line(f"{counted(report.truncated, 'passage')} exceeded what the model reads and were embedded in part.")
+
+
+def _draw_changes(screen: Screen, report: SyncPlan | SyncReport) -> None:
+    changes = [("+", "green", from_here(source)) for source in report.added]
+    changes += [("~", "yellow", from_here(source)) for source in report.updated]
+    changes += [(">", "cyan", f"{from_here(one.old)} → {from_here(one.new)}") for one in report.renamed]
+    changes += [("-", "red", from_here(source)) for source in report.deleted]
+    whole = isinstance(report, SyncPlan)
+    for sign, style, what in changes if whole else changes[:_SHOWN]:
+        screen.line(f"{screen.paint(sign, style)} {what}")
+    if not whole and len(changes) > _SHOWN:
+        screen.line(f"  … and {len(changes) - _SHOWN:,} more")
+    reasons = Counter(one.reason for one in report.skipped)
+    for reason, count in reasons.most_common():
+        screen.line(f"{screen.paint('·', 'dim')} {counted(count, 'file')} skipped: {one_line(reason)}")
+    for failure in () if isinstance(report, SyncPlan) else report.failed:
+        screen.line(f"{screen.paint('!', 'red')} {from_here(failure.source)}: {one_line(failure.message)}")
+        if failure.hint:
+            screen.line(f"    {one_line(failure.hint)}")

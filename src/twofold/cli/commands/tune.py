@@ -1,0 +1,187 @@
+"""`tune`: let judged questions, or questions made from the documents, choose the settings of searching."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twofold.cli.eval.dataset import EvalData, Needs, Source, eval_data_of, resolving
+from twofold.cli.eval.synthetic import synthetic_queries
+from twofold.cli.eval.tune_report import Told, render_tuning, searches_on
+from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
+from twofold.cli.render.progress import model_progress
+from twofold.cli.render.results import write_json
+from twofold.cli.render.terminal import one_line, screen_on
+from twofold.cli.runtime import open_index
+from twofold.config.load import Settings, merge
+from twofold.config.trust import index_may_say
+from twofold.config.values import value_from_text
+from twofold.domain.errors import InvalidInputError
+from twofold.evaluation.report import metric_named
+from twofold.evaluation.run import searching
+from twofold.evaluation.tuning import (
+    JUDGED,
+    MAX_FINALISTS,
+    MIN_QUESTIONS,
+    PSEUDO,
+    SYNTHETIC_TUNABLE,
+    TUNABLE,
+    Changes,
+    TunableSetting,
+    tune_by,
+)
+from twofold.factory import model_openers, plan_of, search_models_for
+from twofold.index import Index
+from twofold.indexing.components import IndexingComponents
+from twofold.search.plan import SearchPlan
+
+MAX_QUESTIONS = 10_000
+
+Qrels = Annotated[
+    Path | None,
+    typer.Option("--qrels", metavar="FILE", help="Judgements: pairs in .csv or .jsonl, or qrels.", show_default=False),
+]
+Queries = Annotated[
+    Path | None,
+    typer.Option("--queries", metavar="FILE", help="The queries that --qrels has ids of.", show_default=False),
+]
+Pseudo = Annotated[
+    int | None,
+    typer.Option("--pseudo", metavar="N", help="Make N questions from the documents instead.", show_default=False),
+]
+Metric = Annotated[str, typer.Option("--metric", metavar="NAME@K", help="What is to become better.")]
+Budget = Annotated[float, typer.Option("--budget", metavar="SECONDS", help="About how long it may take.")]
+Seed = Annotated[int, typer.Option("--seed", help="Parts the questions, and makes those of --pseudo.")]
+Apply = Annotated[bool, typer.Option("--apply", help="Let the index keep what won, for every search.")]
+Reset = Annotated[bool, typer.Option("--reset", help="Let the index forget what tune may have set, and stop.")]
+
+
+def tune(
+    context: typer.Context,
+    *,
+    index: IndexOption = None,
+    qrels: Qrels = None,
+    queries: Queries = None,
+    pseudo: Pseudo = None,
+    metric: Metric = "ndcg@10",
+    budget: Budget = 300.0,
+    seed: Seed = 0,
+    apply: Apply = False,
+    reset: Reset = False,
+    embedder: EmbedderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Choose settings by questions, and confirm the choice on questions that had no part in it.
+
+    Half of the questions choose among ways to search; the other half must confirm that the choice is better, by more
+    than chance and by enough to matter. Else the default is kept, and that is an answer too: the exit code is 0 either
+    way. More in docs/tuning.md.
+    """
+    if reset:
+        _reset(context, index, as_json=as_json)
+        return
+    if (qrels is None) == (pseudo is None):
+        raise InvalidInputError("Tuning needs --qrels FILE or --pseudo N, not both.", "See docs/tuning.md.")
+    settings = resolving(context, embedder, index, kept=True)({})
+    needs = Needs(settings, engine=True, model=True)
+    if pseudo is not None:
+        _check(pseudo)
+        with synthetic_queries(index, needs, pseudo, seed) as made:
+            told = _tuned(made.ground, settings, _Asked(metric, budget, seed, made.kinds))
+    else:
+        with eval_data_of(Source(None, "", qrels, queries, index), needs) as ground:
+            told = _tuned(ground, settings, _Asked(metric, budget, seed, {}))
+    if apply and told.tuning.winner:
+        with open_index(context, index, embedder=embedder) as opened:
+            opened.prefer({**_heeded(opened), **told.tuning.winner})
+        told = replace(told, applied=True)
+    if as_json:
+        write_json(told)
+    else:
+        render_tuning(told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    metric: str
+    budget: float
+    seed: int
+    kinds: Mapping[str, int]
+
+
+def _tuned(ground: EvalData, settings: Settings, asked: _Asked) -> Told:
+    if ground.parts is None:
+        raise InvalidInputError("There is no index to search.", "Name one with --index.")
+    parts, metric = ground.parts, metric_named(asked.metric)
+    all_settings = _dials(SYNTHETIC_TUNABLE if asked.kinds else TUNABLE, settings)
+    rules = replace(PSEUDO if asked.kinds else JUDGED, seed=asked.seed, seconds=asked.budget)
+    most = 1 + sum(len(dial.options) for dial in all_settings) + MAX_FINALISTS + 1
+    with _preparing(parts, settings) as prepare, searches_on(most) as tell:
+        measure = searching(ground.judged, ground.names, metric, prepare, tell)
+        found = tune_by(ground.judged.queries, measure, metric.name, all_settings, rules)
+    return Told(
+        collection=ground.judged.name,
+        documents=ground.documents,
+        queries=len(ground.judged.queries),
+        synthetic_queries=asked.kinds,
+        unmatched=len(ground.unmatched),
+        tuning=found,
+        alpha=rules.alpha,
+        bound=rules.bound,
+        applied=False,
+    )
+
+
+@contextmanager
+def _preparing(
+    parts: IndexingComponents, settings: Settings
+) -> Iterator[Callable[[Changes], tuple[IndexingComponents, SearchPlan]]]:
+    openers = model_openers(settings, model_progress())
+
+    def prepare(changes: Changes) -> tuple[IndexingComponents, SearchPlan]:
+        asks = merge(settings, changes)
+        return replace(parts, aids=search_models_for(parts.aids, asks, openers)), plan_of(asks)
+
+    try:
+        yield prepare
+    finally:
+        openers.close()
+
+
+def _dials(all_settings: Sequence[TunableSetting], settings: Settings) -> Sequence[TunableSetting]:
+    """Leave out what is set already or comes to the same as another option, and the weight of a reranker not set."""
+    kept = []
+    for dial in all_settings:
+        made = [merge(settings, option) for option in dial.options]
+        new = [place for place, one in enumerate(made) if one not in (settings, *made[:place])]
+        kept.append(replace(dial, options=tuple(dial.options[place] for place in new)))
+    return [dial for dial in kept if dial.name != "reranking" or settings.rerank.model != "none"]
+
+
+def _check(number: int) -> None:
+    if not MIN_QUESTIONS <= number <= MAX_QUESTIONS:
+        raise InvalidInputError(
+            f"--pseudo must be from {MIN_QUESTIONS} to {MAX_QUESTIONS:,}, not {number}.", "Try 300."
+        )
+
+
+def _heeded(opened: Index) -> Mapping[str, str]:
+    """Return what an index keeps for itself, without what nobody heeds because an index may not say it."""
+    held = opened.preferences()
+    return {key: text for key, text in held.items() if index_may_say(key, value_from_text(key, text))}
+
+
+def _reset(context: typer.Context, index: str | None, *, as_json: bool) -> None:
+    tuned = {key for dial in TUNABLE for option in dial.options for key in option}
+    with open_index(context, index) as opened:
+        held = opened.preferences()
+        forgotten = {key: value for key, value in held.items() if key in tuned}
+        opened.prefer({key: value for key, value in _heeded(opened).items() if key not in tuned})
+    if as_json:
+        write_json({"forgotten": forgotten})
+    else:
+        names = ", ".join(f"{one_line(key)}={one_line(value)}" for key, value in forgotten.items())
+        screen_on().line(f"Forgotten: {names}." if forgotten else "The index kept nothing that tune sets.")

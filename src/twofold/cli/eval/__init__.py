@@ -1,0 +1,1 @@
+"""What `eval`, `tune` and `judge` read and print."""

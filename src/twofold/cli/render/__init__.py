@@ -1,0 +1,1 @@
+"""How results, explanations and progress look on a terminal, and as JSON."""

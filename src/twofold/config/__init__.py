@@ -1,0 +1,1 @@
+"""Settings: the schema with every default, loading from files and environment, and profiles."""

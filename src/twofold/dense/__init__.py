@@ -1,1 +1,0 @@
-"""Meaning: unit vectors, their codes, the scans over codes, and the true score."""

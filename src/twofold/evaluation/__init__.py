@@ -1,0 +1,1 @@
+"""Evaluation: judged queries, metrics, intervals and comparisons."""

@@ -1,0 +1,453 @@
+"""The place that names concrete stores and models: settings in, what searches out; `filling` adds what fills."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from twofold.config.load import Settings, as_text, is_said, value_from_text, with_values
+from twofold.config.schema import BoostSettings
+from twofold.config.trust import Ignored, ignored, is_known_embedder
+from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
+from twofold.domain.filters import MATCH_ALL
+from twofold.domain.generators import Generator
+from twofold.domain.ports import Embedder, IndexFingerprint, Reranker, Retriever, Store
+from twofold.domain.retry import RetryPlan
+from twofold.late import late
+from twofold.models.catalog.identities import identity_of, remembered_identity
+from twofold.models.catalog.progress import Progress, ignore
+from twofold.models.embedders.caching import CachingEmbedder
+from twofold.models.lazy import LazyEmbedder, RecoveringEmbedder, UnaskedEmbedder, is_loaded
+from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
+from twofold.plugins import NO_PLUGINS, GuardedEmbedder, GuardedReranker, OpenPlugins, Plugins, custom_or_built_in
+from twofold.query.filter_syntax import parse_filter
+from twofold.query.history import Memory
+from twofold.ranking.answerability import load_calibrations
+from twofold.ranking.boost import Rule, compile_patterns
+from twofold.ranking.diversify import Limits
+from twofold.ranking.fusion import FusionPlan
+from twofold.ranking.metadata_boost import MetadataWeights
+from twofold.ranking.prf import PrfParameters
+from twofold.search.components import SearchComponents, SearchModels
+from twofold.search.metrics import MemoryWatch
+from twofold.search.plan import MAX_SECONDS, QueryExpansionPlan, SearchPlan
+from twofold.search.rerank import RerankPlan
+from twofold.search.retrying_generator import RetryingGenerator
+from twofold.search.stages import BoostPlan
+from twofold.search.timeouts import StageLimits, Timeouts
+from twofold.stores.local.catalog import is_catalog
+from twofold.stores.local.place import real_folder
+from twofold.stores.local.removal import remove
+from twofold.stores.local.store import LocalStore
+from twofold.stores.memory import MemoryStore
+from twofold.stores.missing import UnmadeStore
+from twofold.stores.query_log import QueryLog
+from twofold.text.analyzer import analyzer_for
+
+
+class Closing(Protocol):
+    """What can be freed."""
+
+    def close(self) -> None:
+        """Free it."""
+
+
+Model = TypeVar("Model", bound=Closing)
+
+
+class OpenModels(Generic[Model]):
+    """Models by what a user writes, each made once; bears calls from several threads."""
+
+    def __init__(self, opener: Callable[[str], Model | None]) -> None:
+        self._opener = opener
+        self._turn = threading.Lock()
+        self._made: dict[str, Model | None] = {}
+
+    def named(self, spec: str) -> Model | None:
+        """Return the model that `spec` names, None for `none`. Raises what the opener raises."""
+        with self._turn:
+            if spec not in self._made:
+                self._made[spec] = self._opener(spec)
+            return self._made[spec]
+
+    def made(self) -> tuple[Model, ...]:
+        """Return those there are, in the order in which they were first asked for."""
+        with self._turn:
+            return tuple(one for one in self._made.values() if one is not None)
+
+    def close(self) -> None:
+        """Free all of them. Calling it twice does nothing more."""
+        with self._turn:
+            while self._made:
+                _, made = self._made.popitem()
+                if made is not None:
+                    made.close()
+
+
+class OpenRerankers(OpenModels[Reranker]):
+    """Rerankers by what a user writes; see `twofold.models.rerankers.factory`."""
+
+    def loaded(self) -> tuple[str, ...]:
+        """Name the models that were opened, in the order in which they were first asked for."""
+        return tuple(one.identity.name for one in self.made() if is_loaded(one))
+
+
+MEMORY = ":memory:"
+NONE = "none"
+MADE_BY = "the index"
+MADE_WITH = ("analyzer", "enricher", "chunk.strategy", "chunk.size", "chunk.overlap")
+EMBEDDERS = "twofold.models.embedders.factory:open_embedder"
+RERANKERS = "twofold.models.rerankers.factory:open_reranker"
+GENERATORS = "twofold.models.generators.factory:open_generator"
+INDEX_FOLDER = "indexes"
+NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+MAX_NAME_LENGTH = 64
+
+
+def folder_of(where: str | Path, home: Path) -> Path:
+    """Return the folder of an index with all links resolved, so that all spellings of it name one index.
+
+    A path is taken as it is, a name lives under `home`. Raises InvalidInputError for a name that could be mistaken for
+    anything else than a name, NotFoundError for a link that leads nowhere.
+    """
+    return real_folder(spelled_folder(where, home))
+
+
+def spelled_folder(where: str | Path, home: Path) -> Path:
+    """Return the folder of an index as it is spelled; errors as for `folder_of`, but links are left alone."""
+    if isinstance(where, Path) or where.startswith((".", "~")) or "/" in where:
+        return Path(where).expanduser().absolute()
+    if not where or len(where) > MAX_NAME_LENGTH or not NAME_CHARACTERS.issuperset(where):
+        raise InvalidInputError(
+            f"{where!r} cannot be the name of an index.",
+            "Use up to 64 letters, digits, `.`, `_` and `-`; or give a path that begins with `./`.",
+        )
+    return home / INDEX_FOLDER / where
+
+
+def open_store(where: str | Path, settings: Settings, *, create: bool) -> Store:
+    """Open the store of an index. With `create`, one that is not there is made by the first change."""
+    if where == MEMORY:
+        return MemoryStore()
+    folder = folder_of(where, settings.home)
+    if create and not is_catalog(folder):
+        return UnmadeStore(partial(_open_local, folder, where, settings))
+    return _open_local(folder, where, settings, create=create)
+
+
+def _open_local(folder: Path, where: str | Path, settings: Settings, create: bool) -> Store:  # noqa: FBT001  # a callback's
+    try:
+        return LocalStore(folder, create=create, wait_seconds=settings.writer_wait_seconds)
+    except NotFoundError as error:
+        raise NotFoundError(
+            f"There is no index {str(where)!r}.",
+            f"Make it with `twofold sync PATH --index {where}`; `twofold index list` shows those there are.",
+        ) from error
+
+
+def kept_by(store: Store) -> tuple[Mapping[str, str], IndexFingerprint | None]:
+    """Return an index's own settings and its recipe; nothing of one that is not there yet."""
+    try:
+        return store.preferences(), store.fingerprint()
+    except NotFoundError:
+        return {}, None
+
+
+def remove_index(where: str | Path, settings: Settings) -> None:
+    """Delete an index that is closed, for good."""
+    remove(spelled_folder(where, settings.home), settings.writer_wait_seconds)
+
+
+def query_log_of(where: str | Path, settings: Settings) -> QueryLog | None:
+    """Return the log of the questions that an index was asked; None for an index in memory."""
+    return None if where == MEMORY else QueryLog(settings.home, folder_of(where, settings.home), settings.log.max_mb)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The settings that an index is opened with, and what of its own it was not given: see `setting_trust`.
+
+    `embedder` stands in for the one that the index was made with where the user did not name that.
+    """
+
+    settings: Settings
+    ignored: tuple[Ignored, ...] = ()
+    embedder: Embedder | None = None
+
+    def check_fillable(self) -> None:
+        """Raise MismatchError where a part is missing that documents of this index are made with."""
+        for one in self.ignored:
+            raise MismatchError(f"Nothing can be added to this index. {one.note}", one.hint)
+
+
+def held_by(
+    settings: Settings,
+    fingerprint: IndexFingerprint | None,
+    embedder: Embedder | None = None,
+    extensions: Plugins = NO_PLUGINS,
+) -> Held:
+    """Return the settings an index is opened with: its own where nobody but a profile said otherwise.
+
+    Of its own it has what `setting_trust` lets through, and parts of the same name that are passed: `embedder` and
+    `extensions`. Raises InvalidInputError for a value that is out of range.
+    """
+    if fingerprint is None:
+        return Held(settings)
+    own = dict(fingerprint.settings)
+    keys = [key for key in MADE_WITH if own.get(key) and not is_said(settings, key)]
+    if any(is_said(settings, key) for key in MADE_WITH if key.startswith("chunk.")):
+        keys = [key for key in keys if not key.startswith("chunk.")]  # sizes go together
+    kept = with_values(settings, {key: value_from_text(key, own[key], MADE_BY) for key in keys})
+    unheard: list[Ignored] = []
+    stand_in: Embedder | None = None
+    if own.get("embedder") and not is_said(settings, "embedder"):
+        kept = replace(kept, embedder=own["embedder"])
+        if embedder is None and not is_known_embedder(own["embedder"]):
+            unheard.append(ignored("embedder", own["embedder"], MADE_BY))
+            stand_in = UnaskedEmbedder(fingerprint.embedder, unheard[0].note, unheard[0].hint)
+    chunker = own.get("chunker", "")
+    if chunker and chunker not in kept.plugins.ingest:
+        if extensions.chunker is not None and extensions.chunker.name == chunker:
+            kept = replace(kept, plugins=replace(kept.plugins, ingest=(*kept.plugins.ingest, chunker)))
+        else:
+            unheard.append(ignored("plugins.ingest", as_text((chunker,)), MADE_BY))
+    return Held(kept, tuple(unheard), stand_in)
+
+
+def plan_of(settings: Settings) -> SearchPlan:
+    """Return the search that the settings ask for.
+
+    Raises InvalidInputError for gates or rules that are no filters, and for patterns that are none.
+    """
+    chosen, waiting, weighed, varied = settings.search, settings.timeouts, settings.metadata_boost, settings.diversity
+    feedback = settings.prf
+    return SearchPlan(
+        k=chosen.k,
+        mode=chosen.mode,
+        candidates=chosen.candidates,
+        k1=chosen.k1,
+        b=chosen.b,
+        lexical=chosen.lexical,
+        default_filter=parse_filter(chosen.default_filter) if chosen.default_filter else MATCH_ALL,
+        filter_stage=chosen.filter_stage,
+        context_window=chosen.context_window,
+        on_failure=chosen.on_failure,
+        profile=settings.profile,
+        fusion=FusionPlan(**_values(settings.fusion)),
+        prf=PrfParameters(feedback.top_k, feedback.terms, feedback.weight, feedback.temperature),
+        query_expansion=_rewrite_of(settings),
+        dense_terms=settings.prf.dense_terms,
+        intent_filter=settings.query.intent_filter,
+        boost=_boost_of(settings.boost),
+        rerank=RerankPlan(
+            candidates=settings.rerank.candidates,
+            top_n=settings.rerank.top_n,
+            weight=settings.rerank.weight,
+            threshold=settings.rerank.threshold,
+            budget_ms=chosen.rerank_budget_ms,
+            batch=settings.batch.rerank,
+        ),
+        metadata_boost=MetadataWeights(
+            weighed.alpha, weighed.beta, weighed.gamma, weighed.cap, weighed.retrieval_score
+        ),
+        diversity=Limits(varied.per_page, varied.per_source, varied.max_overlap),
+        timeouts=Timeouts(
+            StageLimits(
+                waiting.embed_seconds, waiting.retrieve_seconds, waiting.rerank_seconds, waiting.generate_seconds
+            ),
+            retry_of(settings),
+        ),
+    )
+
+
+def retry_of(settings: Settings) -> RetryPlan:
+    """Return how often a model that is out of reach is asked again. Raises InvalidInputError for pauses too long."""
+    return RetryPlan(settings.retries.count, settings.retries.backoff_seconds)
+
+
+def _rewrite_of(settings: Settings) -> QueryExpansionPlan:
+    chosen, history = settings.query_expansion, settings.history
+    return QueryExpansionPlan(
+        multi_query=chosen.multi_query,
+        hyde=chosen.hyde,
+        decompose=chosen.decompose,
+        keywords=chosen.keywords,
+        follow_up=settings.query.follow_up,
+        memory=Memory(history.turns, history.characters or None),
+        merge=chosen.merge,
+        seconds=settings.timeouts.generate_seconds or MAX_SECONDS,
+    )
+
+
+def _boost_of(chosen: BoostSettings) -> BoostPlan:
+    rules = tuple(Rule(text, parse_filter(text), addition) for text, addition in chosen.rules.items())
+    return BoostPlan(compile_patterns(chosen.patterns), chosen.multiplier, rules, chosen.stage)
+
+
+def _values(group: object) -> dict[str, Any]:
+    """Return a group's values by name, for a plan with the same names."""
+    return {one.name: getattr(group, one.name) for one in fields(group)}  # type: ignore[arg-type]  # a dataclass
+
+
+def search_components(
+    store: Store,
+    settings: Settings,
+    embedder: Embedder | None,
+    progress: Callable[[Progress], None] = ignore,
+    extensions: OpenPlugins | None = None,
+) -> SearchComponents:
+    """Make what searches a store. A model is loaded when something is to be embedded, and fetched if need be.
+
+    `extensions` are the user's own parts; none if left out, but for those that the settings name.
+    """
+    own = extensions or OpenPlugins()
+    if embedder is None:
+        used = _embedder(store, settings, own, progress)
+    else:
+        used = embedder if isinstance(embedder, UnaskedEmbedder) else GuardedEmbedder(embedder)
+    return SearchComponents(
+        store=store,
+        embedder=used,
+        analyzer=analyzer_for(settings.analyzer),
+        aids=SearchModels(calibrations=load_calibrations(), memory=MemoryWatch(settings.memory_limit_mb)),
+    )
+
+
+def noting(parts: SearchComponents, notes: Sequence[str]) -> SearchComponents:
+    """Return the same parts, which say of every search that it had to do without something."""
+    return replace(parts, aids=replace(parts.aids, notes=(*parts.aids.notes, *notes)))
+
+
+def _embedder(store: Store, settings: Settings, own: OpenPlugins, progress: Callable[[Progress], None]) -> Embedder:
+    """Return the embedder that the settings name: it recovers when it fails, and remembers questions.
+
+    Nothing is loaded, and no server is asked, before there is something to embed.
+    """
+    size, spec = settings.cache.query_embeddings, settings.embedder
+    try:
+        identity = identity_of(spec)
+    except NotFoundError:
+        found = own.embedder(spec)
+        if found is None:
+            raise
+        return CachingEmbedder(found, size) if size else found
+    if identity is None and (held := _recipe_of(store)) is not None:
+        identity = remembered_identity(spec, held.embedder)
+    how: dict[str, Any] = {"cache": settings.models, "offline": settings.offline, "device": settings.device}
+    opener = partial(
+        _opened, EMBEDDERS, spec, **how, progress=progress, dimensions=0 if identity is None else identity.dimensions
+    )
+    if spec == NO_EMBEDDER:
+        return NoEmbedder()
+    recovering = RecoveringEmbedder(LazyEmbedder(identity, opener), opener)
+    return CachingEmbedder(recovering, size) if size else recovering
+
+
+def _recipe_of(store: Store) -> IndexFingerprint | None:
+    """Return the recipe that an index was made by; None for one that is empty, or not there yet."""
+    try:
+        return store.fingerprint()
+    except NotFoundError:
+        return None
+
+
+def _opened(opener: str, spec: str, **how: object) -> Any:  # noqa: ANN401  # a model of the opener's kind, or None
+    """Open a model with what stands at an address; `none` needs nothing loaded."""
+    return None if spec == NONE else late(opener)(spec, **how)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelOpeners:
+    """What opens models by name, each once; a reranker once for every `rerank.tokens` that is asked for."""
+
+    reranker: Callable[[int], Callable[[str], Reranker | None]]
+    generators: OpenModels[Generator]
+    extensions: OpenPlugins
+    by_tokens: dict[int, OpenRerankers] = field(default_factory=dict)
+
+    def rerankers(self, tokens: int) -> OpenRerankers:
+        """Return what opens rerankers that read so many tokens of a pair."""
+        return self.by_tokens.setdefault(tokens, OpenRerankers(self.reranker(tokens)))
+
+    def loaded(self) -> tuple[str, ...]:
+        """Name the rerankers that were opened."""
+        return tuple(name for some in list(self.by_tokens.values()) for name in some.loaded())
+
+    def close(self) -> None:
+        """Free all that were opened."""
+        for some in self.by_tokens.values():
+            some.close()
+        self.generators.close()
+        self.extensions.close()
+
+
+def model_openers(
+    settings: Settings, progress: Callable[[Progress], None] = ignore, extensions: OpenPlugins | None = None
+) -> ModelOpeners:
+    """Make what opens rerankers and generators by name; see `RERANKERS` and `GENERATORS`."""
+    cache, offline = settings.models, settings.offline
+    own = extensions or OpenPlugins()
+
+    def reranker(tokens: int) -> Callable[[str], Reranker | None]:
+        how: dict[str, Any] = {"cache": cache, "offline": offline, "progress": progress, "device": settings.device}
+        built_in = partial(_opened, RERANKERS, max_tokens=tokens, embedder=settings.embedder, **how)
+        return partial(custom_or_built_in, own.given.rerankers, built_in, own.reranker)
+
+    generator = partial(_opened, GENERATORS, cache=cache, offline=offline, progress=progress)
+    return ModelOpeners(
+        reranker,
+        OpenModels(partial(custom_or_built_in, own.given.generators, generator, own.generator)),
+        own,
+    )
+
+
+def reranker_names(settings: Settings) -> tuple[str, ...]:
+    """Return the names of the rerankers in the order they are tried.
+
+    A fallback replaces a model that fails; it never turns on reranking that is turned off.
+    """
+    chosen = settings.rerank
+    if chosen.model == NONE:
+        return ()
+    return tuple(name for name in (chosen.model, chosen.fallback) if name not in {"", NONE})
+
+
+def _retrying(openers: ModelOpeners, name: str, settings: Settings) -> Generator | None:
+    generator = openers.generators.named(name)
+    return None if generator is None else RetryingGenerator(generator, retry_of(settings))
+
+
+def _graph(file: str) -> tuple[tuple[str, Retriever], ...]:
+    """Return what looks up a graph, under the name `graph`; nothing where no file is named."""
+    if not file:
+        return ()
+    translator = late("twofold.query.graph_questions:RuleTranslator")()
+    return (("graph", late("twofold.stores.graph:GraphRetriever")(Path(file).expanduser(), translator)),)
+
+
+def _state_of(file: str) -> tuple[str, ...]:
+    """Return what tells one state of a file from another, for answers that are kept; nothing where none is named."""
+    path = Path(file).expanduser()
+    return (f"{path} {path.stat().st_mtime_ns if path.is_file() else 0}",) if file else ()
+
+
+def search_models_for(
+    base: SearchModels, settings: Settings, openers: ModelOpeners, own: Reranker | None = None
+) -> SearchModels:
+    """Return what a search may ask by these settings; `own` is a reranker to take instead of theirs."""
+    rerankers = openers.rerankers(settings.rerank.tokens)
+    made = (GuardedReranker(own),) if own is not None else tuple(map(rerankers.named, reranker_names(settings)))
+    retrievers = (*_graph(settings.graph.file), *openers.extensions.retrievers(settings.plugins.search))
+    transformers = openers.extensions.transformers(settings.plugins.search)
+    return replace(
+        base,
+        rerankers=tuple(one for one in made if one is not None),
+        generator=_retrying(openers, settings.generator, settings),
+        rewriter=_retrying(openers, settings.query_expansion.generator or settings.generator, settings),
+        retrievers=retrievers,
+        transformers=tuple(one for _, one in transformers),
+        own=(*(name for name, _ in (*retrievers, *transformers)), *_state_of(settings.graph.file)),
+        pruner=openers.extensions.pruner,
+    )

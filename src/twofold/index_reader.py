@@ -1,0 +1,193 @@
+"""A collection that is there, opened to be searched and looked at: the half of an index that changes nothing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from twofold.awaitable import offloaded
+from twofold.config.load import Ignored, Resolved, resolve
+from twofold.config.settings import Settings
+from twofold.domain.errors import NotFoundError
+from twofold.domain.filters import MATCH_ALL, fields_of, matches
+from twofold.domain.ports import Embedder, Reranker
+from twofold.domain.types import Chunk, Document, DocumentInfo
+from twofold.factory import (
+    MADE_BY,
+    MEMORY,
+    folder_of,
+    held_by,
+    kept_by,
+    model_openers,
+    noting,
+    open_store,
+    query_log_of,
+    search_components,
+)
+from twofold.indexing.types import IndexInfo
+from twofold.models.catalog.progress import Progress, ignore
+from twofold.plugins import NO_PLUGINS, OpenPlugins, Plugins
+from twofold.query.any_filter import FilterLike, filter_of
+from twofold.query.history import Turn
+from twofold.search.document_names import document_named
+from twofold.search.engine import DEFAULT_OPTIONS, NO_SETTINGS, SearchEngine, SearchOptions
+from twofold.search.metrics import Metrics
+from twofold.search.result import SearchResult
+
+
+class Collection:
+    """Documents that can be searched and listed. `Index` is one too, and can change it.
+
+    Commands that change nothing open this one: it loads none of what reads, cuts and enriches documents. Arguments and
+    errors as for `Index`.
+    """
+
+    def __init__(  # noqa: PLR0913  # each may be left out
+        self,
+        where: str | Path = "default",
+        *,
+        settings: Settings | None = None,
+        config: str | Path | None = None,
+        overrides: Mapping[str, object] = NO_SETTINGS,
+        embedder: Embedder | None = None,
+        create: bool = False,
+        on_model: Callable[[Progress], None] = ignore,
+        extensions: Plugins = NO_PLUGINS,
+    ) -> None:
+        self._where = where
+        found = Resolved(settings, ()) if settings else resolve(config=config, overrides=overrides)
+        self._own_embedder = embedder
+        self._store = open_store(where, found.settings, create=create)
+        own, fingerprint = kept_by(self._store)
+        if settings is None and own:
+            found = resolve(config=config, collection=own, overrides=overrides)
+        self._asked = found.settings
+        self._held = held_by(found.settings, fingerprint, embedder, extensions)
+        self._settings = self._held.settings
+        self._ignored = (*found.ignored, *self._held.ignored)
+        self._openers = model_openers(self._settings, on_model, OpenPlugins(extensions))
+        used = self._held.embedder if embedder is None else embedder
+        self._searching = search_components(self._store, self._settings, used, on_model, self._openers.extensions)
+        self._searching = noting(self._searching, [one.note for one in found.ignored if one.origin == MADE_BY])
+        kept = query_log_of(where, self._settings) if self._settings.log.queries else None
+        self._searcher = SearchEngine(self._searching, self._settings, self._openers, kept)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force, the index's own included."""
+        return self._settings
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder it is kept in; None in memory."""
+        return None if self._where == MEMORY else folder_of(self._where, self._asked.home)
+
+    @property
+    def ignored(self) -> Sequence[Ignored]:
+        """What the current folder's file and the index itself say and are not heeded in; see docs/security.md."""
+        return self._ignored
+
+    @property
+    def searcher(self) -> SearchEngine:
+        """What searches it; several indexes are searched together by theirs."""
+        return self._searcher
+
+    def documents(self, *, filter: FilterLike = MATCH_ALL) -> Sequence[DocumentInfo]:  # noqa: A002
+        """List all documents by source, or those that pass a filter; see `search` for how one is written."""
+        condition = filter_of(filter)
+        with self._store.view() as view:
+            return [info for info in view.documents() if matches(condition, fields_of(info))]
+
+    def __len__(self) -> int:
+        """Count the documents."""
+        return self._store.info().documents
+
+    def __bool__(self) -> bool:
+        """Return true: an index is something, also without documents."""
+        return True
+
+    def document(self, name: str) -> Document:
+        """Return a document with its text; named as in `delete`."""
+        identity = self._named(name).id
+        with self._store.view() as view:
+            found = view.document(identity)
+        if found is None:
+            raise NotFoundError(f"There is no document {name!r}.", "`twofold ls` lists the documents.")
+        return found
+
+    def chunks(self, name: str) -> Sequence[Chunk]:
+        """Return a document's passages in reading order; named as in `delete`."""
+        identity = self._named(name).id
+        with self._store.view() as view:
+            return view.chunks_of(identity)
+
+    def search(  # noqa: PLR0913  # each may be left out
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        mode: str | None = None,
+        filter: FilterLike = MATCH_ALL,  # noqa: A002
+        rerank: str | Reranker | None = None,
+        profile: str | None = None,
+        settings: Mapping[str, object] = NO_SETTINGS,
+        history: Sequence[Turn] = (),
+        session: str = "",
+        offset: int = 0,
+    ) -> SearchResult:
+        """Find the `k` passages (1 to 1,000) that answer a question best.
+
+        `mode` is `hybrid` (words and meaning), `bm25` (words alone) or `semantic` (meaning alone). In the question,
+        `"quoted phrases"` must occur verbatim, `+word` must occur and `-word` must not. `filter` acts before the cut: a
+        text such as `"type == .md and year >= 2020"`, a mapping as in JSON, or a `Filter`.
+        `rerank` names a model that reads the best again, or is one of your own; `none` leaves it out. `profile` names
+        another profile, `settings` other settings by their dotted names, such as `{"fusion.method": "rrf"}`. `history`
+        are the turns before a follow-up question; `session` says whose remembered answers may be given again.
+        `offset` passes over so many of the best: with k 10, 10 gives ranks 11 to 20 of the same ranking.
+        Raises InvalidInputError for an empty question or a k out of range, MismatchError when the embedder is not the
+        one that the index was made with, ModelError when mode is `semantic` and the model cannot be had.
+        """
+        options = SearchOptions(k, mode, filter, rerank, profile, settings, tuple(history), session, offset)
+        return self._searcher.search(query, options)
+
+    asearch = offloaded(search)
+
+    def search_many(self, queries: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS) -> Sequence[SearchResult]:
+        """Search for many questions: all embedded at once, each ranked for itself. Errors as for `search`."""
+        return self._searcher.search_many(queries, options)
+
+    def metrics(self) -> Metrics:
+        """Return how searching went since the index was opened: counts, times by stage, memory."""
+        return self._searcher.metrics()
+
+    def preferences(self) -> Mapping[str, str]:
+        """Return the settings that the index keeps for itself, by their dotted names."""
+        return self._store.preferences()
+
+    def info(self) -> IndexInfo:
+        """Return what the index holds and how it was made."""
+        held = self._store.info()
+        folder = MEMORY if self.folder is None else str(self.folder)
+        counts = (held.documents, held.chunks, held.generation, held.segments, held.bytes_on_disk)
+        return IndexInfo(str(self._where), folder, held.fingerprint, *counts)
+
+    def close(self) -> None:
+        """Leave a state that opens fast, and close. Calling it twice does nothing more."""
+        try:
+            self._store.close()
+        finally:
+            self._openers.close()
+            if self._own_embedder is None:
+                self._searching.embedder.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self._where)!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _named(self, name: str) -> DocumentInfo:
+        with self._store.view() as view:
+            return document_named(view, name)

@@ -1,0 +1,186 @@
+"""The survey before a sync: what folders hold, against what the index holds of them.
+
+A document is deleted only when its root was walked and its place in it was looked at: an unmounted disk, an unreadable
+folder or a file too large to read costs nothing.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+
+from twofold.domain.errors import InvalidInputError, ReadError
+from twofold.domain.filters import values_of
+from twofold.domain.ports import Snapshot
+from twofold.domain.types import DocumentInfo, Metadata, MetadataValue
+from twofold.indexing.types import LeftOut, Rename, SyncPlan
+from twofold.ingest.document import content_hash
+from twofold.ingest.readers.types import Limits, clean_metadata
+from twofold.ingest.walk import Found, Skipped, load, source_name, walk
+
+ROOT = "root"
+SIZE = "size"
+MODIFIED_NS = "modified_ns"
+GIVEN = "given"  # the names of the fields that a sync was given for a document
+NONE_GIVEN: Metadata = MappingProxyType({})
+_OWN = frozenset({ROOT, SIZE, MODIFIED_NS, GIVEN})
+EMPTY_ROOT = "the folder is empty although the index has documents of it; they are kept, remove them with `twofold rm`"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file to read, the root it was found under, and the fields that its document is given."""
+
+    found: Found
+    root: str
+    given: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What is to be done: files to read, sources whose documents go, and the same told to people."""
+
+    to_read: tuple[Wanted, ...]
+    to_delete: tuple[DocumentInfo, ...]
+    plan: SyncPlan
+    touched: Mapping[str, Metadata] = field(default_factory=dict)  # by document id, for files with another time alone
+
+
+def survey(
+    view: Snapshot, roots: Sequence[str | os.PathLike[str]], limits: Limits, given: Metadata = NONE_GIVEN
+) -> Diff:
+    """Compare folders with the index. Files of the same size and time as before are taken as unchanged.
+
+    `given` are fields for every document below the roots; one that has others is updated.
+    Raises InvalidInputError for a field that the sync keeps itself, NotFoundError for a root that is not there,
+    ReadError for one that cannot be listed.
+    """
+    _check_given(given)
+    known = {info.source: info for info in view.documents() if ROOT in info.metadata}
+    wanted: dict[str, Wanted] = {}
+    skipped: list[LeftOut] = []
+    gone: dict[str, DocumentInfo] = {}
+    for root in roots:
+        name = source_name(os.path.realpath(root))
+        found = list(walk(root, limits))
+        files = {one.source: Wanted(one, name) for one in found if isinstance(one, Found)}
+        left_out = [one for one in found if isinstance(one, Skipped)]
+        skipped += [LeftOut(one.source, one.reason) for one in left_out]
+        below = {source: info for source, info in known.items() if is_below(source, name)}
+        if below and not files:
+            skipped.append(LeftOut(name, EMPTY_ROOT))
+            continue
+        wanted |= files
+        unseen = [one.source for one in left_out]
+        gone |= {
+            source: info
+            for source, info in below.items()
+            if source not in files and not any(is_below(source, place) for place in unseen)
+        }
+    wanted = {source: replace(one, given=_given(known.get(source), given)) for source, one in wanted.items()}
+    return _decided(known, wanted, {source: gone[source] for source in gone if source not in wanted}, skipped, limits)
+
+
+def _check_given(given: Metadata) -> None:
+    for name in given:
+        if name in _OWN:
+            raise InvalidInputError(f"A sync keeps the field {name!r} itself.", "Choose another name.")
+
+
+def _given(info: DocumentInfo | None, given: Metadata) -> Metadata:
+    """Return the fields that a document has from its caller: those it was given before, and over them those of now."""
+    return clean_metadata({**_given_before(info), **given})
+
+
+def _given_before(info: DocumentInfo | None) -> dict[str, MetadataValue]:
+    if info is None:
+        return {}
+    return {str(name): info.metadata[str(name)] for name in values_of(info.metadata.get(GIVEN, ()))}
+
+
+def _decided(
+    known: Mapping[str, DocumentInfo],
+    wanted: Mapping[str, Wanted],
+    gone: Mapping[str, DocumentInfo],
+    skipped: Iterable[LeftOut],
+    limits: Limits,
+) -> Diff:
+    added = [source for source in wanted if source not in known]
+    other = [source for source, one in wanted.items() if source in known and _is_other(known[source], one)]
+    updated = [source for source in other if _changed(known[source], wanted[source], limits)]
+    touched = [source for source in other if source not in set(updated)]
+    renamed = _renamed(added, wanted, gone, limits) if gone else []
+    moved = {one.new: {**_given_before(gone[one.old]), **wanted[one.new].given} for one in renamed}
+    wanted = {source: replace(one, given=moved.get(source, one.given)) for source, one in wanted.items()}
+    moved_from, moved_to = {one.old for one in renamed}, {one.new for one in renamed}
+    return Diff(
+        tuple(wanted[source] for source in (*added, *updated)),
+        tuple(gone.values()),
+        SyncPlan(
+            added=tuple(source for source in added if source not in moved_to),
+            updated=tuple(updated),
+            renamed=tuple(renamed),
+            deleted=tuple(source for source in gone if source not in moved_from),
+            unchanged=len(wanted) - len(added) - len(updated),
+            skipped=tuple(skipped),
+        ),
+        {known[source].id: _touched(known[source], wanted[source]) for source in touched},
+    )
+
+
+def _touched(info: DocumentInfo, wanted: Wanted) -> Metadata:
+    return {**info.metadata, **own_fields(wanted), **wanted.given}
+
+
+def own_fields(wanted: Wanted) -> Metadata:
+    """Return the fields that a sync keeps of a file, so that the next sync knows whether it changed."""
+    found = wanted.found
+    modified = datetime.fromtimestamp(found.mtime_ns / 1e9, tz=UTC).isoformat(timespec="seconds")
+    return {ROOT: wanted.root, SIZE: found.size, MODIFIED_NS: found.mtime_ns, "modified": modified}
+
+
+def is_below(source: str, place: str) -> bool:
+    """Return whether a source is a place or lies below it."""
+    return source == place or source.startswith(place.rstrip("/") + "/")
+
+
+def _is_other(info: DocumentInfo, wanted: Wanted) -> bool:
+    """Return whether a file has another size, time or given fields than its document."""
+    known = (info.metadata.get(SIZE), info.metadata.get(MODIFIED_NS))
+    return known != (wanted.found.size, wanted.found.mtime_ns) or _given_before(info) != wanted.given
+
+
+def _changed(info: DocumentInfo, wanted: Wanted, limits: Limits) -> bool:
+    """Return whether a document is to be made again, rather than given the time of its file alone."""
+    return _given_before(info) != wanted.given or _hash_of(wanted.found, limits) != info.content_hash
+
+
+def _hash_of(found: Found, limits: Limits) -> str:
+    """Hash a file's bytes; empty for one that cannot be read, which differs from any hash: reading it will say why."""
+    with suppress(ReadError):
+        return content_hash(load(found, limits).data)
+    return ""
+
+
+def _renamed(
+    added: Sequence[str], wanted: Mapping[str, Wanted], gone: Mapping[str, DocumentInfo], limits: Limits
+) -> list[Rename]:
+    """Pair new files with vanished documents of the same bytes, by name first, so that twins pair up sensibly."""
+    vanished: dict[str, list[str]] = {}
+    for source, info in gone.items():
+        vanished.setdefault(info.content_hash, []).append(source)
+    sizes = {info.metadata.get(SIZE) for info in gone.values()}
+    renames = []
+    for new in added:
+        if wanted[new].found.size not in sizes:
+            continue
+        candidates = vanished.get(_hash_of(wanted[new].found, limits), [])
+        if candidates:
+            same_name = [old for old in candidates if Path(old).name == Path(new).name]
+            old = (same_name or candidates)[0]
+            candidates.remove(old)
+            renames.append(Rename(old, new))
+    return renames

@@ -1,0 +1,89 @@
+"""Documents in, entries out: cut, enrich, analyze, embed. What was embedded before is not embedded again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from twofold.domain.filters import values_of
+from twofold.domain.ports import Embedder, Snapshot
+from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, Vector
+from twofold.indexing.components import IndexingComponents
+
+SPECIAL_TOKENS = 2  # the first and the last token of BERT-like models
+
+MAX_KEYWORDS = 5  # twenty made words match what a passage only touches on
+
+OnEmbedded = Callable[[int], None]
+"""Called with how many passages more are embedded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Entries ready to be put, how many of their passages are new to the embedder, and how many it had to cut short."""
+
+    entries: tuple[Entry, ...]
+    embedded: int
+    truncated: int
+
+
+def prepare(
+    documents: Sequence[Document], parts: IndexingComponents, view: Snapshot | None, on_embedded: OnEmbedded
+) -> Prepared:
+    """Make entries of documents. Vectors that `view` knows for the same indexed text are used again.
+
+    Raises ModelError when the embedder cannot be run.
+    """
+    cut = [parts.chunker(document) for document in documents]
+    texts = list(dict.fromkeys(chunk.indexed_text for chunks in cut for chunk in chunks))
+    vectors: dict[str, Vector] = dict(view.vectors_for(texts)) if view is not None else {}
+    fresh = [text for text in texts if text not in vectors]
+    for first in range(0, len(fresh), parts.batch):
+        some = fresh[first : first + parts.batch]
+        for text, vector in zip(some, parts.embed_passages(some), strict=True):
+            vectors[text] = np.asarray(vector)
+        on_embedded(len(some))
+        parts.aids.memory.look()
+    entries = tuple(
+        Entry(document, tuple(_indexed(document, chunk, parts, vectors) for chunk in chunks))
+        for document, chunks in zip(documents, cut, strict=True)
+    )
+    return Prepared(entries, len(fresh), count_truncated(parts.embedder, fresh))
+
+
+def count_truncated(embedder: Embedder, texts: Sequence[str]) -> int:
+    """Count the passages whose end `embedder` will not see, since they are longer than its model reads.
+
+    A passage is cut when its tokens, the prefix's and two special ones exceed `identity.max_tokens`.
+    """
+    identity = embedder.identity
+    room = identity.max_tokens - SPECIAL_TOKENS - sum(embedder.count_tokens([identity.passage_prefix]))
+    return sum(tokens > room for tokens in embedder.count_tokens(texts))
+
+
+def _indexed(document: Document, chunk: Chunk, parts: IndexingComponents, vectors: dict[str, Vector]) -> IndexedChunk:
+    text = chunk.indexed_text
+    made = enriched(document, chunk, parts)
+    return IndexedChunk(made, parts.analyzer.counts(with_keywords(text, document, made, parts)), vectors[text])
+
+
+def with_keywords(text: str, document: Document, chunk: Chunk, parts: IndexingComponents) -> str:
+    """Return what words match of a passage: its indexed text and, where the enricher asks for it, its keywords below.
+
+    At most five keywords, the passage's own before its document's; what is embedded does not change.
+    """
+    if not parts.enriching.keywords:
+        return text
+    held = chunk.metadata.get("keywords", document.metadata.get("keywords", ()))
+    words = [str(one) for one in values_of(held)[:MAX_KEYWORDS]]
+    return "\n".join((text, *words))
+
+
+def enriched(document: Document, chunk: Chunk, parts: IndexingComponents) -> Chunk:
+    """Return a passage with what the enricher says of it, but for fields that it or its document has itself.
+
+    So a document, or a record, that comes with a `chunk_quality` of its own is judged by that one alone.
+    """
+    said = parts.enriching.enrich(chunk)
+    own = {name: value for name, value in said.items() if name not in document.metadata and name not in chunk.metadata}
+    return replace(chunk, metadata={**chunk.metadata, **own}) if own else chunk

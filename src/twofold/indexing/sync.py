@@ -1,0 +1,161 @@
+"""The sync: make an index say what some folders say. It may be killed at any moment and run again."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from twofold.domain.errors import ReadError
+from twofold.domain.ports import Store
+from twofold.domain.types import Document, Metadata
+from twofold.indexing.components import IndexingComponents
+from twofold.indexing.diff import GIVEN, NONE_GIVEN, Diff, Wanted, is_below, own_fields, survey
+from twofold.indexing.prepare import prepare
+from twofold.indexing.types import Failure, Phase, SyncPlan, SyncProgress, SyncReport
+from twofold.ingest.pool import Failed, ReaderPool
+from twofold.ingest.readers.types import Limits, Source
+from twofold.ingest.source_types import LOCAL_FILE, from_origin
+from twofold.ingest.walk import check_there, load, source_name
+
+CHARACTER_BATCH_SIZE = 200_000  # of text between two commits: a second or two of embedding
+DOCUMENT_BATCH_SIZE = 64
+
+OnProgress = Callable[[SyncProgress], None]
+
+
+def plan_sync(
+    parts: IndexingComponents, roots: Sequence[str | os.PathLike[str]], limits: Limits, metadata: Metadata = NONE_GIVEN
+) -> SyncPlan:
+    """Return what a sync would do."""
+    with parts.store.view() as view:
+        return survey(view, roots, limits, metadata).plan
+
+
+def sync(
+    parts: IndexingComponents,
+    roots: Sequence[str | os.PathLike[str]],
+    limits: Limits,
+    on_progress: OnProgress,
+    metadata: Metadata = NONE_GIVEN,
+) -> SyncReport:
+    """Add, update and delete documents until the index says what the roots say.
+
+    Documents are committed a few at a time, each whole; deletions come last. A file that cannot be read becomes one
+    failure, and what the index held of it stays. Raises NotFoundError for a root that is not there, MismatchError when
+    the index was made with other parts, WriterBusyError, StorageFullError, ModelError; what was committed stays.
+    """
+    started = time.monotonic()
+    on_progress(SyncProgress(Phase.WALK, 0, 0))
+    check_there(roots)  # before an index is made that nothing would be in
+    parts.store.ensure_fingerprint(parts.fingerprint)
+    with parts.store.view() as view:
+        found = survey(view, roots, limits, metadata)
+    run = _Run(parts, found, on_progress)
+    with ReaderPool(own=parts.readers) as pool:
+        for batch in run.batches(pool, limits):
+            run.write(batch)
+    failed = {failure.source for failure in run.failures}
+    on_progress(SyncProgress(Phase.WRITE, len(found.to_read), len(found.to_read), "", run.embedded))
+    kept = {rename.old for rename in found.plan.renamed if rename.new in failed}
+    parts.store.delete([info.id for info in found.to_delete if info.source not in kept])
+    _touch(parts.store, found.touched)
+    plan = found.plan
+    _note_roots(parts.store, roots, changed=bool(found.to_read or found.to_delete or found.touched))
+    return SyncReport(
+        added=tuple(source for source in plan.added if source not in failed),
+        updated=tuple(source for source in plan.updated if source not in failed),
+        renamed=tuple(rename for rename in plan.renamed if rename.new not in failed),
+        deleted=plan.deleted,
+        unchanged=plan.unchanged,
+        failed=tuple(run.failures),
+        skipped=plan.skipped,
+        passages=run.passages,
+        embedded=run.embedded,
+        truncated=run.truncated,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _touch(store: Store, touched: Mapping[str, Metadata]) -> None:
+    """Give documents the time of their files, a few in each transaction; nothing is embedded."""
+    names = list(touched)
+    for first in range(0, len(names), DOCUMENT_BATCH_SIZE):
+        store.set_metadata({name: touched[name] for name in names[first : first + DOCUMENT_BATCH_SIZE]})
+
+
+def _note_roots(store: Store, roots: Sequence[str | os.PathLike[str]], *, changed: bool) -> None:
+    """Note what was synced: where something changed, and for a root that is new. One below another is that other's."""
+    known = store.info().roots
+    named = {source_name(os.path.realpath(root)) for root in roots}
+    whole = {next((one for one in known if is_below(root, one)), root) for root in named}
+    if changed or not whole <= known.keys():
+        store.note_roots(dict.fromkeys(sorted(whole), time.time_ns()))
+
+
+class _Run:
+    """The counts of one sync on its way."""
+
+    def __init__(self, parts: IndexingComponents, found: Diff, on_progress: OnProgress) -> None:
+        self._parts = parts
+        self._wanted = {one.found.source: one for one in found.to_read}
+        self._on_progress = on_progress
+        self._done = 0
+        self._last = ""
+        self.failures: list[Failure] = []
+        self.passages = 0
+        self.embedded = 0
+        self.truncated = 0
+
+    def batches(self, pool: ReaderPool, limits: Limits) -> Iterator[list[Document]]:
+        """Read the wanted files, a batch between two commits."""
+        batch: list[Document] = []
+        for outcome in pool.read_all(self._sources(limits)):
+            self._done += 1
+            self._last = outcome.source
+            self._report(Phase.READ)
+            if isinstance(outcome, Failed):
+                self._fail(outcome.source, outcome.error)
+            else:
+                batch.append(placed(outcome, self._wanted[outcome.source]))
+            if len(batch) >= DOCUMENT_BATCH_SIZE or sum(len(one.text) for one in batch) >= CHARACTER_BATCH_SIZE:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    def write(self, batch: Sequence[Document]) -> None:
+        """Embed what is new in a batch and commit it."""
+        with self._parts.store.view() as view:
+            prepared = prepare(batch, self._parts, view, self._embedded)
+        self._report(Phase.WRITE)
+        self._parts.store.put(prepared.entries)
+        self.passages += sum(len(entry.chunks) for entry in prepared.entries)
+        self.truncated += prepared.truncated
+
+    def _sources(self, limits: Limits) -> Iterator[Source]:
+        for one in self._wanted.values():
+            try:
+                yield load(one.found, limits)
+            except ReadError as error:
+                self._done += 1
+                self._fail(one.found.source, error)
+
+    def _fail(self, source: str, error: ReadError) -> None:
+        self.failures.append(Failure(source, error.kind, error.message, error.hint))
+
+    def _embedded(self, count: int) -> None:
+        self.embedded += count
+        self._report(Phase.EMBED)
+
+    def _report(self, phase: Phase) -> None:
+        self._on_progress(SyncProgress(phase, self._done, len(self._wanted), self._last, self.embedded))
+
+
+def placed(document: Document, wanted: Wanted) -> Document:
+    """Note where a document came from, so that the next sync knows whether it changed, and filters can ask.
+
+    Fields that the caller of the sync gave win over what the file states.
+    """
+    local = from_origin(document, LOCAL_FILE)
+    names: Metadata = {GIVEN: tuple(wanted.given)} if wanted.given else {}
+    return replace(local, metadata={**local.metadata, **own_fields(wanted), **wanted.given, **names})

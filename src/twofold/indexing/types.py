@@ -1,0 +1,102 @@
+"""What a sync says while it runs, before it runs, and afterwards."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from twofold.domain.ports import IndexFingerprint
+
+
+class Phase(StrEnum):
+    """What a sync is doing."""
+
+    WALK = "walk"
+    READ = "read"
+    EMBED = "embed"
+    WRITE = "write"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncProgress:
+    """One report: `done` of `total` documents, the one that was read last, and the passages embedded so far."""
+
+    phase: Phase
+    done: int
+    total: int
+    source: str = ""
+    passages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A file that could not be read; whatever the index held of it before, it still holds."""
+
+    source: str
+    kind: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A path that was not looked into, and why."""
+
+    path: str
+    reason: str
+
+
+class Rename(NamedTuple):
+    """A file that moved; its passages were not embedded again."""
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """What a sync would do."""
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    renamed: tuple[Rename, ...] = ()
+    deleted: tuple[str, ...] = ()
+    unchanged: int = 0
+    skipped: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What a sync did. `passages` were written, of which `embedded` were new to the embedder.
+
+    `truncated` counts passages longer than the embedder reads: words find their ends, meaning does not.
+    """
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    renamed: tuple[Rename, ...] = ()
+    deleted: tuple[str, ...] = ()
+    unchanged: int = 0
+    failed: tuple[Failure, ...] = ()
+    skipped: tuple[LeftOut, ...] = ()
+    passages: int = 0
+    embedded: int = 0
+    truncated: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """What an index holds, where, and how it was made. `fingerprint` is None until it holds a document."""
+
+    name: str
+    folder: str
+    fingerprint: IndexFingerprint | None
+    documents: int
+    chunks: int
+    generation: int
+    segments: int
+    bytes_on_disk: int
+
+
+def no_progress(_: SyncProgress) -> None:
+    """Report progress to nobody."""

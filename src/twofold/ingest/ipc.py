@@ -1,0 +1,171 @@
+"""The messages between a reading process and its parent. The parent believes nothing that it has not checked.
+
+A frame is two big-endian 32-bit lengths, a head in JSON and a body of bytes: the file on the way in, the extracted text
+in UTF-8 on the way out.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from struct import Struct
+from typing import Any
+
+from twofold.domain.errors import ReadError
+from twofold.domain.types import Block, BlockKind, MetadataValue
+from twofold.ingest.readers.types import Extract, Limits, Source, clean, clean_metadata, one_line
+
+LENGTHS = Struct(">II")
+READY = b"twofold reader 1\n"  # what a reading process says once, before it is asked anything
+MAX_HEAD_BYTES = 64 << 20
+_MAX_PAGE = 10_000_000
+
+
+class WireError(ValueError):
+    """A message is not what it must be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a reading process says of one file. After a `last` reply it reads no more files."""
+
+    media_type: str
+    extract: Extract | None
+    error: ReadError | None
+    last: bool = False
+
+
+def frame(head: Mapping[str, Any], body: bytes) -> tuple[bytes, bytes]:
+    """Make a frame, in two parts so that a large body is not copied."""
+    packed = json.dumps(head).encode("ascii")
+    return LENGTHS.pack(len(packed), len(body)) + packed, body
+
+
+def pack_source(source: Source) -> tuple[bytes, bytes]:
+    """Make the message that asks for a file to be read."""
+    return frame({"name": source.name, "limits": asdict(source.limits)}, source.data)
+
+
+def unpack_source(head: bytes, body: bytes) -> Source:
+    """Read the parent's message, which is trusted."""
+    held = json.loads(head)
+    return Source(held["name"], body, Limits(**held["limits"]))
+
+
+def pack_extract(media_type: str, extract: Extract, *, last: bool) -> tuple[bytes, bytes]:
+    """Make the message that carries what was read. Heading paths and header rows are sent once each."""
+    paths: dict[tuple[str, ...], int] = {}
+    headers: dict[str, int] = {}
+    records = {place: dict(block.metadata) for place, block in enumerate(extract.blocks) if block.metadata}
+    blocks = [
+        (
+            block.kind.value,
+            block.start,
+            block.end,
+            paths.setdefault(block.heading, len(paths)),
+            block.page,
+            block.place,
+            headers.setdefault(block.header, len(headers)),
+        )
+        for block in extract.blocks
+    ]
+    head = {
+        "media_type": media_type,
+        "title": extract.title,
+        "metadata": dict(extract.metadata),
+        "paths": list(paths),
+        "headers": list(headers),
+        "records": records,
+        "blocks": blocks,
+        "last": last,
+    }
+    return frame(head, extract.text.encode("utf-8", "replace"))
+
+
+def pack_error(error: ReadError, *, last: bool) -> tuple[bytes, bytes]:
+    """Make the message that says why a file could not be read."""
+    head = {"kind": error.kind, "message": error.message[:1000], "hint": error.hint[:1000], "last": last}
+    return frame(head, b"")
+
+
+def unpack_reply(head: bytes, body: bytes) -> Reply:
+    """Read a reading process's message, which may be anything. Raises WireError."""
+    try:
+        held = json.loads(head)
+    except (ValueError, RecursionError) as error:
+        raise WireError("the head is not JSON") from error
+    if not isinstance(held, dict):
+        raise WireError("the head is no object")
+    last = held.get("last") is True
+    if "kind" in held:
+        kind, message, hint = (one_line(_text(held.get(name))) for name in ("kind", "message", "hint"))
+        return Reply("", None, ReadError(message, hint, kind), last)
+    return Reply(_text(held.get("media_type")), _extract(held, body), None, last)
+
+
+def _extract(held: Mapping[str, Any], body: bytes) -> Extract:
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise WireError("the text is not UTF-8") from error
+    if "\0" in text or "\r" in text:
+        raise WireError("the text is not clean")
+    paths = [tuple(one_line(_text(part)) for part in _list(path)) for path in _list(held.get("paths"))]
+    headers = [clean(_text(header)) for header in _list(held.get("headers"))]
+    records = held.get("records", {})
+    if not isinstance(records, dict):
+        raise WireError("the records are no object")
+    blocks: list[Block] = []
+    position = 0
+    for place, row in enumerate(_list(held.get("blocks"))):
+        block = _block(_list(row), paths, headers)
+        if str(place) in records:
+            block = replace(block, metadata=_metadata(records[str(place)]))
+        if not position <= block.start < block.end <= len(text):
+            raise WireError("a block lies outside of the text or over another")
+        position = block.end
+        blocks.append(block)
+    return Extract(text, tuple(blocks), one_line(_text(held.get("title"))), _metadata(held.get("metadata")))
+
+
+def _block(row: Sequence[Any], paths: Sequence[tuple[str, ...]], headers: Sequence[str]) -> Block:
+    if len(row) != 7:  # noqa: PLR2004 the fields of a block
+        raise WireError("a block has other fields")
+    kind, start, end, path, page, place, header = row
+    if _text(kind) not in BlockKind.__members__.values():
+        raise WireError("a block is of unknown kind")
+    if not 0 <= _integer(path) < len(paths) or not 0 <= _integer(header) < len(headers):
+        raise WireError("a block names a path that was not sent")
+    if page is not None and not 1 <= _integer(page) <= _MAX_PAGE:
+        raise WireError("a page is out of range")
+    where = one_line(_text(place))
+    return Block(BlockKind(kind), _integer(start), _integer(end), paths[path], page, where, headers[header])
+
+
+def _metadata(held: Any) -> dict[str, MetadataValue]:  # noqa: ANN401 parsed JSON
+    if not isinstance(held, dict):
+        raise WireError("the metadata are no object")
+    found: dict[str, MetadataValue] = {}
+    for name, value in held.items():
+        values = value if isinstance(value, list) else [value]
+        if not all(isinstance(each, str | int | float | bool) for each in values):
+            raise WireError("a metadata value is no scalar")
+        found[name] = tuple(values) if isinstance(value, list) else value
+    return clean_metadata(found)
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 parsed JSON
+    if not isinstance(value, str):
+        raise WireError("a text is missing")
+    return value
+
+
+def _integer(value: Any) -> int:  # noqa: ANN401 parsed JSON
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise WireError("a number is missing")
+    return value
+
+
+def _list(value: Any) -> list[Any]:  # noqa: ANN401 parsed JSON
+    if not isinstance(value, list):
+        raise WireError("a list is missing")
+    return value

@@ -1,0 +1,1 @@
+"""Readers: from the bytes of one format to text with exact spans."""

@@ -1,0 +1,1 @@
+"""HTML: content as blocks, without menus, scripts and hidden parts."""

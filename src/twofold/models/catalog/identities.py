@@ -1,0 +1,70 @@
+"""Which vectors an embedder will give, by what a user writes, before anything that could make them is loaded."""
+
+from dataclasses import replace
+
+from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.ports import EmbedderIdentity
+from twofold.late import late
+from twofold.models.catalog.entries import CATALOG, entry_named
+from twofold.models.catalog.types import ModelEntry, Task
+from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
+
+HASHING = "hashing"
+ONNXRUNTIME = "onnxruntime"
+SENTENCE_TRANSFORMERS = "sentence-transformers"
+WEB = ("http:", "https:")
+
+
+def identity_of(spec: str) -> EmbedderIdentity | None:
+    """Return the identity that `open_embedder` will have for `spec`, without loading; None where only loading tells."""
+    scheme, _, rest = spec.partition(":")
+    if spec.startswith(WEB):
+        found: EmbedderIdentity | None = late("twofold.models.embedders.factory:identity_of_server")(spec)
+        return found
+    if spec == NO_EMBEDDER:
+        return NoEmbedder().identity
+    if scheme == HASHING:
+        return (HashingEmbedder(dimensions_of(rest)) if rest else HashingEmbedder()).identity
+    if scheme == SENTENCE_TRANSFORMERS:
+        return None
+    if scheme == ONNXRUNTIME:
+        own: EmbedderIdentity = late("twofold.models.embedders.onnxruntime:identity_on_onnxruntime")(
+            embedder_entry(rest)
+        )
+        return own
+    return embedder_entry(spec).identity
+
+
+def remembered_identity(spec: str, held: EmbedderIdentity) -> EmbedderIdentity | None:
+    """Return the identity that an index holds where it is one of `spec`, which only loading tells; None for another.
+
+    A server whose address says no dimensions is taken to have those that it had. A model of sentence-transformers has
+    the name that was written; loading it finds out whether it is the same revision.
+    """
+    if spec.startswith(WEB):
+        told: EmbedderIdentity = late("twofold.models.embedders.factory:endpoint_of")(spec).identity
+        return held if replace(told, dimensions=held.dimensions) == held else None
+    return held if spec.partition(":")[2] == held.name else None
+
+
+def embedder_entry(name: str) -> ModelEntry:
+    """Return an embedder of the catalog. Raises NotFoundError, naming all that there are."""
+    try:
+        return entry_named(name, Task.EMBED)
+    except NotFoundError as error:
+        known = [entry.name for entry in CATALOG.values() if entry.task is Task.EMBED]
+        others = [NO_EMBEDDER, HASHING, f"{ONNXRUNTIME}:NAME", f"{SENTENCE_TRANSFORMERS}:NAME", "http://HOST/v1#MODEL"]
+        raise NotFoundError(f"There is no embedder {name!r}.", f"Known are: {', '.join(known + others)}.") from error
+
+
+def dimensions_of(text: str) -> int:
+    """Read a number of dimensions. Raises InvalidInputError."""
+    return whole_number(text, "dimensions")
+
+
+def whole_number(text: str, what: str) -> int:
+    """Read a whole number above 0, called `what` where it is none. Raises InvalidInputError."""
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
+        raise InvalidInputError(f"{text!r} cannot be the {what}.", "Give a whole number above 0.")
+    return int(text)

@@ -1,0 +1,1 @@
+"""Embedders: runtimes that turn text into unit vectors."""

@@ -1,0 +1,1 @@
+"""Generators: language models, local and behind endpoints."""

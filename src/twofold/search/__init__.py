@@ -1,0 +1,1 @@
+"""Searching: a query becomes candidates, one fused ranking, and a result that explains itself."""

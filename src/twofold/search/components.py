@@ -1,0 +1,65 @@
+"""What a search is made with: a store, what embeds and takes apart its questions, and what it may ask besides."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from twofold.domain.generators import Generator
+from twofold.domain.ports import Embedder, QueryTransformer, Reranker, Retriever, SentencePruner, Store
+from twofold.domain.types import TermCounts
+from twofold.ranking.answerability import Calibration
+from twofold.search.metrics import MemoryWatch
+from twofold.search.timeouts import TimedCalls
+
+
+class Analyzer(Protocol):
+    """Makes terms of text; see `twofold.text.analyzer`."""
+
+    def describe(self) -> str:
+        """Return canonical text of all that the terms depend on."""
+
+    def counts(self, text: str) -> TermCounts:
+        """Count a passage's terms."""
+
+    def query(self, text: str) -> Mapping[str, float]:
+        """Weigh a question's terms."""
+
+    def clause_terms(self, text: str) -> tuple[str, ...]:
+        """Return the terms that stand for a required or an excluded word."""
+
+    def phrase_terms(self, text: str) -> tuple[str, ...]:
+        """Return terms that every passage with this text in it has."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchModels:
+    """What a search may ask beside the store and the embedder; what is absent is left out.
+
+    `rerankers` are tried in order, `generator` writes answers, `rewriter` and `transformers` reword questions,
+    `retrievers` find passages by ways of their own, by name. `calls` makes the calls that may be given up,
+    `calibrations` say what searches were measured, `memory` watches how much of it is in use. `own` names the parts of
+    the user's own that an answer depends on, `pruner` is one of them, `notes` say what no search can have that was
+    asked for.
+    """
+
+    rerankers: tuple[Reranker, ...] = ()
+    generator: Generator | None = None
+    rewriter: Generator | None = None
+    transformers: tuple[QueryTransformer, ...] = ()
+    retrievers: tuple[tuple[str, Retriever], ...] = ()
+    calls: TimedCalls = field(default_factory=TimedCalls)
+    calibrations: tuple[Calibration, ...] = ()
+    own: tuple[str, ...] = ()
+    pruner: SentencePruner | None = None
+    notes: tuple[str, ...] = ()
+    memory: MemoryWatch = field(default_factory=MemoryWatch)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchComponents:
+    """A collection's store and what its questions go through. `aids` are what a search may ask besides."""
+
+    store: Store
+    embedder: Embedder
+    analyzer: Analyzer
+    aids: SearchModels = field(default_factory=SearchModels, kw_only=True)

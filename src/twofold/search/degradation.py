@@ -1,0 +1,106 @@
+"""What is left of a search when a part of it fails: full, without reranking, one arm, nothing; each step is said.
+
+    full ─reranker fails→ without reranking ─an arm fails→ one arm, without reranking ─it fails→ empty
+
+Pure decisions: nothing is called here. A search starts from `degradation_of`, and hands each failure to `without`,
+which says what is left to do, or raises where that was asked for.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal, get_args
+
+from twofold.domain.errors import InvalidInputError, TwofoldError
+
+OnFailure = Literal["degrade", "empty", "llm", "raise"]
+"""What to do when a stage fails: go one step down, give nothing at all, go down and let whoever writes the answer ask
+a bare language model once nothing is left (for a search the same as `degrade`), or raise the error."""
+
+ON_FAILURE: tuple[str, ...] = get_args(OnFailure)
+
+
+class Stage(StrEnum):
+    """A part of a search that may fail while others stand, as `degraded` names it."""
+
+    LEXICAL = "lexical"
+    DENSE = "dense"
+    RERANK = "rerank"
+
+
+class Level(StrEnum):
+    """How much of what was asked for is left."""
+
+    FULL = "full"
+    WITHOUT_RERANK = "without rerank"
+    ONE_ARM = "one arm"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class StageWarning:
+    """One step down: which stage failed, what was left then, and why, for people."""
+
+    stage: Stage
+    level: Level
+    message: str
+
+    def __str__(self) -> str:
+        """Return the line that `degraded` shows, such as `dense unavailable: the model cannot be read`."""
+        return f"{self.stage} unavailable: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """What a search may still do. `wanted` is what it was to do; `lost` says, in order, how it came down."""
+
+    wanted: frozenset[Stage]
+    left: frozenset[Stage]
+    lost: tuple[StageWarning, ...] = ()
+
+    @property
+    def level(self) -> Level:
+        """How much of what was asked for is left."""
+        return _level(self.wanted, self.left)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The lines that `degraded` shows, and for an empty answer one that says so."""
+        told = tuple(map(str, self.lost))
+        return (*told, COULD_NOT_LOOK) if self.level is Level.EMPTY else told
+
+
+ARMS = frozenset({Stage.LEXICAL, Stage.DENSE})
+ARMS_OF = {"hybrid": ARMS, "bm25": frozenset({Stage.LEXICAL}), "semantic": frozenset({Stage.DENSE})}
+COULD_NOT_LOOK = "couldn't find anything: no way to search was left"
+
+
+def degradation_of(mode: str, *, reranks: bool) -> Degradation:
+    """Return what a search in this mode (`hybrid`, `bm25`, `semantic`) sets out with."""
+    wanted = ARMS_OF[mode] | ({Stage.RERANK} if reranks else frozenset())
+    return Degradation(wanted, wanted)
+
+
+def without(degradation: Degradation, stage: Stage, error: TwofoldError, on_failure: str = "degrade") -> Degradation:
+    """Return what is left when a stage has failed; with `raise` nothing is, and the error goes on.
+
+    An arm that fails takes reranking with it: one arm's order stands as it is. A mode that asked for
+    one arm alone is not answered by the other one. Raises InvalidInputError for a policy that there is not.
+    """
+    if on_failure not in ON_FAILURE:
+        raise InvalidInputError(f"There is no way to fail {on_failure!r}.", f"Use one of {', '.join(ON_FAILURE)}.")
+    if on_failure == "raise":
+        raise error
+    gone = {stage} if stage is Stage.RERANK else {stage, Stage.RERANK}
+    left = frozenset() if on_failure == "empty" else degradation.left - gone
+    if not left & ARMS:
+        left = frozenset()
+    step = StageWarning(stage, _level(degradation.wanted, left), error.message)
+    return replace(degradation, left=left, lost=(*degradation.lost, step))
+
+
+def _level(wanted: frozenset[Stage], left: frozenset[Stage]) -> Level:
+    if not left:
+        return Level.EMPTY
+    if (wanted - left) & ARMS:
+        return Level.ONE_ARM
+    return Level.FULL if left == wanted else Level.WITHOUT_RERANK

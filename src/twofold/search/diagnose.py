@@ -1,0 +1,196 @@
+"""Where a search lost a document: the first stage whose order no longer holds a passage of it, and what was seen."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from twofold.domain.filters import MATCH_ALL, Filter
+from twofold.domain.ports import Scope, Snapshot
+from twofold.domain.types import ChunkKeys, Ranking
+from twofold.query.operators import all_of
+from twofold.ranking.diversify import Reason
+from twofold.search.build_result import PipelineRun
+from twofold.search.components import SearchComponents
+from twofold.search.plan import SearchPlan
+
+STAGES = ("gate", "filter", "question", "intent", "arms", "filter late", "rerank", "diversity", "cut", "")
+"""What can lose a document that is in the index, in the order in which a search goes through it; "" is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that was seen on the way, such as `by words`: `rank 143; 100 were taken`."""
+
+    what: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MissCase:
+    """One document that is looked for, by its passages' keys, and a search for it."""
+
+    parts: SearchComponents
+    view: Snapshot
+    keys: ChunkKeys
+    run: PipelineRun
+
+    @property
+    def plan(self) -> SearchPlan:
+        """How the search was done."""
+        return self.run.plan
+
+    @property
+    def shown(self) -> int | None:
+        """The best passage's rank, from 1, if it is in the answer."""
+        rank = self.rank_in(self.run.standing.ranking)
+        return rank if rank is not None and rank <= self.plan.k else None
+
+    def rank_in(self, ranking: Ranking) -> int | None:
+        """Return the best place of a passage of the document, from 1."""
+        places = np.flatnonzero(np.isin(ranking.keys, self.keys))
+        return int(places[0]) + 1 if len(places) else None
+
+    def allowed(self, scope: Scope) -> bool:
+        """Return whether a passage of the document may be found at all."""
+        return len(self.view.within(self.keys, scope)) > 0
+
+    def passes(self, condition: Filter) -> bool:
+        """Return whether a passage of the document passes a filter."""
+        return self.allowed(Scope(condition))
+
+    def ranks_after(self) -> Iterator[tuple[str, int | None]]:
+        """Return the rank that each stage left the document with; the late filter is told from the early one."""
+        for name, ranking in self.run.standing.passed:
+            yield ("filter late" if name == "filter" else name), self.rank_in(ranking)
+
+    def arm_ranks(self) -> Iterator[tuple[str, int | None]]:
+        """Return the document's place in each arm's whole list, however far down; None where it is not in it at all."""
+        first, everything, scope = self.run.heard.asked[0], self.parts.store.info().chunks, self._scope()
+        if first.terms is not None:
+            yield "words", self.rank_in(self.view.search_bm25(first.terms, everything, scope))
+        if first.vector is not None:
+            yield "meaning", self.rank_in(self.view.search_vectors(first.vector, everything, scope))
+
+    def diversity_reasons(self) -> tuple[Reason, ...]:
+        """Return why passages of the document were left out for the sake of diversity."""
+        said = [one for stage in self.run.standing.stages if stage.name == "diversity" for one in stage.notes]
+        fronts = [f"left out {chunk.id}: " for chunk in self.view.chunks(self.keys.tolist())]
+        return tuple(
+            reason
+            for reason in Reason
+            if any(one.startswith(f"{front}{reason.value},") for one in said for front in fronts)
+        )
+
+    def _scope(self) -> Scope:
+        plan, parsed = self.plan, self.run.heard.understood.parsed
+        condition = all_of(plan.filter, all_of(plan.gates_left, parsed.filter))
+        return Scope(condition if plan.filter_stage == "pre" else MATCH_ALL, parsed.required, parsed.excluded)
+
+    def outside(self) -> tuple[str, str] | None:
+        """Name what keeps the document out of the arms' sight, and say why; None where nothing does."""
+        parsed, intent = self.run.heard.understood.parsed, self.run.heard.understood.intent
+        if self.plan.filter_stage == "pre" and (found := self.failing()) is not None:
+            return found
+        if not self.allowed(Scope(MATCH_ALL, parsed.required, parsed.excluded)):
+            return "question", "A required word or phrase is missing from it, or an excluded one is there."
+        if not self.allowed(self._scope()):
+            return "filter", "No single passage of it passes gates, filter and question together."
+        if intent is not None and self._narrowed_away(intent.condition):
+            return "intent", f"The question asks for a {intent.name}, and no passage of it is of that kind."
+        return None
+
+    def failing(self) -> tuple[str, str] | None:
+        """Name the first of gates, filter and the question's own filter that no passage of the document passes."""
+        parsed = self.run.heard.understood.parsed
+        if not self.passes(self.plan.gates_left):
+            return "gate", "The gates of the settings leave all of its passages out."
+        if not self.passes(self.plan.filter):
+            return "filter", "The filter leaves all of its passages out."
+        if not self.passes(parsed.filter):
+            return "filter", "What the question says of where to look leaves all of its passages out."
+        return None
+
+    def _narrowed_away(self, kind: Filter) -> bool:
+        """Return whether the arms looked among passages of one kind alone, none of which is the document's."""
+        found = self.run.arms.fused.ranking.keys
+        return (
+            not self.passes(kind)
+            and len(found) > 0
+            and len(self.view.within(np.sort(found), Scope(kind))) == len(found)
+        )
+
+
+def lost(case: MissCase) -> tuple[str, str]:
+    """Name the stage that lost the document, one of `STAGES`, and say why in a line."""
+    outside = case.outside()
+    if outside is not None:
+        return outside
+    before, at = "fuse", case.rank_in(case.run.arms.fused.ranking)
+    if at is None:
+        return "arms", _below_depth(case)
+    for name, rank in case.ranks_after():
+        if rank is None:
+            return _dropped(case, name, before, at)
+        before, at = name, rank
+    if case.shown is not None:
+        return "", f"It was found, at rank {at}; up to {case.plan.k} are shown."
+    return "cut", f"It is at rank {at}, and {case.plan.k} passages were asked for."
+
+
+def _below_depth(case: MissCase) -> str:
+    said = [
+        f"by {arm} none of the question's terms occurs in it" if rank is None else f"by {arm} it has rank {rank}"
+        for arm, rank in case.arm_ranks()
+    ]
+    return f"Each arm gave its best {case.plan.reach}: {', '.join(said)}."
+
+
+def _dropped(case: MissCase, name: str, before: str, at: int) -> tuple[str, str]:
+    place = f"After {before} it was at rank {at}"
+    if name == "diversity":
+        reasons = case.diversity_reasons()
+        if not reasons:
+            return "cut", f"{place}, and {case.plan.k} passages were asked for."
+        return name, f"{place}; it was left out for the sake of diversity: {', '.join(reasons)}."
+    if name == "filter late":
+        failing = case.failing()
+        why = failing[1] if failing is not None else "No single passage of it passes all filters together."
+        return name, f"{place}. {why}"
+    if name == "rerank":
+        return name, f"{place}; the reranker {_unkept(case, at)}."
+    return name, f"{place}; {name} left it out."
+
+
+def _unkept(case: MissCase, at: int) -> str:
+    plan, summary = case.plan.rerank, case.run.standing.rerank
+    if summary is not None and plan.threshold and at > summary.read:
+        return f"read the best {summary.read} alone, and leaves out what it has not read"
+    if plan.threshold and plan.top_n:
+        return f"found it less relevant than {plan.threshold:g}, or others {plan.top_n} times better"
+    return f"found it less relevant than {plan.threshold:g}" if plan.threshold else f"keeps the best {plan.top_n} alone"
+
+
+def evidence(case: MissCase) -> Iterator[Evidence]:
+    """Return what else was seen on the way: the question's terms, the places in each arm, after each stage."""
+    first = case.run.heard.asked[0]
+    if first.terms is not None:
+        counted = case.view.statistics(tuple(first.terms.weights))
+        held = {part.term for key in case.keys.tolist() for part in case.view.explain_terms(first.terms, key)}
+        for term in first.terms.weights:
+            where = "in it" if term in held else "not in it"
+            yield Evidence(
+                f"term {term}", f"{where}; in {counted.frequencies.get(term, 0)} of {counted.chunks} passages"
+            )
+        if not first.terms.weights:
+            yield Evidence("terms", "the analyzer left no term of the question")
+    for arm, rank in case.arm_ranks():
+        place = "not listed" if rank is None else f"rank {rank}"
+        yield Evidence(f"by {arm}", f"{place}; {case.plan.reach} were taken")
+    sizes = {("filter late" if name == "filter" else name): len(one) for name, one in case.run.standing.passed}
+    for name, rank in case.ranks_after():
+        yield Evidence(
+            f"after {name}", f"gone; {sizes[name]} stay" if rank is None else f"rank {rank} of {sizes[name]}"
+        )
+    for note in case.run.standing.degraded:
+        yield Evidence("degraded", note)

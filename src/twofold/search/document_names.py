@@ -1,0 +1,24 @@
+"""Naming a document as people do: by its id, its source, or an ending of its source."""
+
+from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.ports import Snapshot
+from twofold.domain.types import DocumentInfo
+
+
+def document_named(view: Snapshot, name: str) -> DocumentInfo:
+    """Find a document by its id, its source, or an ending of its source at a folder's edge.
+
+    Raises NotFoundError for a name that fits none, InvalidInputError for one that fits several.
+    """
+    found = view.describe([name])
+    if found:
+        return found[name]
+    infos = list(view.documents())
+    exact = [info for info in infos if info.source == name]
+    fitting = exact or [info for info in infos if info.source.endswith("/" + name.lstrip("/"))]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        some = ", ".join(f"{info.id} ({info.source})" for info in fitting[:3])
+        raise InvalidInputError(f"{len(fitting)} documents end in {name!r}.", f"Name one by its id: {some}.")
+    raise NotFoundError(f"There is no document {name!r}.", "`twofold ls` lists the documents.")

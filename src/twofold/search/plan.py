@@ -1,0 +1,161 @@
+"""How a search is done: one frozen value, each stage's part of it beside the stage."""
+
+from dataclasses import dataclass, field
+
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.filters import MATCH_ALL, Filter
+from twofold.query.history import LAST_FIVE, Memory
+from twofold.query.operators import without_replaced
+from twofold.ranking import fusion
+from twofold.ranking.diversify import Limits
+from twofold.ranking.fusion import FusionPlan
+from twofold.ranking.metadata_boost import MetadataWeights
+from twofold.ranking.prf import PrfParameters
+from twofold.search import rerank, stages
+from twofold.search.rerank import RerankPlan
+from twofold.search.stages import FILTER_STAGES, BoostPlan
+from twofold.search.timeouts import Timeouts
+
+MAX_WORDINGS = 10
+MAX_KEYWORDS = 20
+MAX_SECONDS = 600.0
+FOLLOW_UPS = ("none", "carry", "prepend", "standalone")
+MERGES = ("best_score", "rrf")
+"""How the rankings for several wordings become one: each passage's best score in each arm, or by rank after fusion."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryExpansionPlan:
+    """What is done to a question; zero and False leave a part out.
+
+    `multi_query` counts wordings, the original among them: 3 gives [q1, q2, q3]. `hyde` asks for a passage
+    to be searched by its meaning (37), `decompose` for two to four simpler questions (38), `keywords` for up to so
+    many terms, put behind the question (36). These need a generator; without one two other wordings
+    are made by rule. `follow_up` is how a conversation acts (40):
+    `carry` completes by rule what is a follow-up and leaves other questions alone; `prepend` puts its last entries
+    before every question; `standalone` has a model complete the question; `memory` says how far the last two look back.
+    `merge` is how the wordings' rankings become one; `seconds` is how long a model may take for all together.
+    """
+
+    multi_query: int = 0
+    hyde: bool = False
+    decompose: bool = False
+    keywords: int = 0
+    follow_up: str = "none"
+    memory: Memory = field(default=LAST_FIVE)
+    merge: str = "best_score"
+    seconds: float = 20.0
+
+    def check(self) -> None:
+        """Raise InvalidInputError for a part that cannot be as it is."""
+        if not 0 <= self.multi_query <= MAX_WORDINGS:
+            raise InvalidInputError(
+                f"variants must be from 0 to {MAX_WORDINGS}, not {self.multi_query}.", "3 is usual."
+            )
+        if not 0 <= self.keywords <= MAX_KEYWORDS:
+            raise InvalidInputError(f"keywords must be from 0 to {MAX_KEYWORDS}, not {self.keywords}.", "5 is usual.")
+        if self.follow_up not in FOLLOW_UPS:
+            raise InvalidInputError(
+                f"There is no follow-up {self.follow_up!r}.", f"Use one of {', '.join(FOLLOW_UPS)}."
+            )
+        if self.merge not in MERGES:
+            raise InvalidInputError(f"There is no merge {self.merge!r}.", f"Use one of {', '.join(MERGES)}.")
+        if not 0.0 < self.seconds <= MAX_SECONDS:
+            raise InvalidInputError(f"Rewriting cannot take {self.seconds} s.", "20 seconds are usual.")
+
+    @property
+    def needs_generator(self) -> bool:
+        """Return whether any part needs a language model."""
+        writes = self.multi_query > 1 or self.keywords > 0
+        return writes or self.hyde or self.decompose or self.follow_up == "standalone"
+
+
+MODES = ("hybrid", "bm25", "semantic")
+ON_FAILURE = ("degrade", "empty", "raise")
+MAX_K = 1_000
+MAX_DEPTH = 100_000
+MAX_WINDOW = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPlan:
+    """How a search is done; a part that is absent, or weighs nothing, leaves its stage out.
+
+    `k` (1 to 1,000) is how many passages are given. `candidates` is how many candidates each arm gives, never fewer
+    than `k`: a number, or how many times k, `"5x"`. `filter` and `default_filter`, a profile's own filter, act at the
+    `filter_stage`: `pre`, before the arms choose, or `post`, after fusion, which can leave fewer than `k`.
+    `context_window` is how many neighbors on either side come with each passage. `dense_terms` is how many terms are
+    taken from what meaning found first, `intent_filter` narrows a question to the passages of the kind that it asks
+    for, if there are any. `profile` is a name for the trace. `wanted` is how many passages were asked for, which may be
+    more than `k`. `lexical` is the formula for words, `bm25` or `tfidf`.
+    """
+
+    k: int = 10
+    mode: str = "hybrid"
+    candidates: int | str = 100
+    k1: float = 1.2
+    b: float = 0.75
+    lexical: str = "bm25"
+    filter: Filter = MATCH_ALL
+    default_filter: Filter = MATCH_ALL
+    filter_stage: str = "pre"
+    context_window: int = 0
+    dense_terms: int = 0
+    intent_filter: bool = False
+    on_failure: str = "degrade"
+    profile: str = ""
+    wanted: int = 0
+    fusion: FusionPlan = field(default_factory=FusionPlan)
+    prf: PrfParameters = field(default_factory=PrfParameters)
+    query_expansion: QueryExpansionPlan = field(default_factory=QueryExpansionPlan)
+    boost: BoostPlan = field(default_factory=BoostPlan)
+    rerank: RerankPlan = field(default_factory=RerankPlan)
+    metadata_boost: MetadataWeights = field(default_factory=MetadataWeights)
+    diversity: Limits = field(default_factory=Limits)
+    timeouts: Timeouts = field(default_factory=Timeouts)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is done otherwise than was asked, for `degraded`."""
+        if self.wanted <= self.k:
+            return ()
+        return (f"k: {self.wanted} passages were asked for, and `search.max_results` allows {self.k}.",)
+
+    @property
+    def gates_left(self) -> Filter:
+        """The profile's own filter, less the lower bounds that `filter` replaces."""
+        return without_replaced(self.default_filter, self.filter)
+
+    @property
+    def reach(self) -> int:
+        """How many candidates each arm gives: 25 for k = 5 and a depth of `5x`."""
+        return max(self.k, _reach(self.candidates, self.k))
+
+
+def check(plan: SearchPlan) -> None:
+    """Refuse what cannot be done. Raises InvalidInputError."""
+    for what, value, known in (
+        ("mode", plan.mode, MODES),
+        ("filter stage", plan.filter_stage, FILTER_STAGES),
+        ("way to fail", plan.on_failure, ON_FAILURE),
+    ):
+        if value not in known:
+            raise InvalidInputError(f"There is no {what} {value!r}.", f"Use one of {', '.join(known)}.")
+    if not (plan.k >= 1 and max(plan.k, plan.wanted) <= MAX_K):
+        wrong = max(plan.k, plan.wanted)
+        raise InvalidInputError(f"k must be from 1 to {MAX_K}, not {wrong}.", "Ask for 10, for example.")
+    if not 0 <= plan.context_window <= MAX_WINDOW:
+        raise InvalidInputError(f"The window must be from 0 to {MAX_WINDOW}, not {plan.context_window}.", "Try 2.")
+    if not 1 <= plan.reach <= MAX_DEPTH:
+        raise InvalidInputError(f"The depth must be from 1 to {MAX_DEPTH}, not {plan.reach}.", "Try 100.")
+    fusion.check(plan.fusion)
+    plan.query_expansion.check()
+    stages.check(plan.boost)
+    rerank.check(plan.rerank)
+
+
+def _reach(depth: int | str, k: int) -> int:
+    written = str(depth)
+    if not written.removesuffix("x").isdecimal():
+        raise InvalidInputError(f"The depth cannot be {depth!r}.", "Give a number, or a multiple of k such as `5x`.")
+    return int(written) if written.isdecimal() else k * int(written[:-1])

@@ -1,0 +1,268 @@
+"""What a search hands back, with enough beside it to recompute every score that it shows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from twofold.domain.types import Metadata, TermScore, shortened
+from twofold.ranking.boost import BoostStep
+from twofold.ranking.context_window import Joined
+from twofold.ranking.fusion import RetrieverTrace
+from twofold.ranking.metadata_boost import MetadataStep
+
+
+@dataclass(frozen=True, slots=True)
+class RerankTrace:
+    """What reranking made of a passage: `final = (1 - weight) · fused_normalized + weight · relevance`.
+
+    `rank` and `fused` are its place and its score before. `raw` is on the reranker's own scale and `relevance` in
+    [0, 1]; both are None for a passage that was not read, whose weight is 0. `fused_normalized` says where it lies
+    between the least (0) and the greatest (1) of those that were read; one that was not lies beneath.
+    """
+
+    rank: int
+    fused: float
+    fused_normalized: float
+    raw: float | None
+    relevance: float | None
+    weight: float
+
+    @property
+    def final(self) -> float:
+        """The passage's score."""
+        if self.relevance is None:
+            return self.fused_normalized
+        return (1.0 - self.weight) * self.fused_normalized + self.weight * self.relevance
+
+    def apply(self, score: float) -> float:
+        """Return the score that the stage left; what stood before is in `fused`, and must be `score`."""
+        return self.final if score == self.fused else float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage's change of a passage's score: `after == detail.apply(before)`, exactly."""
+
+    stage: str
+    before: float
+    after: float
+    detail: BoostStep | RerankTrace | MetadataStep
+
+
+@dataclass(frozen=True, slots=True)
+class HitTrace:
+    """Where a passage's score came from: the arms' parts added up from the left, then each step in turn.
+
+    `terms` add up to the lexical arm's `raw`, from the left; they are of the question's wording number `query_index`.
+    """
+
+    arms: tuple[RetrieverTrace, ...]
+    terms: tuple[TermScore, ...] = ()
+    steps: tuple[Step, ...] = ()
+    query_index: int = 0
+
+    @property
+    def lexical(self) -> RetrieverTrace | None:
+        """What words said, None where they were not asked."""
+        return self.arm("lexical")
+
+    @property
+    def dense(self) -> RetrieverTrace | None:
+        """What meaning said, None where it was not asked."""
+        return self.arm("dense")
+
+    @property
+    def rerank(self) -> RerankTrace | None:
+        """What the reranker said, None where nothing was reranked."""
+        return next((step.detail for step in self.steps if isinstance(step.detail, RerankTrace)), None)
+
+    def arm(self, name: str) -> RetrieverTrace | None:
+        """Return what one arm said, None where it was not asked."""
+        return next((one for one in self.arms if one.arm == name), None)
+
+    def evaluate(self) -> float:
+        """Recompute the passage's score, bit for bit."""
+        score = self.fused()
+        for step in self.steps:
+            score = step.detail.apply(score)
+        return score
+
+    def fused(self) -> float:
+        """Recompute the fused score."""
+        total = 0.0
+        for arm in self.arms:
+            total += arm.part
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A passage before or after one that was found, in the same document."""
+
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    page: int | None = None
+    place: str = ""
+    heading: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One line of a search's answer. `document_text[start:end] == text`; `score` orders and says nothing else.
+
+    `metadata` is the document's with the passage's own. `context` are its neighbors in reading order and `joined` all
+    of it as one text, where the search was asked to expand. `collection` is empty unless several were searched.
+    """
+
+    rank: int
+    score: float
+    source: str
+    title: str
+    document: str
+    chunk_id: str
+    page: int | None
+    place: str
+    heading: tuple[str, ...]
+    start: int
+    end: int
+    text: str
+    trace: HitTrace
+    metadata: Metadata = field(default_factory=dict)
+    context: tuple[Neighbor, ...] = ()
+    joined: Joined | None = None
+    collection: str = ""
+
+    def __repr__(self) -> str:
+        return f"FoundPassage({self.rank}, {self.score:.4f}, {self.source!r}, {shortened(self.text)!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one flat row of plain values, for JSON or a table.
+
+        Its keys: rank, score, source, title, document, chunk_id, page, place, heading, start, end, text, collection,
+        and one key `metadata.NAME` for each field. Headings, outermost first, and several values of a field are lists.
+        """
+        names = ("rank", "score", "source", "title", "document", "chunk_id", "page", "place")
+        row = {name: getattr(self, name) for name in names}
+        row |= {"heading": list(self.heading), "start": self.start, "end": self.end, "text": self.text}
+        row["collection"] = self.collection
+        plain = {name: list(one) if isinstance(one, tuple) else one for name, one in self.metadata.items()}
+        return row | {f"metadata.{name}": one for name, one in plain.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class RerankSummary:
+    """What reranking did: `read` of at most `candidates` passages, and `dropped` those below the threshold.
+
+    `scale` is that of the traces' `raw`. Fewer were read than there were candidates where the time budget ended it.
+    """
+
+    model: str
+    scale: str
+    candidates: int
+    read: int
+    dropped: int
+    weight: float
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
+class FilterSummary:
+    """What a filter after fusion did: `kept` of so many `candidates`."""
+
+    candidates: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many passages there were at three moments: fused, after a late filter, in the answer."""
+
+    retrieved: int
+    after_filter: int
+    returned: int
+
+
+@dataclass(frozen=True, slots=True)
+class StageTrace:
+    """One stage: how many passages it was given, how many it left, what it decided, in words, and how long it took.
+
+    `terms` are those that the stage found in the question (`parse`) or added to it (`feedback`, `prf`).
+    """
+
+    name: str
+    candidates_in: int
+    candidates_out: int
+    milliseconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+
+
+SHOWN = 5
+"""How many of the added terms a trace names."""
+
+_SAID: dict[str, Callable[[Sequence[str]], str]] = {
+    "parse": lambda terms: f"terms {', '.join(terms)}" if terms else "no terms",
+    "feedback": lambda terms: f"terms added: {', '.join(terms)}" if terms else "no new term",
+    "prf": lambda terms: f"{len(terms)} terms added: {', '.join(terms[:SHOWN])}{', …' * (len(terms) > SHOWN)}",
+}
+
+
+def of_terms(name: str, given: int, left: int, terms: Sequence[str]) -> StageTrace:
+    """Return the trace of a stage that is about terms: `parse`, `feedback` or `prf`."""
+    return StageTrace(name, given, left, notes=(_SAID[name](terms),), terms=tuple(terms))
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything that happened to a question, in order; `hits` are the traces of the passages shown."""
+
+    stages: tuple[StageTrace, ...]
+    counts: Counts
+    hits: tuple[HitTrace, ...]
+
+    def evaluate(self) -> tuple[float, ...]:
+        """Recompute the score of each passage shown, exactly."""
+        return tuple(hit.evaluate() for hit in self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A search's answer. `mode` is what was done, `degraded` names what could not be done and why.
+
+    `fusion` says how scores were made: the form's name, or the mode's where one arm was alone. `constants` are what the
+    question's scores were normalized by; `timings_ms` gives each step and `total`. `rerank` is None where nothing was
+    reranked, `filtered` where no filter acted after the cut. `queries` are the question and what else was asked.
+    `confidence` in [0.5, 1] and the calibrated `p_answerable` in [0, 1] are None where nothing can be said.
+    """
+
+    query: str
+    mode: str
+    fusion: str
+    hits: tuple[Hit, ...]
+    constants: Mapping[str, float]
+    timings_ms: Mapping[str, float]
+    degraded: tuple[str, ...] = ()
+    rerank: RerankSummary | None = None
+    filtered: FilterSummary | None = None
+    stages: tuple[StageTrace, ...] = ()
+    counts: Counts = field(default_factory=lambda: Counts(0, 0, 0))
+    queries: tuple[str, ...] = ()
+    confidence: float | None = None
+    p_answerable: float | None = None
+    profile: str = ""
+    cached: str = ""
+
+    def __repr__(self) -> str:
+        count = "1 hit" if len(self.hits) == 1 else f"{len(self.hits)} hits"
+        return f"SearchResult({shortened(self.query)!r}, {self.mode!r}, {count})"
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the passages as flat rows of plain values, best first; see `Hit.to_dict` for the keys."""
+        return [hit.to_dict() for hit in self.hits]
+
+    @property
+    def trace(self) -> Trace:
+        """Everything that happened to the question, as one object."""
+        return Trace(self.stages, self.counts, tuple(hit.trace for hit in self.hits))

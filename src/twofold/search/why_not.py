@@ -1,0 +1,190 @@
+"""Why a document was not found: the stage that lost it, and the smallest change that brings it back, proved.
+
+The stages are asked in the order in which a search goes through them; the first one whose order no longer holds a
+passage of the document has lost it. What lost it is undone, the search done again, and so on until the document is in
+the answer; what turns out not to be needed is taken back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.domain.ports import Snapshot
+from twofold.domain.types import Chunk, ChunkKeys
+from twofold.search.components import SearchComponents
+from twofold.search.diagnose import STAGES, Evidence, MissCase, evidence, lost
+from twofold.search.document_names import document_named
+from twofold.search.pipeline import run
+from twofold.search.plan import SearchPlan, check
+from twofold.search.query import EncodedQuery, encode_queries, understand
+from twofold.search.remedies import NO_RERANKER, Fix, changed, undoing
+from twofold.search.state import Stopwatch
+
+NOTHING_CHANGED = Fix()
+MAX_UNDONE = 12
+MAX_ORDINAL_LENGTH = 9  # digits
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """What became of a document.
+
+    `rank` is its best passage's place in the answer, from 1, or None. `stage` names what lost it: `not ingested`,
+    `no passages`, `gate`, `filter`, `question`, `intent`, `arms`, `filter late`, `rerank`, `diversity` or `cut`; it is
+    empty for a document that was found. `reason` says why in a line, `evidence` what else was seen on the way. `change`
+    is a change that brings it back, of which no part can be left out, and `proved` its rank then; both are None where
+    none was found. `hint` says what to do where asking otherwise does not help.
+    """
+
+    query: str
+    document: str
+    rank: int | None
+    stage: str = ""
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    change: Fix | None = None
+    proved: int | None = None
+    hint: str = ""
+
+
+def why_not(parts: SearchComponents, question: str, document: str, plan: SearchPlan) -> WhyNot:
+    """Return what became of a document, or of one passage, named as `document_named` takes it or by its own id.
+
+    Raises InvalidInputError for a question or a plan that cannot be; a document that is not there is an answer.
+    """
+    check(plan)
+    heard = _heard(parts, question, plan)
+    with parts.store.view() as view:
+        try:
+            keys = _keys_of(view, document)
+        except NotFoundError as error:
+            hint = f"Add it with `twofold sync {document}`."
+            return WhyNot(question, document, None, "not ingested", error.message, hint=hint)
+        if not len(keys):
+            reason = "The document has no text that could be searched."
+            hint = "`twofold show` prints what was read of it."
+            return WhyNot(question, document, None, "no passages", reason, hint=hint)
+        bench = _Bench(parts, view, keys, question, plan, heard)
+        case = bench.case(NOTHING_CHANGED)
+        stage, reason = lost(case)
+        if not stage:
+            return WhyNot(question, document, case.shown, reason=reason)
+        change = _brought_back(bench, case, stage)
+        proved = None if change is None else bench.case(change).shown
+        return WhyNot(question, document, None, stage, reason, tuple(evidence(case)), change, proved)
+
+
+def _heard(parts: SearchComponents, question: str, plan: SearchPlan) -> EncodedQuery:
+    watch = Stopwatch()
+    (heard,) = encode_queries(parts, [understand(parts, question, plan, (), watch)], plan, watch)
+    return heard
+
+
+def _keys_of(view: Snapshot, name: str) -> ChunkKeys:
+    found = _passage(view, name) or view.chunks_of(document_named(view, name).id)
+    return np.sort(np.array([chunk.key for chunk in found], dtype=np.int64))
+
+
+def _passage(view: Snapshot, name: str) -> Sequence[Chunk]:
+    """Give the passage with this id, if there is one: among several collections its key does not follow from its id."""
+    document, _, ordinal = name.rpartition("_chunk_")
+    if not ordinal.isdecimal() or len(ordinal) > MAX_ORDINAL_LENGTH:
+        return ()
+    return view.stretch(document, int(ordinal), int(ordinal))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bench:
+    """Searches again and again for one document, in one state of the collection."""
+
+    parts: SearchComponents
+    view: Snapshot
+    keys: ChunkKeys
+    question: str
+    plan: SearchPlan
+    heard: EncodedQuery
+    seen: dict[str, MissCase] = field(default_factory=dict)
+
+    def case(self, change: Fix) -> MissCase:
+        """Search with a change. Raises InvalidInputError where that cannot be."""
+        key = repr(change)
+        if key not in self.seen:
+            plan, parts = changed(self.plan, change), self.parts
+            check(plan)
+            if change.rerank == NO_RERANKER:
+                parts = replace(parts, aids=replace(parts.aids, rerankers=()))
+            done = run(parts, self.view, self._hear(change, plan), plan, Stopwatch())
+            self.seen[key] = MissCase(parts, self.view, self.keys, done)
+        return self.seen[key]
+
+    def attempt(self, change: Fix) -> MissCase | None:
+        """Search with a change; None where that cannot be."""
+        try:
+            return self.case(change)
+        except InvalidInputError:
+            return None
+
+    def shows(self, change: Fix) -> bool:
+        """Return whether a search with this change has the document in its answer."""
+        tried = self.attempt(change)
+        return tried is not None and tried.shown is not None
+
+    def _hear(self, change: Fix, plan: SearchPlan) -> EncodedQuery:
+        """Hear the question again where the change asks so; else what a generator made of it stays the same."""
+        if change.query is None and change.mode is None and plan.intent_filter == self.plan.intent_filter:
+            return self.heard
+        return _heard(self.parts, change.query or self.question, plan)
+
+
+def _brought_back(bench: _Bench, case: MissCase, stage: str) -> Fix | None:
+    """Undo what lost the document, stage by stage, until it is in the answer; None where that cannot be had."""
+    change = NOTHING_CHANGED
+    for _ in range(MAX_UNDONE):
+        further = _step(bench, change, case, stage)
+        if further is None:
+            return None
+        change = further
+        case = bench.case(change)
+        stage, _ = lost(case)
+        if not stage:
+            return _least(bench, change)
+    return None
+
+
+def _step(bench: _Bench, change: Fix, case: MissCase, stage: str) -> Fix | None:
+    """Return the first change that takes the document past the stage that lost it."""
+
+    def attempt(more: Fix) -> MissCase | None:
+        return bench.attempt(change.joined(more))
+
+    elsewhere = None
+    for option in undoing(case, stage, change.query or bench.question, attempt):
+        tried = attempt(option)
+        lost_at = stage if tried is None else lost(tried)[0]
+        if STAGES.index(lost_at) > STAGES.index(stage):
+            return change.joined(option)
+        if lost_at != stage:  # more passages let more in before it
+            elsewhere = elsewhere or change.joined(option)
+    return elsewhere
+
+
+def _least(bench: _Bench, change: Fix) -> Fix:
+    """Leave out of a change what it does not need."""
+    for lesser in change.lesser():
+        if bench.shows(lesser):
+            return _least(bench, lesser)
+    return change if change.k is None else _fewest(bench, change, change.k)
+
+
+def _fewest(bench: _Bench, change: Fix, k: int) -> Fix:
+    """Ask for no more passages than it takes, by halving; what each number of them does is tried."""
+    enough, few = k, (bench.case(change).shown or k) - 1
+    while enough - few > 1:
+        middle = (enough + few) // 2
+        if bench.shows(replace(change, k=middle)):
+            enough = middle
+        else:
+            few = middle
+    return replace(change, k=enough)

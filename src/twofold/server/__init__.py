@@ -1,0 +1,1 @@
+"""The HTTP server: the native API, compatible APIs, and the web application."""

@@ -1,0 +1,178 @@
+"""The application: all routes behind the gate, and what it opens when it starts and closes when it ends."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import TypeAdapter
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp
+
+from twofold.config.load import Settings
+from twofold.index import Index
+from twofold.server.auth import TokenStore
+from twofold.server.error_handlers import install
+from twofold.server.errors import MEDIA_TYPE, Problem
+from twofold.server.index_pool import IndexPool
+from twofold.server.jobs import routes
+from twofold.server.jobs.runner import JobRunner
+from twofold.server.jobs.store import Jobs
+from twofold.server.limits import DEFAULT_LIMITS, ServerLimits
+from twofold.server.metrics import RequestCounts
+from twofold.server.middleware import AccessPolicy, SecurityMiddleware
+from twofold.server.routes import ask, documents, health, multi_index, openai_chat, other_apis, rerank, search
+from twofold.server.routes import indexes as native_indexes
+from twofold.server.routes.static_files import load_page
+from twofold.server.service import PUBLIC_SCOPE, SCOPE, ServerState, Service
+from twofold.server.state_db import StateDatabase
+from twofold.server.thread_pool import ThreadPool
+from twofold.server.uploads_store import UploadsStore
+
+TITLE = "twofold"
+VERSION = "1"
+ROUTERS = (
+    health,
+    native_indexes,
+    search,
+    ask,
+    multi_index,
+    documents,
+    routes,
+    other_apis,
+    openai_chat,
+    rerank,
+)
+JOB_SECONDS = 3.0
+PAGES_WAITING = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a server is to be. `roots` are real paths of folders that may be synced over HTTP."""
+
+    settings: Settings
+    opener: Callable[[str], Index]
+    doors: AccessPolicy
+    limits: ServerLimits = DEFAULT_LIMITS
+    roots: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """An application and the standing that whoever runs it may change.
+
+    `start` opens what it works with before anybody connects, and raises TwofoldError where that cannot be; without it
+    the lifespan does.
+    """
+
+    app: ASGIApp
+    standing: ServerState
+    openapi: Callable[[], dict[str, Any]]
+    start: Callable[[], None]
+
+
+def create_server(plan: Plan) -> Server:
+    """Make the application. Nothing runs before it is started."""
+    standing, counts = ServerState(), RequestCounts()
+    started: list[Service] = []
+
+    def start() -> None:
+        started.append(_open(plan, standing, counts))
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if not started:
+            await run_in_threadpool(start)
+        app.state.service = service = started.pop()
+        standing.ready = True
+        try:
+            yield
+        finally:
+            standing.ready, standing.closing = False, True
+            await run_in_threadpool(_close, service)
+
+    app = FastAPI(
+        title=TITLE, version=VERSION, openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan,
+        redirect_slashes=False, responses=_problems(),
+    )  # fmt: skip
+    app.state.page = load_page()
+    for one in ROUTERS:
+        app.include_router(one.router)
+    install(app)
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # as FastAPI's documentation does it
+    gate = SecurityMiddleware(app, plan.doors, TokenStore(plan.settings.home), plan.limits, counts)
+    return Server(gate, standing, app.openapi, start)
+
+
+def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
+    folder = plan.settings.home / "server"
+    state_db = StateDatabase(folder)
+    jobs = Jobs(folder, state_db, plan.limits)
+    indexes = IndexPool(plan.settings, plan.opener)
+    originals = UploadsStore(folder / "originals")
+    service = Service(
+        indexes=indexes,
+        workers=ThreadPool("worker", plan.limits.workers, plan.limits.waiting, HTTPStatus.SERVICE_UNAVAILABLE),
+        writers=ThreadPool("writer", 1, plan.limits.waiting, HTTPStatus.SERVICE_UNAVAILABLE),
+        pages=ThreadPool("pages", plan.limits.pages, PAGES_WAITING, HTTPStatus.SERVICE_UNAVAILABLE),
+        jobs=jobs,
+        runner=JobRunner(jobs, indexes, originals),
+        state_db=state_db,
+        originals=originals,
+        limits=plan.limits,
+        counts=counts,
+        roots=plan.roots,
+        index=plan.settings.index,
+        standing=standing,
+    )
+    service.runner.start()
+    return service
+
+
+def _close(service: Service) -> None:
+    service.runner.close(JOB_SECONDS)
+    service.workers.close()
+    service.writers.close()
+    service.pages.close()
+    service.indexes.close()
+    service.state_db.close()
+
+
+def _problems() -> dict[int | str, dict[str, Any]]:
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {
+        "4XX": {"description": "Refused.", "content": content},
+        "5XX": {"description": "Failed.", "content": content},
+    }
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """Describe all routes, each with what it needs."""
+    if app.openapi_schema is None:
+        found = get_openapi(title=TITLE, version=VERSION, openapi_version="3.1.0", routes=app.routes)
+        schemas = found.setdefault("components", {}).setdefault("schemas", {})
+        _add_schema(schemas, Problem)
+        found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        for methods in found["paths"].values():
+            for route in methods.values():
+                route["responses"].pop("422", None)  # it is among 4XX, and a problem as they are
+                if route[SCOPE] != PUBLIC_SCOPE:
+                    route["security"] = [{"token": []}]
+        app.openapi_schema = found
+    return app.openapi_schema
+
+
+def _add_schema(schemas: dict[str, Any], kind: type) -> None:
+    made = TypeAdapter(kind).json_schema(ref_template="#/components/schemas/{model}", mode="serialization")
+    schemas.update(made.pop("$defs", {}))
+    schemas[kind.__name__] = made
+
+
+def roots_of(paths: tuple[Path, ...]) -> tuple[str, ...]:
+    """Return the real paths of the folders that may be synced."""
+    return tuple(str(path.expanduser().resolve()) for path in paths)

@@ -1,0 +1,228 @@
+"""Access tokens: random secrets that are shown once, kept as hashes, and good for some actions on some indexes.
+
+A token reads `tf_ID_SECRET`; the id finds its record, the secret of 256 bits is compared in constant time. Its SHA-256
+alone is kept, in one file that its owner alone may read. A changed file holds from the next request on. Revoked tokens
+stay on record, so that a server whose last token was revoked does not stand open.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from twofold.domain.errors import CorruptError, InvalidInputError, NotFoundError
+from twofold.stores.local.durable import make_folder, write_durably
+from twofold.stores.local.lock import WriterLock
+
+ALL = "*"
+SECRET_BYTES = 32
+MAX_PRESENTED_LENGTH = 200
+MAX_TOKEN_NAME_LENGTH = 100
+INDEX_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+_PRESENTED = re.compile(r"tf_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
+_NOBODY = "0" * 64
+
+
+class Action(StrEnum):
+    """What may be done; each allows what stands before it."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+RANKS = {action: rank for rank, action in enumerate(Action)}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One action, and the index it may be done to; `*` for every index and for the server itself."""
+
+    action: Action
+    index: str = ALL
+
+    def __str__(self) -> str:
+        return f"{self.action.value}:{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What somebody may do. `id` is the token's; whoever comes without one has none."""
+
+    name: str
+    scopes: tuple[Scope, ...]
+    id: str = ""
+
+    def conversation(self, session: str) -> str:
+        """Return the name by which a conversation is kept: no other token's, whatever either is called.
+
+        >>> Grant("laptop", (), id="613d1c6fcc24").conversation("x/s2")
+        '613d1c6fcc24/x/s2'
+        """
+        return f"{self.id}/{session}"  # an id is hexadecimal digits alone, so the first slash ends it
+
+    def allows(self, action: Action, index: str = ALL) -> bool:
+        """Return whether an action on an index is allowed; on `*` where it concerns all of them or the server."""
+        return any(RANKS[scope.action] >= RANKS[action] and scope.index in (ALL, index) for scope in self.scopes)
+
+
+EVERYTHING_GRANTED = Grant("this machine", (Scope(Action.ADMIN),))
+"""What everybody may do who reaches a server on loopback for which no token was ever made."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRecord:
+    """What is kept of a token. Times are in UTC, ISO 8601; `revoked` is empty while it is good."""
+
+    id: str
+    name: str
+    hashed: str
+    scopes: tuple[Scope, ...]
+    created: str
+    revoked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    tokens: tuple[TokenRecord, ...] = ()
+    version: int = 1
+
+
+_Stamp = tuple[int, int, int]
+
+
+class TokenStore:
+    """The tokens of one home folder. Bears calls from several threads and processes."""
+
+    def __init__(self, home: Path, wait_seconds: float = 5.0) -> None:
+        self._path = home / "tokens.json"
+        self._wait_seconds = wait_seconds
+        self._turn = threading.Lock()
+        self._seen: tuple[_Stamp | None, _File] = (None, _File())
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a token was ever made. Raises CorruptError when the file cannot be read."""
+        return bool(self._read().tokens)
+
+    def records(self) -> Sequence[TokenRecord]:
+        """List all tokens, the revoked ones too, in the order in which they were made."""
+        return self._read().tokens
+
+    def create(self, name: str, scopes: Sequence[Scope]) -> tuple[TokenRecord, str]:
+        """Make a token; give its record and the token itself, which nobody can give again.
+
+        Raises InvalidInputError for a name of no characters or more than 100, no scopes, or an index that is none.
+        """
+        _check(name, scopes)
+        secret = secrets.token_urlsafe(SECRET_BYTES)
+        record = TokenRecord(secrets.token_hex(6), name, _hashed(secret), tuple(scopes), _now())
+        with self._changing() as held:
+            self._write(replace(held, tokens=(*held.tokens, record)))
+        return record, f"tf_{record.id}_{secret}"
+
+    def revoke(self, identity: str) -> TokenRecord:
+        """Make a token worthless from now on. Raises NotFoundError for an id that no good token has."""
+        with self._changing() as held:
+            found = next((one for one in held.tokens if one.id == identity and not one.revoked), None)
+            if found is None:
+                raise NotFoundError(f"There is no token {identity!r} that is good.", "`twofold token list` shows them.")
+            ended = replace(found, revoked=_now())
+            self._write(replace(held, tokens=tuple(ended if one is found else one for one in held.tokens)))
+        return ended
+
+    def grant_for(self, presented: str) -> Grant | None:
+        """Return what a token allows, None for one that is wrong or revoked."""
+        shape = _PRESENTED.fullmatch(presented[:MAX_PRESENTED_LENGTH])
+        identity, secret = shape.groups() if shape else ("", "")
+        record = next((one for one in self._read().tokens if one.id == identity), None)
+        same = hmac.compare_digest(record.hashed if record else _NOBODY, _hashed(secret))
+        if record is None or not same or record.revoked:
+            return None
+        return Grant(record.name, record.scopes, record.id)
+
+    def _changing(self) -> "_Changing":
+        return _Changing(self, self._path, self._wait_seconds)
+
+    def _read(self) -> _File:
+        stamp = _stamp_of(self._path)
+        with self._turn:
+            if stamp != self._seen[0]:
+                self._seen = (stamp, _decoded(self._path) if stamp else _File())
+            return self._seen[1]
+
+    def _write(self, held: _File) -> None:
+        write_durably(self._path, [msgspec.json.encode(held)])
+
+
+class _Changing:
+    """Holds the file's lock while somebody changes it, and gives what it held."""
+
+    def __init__(self, book: TokenStore, path: Path, wait_seconds: float) -> None:
+        make_folder(path.parent)
+        self._book = book
+        self._held = WriterLock(path.with_name("tokens.lock"), wait_seconds).held()
+
+    def __enter__(self) -> _File:
+        self._held.__enter__()
+        return self._book._read()  # noqa: SLF001  # its other half
+
+    def __exit__(self, *failure: object) -> None:
+        self._held.__exit__(None, None, None)
+
+
+def parse_scope(text: str) -> Scope:
+    """Read `read`, `write:notes` or `admin:*`. Raises InvalidInputError.
+
+    >>> parse_scope("write:notes")
+    Scope(action=<Action.WRITE: 'write'>, index='notes')
+    """
+    action, _, index = text.partition(":")
+    if action not in tuple(Action):
+        raise InvalidInputError(f"{text!r} is no scope.", "Write read, write or admin, and an index: read:notes.")
+    return Scope(Action(action), index or ALL)
+
+
+def _check(name: str, scopes: Sequence[Scope]) -> None:
+    if not name.strip() or len(name) > MAX_TOKEN_NAME_LENGTH or not name.isprintable():
+        raise InvalidInputError("A token needs a name of 1 to 100 characters.", "Say whose it is: --name laptop.")
+    if not scopes:
+        raise InvalidInputError("A token without a scope is good for nothing.", "Give one: --scope read:notes.")
+    for scope in scopes:
+        if scope.index != ALL and not INDEX_NAME.fullmatch(scope.index):
+            raise InvalidInputError(f"{scope.index!r} cannot be the name of an index.", "Name one, or `*` for all.")
+
+
+def _stamp_of(path: Path) -> _Stamp | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CorruptError(
+            f"The tokens cannot be read: {error.strerror}.", "Check the folder's permissions."
+        ) from error
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _decoded(path: Path) -> _File:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_File)
+    except (OSError, msgspec.DecodeError) as error:
+        raise CorruptError("The file of tokens is damaged.", "Delete tokens.json and make new ones.") from error
+
+
+def _hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,73 @@
+"""What went wrong, as RFC 9457 writes it: `application/problem+json` with what to do about it."""
+
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import msgspec
+from starlette.responses import Response
+
+from twofold.domain.errors import TwofoldError
+
+MEDIA_TYPE = "application/problem+json"
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLocation:
+    """One part of a request that cannot be used: where it stands, such as `body.k`, and why."""
+
+    where: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A refusal. `type` is a stable word for programs, `detail` one line for people, `hint` what to do about it."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    hint: str = ""
+    places: tuple[ErrorLocation, ...] = ()
+
+
+class ProblemError(Exception):
+    """A request that is refused. `retry_after` are seconds after which it may go better; 0 where it will not."""
+
+    def __init__(self, problem: Problem, retry_after: int = 0, headers: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(problem.type)
+        self.problem = problem
+        self.retry_after = retry_after
+        self.headers = headers
+
+    def response(self) -> Response:
+        """Write it as a response."""
+        return response_of(self.problem, self.retry_after, self.headers)
+
+
+def refused(status: HTTPStatus, detail: str, hint: str = "", *, kind: str = "", retry_after: int = 0) -> ProblemError:
+    """Refuse a request with a status of HTTP's own."""
+    word = kind or status.phrase.lower().replace(" ", "-").replace("'", "")
+    return ProblemError(Problem(word, status.phrase, status.value, detail, hint), retry_after)
+
+
+def unauthorized(detail: str) -> ProblemError:
+    """Refuse a request that says not, or wrongly, who asks."""
+    asked = Problem("unauthorized", "Unauthorized", 401, detail, "Send `Authorization: Bearer TOKEN`.")
+    return ProblemError(asked, headers=(("WWW-Authenticate", 'Bearer realm="twofold"'),))
+
+
+def problem_of(error: TwofoldError) -> Problem:
+    """Say an error of the engine's as a problem; its type is the class's name: `NotFoundError` is `not-found`."""
+    status = HTTPStatus(error.http_status)
+    word = _WORDS.sub("-", type(error).__name__.removesuffix("Error")).lower()
+    return Problem(word, status.phrase, status.value, error.message, error.hint)
+
+
+def response_of(problem: Problem, retry_after: int = 0, headers: tuple[tuple[str, str], ...] = ()) -> Response:
+    """Write a problem as a response. Busy and passing failures say when to come again."""
+    waits = retry_after or (1 if problem.status in (423, 503) else 0)
+    extra = {"Retry-After": str(waits)} if waits else {}
+    return Response(msgspec.json.encode(problem), problem.status, {**extra, **dict(headers)}, MEDIA_TYPE)

@@ -1,0 +1,145 @@
+"""The indexes that the server speaks for: those under the home folder, by name, each opened once.
+
+A name is checked against one pattern and never becomes another path. Whoever uses an index holds it: it is closed or
+deleted when nobody does.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from twofold.config.load import Settings
+from twofold.domain.errors import InvalidInputError, NotFoundError, StoreError, WriterBusyError
+from twofold.factory import INDEX_FOLDER, MEMORY, folder_of, open_store
+from twofold.index import Index
+from twofold.indexing_factory import indexing_components
+from twofold.server.auth import INDEX_NAME
+from twofold.stores.local.catalog import is_catalog
+
+DROP_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class _Open:
+    """An index that is open or about to be, and how many use it."""
+
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    index: Index | None = None
+    users: int = 0
+    leaving: bool = False
+
+
+class IndexPool:
+    """Opens indexes by name and closes them all at the end. Bears calls from several threads.
+
+    `opener` opens one that exists by its name; it is never given anything but a name.
+    """
+
+    def __init__(self, settings: Settings, opener: Callable[[str], Index]) -> None:
+        self._settings = settings
+        self._opener = opener
+        self._changed = threading.Condition()
+        self._open: dict[str, _Open] = {}
+        self._closed = False
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that indexes are made and opened with."""
+        return self._settings
+
+    def names(self) -> Sequence[str]:
+        """Name the indexes there are."""
+        folder = self._settings.home / INDEX_FOLDER
+        found = (path.name for path in folder.iterdir() if is_catalog(path)) if folder.is_dir() else ()
+        return sorted(name for name in found if INDEX_NAME.fullmatch(name))
+
+    def create(self, name: str, settings: Settings) -> None:
+        """Make an empty index. Raises InvalidInputError for a name that is none, or that is taken."""
+        folder = folder_of(_checked(name), settings.home)
+        if is_catalog(folder):
+            raise InvalidInputError(f"There is an index {name} already.", "Choose another name, or delete it first.")
+        fingerprint = indexing_components(open_store(MEMORY, settings, create=True), settings, None).fingerprint
+        store = open_store(name, settings, create=True)
+        try:
+            store.ensure_fingerprint(fingerprint)
+        finally:
+            store.close()
+
+    @contextmanager
+    def held(self, name: str) -> Iterator[Index]:
+        """Hold an index open. Raises NotFoundError, and what opening it raises."""
+        entry = self._enter(_checked(name))
+        try:
+            with entry.turn:
+                if entry.index is None:
+                    entry.index = self._opener(name)
+                    entry.index.searcher.use_own_models_only()  # whatever a request or its profile names
+                opened = entry.index
+            yield opened
+        finally:
+            self._leave(name, entry)
+
+    def drop(self, name: str) -> None:
+        """Delete an index once nobody uses it. Raises NotFoundError, WriterBusyError when it stays in use."""
+        with self.held(name):
+            pass
+        with self._changed:
+            entry = self._open.get(name)
+            if entry is None or entry.index is None or entry.leaving:
+                raise _missing(name)
+            entry.leaving = True
+            if not self._changed.wait_for(lambda: not entry.users, DROP_SECONDS):
+                entry.leaving = False
+                raise WriterBusyError(f"The index {name} is in use.", "Try again when what uses it has ended.")
+        try:
+            entry.index.drop()
+        finally:
+            with self._changed:
+                self._open.pop(name, None)
+
+    def opened(self) -> Sequence[tuple[str, Index]]:
+        """Return those that are open now."""
+        with self._changed:
+            return [(name, entry.index) for name, entry in sorted(self._open.items()) if entry.index is not None]
+
+    def close(self) -> None:
+        """Close all; what is asked from now on is refused."""
+        with self._changed:
+            self._closed = True
+            entries = list(self._open.values())
+            self._open.clear()
+        for entry in entries:
+            if entry.index is not None:
+                entry.index.close()
+
+    def _enter(self, name: str) -> _Open:
+        with self._changed:
+            if self._closed:
+                raise StoreError("The server is closing.", "Ask again when it is back.")
+            if name not in self._open and not is_catalog(folder_of(name, self._settings.home)):
+                raise _missing(name)
+            entry = self._open.setdefault(name, _Open())
+            if entry.leaving:
+                raise _missing(name)
+            entry.users += 1
+            return entry
+
+    def _leave(self, name: str, entry: _Open) -> None:
+        with self._changed:
+            entry.users -= 1
+            if entry.index is None and not entry.users:  # it could not be opened
+                self._open.pop(name, None)
+            self._changed.notify_all()
+
+
+def _checked(name: str) -> str:
+    if not INDEX_NAME.fullmatch(name):
+        raise InvalidInputError(
+            "That cannot be the name of an index.", "Use up to 64 letters, digits, `.`, `_` and `-`."
+        )
+    return name
+
+
+def _missing(name: str) -> NotFoundError:
+    return NotFoundError(f"There is no index {name!r}.", "`GET /v1/indexes` lists those there are.")

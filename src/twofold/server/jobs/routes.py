@@ -1,0 +1,71 @@
+"""The routes of jobs: how far one is, and its progress as it goes."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+
+from twofold.server.auth import Action, Grant
+from twofold.server.errors import refused
+from twofold.server.jobs.store import ENDED, Job
+from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, Service, encoded, json_response
+from twofold.server.streaming import EVENTS, check_room, event, event_stream
+
+POLL_SECONDS = 0.1
+
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"], route_class=GuardedRoute)
+JobId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of a job.")]
+
+
+@dataclass(frozen=True, slots=True)
+class JobList:
+    """The jobs of the indexes that the caller may read, the newest last; finished ones are forgotten in time."""
+
+    jobs: tuple[Job, ...]
+
+
+@router.get("", response_model=JobList, openapi_extra={SCOPE: ANY_GRANT})
+async def list_jobs(service: Here, caller: Caller) -> Response:
+    """List jobs."""
+    seen = tuple(job for job in service.jobs.all() if caller.allows(Action.READ, job.index))
+    return json_response(encoded(JobList(seen)))
+
+
+@router.get("/{job}", response_model=Job, openapi_extra={SCOPE: ANY_GRANT})
+async def job_state(job: JobId, service: Here, caller: Caller) -> Response:
+    """Return how far a job is."""
+    return json_response(encoded(_seen(service, caller, job)))
+
+
+@router.get(
+    "/{job}/events",
+    response_class=Response,
+    responses={200: {"content": EVENTS}},
+    openapi_extra={SCOPE: ANY_GRANT},
+)
+async def job_events(job: JobId, service: Here, caller: Caller) -> Response:
+    """Follow a job: an event `progress` with the job whenever it has moved, and `done` at its end."""
+    _seen(service, caller, job)
+    check_room(service)
+    return event_stream(service, _progress(service, job))
+
+
+async def _progress(service: Service, identity: str) -> AsyncGenerator[bytes]:
+    last: Job | None = None
+    while (job := service.jobs.named(identity)) is not None and not service.standing.closing:
+        if job != last:
+            last = job
+            yield event("done" if job.state in ENDED else "progress", job)
+        if job.state in ENDED:
+            return
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def _seen(service: Service, caller: Grant, identity: str) -> Job:
+    job = service.jobs.named(identity)
+    if job is None or not caller.allows(Action.READ, job.index):
+        raise refused(HTTPStatus.NOT_FOUND, "There is no such job.", "Finished jobs are forgotten after a while.")
+    return job

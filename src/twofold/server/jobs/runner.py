@@ -1,0 +1,234 @@
+"""The thread that does jobs, one after the other: each file is read in a process of its own and added whole, or not.
+
+A job that finds no room on the disk waits and is tried again as soon as there is more; nothing that can go wrong with
+a job, or with its record, ends the thread.
+"""
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from twofold.domain.errors import ReadError, StorageFullError, StoreError, TwofoldError
+from twofold.domain.types import Document
+from twofold.index import Index
+from twofold.indexing.types import SyncProgress, SyncReport
+from twofold.indexing_factory import limits_of
+from twofold.ingest.document import document_of_text
+from twofold.ingest.pool import Failed, Outcome, ReaderPool
+from twofold.ingest.readers.types import Source
+from twofold.ingest.source_types import UPLOAD, from_origin
+from twofold.server.errors import Problem, ProblemError, problem_of
+from twofold.server.index_pool import IndexPool
+from twofold.server.jobs.store import Job, JobFile, JobKind, Jobs, Part, State
+from twofold.server.uploads_store import UploadsStore
+
+CHARACTER_BATCH_SIZE = 100_000
+DOCUMENT_BATCH_SIZE = 32
+KEPT_FAILURES = 1_000
+LOOK_SECONDS = 0.25
+FIRST_PAUSE, MAX_PAUSE = 0.5, 8.0
+"""Seconds until a job is tried again although the disk has no more room than before; each pause is twice the last."""
+
+logger = logging.getLogger("twofold.server")
+
+
+class _StoppedError(Exception):
+    """The server closes; the job goes on after the next start."""
+
+
+class JobRunner:
+    """Owns the thread that does jobs."""
+
+    def __init__(self, jobs: Jobs, indexes: IndexPool, originals: UploadsStore) -> None:
+        self._pause = FIRST_PAUSE
+        self._jobs = jobs
+        self._indexes = indexes
+        self._originals = originals
+        self._thread = threading.Thread(target=self._work, name="twofold jobs", daemon=True)
+
+    def start(self) -> None:
+        """Begin with what waits."""
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether jobs are being done."""
+        return self._thread.is_alive()
+
+    def close(self, seconds: float) -> None:
+        """Stop after the file in hand; one that takes longer is broken off with the process, and read again later."""
+        self._jobs.close()
+        self._thread.join(seconds)
+
+    def _work(self) -> None:
+        while (job := self._jobs.next()) is not None:
+            try:
+                self._do(job)
+                self._pause = FIRST_PAUSE
+            except _StoppedError:
+                return
+            except Exception as error:  # noqa: BLE001 - this is a door: the thread must live, and no job may be lost
+                if self._jobs.closed:  # its index was closed under it; it goes on after the next start
+                    return
+                logger.warning("a job waits because of %s", type(error).__name__)
+                self._jobs.put_back(job.id, _problem(error))
+                self._wait_for_room()
+
+    def _do(self, job: Job) -> None:
+        """Do a job, or say why it failed. Raises what keeps it from being done or its end from being recorded."""
+        try:
+            with self._indexes.held(job.index) as index:
+                if job.kind is JobKind.SYNC:
+                    self._sync(job, index)
+                else:
+                    self._add(job, index)
+        except (_StoppedError, StorageFullError):
+            raise
+        except Exception as error:  # a door, as above
+            if self._jobs.closed:
+                raise _StoppedError from error
+            if not isinstance(error, TwofoldError | ProblemError):
+                logger.error("job ended by %s", type(error).__name__)  # noqa: TRY400 - a traceback may quote documents
+            self._end_with(job.id, _problem(error))
+
+    def _wait_for_room(self) -> None:
+        """Wait until the disk has more room than now; a quota does not show there, so not for ever."""
+        before, rested = self._jobs.room(), 0.0
+        while rested < self._pause and not self._jobs.rest(LOOK_SECONDS) and self._jobs.room() <= before:
+            rested += LOOK_SECONDS
+        self._pause = min(2.0 * self._pause, MAX_PAUSE)
+
+    def _sync(self, job: Job, index: Index) -> None:
+        def seen(progress: SyncProgress) -> None:
+            if self._jobs.closed:
+                raise _StoppedError
+            self._jobs.show(replace(job, phase=progress.phase.value, done=progress.done, total=progress.total))
+
+        report = index.sync(*self._jobs.task_of(job).paths, progress=seen)
+        self._jobs.end(_synced(job, report))
+
+    def _add(self, job: Job, index: Index) -> None:
+        run = _Adding(self._jobs, self._originals, index, job)
+        with ReaderPool() as pool:
+            for part, outcome in _outcomes(self._jobs, run, pool, index):
+                if self._jobs.closed:
+                    raise _StoppedError
+                run.take(part, outcome)
+        run.flush()
+        ended = run.job
+        good = sum(file.state is State.DONE for file in ended.files)
+        counts = {"added": good, "failed": len(ended.files) - good, "passages": sum(one.chunks for one in ended.files)}
+        state = State.DONE if good or not ended.files else State.FAILED
+        self._jobs.end(replace(ended, state=state, counts=counts))
+
+    def _end_with(self, identity: str, problem: Problem) -> None:
+        job = self._jobs.named(identity)
+        if job is not None:
+            files = tuple(
+                replace(file, state=State.FAILED, problem=problem) if file.state is State.WAITING else file
+                for file in job.files
+            )
+            self._jobs.end(replace(job, state=State.FAILED, files=files, problem=problem))
+
+
+@dataclass(slots=True)
+class _Adding:
+    """One job on its way: what was read and is not yet committed."""
+
+    jobs: Jobs
+    originals: UploadsStore
+    index: Index
+    job: Job
+    held: dict[str, tuple[int, Part, Document]] = field(default_factory=dict)
+
+    def waiting(self) -> Iterator[tuple[int, Part]]:
+        """Return the parts that are still to be read; after a restart some are not."""
+        parts = self.jobs.task_of(self.job).parts
+        yield from (one for one in enumerate(parts) if self.job.files[one[0]].state is State.WAITING)
+
+    def take(self, part: tuple[int, Part], outcome: Outcome) -> None:
+        """Take in one file that was read, and commit when there is enough."""
+        place, read = part
+        if isinstance(outcome, Failed):
+            self._say({place: JobFile(read.name, State.FAILED, problem=problem_of(outcome.error))})
+            return
+        if outcome.id in self.held:
+            self.flush()
+        self.held[outcome.id] = (place, read, outcome)
+        characters = sum(len(one.text) for _, _, one in self.held.values())
+        if len(self.held) >= DOCUMENT_BATCH_SIZE or characters >= CHARACTER_BATCH_SIZE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Commit what is held, all of it or none."""
+        if not self.held:
+            return
+        held, self.held = list(self.held.values()), {}
+        infos = self.index.add_many([document for _, _, document in held])
+        for _, part, document in held:
+            if not part.is_text:
+                self.originals.keep(self.job.index, document, self.jobs.data_of(self.job, part).read_bytes())
+        self._say(
+            {
+                place: JobFile(part.name, State.DONE, info.id, info.chunks)
+                for (place, part, _), info in zip(held, infos, strict=True)
+            }
+        )
+
+    def _say(self, changed: dict[int, JobFile]) -> None:
+        files = tuple(changed.get(place, file) for place, file in enumerate(self.job.files))
+        self.job = replace(self.job, files=files, done=self.job.done + len(changed))
+        self.jobs.keep(self.job)
+
+
+def _outcomes(jobs: Jobs, run: _Adding, pool: ReaderPool, index: Index) -> Iterator[tuple[tuple[int, Part], Outcome]]:
+    """Read the parts of a job, one at a time."""
+    limits = limits_of(index.settings)
+    for place, part in run.waiting():
+        data = jobs.data_of(run.job, part).read_bytes()
+        if part.is_text:
+            document = document_of_text(data.decode("utf-8"), part.name, part.title, part.metadata, part.id or None)
+            yield (place, part), document
+        else:
+            (outcome,) = pool.read_all([Source(part.name, data, limits)])
+            yield (place, part), _named(outcome, part)
+
+
+def _named(outcome: Outcome, part: Part) -> Outcome:
+    """Put what the sender said of a file over what was found in it."""
+    if isinstance(outcome, Failed):
+        return outcome
+    sent = from_origin(outcome, UPLOAD)
+    return replace(
+        sent,
+        id=part.id or sent.id,
+        title=part.title or sent.title,
+        metadata={**sent.metadata, **part.metadata},
+    )
+
+
+def _synced(job: Job, report: SyncReport) -> Job:
+    named: Sequence[tuple[str, int]] = (
+        ("added", len(report.added)),
+        ("updated", len(report.updated)),
+        ("renamed", len(report.renamed)),
+        ("deleted", len(report.deleted)),
+        ("unchanged", report.unchanged),
+        ("failed", len(report.failed)),
+        ("passages", report.passages),
+    )
+    files = tuple(
+        JobFile(one.source, State.FAILED, problem=problem_of(ReadError(one.message, one.hint, one.kind)))
+        for one in report.failed[:KEPT_FAILURES]
+    )
+    total = len(report.added) + len(report.updated) + len(report.renamed) + len(report.failed)
+    return replace(job, state=State.DONE, counts=dict(named), files=files, done=total, total=total)
+
+
+def _problem(error: Exception) -> Problem:
+    if isinstance(error, ProblemError):
+        return error.problem
+    if isinstance(error, TwofoldError):
+        return problem_of(error)
+    return problem_of(StoreError("Something went wrong that was not foreseen.", "The server's log names the place."))

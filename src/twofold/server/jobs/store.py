@@ -1,0 +1,295 @@
+"""Jobs: work that takes longer than a request. They are on disk before they are acknowledged, and outlive a restart.
+
+What a job is to read lies in a folder of its own, in files that are named by numbers. The folder goes when the job
+ends, however it ends, and whatever lies there without a job goes when the server starts.
+"""
+
+import secrets
+import shutil
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from http import HTTPStatus
+from pathlib import Path
+
+import msgspec
+
+from twofold.domain.errors import TwofoldError
+from twofold.domain.types import Scalar
+from twofold.server.errors import Problem, refused
+from twofold.server.limits import ServerLimits
+from twofold.server.state_db import StateDatabase, damaged_records
+from twofold.stores.local.durable import flush_folder, make_folder, refusal, write_durably
+
+
+class JobKind(StrEnum):
+    """What a job does: adds documents that were sent, or syncs folders of the server."""
+
+    DOCUMENTS = "documents"
+    SYNC = "sync"
+
+
+class State(StrEnum):
+    """How far something is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+_TOO_MANY = HTTPStatus.TOO_MANY_REQUESTS
+ENDED = frozenset({State.DONE, State.FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class JobFile:
+    """One file or text of a job. `document` is its id and `chunks` its passages when it is done, `problem` why not."""
+
+    name: str
+    state: State = State.WAITING
+    document: str = ""
+    chunks: int = 0
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as everybody sees it. Times are in UTC; `done` of `total` files were read, with or without success.
+
+    Of a sync `files` are only those that failed. `counts` say what it did: added, updated, renamed, deleted, unchanged,
+    failed, passages. A job that could not go on waits with the phase `retrying`, and `problem` says for what.
+    """
+
+    id: str
+    index: str
+    kind: JobKind
+    state: State
+    created: str
+    started: str = ""
+    finished: str = ""
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+    files: tuple[JobFile, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is to be read for one file of a job: `data` names a file in the job's folder.
+
+    With `is_text` it is UTF-8 text as it is, else a file of any format. `id` is empty for the one made from the name.
+    """
+
+    name: str
+    data: str
+    is_text: bool = False
+    id: str = ""
+    title: str = ""
+    metadata: Mapping[str, Scalar | tuple[Scalar, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a job is to do, kept beside its files."""
+
+    parts: tuple[Part, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+_TASK_FILE = "task.json"
+RETRYING = "retrying"
+
+
+class Jobs:
+    """Keeps jobs and hands them out one at a time. Bears calls from several threads."""
+
+    def __init__(self, folder: Path, state_db: StateDatabase, limits: ServerLimits) -> None:
+        self._spool = folder / "spool"
+        self._journal = state_db
+        self._limits = limits
+        self._changed = threading.Condition()
+        self._recording = threading.Lock()  # a record is never written after it was deleted
+        self._jobs: dict[str, Job] = {}
+        self._waiting: deque[str] = deque()
+        self._coming = 0
+        self._closed = False
+        make_folder(self._spool)
+        self._resume()
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait or are being handed in."""
+        with self._changed:
+            return len(self._waiting) + self._coming
+
+    @property
+    def closed(self) -> bool:
+        """Whether no more jobs are begun; who does one should stop where it can."""
+        with self._changed:
+            return self._closed
+
+    def new_folder(self) -> Path:
+        """Make a folder for the files of a job that is about to be submitted. Raises ProblemError when too many wait.
+
+        It must be given to `submit` or to `abandon`.
+        """
+        with self._changed:
+            if self._closed or len(self._waiting) + self._coming >= self._limits.queued_jobs:
+                raise refused(
+                    _TOO_MANY, "Too many jobs are waiting.", "Send it again when some have ended.", retry_after=5
+                )
+            self._coming += 1
+        folder = self._spool / secrets.token_hex(8)
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            self.abandon(folder)
+            raise refusal(error, "an upload") from error
+        return folder
+
+    def abandon(self, folder: Path) -> None:
+        """Give up what was to become a job; nothing of it stays."""
+        with self._changed:
+            self._coming -= 1
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def submit(self, folder: Path, index: str, kind: JobKind, task: Task) -> Job:
+        """Make a job of a folder whose files are written and flushed; it is durable when this returns."""
+        files = tuple(JobFile(part.name) for part in task.parts)
+        job = Job(folder.name, index, kind, State.WAITING, _now(), total=len(files), files=files)
+        write_durably(folder / _TASK_FILE, [msgspec.json.encode(task)])
+        try:
+            flush_folder(self._spool)
+        except OSError as error:
+            raise refusal(error, "an upload") from error
+        self._journal.keep_job(job.id, msgspec.json.encode(job))
+        with self._changed:
+            self._coming -= 1
+            self._jobs[job.id] = job
+            self._waiting.append(job.id)
+            self._changed.notify_all()
+        self._forget_old()
+        return job
+
+    def named(self, identity: str) -> Job | None:
+        """Return a job as it stands."""
+        with self._changed:
+            return self._jobs.get(identity)
+
+    def all(self) -> Sequence[Job]:
+        """Return all jobs that are remembered, the newest last."""
+        with self._changed:
+            return list(self._jobs.values())
+
+    def next(self) -> Job | None:
+        """Wait for a job to do and say that it runs; None when the server closes."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._waiting)
+            if self._closed:
+                return None
+            job = self._jobs[self._waiting.popleft()]
+            running = replace(job, state=State.RUNNING, started=_now(), phase="", problem=None)
+            self._jobs[job.id] = running
+        return running
+
+    def put_back(self, identity: str, problem: Problem) -> None:
+        """Let a job that could not go on wait again, before all others; nothing is written, for there may be no room.
+
+        It begins again where it stood when `keep` was last called.
+        """
+        with self._changed:
+            job = self._jobs.get(identity)
+            if job is not None:
+                self._jobs[identity] = replace(job, state=State.WAITING, phase=RETRYING, problem=problem)
+                self._waiting.appendleft(identity)
+
+    def room(self) -> int:
+        """Return how many bytes are free where jobs are kept; 0 where nobody knows."""
+        with suppress(OSError):
+            return shutil.disk_usage(self._spool).free
+        return 0
+
+    def rest(self, seconds: float) -> bool:
+        """Wait so many seconds, less when the server closes; say whether it does."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._closed, seconds)
+
+    def task_of(self, job: Job) -> Task:
+        """Return what a job is to do."""
+        return msgspec.json.decode((self._spool / job.id / _TASK_FILE).read_bytes(), type=Task)
+
+    def data_of(self, job: Job, part: Part) -> Path:
+        """Return the file that holds what is to be read."""
+        return self._spool / job.id / part.data
+
+    def show(self, job: Job) -> None:
+        """Let everybody see how far a job is; after a restart it stands where it stood when `keep` was last called."""
+        with self._changed:
+            if job.id in self._jobs:  # its index may have been deleted meanwhile
+                self._jobs[job.id] = job
+
+    def keep(self, job: Job) -> None:
+        """Let everybody see how far a job is, after a restart too. Raises StorageFullError or StoreError."""
+        with self._recording:
+            if self.named(job.id) is not None:
+                self._journal.keep_job(job.id, msgspec.json.encode(job))
+        self.show(job)
+
+    def end(self, job: Job) -> None:
+        """Say that a job has ended, and delete what it was to read."""
+        self.keep(replace(job, finished=_now(), phase=""))
+        shutil.rmtree(self._spool / job.id, ignore_errors=True)
+
+    def forget_index(self, index: str) -> None:
+        """Delete all jobs of an index that is gone, those that wait too, and what they were to read."""
+        with self._recording:
+            with self._changed:
+                gone = [job.id for job in self._jobs.values() if job.index == index]
+                for identity in gone:
+                    del self._jobs[identity]
+                self._waiting = deque(identity for identity in self._waiting if identity in self._jobs)
+            for identity in gone:
+                shutil.rmtree(self._spool / identity, ignore_errors=True)
+            self._journal.forget_jobs(gone)
+
+    def close(self) -> None:
+        """Begin no more jobs; those that wait or run are taken up again after the next start."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _resume(self) -> None:
+        for record in self._journal.jobs():
+            try:
+                job = msgspec.json.decode(record, type=Job)
+            except msgspec.DecodeError as error:
+                raise damaged_records() from error
+            if job.state not in ENDED:
+                job = replace(job, state=State.WAITING, phase="")
+                self._waiting.append(job.id)
+            self._jobs[job.id] = job
+        for folder in self._spool.iterdir():
+            if folder.name not in self._waiting:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _forget_old(self) -> None:
+        with self._changed:
+            ended = [job.id for job in self._jobs.values() if job.state in ENDED]
+        old = ended[: max(0, len(ended) - self._limits.kept_jobs)]
+        with suppress(TwofoldError):  # they stay, and are tried again with the next job; this one is acknowledged
+            with self._recording:
+                self._journal.forget_jobs(old)
+            with self._changed:
+                for identity in old:
+                    self._jobs.pop(identity, None)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,39 @@
+"""Pictures of PDF pages with what is cited marked on them, each drawn in a process of its own."""
+
+import json
+import sys
+from http import HTTPStatus
+from os import defpath
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
+
+from twofold.domain.errors import ReadError
+from twofold.server.errors import refused
+from twofold.server.pdf_preview_child import NO_SUCH_PAGE, TOO_MANY_PIXELS
+
+SECONDS = 10.0
+MAX_QUOTE_LENGTH = 5_000
+_BOOT = (
+    "import json, sys; sys.path.extend(json.loads(sys.argv[1])); "
+    "from twofold.server.pdf_preview_child import main; main()"
+)
+_ENVIRONMENT = {"PATH": defpath, "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+
+
+def page_image(data: bytes, page: int, quote: str) -> bytes:
+    """Draw a page, counted from 1, as a PNG. Raises ProblemError (404) where there is none, ReadError (422)."""
+    paths = json.dumps([path for path in sys.path if path])
+    command = (sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, paths)
+    asked = json.dumps({"page": page, "quote": quote[:MAX_QUOTE_LENGTH]}).encode() + b"\n"
+    with Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=_ENVIRONMENT) as process:  # noqa: S603
+        try:
+            drawn, _ = process.communicate(asked + data, SECONDS)
+        except TimeoutExpired:
+            process.kill()
+            drawn, _ = process.communicate()
+    if process.returncode == NO_SUCH_PAGE:
+        raise refused(HTTPStatus.NOT_FOUND, f"The document has no page {page}.", "Pages are counted from 1.")
+    if process.returncode == TOO_MANY_PIXELS:
+        raise ReadError("The page's images are too large to be drawn.", "Read the document's text instead.", "limit")
+    if process.returncode or not drawn:
+        raise ReadError("The page cannot be drawn.", "Read the document's text instead.")
+    return drawn

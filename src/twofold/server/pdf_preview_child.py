@@ -1,0 +1,135 @@
+"""The process that draws one page of a PDF, with the cited words marked; a hostile file costs it and nothing else.
+
+It reads one line of JSON and the file on standard input, and writes a PNG on standard output.
+"""
+
+import json
+import resource
+import struct
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from ctypes import byref, c_int
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NO_SUCH_PAGE = 3
+TOO_MANY_PIXELS = 4
+MEMORY_BYTES = 1 << 30
+CPU_SECONDS = 5
+MAX_PIXELS = 100_000_000
+"""Pixels of all images on a page, as they lie in the file; a scan of an A3 page at 600 dpi has 70 million."""
+MAX_WIDTH = 1_600.0
+MAX_HEIGHT = 2_400.0
+MAX_SCALE = 2.0
+MAX_CHARACTERS = 50_000
+MIN_RUN = 2
+MARKER = np.array([255, 236, 110], dtype=np.uint16)
+Pixels = NDArray[np.uint8]
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a page: its letters and digits in lower case, and the boxes of its characters, in points."""
+
+    text: str
+    boxes: tuple[Box, ...]
+
+
+def main() -> None:
+    """Draw what standard input asks for."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    asked = json.loads(sys.stdin.buffer.readline())
+    sys.stdout.buffer.write(png_of(drawn(sys.stdin.buffer.read(), asked["page"], asked["quote"])))
+
+
+def drawn(data: bytes, number: int, quote: str) -> Pixels:
+    """Draw a page (height, width, 3) with the quoted words marked; leave the process where there is no such page."""
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(data)
+    if number > len(document):
+        sys.exit(NO_SUCH_PAGE)
+    page = document[number - 1]
+    if pixels_of(page) > MAX_PIXELS:
+        sys.exit(TOO_MANY_PIXELS)
+    width, height = page.get_size()
+    scale = min(MAX_SCALE, MAX_WIDTH / width, MAX_HEIGHT / height)
+    pixels = np.array(page.render(scale=scale, rev_byteorder=True, may_draw_forms=False).to_numpy()[..., :3])
+    for box in marked(list(words_of(page)), quote):
+        left, top, right, bottom = _on_screen(page, pixels, box)
+        part = pixels[top : bottom + 1, left : right + 1]
+        part[:] = (part.astype(np.uint16) * MARKER // 255).astype(np.uint8)
+    return pixels
+
+
+def pixels_of(page: Any) -> int:  # noqa: ANN401  # pypdfium2 has no types
+    """Return how many pixels a page's images have, by what their heads claim; none is decoded for it."""
+    import pypdfium2.raw as pdfium
+
+    sizes = (image.get_px_size() for image in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE]))
+    return sum(width * height for width, height in sizes)
+
+
+def words_of(page: Any) -> Iterator[Word]:  # noqa: ANN401  # pypdfium2 has no types
+    """Return a page's words in the order in which the file has them."""
+    import pypdfium2.raw as pdfium
+
+    text = page.get_textpage()
+    letters = ""
+    boxes: list[Box] = []
+    for at in range(min(text.count_chars(), MAX_CHARACTERS)):
+        char = chr(pdfium.FPDFText_GetUnicode(text, at))
+        if char.isspace():
+            if letters:
+                yield Word(letters, tuple(boxes))
+            letters, boxes = "", []
+        elif char.isalnum():
+            letters += char.lower()
+            boxes.append(text.get_charbox(at))
+    if letters:
+        yield Word(letters, tuple(boxes))
+
+
+def marked(words: Sequence[Word], quote: str) -> Iterator[Box]:
+    """Return the boxes of the words that stand in the quotation, in runs of two at least, or all of a short one."""
+    cited = [letters for word in quote.split() if (letters := "".join(filter(str.isalnum, word)).lower())]
+    matcher = SequenceMatcher(None, [word.text for word in words], cited, autojunk=False)
+    for run in matcher.get_matching_blocks():
+        if run.size >= min(MIN_RUN, len(cited)):
+            for word in words[run.a : run.a + run.size]:
+                yield from word.boxes
+
+
+def png_of(pixels: Pixels) -> bytes:
+    """Write pixels (height, width, 3) as a PNG."""
+    height, width, _ = pixels.shape
+    rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
+    rows[:, 1:] = pixels.reshape(height, 3 * width)
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes(), 6)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in parts)
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def _on_screen(page: Any, pixels: Pixels, box: Box) -> tuple[int, int, int, int]:  # noqa: ANN401  # as above
+    """Return a box in pixels: left, top, right, bottom; the library knows how the page is turned and cropped."""
+    import pypdfium2.raw as pdfium
+
+    height, width, _ = pixels.shape
+    across, down = [], []
+    for x, y in ((box[0], box[1]), (box[2], box[3])):
+        at_x, at_y = c_int(), c_int()
+        pdfium.FPDF_PageToDevice(page, 0, 0, width, height, 0, x, y, byref(at_x), byref(at_y))
+        across.append(min(max(at_x.value, 0), width))
+        down.append(min(max(at_y.value, 0), height))
+    return min(across), min(down), max(across), max(down)

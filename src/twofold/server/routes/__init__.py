@@ -1,0 +1,1 @@
+"""Routes: the native API and the APIs of other systems."""

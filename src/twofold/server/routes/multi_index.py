@@ -1,0 +1,117 @@
+"""The routes that ask several indexes at once: search, explain, answer. The caller must be allowed to read each."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Response
+from pydantic import Field
+
+from twofold.answer.events import Event
+from twofold.answer.types import Answer
+from twofold.domain.errors import InvalidInputError, NotFoundError, TwofoldError
+from twofold.index import Index
+from twofold.multi_index import MultiIndex, UnavailableIndex
+from twofold.search.engine import SearchOptions
+from twofold.search.result import SearchResult
+from twofold.server.auth import Action, Grant
+from twofold.server.routes.ask import Shown, answered, opened
+from twofold.server.schemas.requests import Query, Ways
+from twofold.server.schemas.responses import SearchResponse, explanation_given, search_given
+from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, Service, require
+from twofold.server.streaming import EVENTS, Stream
+
+MAX_INDEXES = 16
+
+router = APIRouter(prefix="/v1", tags=["several indexes"], route_class=GuardedRoute)
+Name = Annotated[str, Field(pattern="^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$", examples=["notes"])]
+
+
+class SeveralRequest(Ways):
+    """A question to several indexes; the settings of the first hold for all that is done with what they find."""
+
+    indexes: Annotated[list[Name], Field(min_length=1, max_length=MAX_INDEXES, description="Each once.")]
+    query: Query
+
+
+class AskSeveralRequest(SeveralRequest):
+    """A question to be answered from several indexes; what was said before comes as `history`."""
+
+    stream: Annotated[bool, Field(description="Give events as they come, or the answer whole.")] = True
+    extracts: Annotated[bool, Field(description="Answer with sentences of the documents, without a model.")] = False
+
+
+@router.post("/search", response_model=SearchResponse, openapi_extra={SCOPE: ANY_GRANT})
+async def search_multi(asked: SeveralRequest, service: Here, caller: Caller) -> Response:
+    """Find the passages of several indexes that answer a question best; each hit's `collection` is its index."""
+    _require_all(caller, asked.indexes)
+
+    def found() -> SearchResponse:
+        with together(service, asked.indexes) as several:
+            return search_given(several.search(asked.query, asked.options(caller)))
+
+    return await service.answer(found)
+
+
+@router.post("/explain", response_model=SearchResult, openapi_extra={SCOPE: ANY_GRANT})
+async def explain_several(asked: SeveralRequest, service: Here, caller: Caller) -> Response:
+    """Search several indexes, and give with each passage the whole trace from which its score can be recomputed."""
+    _require_all(caller, asked.indexes)
+
+    def explained() -> SearchResult:
+        with together(service, asked.indexes) as several:
+            return explanation_given(several.search(asked.query, asked.options(caller)))
+
+    return await service.answer(explained)
+
+
+@router.post(
+    "/ask",
+    response_model=Answer,
+    responses={200: {"content": EVENTS}},
+    openapi_extra={SCOPE: ANY_GRANT},
+)
+async def ask_several(asked: AskSeveralRequest, service: Here, caller: Caller) -> Response:
+    """Answer a question from several indexes, in the events of one; sources and citations name their `collection`."""
+    _require_all(caller, asked.indexes)
+    options = asked.options(caller)
+    begin = partial(_answering, service, asked.indexes, asked.query, options, extracts=asked.extracts)
+    return await answered(service, begin, stream=asked.stream)
+
+
+@contextmanager
+def together(service: Service, names: Sequence[str]) -> Iterator[MultiIndex]:
+    """Hold several indexes; one that cannot be opened is left out, and named by each answer.
+
+    Raises InvalidInputError for one that is named twice, NotFoundError for one that is not there.
+    """
+    if len(set(names)) < len(names):
+        raise InvalidInputError("An index is named twice.", "Name each once.")
+    held: dict[str, Index] = {}
+    lost: list[UnavailableIndex] = []
+    with ExitStack() as stack:
+        for name in names:
+            try:
+                held[name] = stack.enter_context(service.held(name))
+            except NotFoundError:
+                raise
+            except TwofoldError as error:
+                lost.append(UnavailableIndex(name, error))
+        if not held:
+            raise lost[-1].error
+        yield stack.enter_context(MultiIndex(held, lost))
+
+
+@contextmanager
+def _answering(
+    service: Service, names: Sequence[str], question: str, options: SearchOptions, *, extracts: bool
+) -> Iterator[Stream[Event]]:
+    with together(service, names) as several:
+        yield Shown(opened(several, question, options, extracts=extracts))
+
+
+def _require_all(caller: Grant, names: Sequence[str]) -> None:
+    """Raise ProblemError (403) unless the caller may read every index, whether or not there is one of that name."""
+    for name in names:
+        require(caller, Action.READ, name)

@@ -1,0 +1,120 @@
+"""The routes that search: one question, many, with the whole explanation, why not, and what people thought of it."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+
+from fastapi import APIRouter, Response
+
+from twofold.index import Index
+from twofold.search.engine import SearchOptions
+from twofold.search.explain import explained
+from twofold.search.result import SearchResult
+from twofold.search.why_not import WhyNot
+from twofold.server.auth import Action
+from twofold.server.errors import refused
+from twofold.server.schemas.requests import BatchRequest, FeedbackRequest, SearchRequest, WhyNotRequest
+from twofold.server.schemas.responses import (
+    BatchResponse,
+    FeedbackResponse,
+    SearchResponse,
+    batch_given,
+    explanation_given,
+    search_given,
+)
+from twofold.server.service import Caller, GuardedRoute, Here, IndexName, encoded, needs
+
+router = APIRouter(prefix="/v1/indexes/{index}", tags=["search"], route_class=GuardedRoute)
+
+
+def searched(index: Index, query: str, options: SearchOptions) -> SearchResult:
+    """Search as `options` says."""
+    return index.search(
+        query,
+        k=options.k,
+        mode=options.mode,
+        filter=options.filter,
+        rerank=options.rerank,
+        profile=options.profile,
+        settings=options.settings,
+        history=options.history,
+        session=options.session,
+    )
+
+
+@router.post("/search", response_model=SearchResponse, openapi_extra=needs(Action.READ))
+async def search(index: IndexName, asked: SearchRequest, service: Here, caller: Caller) -> Response:
+    """Find the passages that answer a question best."""
+
+    def found() -> SearchResponse:
+        options = asked.options(caller)
+        with service.held(index) as held:
+            return search_given(searched(held, asked.query, options))
+
+    return await service.answer(found)
+
+
+@router.post("/search:batch", response_model=BatchResponse, openapi_extra=needs(Action.READ))
+async def search_batch(index: IndexName, asked: BatchRequest, service: Here, caller: Caller) -> Response:
+    """Search for many questions at once; each is ranked for itself."""
+
+    def found() -> BatchResponse:
+        options = asked.options(caller)
+        with service.held(index) as held:
+            return batch_given(held.search_many(asked.queries, options))
+
+    return await service.answer(found)
+
+
+@router.post("/explain", response_model=SearchResult, openapi_extra=needs(Action.READ))
+async def explain(index: IndexName, asked: SearchRequest, service: Here, caller: Caller) -> Response:
+    """Search, and give with each passage the whole trace from which its score can be recomputed."""
+
+    def told() -> SearchResult:
+        options = asked.options(caller)
+        with service.held(index) as held:
+            return explanation_given(explained(searched(held, asked.query, options), held.settings.analyzer))
+
+    return await service.answer(told)
+
+
+@router.post("/why-not", response_model=WhyNot, openapi_extra=needs(Action.READ))
+async def why_not(index: IndexName, asked: WhyNotRequest, service: Here, caller: Caller) -> Response:
+    """Return which stage of a search lost a document, and the smallest change that brings it back."""
+
+    def told() -> WhyNot:
+        options = asked.options(caller)
+        with service.held(index) as held:
+            return held.why_not(asked.query, asked.document, options)
+
+    return await service.answer(told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    at: str
+    by: str
+    token: str
+    said: dict[str, object]
+
+
+@router.post("/feedback", response_model=FeedbackResponse, status_code=201, openapi_extra=needs(Action.READ))
+async def feedback(index: IndexName, asked: FeedbackRequest, service: Here, caller: Caller) -> Response:
+    """Keep what somebody thinks of an answer. It is only ever added to, and goes with the index."""
+
+    def kept() -> FeedbackResponse:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        record = _Kept(now, caller.name, caller.id, asked.model_dump())
+        most = service.limits.feedback_records
+        with service.held(index):
+            number = service.state_db.add_feedback(index, caller.id, encoded(record), most)
+        if number is None:
+            raise refused(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                f"This token has given the {most:,} records of feedback on an index that are kept.",
+                "Ask whoever runs the server for another token.",
+                kind="feedback-limit",
+            )
+        return FeedbackResponse(number)
+
+    return await service.write(kept, 201)

@@ -1,0 +1,216 @@
+"""What clients may send to the routes of twofold's own: strict shapes with limits, and what they mean to the engine."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from twofold.config.load import Settings
+from twofold.domain.errors import InvalidInputError
+from twofold.domain.filters import MATCH_ALL, Filter
+from twofold.models.catalog.identities import HASHING, embedder_entry
+from twofold.query.filter_json import filter_from_json
+from twofold.query.filter_syntax import parse_filter
+from twofold.query.history import Turn
+from twofold.search.engine import SearchOptions
+from twofold.search.result import Hit, SearchResult
+from twofold.server.auth import Grant
+from twofold.server.limits import DEFAULT_LIMITS
+
+MAX_NAME_LENGTH = 1_000
+MAX_FIELDS = 64
+MAX_TURNS = 100
+SETTABLE = ("search.", "fusion.", "diversity.", "metadata_boost.", "boost.")
+ALSO_SETTABLE = frozenset(
+    {
+        "rerank.candidates",
+        "rerank.top_n",
+        "rerank.weight",
+        "rerank.threshold",
+        "prf.dense_terms",
+        "query.intent_filter",
+        "answer.unsupported",
+    }
+)
+NEVER_SETTABLE = frozenset({"plugins.search"})
+"""What a request may set for itself: nothing that names a model, an address or a file."""
+
+Scalar = Annotated[str, Field(max_length=10_000)] | bool | int | float
+MetadataFields = Annotated[
+    dict[Annotated[str, Field(min_length=1, max_length=200)], Scalar | list[Scalar]],
+    Field(max_length=MAX_FIELDS, description="Fields to filter by: text, numbers, truth values, or lists of them."),
+]
+Query = Annotated[str, Field(min_length=1, max_length=DEFAULT_LIMITS.query_characters, description="A question.")]
+TopK = Annotated[int, Field(ge=1, le=DEFAULT_LIMITS.k, description="How many passages to give.")]
+FilterField = Annotated[
+    str | dict[str, Any] | None,
+    Field(description="`type == '.md' and year >= 2020`, or a tree in JSON; see docs/filters.md."),
+]
+
+
+class Strict(BaseModel):
+    """A shape in which nothing is guessed and nothing is left over."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
+
+
+class TurnRequest(Strict):
+    """One entry of the conversation before."""
+
+    role: Literal["user", "assistant"]
+    text: Annotated[str, Field(max_length=DEFAULT_LIMITS.turn_characters)]
+
+
+class Ways(Strict):
+    """How to search, where it is to be otherwise than the index says."""
+
+    k: TopK | None = None
+    mode: Literal["hybrid", "bm25", "semantic"] | None = None
+    filter: FilterField = None
+    profile: Annotated[str, Field(max_length=64, description="The name of a profile.")] | None = None
+    rerank: Annotated[bool, Field(description="`false` leaves out reranking.")] = True
+    budget_ms: Annotated[float, Field(ge=0, le=60_000)] | None = None
+    settings: Annotated[
+        dict[str, Any],
+        Field(max_length=MAX_FIELDS, description="Other settings of a search by their dotted names: `fusion.method`."),
+    ] = Field(default_factory=dict)
+    history: Annotated[list[TurnRequest], Field(max_length=MAX_TURNS)] = Field(default_factory=list)
+
+    def options(self, _: Grant) -> SearchOptions:
+        """Say it to the engine. Raises InvalidInputError."""
+        budget = {} if self.budget_ms is None else {"search.rerank_budget_ms": self.budget_ms}
+        return SearchOptions(
+            k=self.k,
+            mode=self.mode,
+            filter=filter_of(self.filter),
+            rerank=None if self.rerank else "none",
+            profile=self.profile,
+            settings={**allowed(self.settings), **budget},
+            history=tuple(Turn(turn.role, turn.text) for turn in self.history),
+        )
+
+
+class Options(Ways):
+    """How to search one index, and in which conversation."""
+
+    session: Annotated[str, Field(max_length=100)] = ""
+
+    def options(self, caller: Grant) -> SearchOptions:
+        """Say it to the engine, the sessions of different callers kept apart. Raises InvalidInputError."""
+        return replace(super().options(caller), session=caller.conversation(self.session))
+
+
+class SearchRequest(Options):
+    """A search."""
+
+    query: Query
+
+
+class BatchRequest(Options):
+    """Many searches, alike but for the question."""
+
+    queries: Annotated[list[Query], Field(min_length=1, max_length=DEFAULT_LIMITS.batch)]
+
+
+class WhyNotRequest(Options):
+    """A search, and the document that one would have expected."""
+
+    query: Query
+    document: Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH, description="Its id or its source.")]
+
+
+class IndexRequest(Strict):
+    """An index to be made."""
+
+    name: Annotated[str, Field(pattern="^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$", examples=["notes"])]
+    embedder: Annotated[
+        str | None, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="The name of a known model.")
+    ] = None
+    analyzer: Annotated[
+        str | None, Field(pattern="^[a-z_]{1,32}([+][2-4])?$", description="A language, or simple.")
+    ] = None
+
+
+class TextRequest(Strict):
+    """A document by its text. Without a `source` the text names it; an `id` replaces the one made from the source."""
+
+    text: Annotated[str, Field(min_length=1)]
+    source: Annotated[str, Field(max_length=MAX_NAME_LENGTH)] = ""
+    title: Annotated[str, Field(max_length=MAX_NAME_LENGTH)] = ""
+    id: Annotated[str, Field(pattern="^([A-Za-z0-9_][A-Za-z0-9._-]{0,127})?$")] = ""
+    metadata: MetadataFields = Field(default_factory=dict)
+
+
+class TextsRequest(Strict):
+    """Documents to be added, or put in the place of those with the same source."""
+
+    documents: Annotated[list[TextRequest], Field(min_length=1, max_length=1_000)]
+
+
+class SyncRequest(Strict):
+    """Folders and files of the server, within the roots that it was started with."""
+
+    paths: Annotated[list[Annotated[str, Field(min_length=1, max_length=4_096)]], Field(min_length=1, max_length=100)]
+
+
+class FeedbackRequest(Strict):
+    """What somebody thinks of an answer: `rating` from -1 (bad) to 1 (good), of a passage or of the whole."""
+
+    query: Query
+    rating: Annotated[int, Field(ge=-1, le=1)]
+    chunk_id: Annotated[str, Field(max_length=200)] = ""
+    document: Annotated[str, Field(max_length=200)] = ""
+    comment: Annotated[str, Field(max_length=4_000)] = ""
+
+
+def filter_of(said: str | dict[str, Any] | None) -> Filter:
+    """Read a filter in either of its two forms. Raises InvalidInputError."""
+    if said is None:
+        return MATCH_ALL
+    return parse_filter(said) if isinstance(said, str) else filter_from_json(said)
+
+
+def allowed(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Let through what a request may set for itself. Raises InvalidInputError for anything else."""
+    for key in settings:
+        if key in NEVER_SETTABLE or not (key.startswith(SETTABLE) or key in ALSO_SETTABLE):
+            raise InvalidInputError(
+                f"{key[:100]!r} cannot be set in a request.", "Set it where the server is started, or for the index."
+            )
+    return settings
+
+
+def settings_for(asked: IndexRequest, settings: Settings) -> Settings:
+    """Return the settings that a new index is made with. Raises NotFoundError for a model outside the catalog."""
+    if asked.embedder not in {None, HASHING, settings.embedder}:
+        embedder_entry(asked.embedder or "")
+    return replace(settings, embedder=asked.embedder or settings.embedder, analyzer=asked.analyzer or settings.analyzer)
+
+
+class Lenient(BaseModel):
+    """A shape that is somebody else's: further fields may come, and mean nothing here."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False, frozen=True)
+
+
+ModelName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+def share(hit: Hit) -> float:
+    """Return how good a passage is in [0, 1]: the reranker's relevance, else its cosine, else its score held to that.
+
+    Clients of these protocols set thresholds, which mean something for a relevance or a cosine and nothing for a
+    fused rank.
+    """
+    read = hit.trace.rerank
+    if read is not None and read.relevance is not None:
+        return min(1.0, max(0.0, read.relevance))
+    dense = hit.trace.dense
+    value = hit.score if dense is None else dense.raw
+    return min(1.0, max(0.0, value))
+
+
+def above(found: SearchResult, threshold: float) -> list[tuple[Hit, float]]:
+    """Give passages that are good enough, each with its share, in the order of the search."""
+    return [(hit, share(hit)) for hit in found.hits if share(hit) >= threshold]

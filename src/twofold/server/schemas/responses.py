@@ -1,0 +1,266 @@
+"""What the routes of twofold's own give: the engine's nouns, narrowed to what a client needs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata
+from twofold.indexing.types import IndexInfo
+from twofold.ranking.fusion import RetrieverTrace
+from twofold.search.result import Counts, Hit, HitTrace, SearchResult
+
+OF_SYNC = frozenset({"root", "size", "modified_ns", "given"})
+
+
+@dataclass(frozen=True, slots=True)
+class IndexResponse:
+    """An index, and how it was made; the model's name is empty while it holds nothing."""
+
+    name: str
+    documents: int
+    chunks: int
+    generation: int
+    bytes_on_disk: int
+    embedder: str
+    analyzer: str
+    chunker: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexList:
+    """The indexes that the caller may read."""
+
+    indexes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArmResponse:
+    """What one arm said: its rank from 1, its own score, and its part of the fused one."""
+
+    arm: str
+    rank: int | None
+    raw: float
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
+class PassageResponse:
+    """A passage: `document_text[start:end] == text`. `relevance` is the reranker's, in [0, 1], where it was read.
+
+    `collection` is the index that it is of, where several were searched.
+    """
+
+    rank: int
+    score: float
+    source: str
+    title: str
+    document: str
+    chunk_id: str
+    page: int | None
+    place: str
+    heading: tuple[str, ...]
+    start: int
+    end: int
+    text: str
+    metadata: Metadata
+    arms: tuple[ArmResponse, ...]
+    relevance: float | None = None
+    expanded: str | None = None
+    collection: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResponse:
+    """A search's answer. `degraded` names what could not be done and why."""
+
+    query: str
+    mode: str
+    profile: str
+    fusion: str
+    hits: tuple[PassageResponse, ...]
+    degraded: tuple[str, ...]
+    confidence: float | None
+    p_answerable: float | None
+    cached: str
+    counts: Counts
+    timings_ms: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResponse:
+    """One answer for each question, in order."""
+
+    results: tuple[SearchResponse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentResponse:
+    """A document without its text."""
+
+    id: str
+    source: str
+    title: str
+    media_type: str
+    metadata: Metadata
+    content_hash: str
+    chunks: int
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentList:
+    """Some of `total` documents, by source, from `offset` on."""
+
+    documents: tuple[DocumentResponse, ...]
+    offset: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkResponse:
+    """A passage of a document, in reading order."""
+
+    id: str
+    ordinal: int
+    text: str
+    start: int
+    end: int
+    heading: tuple[str, ...]
+    page: int | None
+    place: str
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkList:
+    """The passages of one document."""
+
+    document: str
+    chunks: tuple[ChunkResponse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackResponse:
+    """The number under which feedback was kept."""
+
+    number: int
+
+
+def index_given(info: IndexInfo) -> IndexResponse:
+    """Narrow what is said of an index; where it lies is nobody's business."""
+    fingerprint = info.fingerprint
+    model, analyzer, chunker = (
+        (fingerprint.embedder.name, fingerprint.analyzer, fingerprint.chunker) if fingerprint else ("", "", "")
+    )
+    return IndexResponse(
+        info.name, info.documents, info.chunks, info.generation, info.bytes_on_disk, model, analyzer, chunker
+    )
+
+
+def search_given(found: SearchResult) -> SearchResponse:
+    """Narrow a search's answer; `explain` gives all of it."""
+    return SearchResponse(
+        query=found.query,
+        mode=found.mode,
+        profile=found.profile,
+        fusion=found.fusion,
+        hits=tuple(map(_passage, found.hits)),
+        degraded=found.degraded,
+        confidence=found.confidence,
+        p_answerable=found.p_answerable,
+        cached=found.cached,
+        counts=found.counts,
+        timings_ms=found.timings_ms,
+    )
+
+
+def explanation_given(found: SearchResult) -> SearchResult:
+    """Return all of an answer but what a sync notes for itself."""
+    return replace(found, hits=tuple(replace(hit, metadata=shown(hit.metadata)) for hit in found.hits))
+
+
+def batch_given(found: Sequence[SearchResult]) -> BatchResponse:
+    """Narrow many answers."""
+    return BatchResponse(tuple(map(search_given, found)))
+
+
+def document_given(info: DocumentInfo) -> DocumentResponse:
+    """Narrow a line of a listing."""
+    return DocumentResponse(
+        info.id,
+        info.source,
+        info.title,
+        info.media_type,
+        shown(info.metadata),
+        info.content_hash,
+        info.chunks,
+        info.characters,
+    )
+
+
+def whole_document_given(document: Document, chunks: int) -> DocumentResponse:
+    """Narrow a document that is at hand with its text."""
+    return DocumentResponse(
+        document.id,
+        document.source,
+        document.title,
+        document.media_type,
+        shown(document.metadata),
+        document.content_hash,
+        chunks,
+        len(document.text),
+    )
+
+
+def chunks_given(document: str, chunks: Sequence[Chunk]) -> ChunkList:
+    """Narrow a document's passages."""
+    return ChunkList(document, tuple(map(_chunk, chunks)))
+
+
+def relevance_of(trace: HitTrace) -> float | None:
+    """Return what the reranker said of a passage, in [0, 1]; None where it was not read."""
+    return trace.rerank.relevance if trace.rerank is not None else None
+
+
+def _passage(hit: Hit) -> PassageResponse:
+    return PassageResponse(
+        rank=hit.rank,
+        score=hit.score,
+        source=hit.source,
+        title=hit.title,
+        document=hit.document,
+        chunk_id=hit.chunk_id,
+        page=hit.page,
+        place=hit.place,
+        heading=hit.heading,
+        start=hit.start,
+        end=hit.end,
+        text=hit.text,
+        metadata=shown(hit.metadata),
+        arms=tuple(map(_arm, hit.trace.arms)),
+        relevance=relevance_of(hit.trace),
+        expanded=None if hit.joined is None else hit.joined.text,
+        collection=hit.collection,
+    )
+
+
+def _arm(trace: RetrieverTrace) -> ArmResponse:
+    return ArmResponse(trace.arm, trace.rank, trace.raw, trace.part)
+
+
+def _chunk(chunk: Chunk) -> ChunkResponse:
+    return ChunkResponse(
+        chunk.id,
+        chunk.ordinal,
+        chunk.text,
+        chunk.start,
+        chunk.end,
+        chunk.heading,
+        chunk.page,
+        chunk.place,
+        shown(chunk.metadata),
+    )
+
+
+def shown(metadata: Metadata) -> Metadata:
+    """Leave out what a sync notes for itself, such as folders of the server."""
+    return {name: value for name, value in metadata.items() if name not in OF_SYNC}

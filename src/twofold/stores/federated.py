@@ -1,0 +1,462 @@
+"""Several collections as if they were one: a view over their views, scored by statistics that count them all.
+
+A passage's key and its document's id say which collection it is of, so that two collections may hold the same document.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, fields, replace
+from heapq import merge
+from typing import NamedTuple, NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.domain.errors import (
+    CorruptError,
+    InvalidInputError,
+    MismatchError,
+    NotFoundError,
+    StoreError,
+    TwofoldError,
+)
+from twofold.domain.ports import ALL, Finding, IndexFingerprint, Remake, Scope, Snapshot, Store, StoreInfo
+from twofold.domain.types import (
+    EMPTY_RANKING,
+    Chunk,
+    ChunkKeys,
+    Document,
+    DocumentInfo,
+    Entry,
+    Metadata,
+    Ranking,
+    Scores,
+    Statistics,
+    TermCounts,
+    TermQuery,
+    TermScore,
+    Vector,
+)
+
+MAX_KEY = 2**63 - 1
+UNKNOWN = -1
+
+Places = NDArray[np.intp]
+
+
+class FederatedKeys:
+    """Turns the keys of `count` collections into keys of the whole, which rise as they do, and back.
+
+    A key's lowest bits make room for the number of its collection: of two, the second one's keys 8 and 9 are both 9.
+    Two keys of a collection that are alike but for those bits are one pair in 10^18; the one that comes later then
+    moves up to the next that is free, 11. What was never joined cannot be split.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._step = 1 << (count - 1).bit_length()
+        self._local: dict[int, int] = {}
+
+    def join(self, number: int, keys: ChunkKeys) -> ChunkKeys:
+        """Return the joint keys of one collection's keys, in their order."""
+        made = (keys & -self._step) | number
+        for place, (joint, local) in enumerate(zip(made.tolist(), keys.tolist(), strict=True)):
+            if self._local.setdefault(joint, local) != local:
+                made[place] = self._beside(joint, local)
+        return made
+
+    def split(self, keys: ChunkKeys) -> Iterator[tuple[int, Places, ChunkKeys]]:
+        """Return each collection that some keys are of: its number, where they stand, and what they are there."""
+        local = np.array([self._local.get(key, UNKNOWN) for key in keys.tolist()], dtype=np.int64)
+        numbers = np.where(local == UNKNOWN, UNKNOWN, keys & (self._step - 1))
+        for number in sorted(set(numbers.tolist()) - {UNKNOWN}):
+            places = np.flatnonzero(numbers == number)
+            yield number, places, local[places]
+
+    def _beside(self, joint: int, local: int) -> int:
+        while self._local.setdefault(joint, local) != local:
+            joint = (joint + self._step) & MAX_KEY
+        return joint
+
+
+Answer = TypeVar("Answer")
+OWN_FIELDS = tuple(one.name for one in fields(Chunk) if one.name != "document")
+
+
+class LostCollectionError(TwofoldError):
+    """One of several collections cannot be searched; `error` says why. Whoever searches them goes on without it."""
+
+    def __init__(self, name: str, error: TwofoldError) -> None:
+        super().__init__(f"collection {name} unavailable: {error.message}", error.hint)
+        self.name = name
+        self.error = error
+
+    def __reduce__(self) -> tuple[type["LostCollectionError"], tuple[str, TwofoldError]]:  # type: ignore[override]
+        """Cross a process boundary whole."""
+        return type(self), (self.name, self.error)
+
+
+@dataclass(frozen=True, slots=True)
+class FederatedChunk(Chunk):
+    """A passage of one of several collections; `joint` is its key among them all."""
+
+    joint: int = 0
+
+    @property
+    def key(self) -> int:
+        """The passage's number in rankings."""
+        return self.joint
+
+
+class Named(NamedTuple):
+    """One collection's view, and the name it goes by."""
+
+    name: str
+    view: Snapshot
+
+
+class FederatedSnapshot:
+    """One consistent state of each of several collections, answering as one collection of all their passages would.
+
+    Ids have the collection's name before them: the document `3f2a` of `notes` is `notes/3f2a`. A collection that fails
+    raises LostCollectionError, but where there is only one: then its own error says more. `asked` is the name of the
+    one that was asked last.
+    """
+
+    def __init__(self, collections: Sequence[Named]) -> None:
+        check_names([one.name for one in collections])
+        self._collections = tuple(collections)
+        self._keys = FederatedKeys(len(collections))
+        self._shared: dict[int, tuple[TermQuery, TermQuery]] = {}
+        self._counted: dict[tuple[str, ...], Statistics] = {}
+        self.asked = ""
+
+    @property
+    def generation(self) -> int:
+        """Counts the changes of all."""
+        return sum(self._ask_all(lambda view: view.generation))
+
+    @property
+    def fingerprint(self) -> IndexFingerprint | None:
+        """What the passages were made by: the first collection's that has any."""
+        return next(
+            (fingerprint for fingerprint in self._ask_all(lambda view: view.fingerprint) if fingerprint is not None),
+            None,
+        )
+
+    def search_bm25(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
+        """Rank the k best passages of all by BM25, by the statistics of all."""
+        shared = self._with_statistics(query)
+        return self._best(self._ask_all(lambda view: view.search_bm25(shared, k, scope)), k)
+
+    def search_vectors(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
+        """Rank the k nearest passages of all by cosine."""
+        return self._best(self._ask_all(lambda view: view.search_vectors(vector, k, scope)), k)
+
+    def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
+        """Return the true BM25 score of each key."""
+        shared = self._with_statistics(query)
+        return self._scored(keys, lambda view, local: view.score_terms(shared, local))
+
+    def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
+        """Return the true cosine of each key."""
+        return self._scored(keys, lambda view, local: view.score_vector(vector, local))
+
+    def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
+        """Return each occurring term's part in the query's order."""
+        shared = self._with_statistics(query)
+        for number, _, local in self._keys.split(np.array([key], dtype=np.int64)):
+            return self._ask(number, lambda view, own=int(local[0]): view.explain_terms(shared, own))  # type: ignore[misc]
+        return ()
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        """Add up what the collections count; once for the same terms, which a search asks for several times."""
+        asked = tuple(terms)
+        if asked not in self._counted:
+            counted = self._ask_all(lambda view: view.statistics(asked))
+            frequencies = {term: sum(one.frequencies.get(term, 0) for one in counted) for term in asked}
+            chunks, words = sum(one.chunks for one in counted), sum(one.words for one in counted)
+            self._counted[asked] = Statistics(chunks, words, frequencies)
+        return self._counted[asked]
+
+    def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
+        """Return those of the keys whose passages are there and may be found at all."""
+        kept = np.zeros(len(keys), dtype=np.bool_)
+        for number, places, local in self._keys.split(keys):
+            kept[places] = np.isin(local, self._ask(number, lambda view, local=local: view.within(local, scope)))  # type: ignore[misc]
+        return keys[kept]
+
+    def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
+        """Fetch passages in the order asked, with the ids that they have among all."""
+
+        def fetch(number: int, wanted: Sequence[int]) -> Sequence[Chunk]:
+            return self._renamed(number, self._ask(number, lambda view: view.chunks(wanted)))
+
+        return self._fetched(keys, fetch)
+
+    def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
+        """Return what the analyzer made of passages, in the order asked."""
+        return self._fetched(keys, lambda number, wanted: self._ask(number, lambda view: view.term_counts(wanted)))
+
+    def document(self, document: str) -> Document | None:
+        """Fetch one document by id, whole."""
+        number, name = self._placed(document)
+        if number is None:
+            return None
+        found = self._ask(number, lambda view: view.document(name))
+        return None if found is None else replace(found, id=document)
+
+    def describe(self, documents: Sequence[str]) -> Mapping[str, DocumentInfo]:
+        """Describe documents by id."""
+        asked: dict[int, dict[str, str]] = {}
+        for document in documents:
+            number, name = self._placed(document)
+            if number is not None:
+                asked.setdefault(number, {})[name] = document
+        found = {}
+        for number, names in asked.items():
+            held = self._ask(number, lambda view, names=names: view.describe(list(names)))  # type: ignore[misc]
+            found.update({names[name]: replace(info, id=names[name]) for name, info in held.items()})
+        return found
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        """List the documents of all by rising source, then id."""
+        lists = self._ask_all(lambda view: list(view.documents()))
+        named = [
+            [replace(info, id=federated_id(name, info.id)) for info in infos]
+            for (name, _), infos in zip(self._collections, lists, strict=True)
+        ]
+        return merge(*named, key=_by_source)
+
+    def chunks_of(self, document: str) -> Sequence[Chunk]:
+        """Fetch a document's passages in reading order."""
+        number, name = self._placed(document)
+        return [] if number is None else self._renamed(number, self._ask(number, lambda view: view.chunks_of(name)))
+
+    def stretch(self, document: str, first: int, last: int) -> Sequence[Chunk]:
+        """Fetch a document's passages with ordinals from `first` to `last`, both included, in reading order."""
+        number, name = self._placed(document)
+        if number is None:
+            return []
+        return self._renamed(number, self._ask(number, lambda view: view.stretch(name, first, last)))
+
+    def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the vectors already stored for passages with exactly these indexed texts."""
+        return {
+            text: vector
+            for held in self._ask_all(lambda view: view.vectors_for(texts))
+            for text, vector in held.items()
+        }
+
+    def _ask(self, number: int, call: Callable[[Snapshot], Answer]) -> Answer:
+        """Ask one collection, and say of a failure whose it is."""
+        self.asked, view = self._collections[number]
+        if len(self._collections) == 1:
+            return call(view)
+        try:
+            return call(view)
+        except (CorruptError, StoreError, MismatchError) as error:
+            raise LostCollectionError(self.asked, error) from error
+
+    def _ask_all(self, call: Callable[[Snapshot], Answer]) -> list[Answer]:
+        return [self._ask(number, call) for number in range(len(self._collections))]
+
+    def _with_statistics(self, query: TermQuery) -> TermQuery:
+        """Return a question the statistics of all; the same one again where it is asked again, as the views know it."""
+        if query.statistics is not None:
+            return query
+        if id(query) not in self._shared:
+            shared = replace(query, statistics=self.statistics(tuple(query.weights)))
+            self._shared[id(query)] = query, shared
+        return self._shared[id(query)][1]
+
+    def _best(self, found: Sequence[Ranking], k: int) -> Ranking:
+        if not found:
+            return EMPTY_RANKING
+        keys = [self._keys.join(number, ranking.keys) for number, ranking in enumerate(found)]
+        return Ranking.of(np.concatenate(keys), np.concatenate([ranking.scores for ranking in found]), k)
+
+    def _scored(self, keys: ChunkKeys, score: Callable[[Snapshot, ChunkKeys], Scores]) -> Scores:
+        scores = np.zeros(len(keys), dtype=np.float64)
+        for number, places, local in self._keys.split(keys):
+            scores[places] = self._ask(number, lambda view, local=local: score(view, local))  # type: ignore[misc]
+        return scores
+
+    def _fetched(
+        self, keys: Sequence[int], fetch: Callable[[int, Sequence[int]], Sequence[Answer]]
+    ) -> Sequence[Answer]:
+        """Fetch something of each passage from the collection that it is of."""
+        found: dict[int, Answer] = {}
+        for number, places, local in self._keys.split(np.array(keys, dtype=np.int64)):
+            found.update(zip(places.tolist(), fetch(number, local.tolist()), strict=True))
+        for place, key in enumerate(keys):
+            if place not in found:
+                raise NotFoundError(f"There is no passage with the key {key}.", "Search again: it was deleted.")
+        return [found[place] for place in range(len(keys))]
+
+    def _renamed(self, number: int, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
+        name = self._collections[number].name
+        keys = self._keys.join(number, np.array([chunk.key for chunk in chunks], dtype=np.int64))
+        return [_joint_chunk(name, chunk, key) for chunk, key in zip(chunks, keys.tolist(), strict=True)]
+
+    def _placed(self, document: str) -> tuple[int | None, str]:
+        """Return which collection a document is of, and what it is called there; None where it is of none."""
+        for number, (name, _) in enumerate(self._collections):
+            if document.startswith(federated_id(name, "")):
+                return number, document[len(federated_id(name, "")) :]
+        return None, document
+
+
+def federated_id(collection: str, own: str) -> str:
+    """Return the id of a document, or a passage, among several collections.
+
+    >>> federated_id("notes", "3f2a_chunk_0")
+    'notes/3f2a_chunk_0'
+    """
+    return f"{collection}/{own}"
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names that ids cannot be told apart by: two that are equal, or `a` beside `a/b`.
+
+    Raises InvalidInputError.
+    """
+    for place, one in enumerate(names):
+        for other in names[:place]:
+            if federated_id(one, "").startswith(federated_id(other, "")) or federated_id(other, "").startswith(
+                federated_id(one, "")
+            ):
+                raise InvalidInputError(
+                    f"Several collections cannot be called {other!r} and {one!r}.", "Give each a name of its own."
+                )
+
+
+def _joint_chunk(collection: str, chunk: Chunk, key: int) -> FederatedChunk:
+    own = {name: getattr(chunk, name) for name in OWN_FIELDS}
+    return FederatedChunk(document=federated_id(collection, chunk.document), **own, joint=key)
+
+
+def _by_source(info: DocumentInfo) -> tuple[str, str]:
+    return info.source, info.id
+
+
+class Collection(NamedTuple):
+    """A collection's store, and the name it goes by among several."""
+
+    name: str
+    store: Store
+
+
+class FederatedStore:
+    """Reads several collections as one; each is written by itself.
+
+    Their passages must have been made alike: by one analyzer, and where `by_meaning` by one embedder.
+    """
+
+    def __init__(self, collections: Sequence[Collection], *, by_meaning: bool = True) -> None:
+        self._collections = tuple(collections)
+        self._by_meaning = by_meaning
+
+    @contextmanager
+    def view(self) -> Iterator[FederatedSnapshot]:
+        """Open one consistent state of each.
+
+        Raises MismatchError where they were made differently, and LostCollectionError for one that fails, now or while
+        the view is used.
+        """
+        named: list[Named] = []
+        joint: FederatedSnapshot | None = None
+        opening = ""
+        try:
+            with ExitStack() as stack:
+                for opening, store in self._collections:
+                    named.append(Named(opening, stack.enter_context(store.view())))
+                joint = FederatedSnapshot(named)
+                check_alike([(one.name, one.view.fingerprint) for one in named], by_meaning=self._by_meaning)
+                yield joint
+        except (CorruptError, StoreError) as error:
+            # A store turns what its own parts raised into one of these only when its view is closed.
+            if len(self._collections) == 1:
+                raise
+            raise LostCollectionError(opening if joint is None else joint.asked, error) from error
+
+    def info(self) -> StoreInfo:
+        """Describe them all: sizes added up."""
+        infos = [store.info() for _, store in self._collections]
+        return StoreInfo(
+            fingerprint=next((info.fingerprint for info in infos if info.fingerprint is not None), None),
+            documents=sum(info.documents for info in infos),
+            chunks=sum(info.chunks for info in infos),
+            generation=sum(info.generation for info in infos),
+            segments=sum(info.segments for info in infos),
+            bytes_on_disk=sum(info.bytes_on_disk for info in infos),
+        )
+
+    def fingerprint(self) -> IndexFingerprint | None:
+        """Return the first recipe there is."""
+        recipes = (store.fingerprint() for _, store in self._collections)
+        return next((fingerprint for fingerprint in recipes if fingerprint is not None), None)
+
+    def verify(self) -> Sequence[Finding]:
+        """Verify each."""
+        return [finding for _, store in self._collections for finding in store.verify()]
+
+    def preferences(self) -> Mapping[str, str]:
+        """Have none: each keeps its own."""
+        return {}
+
+    def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
+        """Refuse to write."""
+        _refuse(fingerprint)
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Refuse to write."""
+        _refuse(entries)
+
+    def delete(self, documents: Sequence[str]) -> int:
+        """Refuse to write."""
+        _refuse(documents)
+
+    def rebuild(self, fingerprint: IndexFingerprint, remake: Remake) -> None:
+        """Refuse to write."""
+        _refuse(fingerprint, remake)
+
+    def prefer(self, values: Mapping[str, str]) -> None:
+        """Refuse to write."""
+        _refuse(values)
+
+    def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
+        """Refuse to write."""
+        _refuse(changes)
+
+    def note_roots(self, roots: Mapping[str, int]) -> None:
+        """Refuse to write."""
+        _refuse(roots)
+
+    def compact(self) -> None:
+        """Refuse to write."""
+        _refuse()
+
+    def close(self) -> None:
+        """There is nothing to close: whoever opened the stores closes them."""
+
+
+def check_alike(recipes: Sequence[tuple[str, IndexFingerprint | None]], *, by_meaning: bool) -> None:
+    """Refuse collections whose scores cannot be compared. Raises MismatchError."""
+    made = [(name, fingerprint) for name, fingerprint in recipes if fingerprint is not None]
+    for name, fingerprint in made[1:]:
+        first, held = made[0]
+        if fingerprint.analyzer != held.analyzer:
+            _differ(f"{first!r} and {name!r} were made with different analyzers")
+        if by_meaning and fingerprint.embedder != held.embedder:
+            embedders = f"the embedders {held.embedder.name!r} and {fingerprint.embedder.name!r}"
+            _differ(f"{first!r} and {name!r} were made with {embedders}")
+
+
+def _differ(how: str) -> NoReturn:
+    raise MismatchError(
+        f"{how}: their scores cannot be compared.", "Join them by rank: `search.multi_index_merge=rrf`."
+    )
+
+
+def _refuse(*_: object) -> NoReturn:
+    raise InvalidInputError("Several collections cannot be written as one.", "Write each by itself.")

@@ -1,0 +1,186 @@
+"""How segments come and go: the tail is flushed to a file, small files are merged, damaged ones are made again.
+
+All of it is derived data: whatever is interrupted here leaves the catalog and every answer as they were. The caller
+holds the writer's lock.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from twofold.stores.local import commit_marker
+from twofold.stores.local.catalog import BUSY_MILLISECONDS
+from twofold.stores.local.durable import write_durably
+from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER, is_segment_file
+from twofold.stores.local.segment import Segment, build_segment, checksum, encode, merge_segments
+from twofold.stores.local.serialization import MALFORMED
+from twofold.stores.local.snapshot import Listed, OpenSegment, SegmentSnapshot, listed_segments, read_rows, read_state
+
+TIER_FACTOR = 4
+DEAD_SHARE_TO_REWRITE = 0.25
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """When derived data is put in order: the tail is flushed from so many passages, the log folded from so many bytes.
+
+    `segment_chunks` is the most passages that are read at once to be flushed, `documents_at_once` how many documents
+    are made again between two commits.
+    """
+
+    flush_from: int = 8_192
+    flush_at_close_from: int = 256
+    segment_chunks: int = 65_536
+    log_bytes: int = 64 * 1024 * 1024
+    documents_at_once: int = 32
+
+
+@contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """Write all of it or none. Every transaction is counted, so that a lost one is missed."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("UPDATE state SET commits = commits + 1")
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(apsw.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        raise
+
+
+def acknowledge(connection: apsw.Connection, folder: Path) -> None:
+    """Note how many transactions are durable."""
+    commit_marker.note(folder, commits(connection))
+
+
+def commits(connection: apsw.Connection) -> int:
+    """Count the transactions there were."""
+    (count,) = connection.execute("SELECT commits FROM state").fetchone() or (0,)
+    return int(count)
+
+
+def fold_long_log(connection: apsw.Connection, folder: Path, longest: int) -> None:
+    """Copy a log of more than `longest` bytes into the catalog, as far as readers let it be."""
+    if (folder / f"{CATALOG_NAME}-wal").stat().st_size > longest:
+        acknowledge(connection, folder)
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+
+def empty_log(connection: apsw.Connection, folder: Path) -> None:
+    """Copy the log into the catalog and empty it, unless a reader stands in the way: that is no reason to wait."""
+    acknowledge(connection, folder)
+    connection.set_busy_timeout(0)
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return
+    finally:
+        connection.set_busy_timeout(BUSY_MILLISECONDS)
+    commit_marker.forget(folder)
+
+
+def tail_rows(connection: apsw.Connection) -> int:
+    """Return how many rows were numbered since the last segment: at least as many as the tail has passages."""
+    (newest,) = connection.execute("SELECT ifnull(max(row), 0) FROM chunk").fetchone() or (0,)
+    return int(newest) - _covered(connection)
+
+
+def _covered(connection: apsw.Connection) -> int:
+    (last,) = connection.execute("SELECT ifnull(max(last), 0) FROM segment").fetchone() or (0,)
+    return int(last)
+
+
+def flush(connection: apsw.Connection, folder: Path, most: int) -> None:
+    """Write the tail to segments of at most `most` passages."""
+    state = read_state(connection)
+    while fresh := read_rows(connection, state.edition, (_covered(connection), None), most):
+        segment = build_segment(fresh, state.dimensions)
+        _replace(connection, folder, (), segment, (_covered(connection) + 1, fresh[-1].row))
+
+
+def runs_to_merge(segments: Sequence[Listed]) -> Sequence[Listed]:
+    """Choose the newest run of neighbors to merge: four or more of like size, or nothing."""
+    run: list[Listed] = []
+    for segment in reversed(segments):
+        if run and segment.chunks > TIER_FACTOR * max(one.chunks for one in run):
+            break
+        run.insert(0, segment)
+    return run if len(run) >= TIER_FACTOR else ()
+
+
+def worn(snapshot: SegmentSnapshot) -> list[OpenSegment]:
+    """Choose the segments to write again: damaged ones, and those of which a quarter is dead."""
+    return [
+        part
+        for part in snapshot.parts
+        if part.name and (part.damaged or part.chunks < (1 - DEAD_SHARE_TO_REWRITE) * max(len(part.segment), 1))
+    ]
+
+
+def merge_listed(connection: apsw.Connection, folder: Path, snapshot: SegmentSnapshot, run: Sequence[Listed]) -> None:
+    """Merge neighboring segments into one file, without their dead passages."""
+    by_name = {part.name: part for part in snapshot.parts}
+    parts = [by_name[segment.name] for segment in run]
+    covers = (run[0].first, run[-1].last)
+    try:
+        merged = merge_segments([part.segment for part in parts], [part.live for part in parts])
+    except MALFORMED:
+        logger.warning("A segment is malformed; it is made again from the catalog.")
+        state = read_state(connection)
+        merged = build_segment(read_rows(connection, state.edition, (covers[0] - 1, covers[1])), state.dimensions)
+    _replace(connection, folder, run, merged, covers)
+
+
+def make_again(connection: apsw.Connection, folder: Path, segment: Listed) -> None:
+    """Write a segment again from the catalog's rows."""
+    state = read_state(connection)
+    made = build_segment(read_rows(connection, state.edition, (segment.first - 1, segment.last)), state.dimensions)
+    _replace(connection, folder, [segment], made, (segment.first, segment.last))
+
+
+def _replace(
+    connection: apsw.Connection, folder: Path, old: Sequence[Listed], new: Segment, covers: tuple[int, int]
+) -> None:
+    """Write a new segment, list it in place of the old ones in one transaction, then remove what is not listed."""
+    generation = read_state(connection).generation + 1
+    name = f"{covers[0]:012d}-{generation:012d}.segment"
+    pieces = list(encode(new)) if len(new) else []
+    if pieces:
+        write_durably(folder / SEGMENT_FOLDER / name, pieces)
+    with transaction(connection):
+        connection.executemany("DELETE FROM segment WHERE name = ?", [(segment.name,) for segment in old])
+        if pieces:
+            row = (name, *covers, len(new), checksum(pieces))
+            connection.execute("INSERT INTO segment VALUES (?, ?, ?, ?, ?)", row)
+        connection.execute("DELETE FROM tombstone WHERE row BETWEEN ? AND ?", covers)
+        connection.execute("UPDATE state SET generation = generation + 1, layout = layout + 1")
+    remove_unlisted(connection, folder)
+
+
+def remove_unlisted(connection: apsw.Connection, folder: Path) -> None:
+    """Remove segment files that the catalog does not list. A reader that still maps one keeps what it maps.
+
+    What is not named as segments are is not ours to remove.
+    """
+    names = {segment.name for segment in listed_segments(connection)}
+    for path in (folder / SEGMENT_FOLDER).iterdir():
+        if path.name not in names and is_segment_file(path.name):
+            with suppress(OSError):
+                path.unlink()
+
+
+def bytes_on_disk(folder: Path) -> int:
+    """Add up the sizes of an index's files; one that is replaced meanwhile counts or does not."""
+    total = 0
+    for path in (*folder.glob("catalog.*"), *(folder / SEGMENT_FOLDER).iterdir()):
+        with suppress(FileNotFoundError):
+            total += path.stat().st_size
+    return total

@@ -1,0 +1,320 @@
+"""How the nouns stand in the catalog's rows. What cannot have been written so raises CorruptError when it is read."""
+
+import json
+import math
+from collections.abc import Callable, Iterable
+from functools import wraps
+from hashlib import blake2b
+from typing import NamedTuple, NoReturn, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.domain.errors import CorruptError, InvalidInputError
+from twofold.domain.filters import values_of
+from twofold.domain.ports import EmbedderIdentity, IndexFingerprint
+from twofold.domain.types import (
+    Block,
+    BlockKind,
+    Chunk,
+    Document,
+    DocumentInfo,
+    IndexedChunk,
+    Metadata,
+    Vector,
+)
+
+TERM_RECORD = np.dtype([("term", "<u4"), ("count", "<u2")])
+MAX_COUNT = 65_535
+MAX_INTEGER = 2**63 - 1
+MAX_DIMENSIONS = 65_536
+
+MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What reading a value raises that no row or segment of ours holds."""
+
+_Arguments = ParamSpec("_Arguments")
+_Read = TypeVar("_Read")
+
+DOCUMENT_COLUMNS = "id, source, title, media_type, metadata, content_hash, blocks, text"
+INFO_COLUMNS = (
+    "id, source, title, media_type, metadata, content_hash,"
+    " (SELECT count(*) FROM chunk WHERE chunk.document = document.row AND chunk.edition = ?1), characters"
+)
+CHUNK_COLUMNS = "document.id, ordinal, chunk.text, start, stop, heading, page, place, header, chunk.metadata"
+FIELD_COLUMNS = "chunk.document, source, title, media_type, document.metadata, page, chunk.metadata"
+
+
+def reading(what: str) -> Callable[[Callable[_Arguments, _Read]], Callable[_Arguments, _Read]]:
+    """Return a decorator for what reads stored values: those that are malformed raise CorruptError, naming `what`."""
+
+    def decorated(read: Callable[_Arguments, _Read]) -> Callable[_Arguments, _Read]:
+        @wraps(read)
+        def checked(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Read:
+            try:
+                return read(*arguments, **named)
+            except MALFORMED as error:
+                raise CorruptError(
+                    f"The index is damaged: {what} cannot be read.",
+                    "Run `twofold index verify`; restore a copy or sync into a new index.",
+                ) from error
+
+        return checked
+
+    return decorated
+
+
+def _refuse(message: str = "not a value that is written") -> NoReturn:
+    raise ValueError(message)
+
+
+_JSON = json.JSONDecoder(parse_constant=_refuse)
+
+
+def text_hash(indexed_text: str) -> bytes:
+    """Name an indexed text: sixteen bytes of BLAKE2b."""
+    return blake2b(indexed_text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def pack_terms(counts: Iterable[tuple[int, int]]) -> bytes:
+    """Store (term id, count) pairs by rising term id. Counts stop at 65,535."""
+    records = np.array([(term, min(count, MAX_COUNT)) for term, count in sorted(counts)], dtype=TERM_RECORD)
+    return records.tobytes()
+
+
+def pack_vector(vector: Vector) -> bytes:
+    """Store a vector as float16, the collection's truth."""
+    return np.asarray(vector, dtype="<f2").tobytes()
+
+
+@reading("a vector")
+def unpack_vector(data: bytes) -> Vector:
+    """Read a vector back, widened to float32."""
+    return np.frombuffer(data, dtype="<f2").astype(np.float32)
+
+
+def document_row(document: Document) -> tuple[str | int, ...]:
+    """Return a document's columns, in the table's order after `row`."""
+    blocks = [
+        [block.kind.value, block.start, block.end, block.heading, block.page, block.place, block.header]
+        + ([dict(block.metadata)] if block.metadata else [])
+        for block in document.blocks
+    ]
+    return (
+        document.id,
+        document.source,
+        document.title,
+        document.media_type,
+        write_metadata(document.metadata),
+        document.content_hash,
+        len(document.text),
+        json.dumps(blocks, ensure_ascii=False),
+        document.text,
+    )
+
+
+class FieldsRow(NamedTuple):
+    """A passage's fields, its document's and its own, as they stand in `FIELD_COLUMNS`."""
+
+    document: int
+    source: str
+    title: str
+    media_type: str
+    shared: str
+    page: int | None
+    own: str
+
+
+def read_fields(row: FieldsRow, *, with_document: bool) -> tuple[DocumentInfo | None, Chunk]:
+    """Read what filters look at, of the document where it is asked for; the rest of the nouns is left empty."""
+    info = None
+    if with_document:
+        info = DocumentInfo("", row.source, row.title, row.media_type, read_metadata(row.shared), "", 0, 0)
+    return info, Chunk("", 0, "", 0, 0, page=row.page, metadata=read_metadata(row.own))
+
+
+def write_metadata(metadata: Metadata) -> str:
+    """Write metadata as JSON. Raises InvalidInputError for what no filter could compare."""
+    if not metadata:
+        return "{}"
+    for name, held in metadata.items():
+        for value in values_of(held):
+            if not isinstance(value, str | int | float):
+                raise InvalidInputError(f"Metadata {name!r} is no text, number or truth.", "Give it as text.")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InvalidInputError(f"Metadata {name!r} is not a finite number.", "Leave it out or give a number.")
+            if isinstance(value, int) and abs(value) > MAX_INTEGER:
+                raise InvalidInputError(f"Metadata {name!r} is too large a number.", "Give it as text.")
+    return json.dumps(metadata, ensure_ascii=False, default=dict)
+
+
+def chunk_row(indexed: IndexedChunk, terms: bytes) -> tuple[str | int | bytes | None, ...]:
+    """Return a passage's columns, in the table's order after `document`."""
+    chunk = indexed.chunk
+    return (
+        chunk.ordinal,
+        chunk.key,
+        chunk.start,
+        chunk.end,
+        chunk.page,
+        chunk.place,
+        write_metadata(chunk.metadata),
+        json.dumps(chunk.heading, ensure_ascii=False),
+        chunk.header,
+        chunk.text,
+        text_hash(chunk.indexed_text),
+        indexed.terms.length,
+        terms,
+        pack_vector(indexed.vector),
+    )
+
+
+@reading("a document")
+def read_document(row: tuple[str, ...]) -> Document:
+    """Make a document of `DOCUMENT_COLUMNS`."""
+    identity, source, title, media_type, metadata, content_hash, blocks, text = row
+    return Document(
+        id=identity,
+        source=source,
+        text=text,
+        title=title,
+        media_type=media_type,
+        blocks=tuple(_block(*block) for block in _JSON.decode(blocks)),
+        metadata=read_metadata(metadata),
+        content_hash=content_hash,
+    )
+
+
+def _block(kind: str, start: int, end: int, *rest: object) -> Block:
+    """Make a block of what `document_row` wrote; only a record's block has fields at its end."""
+    heading, page, place, header, *own = rest
+    shown = _texts([place, header])
+    metadata = _fields(own[0]) if own else {}
+    return Block(BlockKind(kind), *_span(start, end), _texts(heading), _page(page), shown[0], shown[1], metadata)
+
+
+@reading("a document's line")
+def read_info(row: tuple[str | int, ...]) -> DocumentInfo:
+    """Make a listing's line of `INFO_COLUMNS`."""
+    identity, source, title, media_type, metadata, content_hash, chunks, characters = row
+    return DocumentInfo(
+        str(identity),
+        str(source),
+        str(title),
+        str(media_type),
+        read_metadata(str(metadata)),
+        str(content_hash),
+        int(chunks),
+        int(characters),
+    )
+
+
+@reading("metadata")
+def read_metadata(text: str) -> Metadata:
+    """Read metadata back; lists become tuples."""
+    if text == "{}":
+        return {}
+    return _fields(_JSON.decode(text))
+
+
+def _fields(read: object) -> Metadata:
+    if not isinstance(read, dict):
+        _refuse()
+    held = {name: tuple(one) if isinstance(one, list) else one for name, one in read.items()}
+    for name, one in held.items():
+        values = one if isinstance(one, tuple) else (one,)
+        if not (all(map(_is_scalar, values)) and _is_unicode(name)):
+            _refuse()
+    return held
+
+
+def _is_scalar(value: object) -> bool:
+    if isinstance(value, str):
+        return _is_unicode(value)
+    if isinstance(value, int):
+        return abs(value) <= MAX_INTEGER
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _is_unicode(text: str) -> bool:
+    """Return whether a text can be written out: JSON can spell half a surrogate pair."""
+    if not text.isascii():
+        text.encode()  # the error is one of those that `reading` names
+    return True
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(one, str) and _is_unicode(one) for one in values):
+        _refuse()
+    return tuple(values)
+
+
+def _span(start: object, end: object) -> tuple[int, int]:
+    if not (isinstance(start, int) and isinstance(end, int) and 0 <= start <= end):
+        _refuse()
+    return start, end
+
+
+def _page(page: object) -> int | None:
+    if not (page is None or (isinstance(page, int) and page >= 0)):
+        _refuse()
+    return page
+
+
+@reading("a passage")
+def read_chunk(row: tuple[str | int | None, ...]) -> Chunk:
+    """Make a passage of `CHUNK_COLUMNS`."""
+    document, ordinal, text, start, stop, heading, page, place, header, metadata = row
+    return Chunk(
+        document=str(document),
+        ordinal=_span(0, ordinal)[1],
+        text=str(text),
+        start=_span(start, stop)[0],
+        end=_span(start, stop)[1],
+        heading=_texts(_JSON.decode(str(heading))),
+        page=_page(page),
+        place=str(place),
+        header=str(header),
+        metadata=read_metadata(str(metadata)),
+    )
+
+
+@reading("a passage")
+def read_indexed_text(heading: str, header: str, text: str) -> str:
+    """Return what both arms see of a passage, from its columns."""
+    return Chunk("", 0, text, 0, 0, heading=_texts(_JSON.decode(heading)), header=header).indexed_text
+
+
+def write_fingerprint(fingerprint: IndexFingerprint) -> str:
+    """Write a recipe as canonical JSON."""
+    embedder = {name: getattr(fingerprint.embedder, name) for name in EmbedderIdentity.__slots__}
+    parts = {
+        "embedder": embedder,
+        "analyzer": fingerprint.analyzer,
+        "chunker": fingerprint.chunker,
+        "enricher": fingerprint.enricher,
+        "settings": dict(fingerprint.settings),
+    }
+    return json.dumps(parts, ensure_ascii=False, sort_keys=True)
+
+
+@reading("the recipe")
+def read_fingerprint(text: str) -> IndexFingerprint:
+    """Read a recipe back."""
+    parts = _JSON.decode(text)
+    names, values = _texts(list(parts["settings"])), _texts(list(parts["settings"].values()))
+    held = parts["embedder"]
+    sizes = [held["dimensions"], held["max_tokens"]]
+    if not all(type(size) is int and 0 < size <= MAX_INTEGER for size in sizes) or sizes[0] > MAX_DIMENSIONS:
+        _refuse()
+    _texts([held[name] for name in EmbedderIdentity.__slots__ if name not in {"dimensions", "max_tokens"}])
+    analyzer, chunker, enricher = _texts([parts["analyzer"], parts["chunker"], parts["enricher"]])
+    return IndexFingerprint(
+        EmbedderIdentity(**held), analyzer, chunker, enricher, tuple(zip(names, values, strict=True))
+    )
+
+
+@reading("a passage's terms")
+def read_terms(data: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
+    """Read a passage's term ids and their counts back."""
+    records = np.frombuffer(data, dtype=TERM_RECORD)
+    return records["term"], records["count"]

@@ -1,0 +1,84 @@
+"""An index that is not there yet: the first change makes it, and looking into it leaves nothing behind."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from twofold.domain.ports import Finding, IndexFingerprint, Remake, Snapshot, Store, StoreInfo
+from twofold.domain.types import Entry, Metadata
+
+
+class UnmadeStore:
+    """Stands for a store until something is written to it.
+
+    `opener` opens the real one, told whether to make it; told not to, it raises NotFoundError where there is none.
+    Another process may make the index meanwhile: then this is that index.
+    """
+
+    def __init__(self, opener: Callable[[bool], Store]) -> None:
+        self._opener = opener
+        self._made: Store | None = None
+        self._opening = threading.Lock()
+
+    def view(self) -> AbstractContextManager[Snapshot]:
+        """Open one consistent state. Raises NotFoundError, as all that reads does."""
+        return self._there().view()
+
+    def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
+        """Make the index, and say by which recipe passages are made."""
+        self._there(create=True).ensure_fingerprint(fingerprint)
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Make the index, and add documents."""
+        self._there(create=True).put(entries)
+
+    def prefer(self, values: Mapping[str, str]) -> None:
+        """Make the index, and let it keep settings."""
+        self._there(create=True).prefer(values)
+
+    def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
+        """Replace the metadata of documents."""
+        self._there().set_metadata(changes)
+
+    def note_roots(self, roots: Mapping[str, int]) -> None:
+        """Make the index, and note what it was synced from."""
+        self._there(create=True).note_roots(roots)
+
+    def delete(self, documents: Sequence[str]) -> int:
+        """Delete documents by id."""
+        return self._there().delete(documents)
+
+    def rebuild(self, fingerprint: IndexFingerprint, remake: Remake) -> None:
+        """Make all passages again."""
+        self._there().rebuild(fingerprint, remake)
+
+    def info(self) -> StoreInfo:
+        """Describe the collection."""
+        return self._there().info()
+
+    def fingerprint(self) -> IndexFingerprint | None:
+        """Return how the collection was made."""
+        return self._there().fingerprint()
+
+    def verify(self) -> Sequence[Finding]:
+        """Recompute every checksum."""
+        return self._there().verify()
+
+    def preferences(self) -> Mapping[str, str]:
+        """Return the collection's own settings."""
+        return self._there().preferences()
+
+    def compact(self) -> None:
+        """Merge what can be merged."""
+        self._there().compact()
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if self._made is not None:
+            self._made.close()
+
+    def _there(self, *, create: bool = False) -> Store:
+        with self._opening:
+            if self._made is None:
+                self._made = self._opener(create)
+            return self._made

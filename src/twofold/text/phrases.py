@@ -1,0 +1,102 @@
+"""Phrases word for word: whether a text holds one, and where.
+
+Case, encoding (NFKC) and the amount of white space make no difference; everything else does. A phrase must begin and
+end where a word of the text does: `cat` is not in `concat`, `1.2` not in `1.2.3`, `foo` not in `foo_bar`; `git` is in
+`git-reset`. Scripts written without spaces have no such borders: `水道` is in `自来水道路`. It takes linear time,
+but for texts made to repeat a long phrase up to its end.
+"""
+
+import re
+from collections.abc import Iterator
+
+from twofold.text.tokenizer import character_kind
+from twofold.text.unicode_normalization import Normal, fold, fold_with_places
+
+_NUMBER_GOES_ON = ".,:"
+_SPACED_WORD = re.compile(r"[^\W\u0e00-\u1eff\u2e80-\U0010ffff]*+")  # only scripts in which no border stands within
+
+
+def occurs(phrase: str, text: str) -> bool:
+    """Return whether the phrase stands in the text, word for word. An empty phrase stands in every text.
+
+    `"reset  --hard"` occurs in `"Git Reset --HARD."`, not in `"reset --harder"`.
+    """
+    wanted = squeeze(phrase)
+    return not wanted or next(_places(wanted, squeeze(text)), None) is not None
+
+
+def occurrences(phrase: str, text: str) -> tuple[tuple[int, int], ...]:
+    """Give where the phrase stands: spans of characters in the text as given, from left to right, none overlapping."""
+    wanted = squeeze(phrase)
+    if not wanted:
+        return ()
+    squeezed, starts, ends = _squeeze_with_places(text)
+    length = len(wanted)
+    return tuple((starts[at], ends[at + length - 1]) for at in _places(wanted, squeezed))
+
+
+def squeeze(text: str) -> str:
+    """Fold case and encoding, and make every stretch of white space one space, with none at either end. Idempotent."""
+    if text.isascii():  # nothing to fold but case: a tenth of the time
+        return " ".join(text.lower().split())
+    return " ".join(" ".join(map(fold, text.split())).split())
+
+
+def _squeeze_with_places(text: str) -> Normal:
+    """Return the same text as `squeeze`, and where in the original each of its characters stands."""
+    characters: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    at = 0
+    for run in text.split():
+        at = text.index(run, at)
+        folded = fold_with_places(run)
+        for character, start, end in zip(f" {folded.text}", (0, *folded.starts), (0, *folded.ends), strict=True):
+            if not character.isspace():
+                characters.append(character)
+            elif characters and characters[-1] != " ":
+                characters.append(" ")
+            else:
+                continue
+            starts.append(at + start)
+            ends.append(at + end)
+        at += len(run)
+    return Normal("".join(characters), tuple(starts), tuple(ends))
+
+
+def _places(wanted: str, text: str) -> Iterator[int]:
+    at = text.find(wanted)
+    while at >= 0:
+        if not _is_border(text, at):
+            at = _rest_of_word(text, at + 1)
+        elif _is_border(text, at + len(wanted)):
+            yield at
+            at += len(wanted)
+        else:
+            at += 1
+        at = text.find(wanted, at)
+
+
+def _rest_of_word(text: str, at: int) -> int:
+    """Skip what cannot hold a border, so that a long word is passed over once and not letter by letter."""
+    rest = _SPACED_WORD.match(text, at)
+    return rest.end() if rest else at
+
+
+def _is_border(text: str, at: int) -> bool:
+    """Return whether a word may end before `text[at]` and another begin there."""
+    if not 0 < at < len(text):
+        return True
+    left, right = text[at - 1], text[at]
+    if right == " " or left == " ":
+        return True
+    if right.isdecimal() and left in _NUMBER_GOES_ON:
+        return at < 2 or not text[at - 2].isdecimal()  # noqa: PLR2004
+    if left.isdecimal() and right in _NUMBER_GOES_ON:
+        return at + 1 >= len(text) or not text[at + 1].isdecimal()
+    kinds = _kind(left) + _kind(right)
+    return kinds[1] != "m" and not (kinds[0] in "wnm" and kinds[1] in "wn")
+
+
+def _kind(character: str) -> str:
+    return "w" if character == "_" else character_kind(ord(character))

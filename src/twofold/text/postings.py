@@ -1,0 +1,134 @@
+"""Postings of one segment: which passages hold a term, and how often; built from passages, or merged from segments."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+TermIds = NDArray[np.uint32]
+Offsets = NDArray[np.int64]
+Slots = NDArray[np.uint32]
+Frequencies = NDArray[np.uint16]
+Remap = NDArray[np.int64]
+
+DROPPED = -1
+MAX_TERMS_AT_ONCE = 1 << 16
+
+
+class TermsOfPassage(NamedTuple):
+    """One passage's distinct terms and how often each occurs, in step, in any order."""
+
+    term_ids: TermIds
+    frequencies: Frequencies
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Postings:
+    """Term `terms[i]` occurs in the passages `slots[offsets[i]:offsets[i + 1]]`, rising, `frequencies` times each.
+
+    `terms` (t,) uint32 rises strictly, `offsets` (t + 1,) int64 starts at 0 and ends at the number of postings p,
+    `slots` (p,) uint32, `frequencies` (p,) uint16. The arrays may be views of a mapped file.
+    """
+
+    terms: TermIds
+    offsets: Offsets
+    slots: Slots
+    frequencies: Frequencies
+
+    def locate(self, term_ids: TermIds) -> tuple[Offsets, Offsets]:
+        """Return where each asked term's postings start and end, int64; an absent term gives an empty stretch."""
+        if not len(self.terms):
+            return np.zeros(len(term_ids), dtype=np.int64), np.zeros(len(term_ids), dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.terms, term_ids), len(self.terms) - 1)
+        held = self.terms[places] == term_ids
+        starts = np.where(held, self.offsets[places], 0).astype(np.int64)
+        ends = np.where(held, self.offsets[places + 1], 0).astype(np.int64)
+        return starts, ends
+
+
+def build(passages: Sequence[TermsOfPassage]) -> Postings:
+    """Turn passages, the slot of each its place in the sequence, into postings."""
+    sizes = np.array([len(passage.term_ids) for passage in passages], dtype=np.int64)
+    terms = np.concatenate([np.empty(0, np.uint32), *(passage.term_ids for passage in passages)])
+    often = np.concatenate([np.empty(0, np.uint16), *(passage.frequencies for passage in passages)])
+    slots = np.repeat(np.arange(len(passages), dtype=np.uint32), sizes)
+    order = _stable_order(terms)
+    return _directory(terms[order], slots[order], often[order])
+
+
+def merge(parts: Sequence[Postings], remaps: Sequence[Remap]) -> Postings:
+    """Merge segments' postings; see `merge_in_groups`, whose groups it puts together."""
+    groups = list(merge_in_groups(parts, remaps))
+    sizes = [np.diff(group.offsets) for group in groups]
+    offsets = np.concatenate([np.zeros(1, np.int64), *sizes]).cumsum()
+    return Postings(
+        terms=np.concatenate([np.empty(0, np.uint32), *(group.terms for group in groups)]),
+        offsets=offsets,
+        slots=np.concatenate([np.empty(0, np.uint32), *(group.slots for group in groups)]),
+        frequencies=np.concatenate([np.empty(0, np.uint16), *(group.frequencies for group in groups)]),
+    )
+
+
+def merge_in_groups(
+    parts: Sequence[Postings], remaps: Sequence[Remap], most_postings: int = 4_000_000
+) -> Iterator[Postings]:
+    """Merge segments' postings in groups of terms, by rising term, so that memory stays bounded by one group.
+
+    `remaps[i][slot]` is the new slot of a slot of `parts[i]`, or `DROPPED` for a dead passage; no two live slots may
+    share a new one. A group holds at most `most_postings` postings before dropping, or one term. A term that lost all
+    of its passages is left out. Memory: about 30 bytes a posting of a group.
+    """
+    terms = np.unique(np.concatenate([np.empty(0, np.uint32), *(part.terms for part in parts)]))
+    lengths = np.zeros(len(terms), dtype=np.int64)
+    for part in parts:
+        lengths[np.searchsorted(terms, part.terms)] += np.diff(part.offsets)
+    before = np.concatenate([np.zeros(1, np.int64), lengths]).cumsum()
+    first = 0
+    while first < len(terms):
+        fitting = int(np.searchsorted(before, before[first] + most_postings, side="right")) - 1
+        last = min(max(fitting, first + 1), first + MAX_TERMS_AT_ONCE, len(terms))
+        group = _merge_group(terms[first:last], parts, remaps)
+        if len(group.terms):
+            yield group
+        first = last
+
+
+def _merge_group(terms: TermIds, parts: Sequence[Postings], remaps: Sequence[Remap]) -> Postings:
+    """Sort one group by term, then slot, each posting packed in 64 bits: 16 of term, 32 of slot, 16 of frequency."""
+    packed = [np.empty(0, np.uint64)]
+    for part, remap in zip(parts, remaps, strict=True):
+        low, high = np.searchsorted(part.terms, terms[0]), np.searchsorted(part.terms, terms[-1], side="right")
+        if low == high:
+            continue
+        start, end = part.offsets[low], part.offsets[high]
+        places = np.searchsorted(terms, part.terms[low:high]).astype(np.uint64)
+        moved = remap[part.slots[start:end]]
+        key = np.repeat(places << np.uint64(48), np.diff(part.offsets[low : high + 1]))
+        key |= moved.astype(np.uint64) << np.uint64(16)
+        key |= part.frequencies[start:end]
+        packed.append(key[moved != DROPPED])
+    keys = np.concatenate(packed)
+    keys.sort()
+    return _directory(
+        terms[(keys >> np.uint64(48)).astype(np.intp)],
+        (keys >> np.uint64(16)).astype(np.uint32),
+        keys.astype(np.uint16),
+    )
+
+
+def _directory(terms: TermIds, slots: Slots, frequencies: Frequencies) -> Postings:
+    """Make the directory for postings that are already sorted by term."""
+    starts = np.flatnonzero(np.concatenate([np.ones(min(len(terms), 1), np.bool_), terms[1:] != terms[:-1]]))
+    offsets = np.append(starts, len(terms)).astype(np.int64)
+    return Postings(terms[starts], offsets, slots, frequencies)
+
+
+def _stable_order(terms: TermIds) -> NDArray[np.intp]:
+    """Sort by term, keeping the order of equal ones, in two passes of 16 bits: numpy sorts 16 bits in linear time."""
+    order = np.argsort(terms.astype(np.uint16), kind="stable")
+    upper = (terms >> np.uint32(16)).astype(np.uint16)
+    if not len(upper) or not upper.any():
+        return order
+    return order[np.argsort(upper[order], kind="stable")]

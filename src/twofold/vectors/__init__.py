@@ -1,0 +1,1 @@
+"""Vectors: unit vectors, their codes, the scans over codes, and the exact score."""

@@ -1,5 +1,0 @@
-"""Small collections for tests; see `twofold.testing.making`, where users have them too."""
-
-from twofold.testing.making import DIMENSIONS, entries, entry, query, recipe, terms, vector
-
-__all__ = ["DIMENSIONS", "entries", "entry", "query", "recipe", "terms", "vector"]

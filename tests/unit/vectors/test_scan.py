@@ -1,0 +1,182 @@
+"""The scans over codes: what they find, and that a row's score never depends on the rows around it."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from twofold import kernels
+from twofold.vectors import scan as scanning
+from twofold.vectors.quantize import Codes, quantize
+from twofold.vectors.rabitq import BitCodes, bit_codes
+from twofold.vectors.scan import Plane, candidates, exact_scores, reference_top, scan, score_codes
+
+
+def meaningful_rows(seed: int, count: int, width: int = 384) -> NDArray[np.float16]:
+    """Make unit rows that lie near a few dozen directions, as embeddings of text do, rather than all around."""
+    random = np.random.default_rng(seed)
+    topics = random.normal(size=(40, 24))
+    held = topics[random.integers(0, 40, count)] + 0.7 * random.normal(size=(count, 24))
+    rows = held @ random.normal(size=(24, width)) + 1.5 * random.normal(size=(count, width))
+    unit: NDArray[np.float16] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float16)
+    return unit
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    count=st.sampled_from([1, 50, 3000]),
+    k=st.sampled_from([1, 10, 5000]),
+    share=st.sampled_from([None, 0.0, 0.05, 0.5]),
+)
+def test_a_scan_finds_the_best_by_the_scores_of_codes_with_all_ties(
+    seed: int, count: int, k: int, share: float | None
+) -> None:
+    rows = meaningful_rows(seed, count, width=16)
+    codes, query = quantize(rows), rows[0].astype(np.float32)
+    allowed = None if share is None else (np.random.default_rng(seed).random(count) < share).astype(np.uint8)
+    open_to = np.arange(count, dtype=np.uint32) if allowed is None else np.flatnonzero(allowed).astype(np.uint32)
+    scores = score_codes(query, codes, open_to)
+    kth = np.sort(scores)[::-1][:k][-1:]
+
+    found = scan(query, codes, allowed, k)
+
+    assert [part.dtype.name for part in found] == ["uint32", "float32"]
+    expected = {int(s): float(v) for s, v in zip(open_to, scores, strict=True) if v >= kth[0]}
+    assert dict(zip(found.slots.tolist(), found.scores.tolist(), strict=True)) == expected
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_scores_of_codes_are_near_the_true_ones(seed: int) -> None:
+    rows = meaningful_rows(seed, 300)
+    query = rows[0].astype(np.float32)
+
+    found = scan(query, quantize(rows), None, 300)
+
+    np.testing.assert_allclose(found.scores, exact_scores(query, rows[found.slots]), rtol=0, atol=0.01)
+
+
+@given(seed=st.integers(0, 2**32 - 1), width=st.sampled_from([3, 384, 1500]))
+def test_numkong_and_our_kernel_multiply_codes_alike(seed: int, width: int) -> None:
+    values = np.random.default_rng(seed).integers(-127, 128, (50, width)).astype(np.int8)
+
+    assert scanning._dots_in_numkong(values[0], values).tolist() == kernels.dots(values[0], values).tolist()
+
+
+def test_a_split_collection_scores_its_rows_as_a_whole_one_does() -> None:
+    rows = meaningful_rows(5, scanning.ROW_BATCH_SIZE + 100, width=32)
+    query = rows[3].astype(np.float32)
+    whole = score_codes(query, quantize(rows), np.arange(len(rows), dtype=np.uint32))
+
+    for start, end in ((0, 1), (1, 700), (700, len(rows))):
+        part = scan(query, quantize(rows[start:end]), None, end - start)
+        assert part.scores.tolist() == whole[start:end].tolist()
+
+
+@pytest.mark.parametrize("k", [10, 100])
+def test_the_scan_of_eight_bits_finds_what_the_exact_ranking_finds(k: int) -> None:
+    made = meaningful_rows(11, 5020)
+    rows, queries = made[20:], made[:20].astype(np.float32)
+    codes = quantize(rows)
+    kept = [np.isin(reference_top(q, rows, k)[0], scan(q, codes, None, 2 * k).slots).mean() for q in queries]
+
+    assert np.mean(kept) >= 0.99
+
+
+def one_direction(seed: int, count: int) -> NDArray[np.float16]:
+    """Make rows that differ from one direction by a little, each its own way."""
+    rows = np.eye(1, 384) + 0.02 * np.random.default_rng(seed).normal(size=(count, 384))
+    unit: NDArray[np.float16] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float16)
+    return unit
+
+
+def clusters(seed: int, count: int) -> NDArray[np.float16]:
+    """Make rows in a dozen tight clusters, a tenth of them the same row again."""
+    random = np.random.default_rng(seed)
+    centers = random.normal(size=(12, 384))
+    rows = centers[random.integers(0, 12, count)] + 0.05 * random.normal(size=(count, 384))
+    rows[: count // 10] = rows[0]
+    unit: NDArray[np.float16] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float16)
+    return unit
+
+
+@pytest.mark.parametrize("make", [meaningful_rows, one_direction, clusters])
+@pytest.mark.parametrize("k", [1, 10, 100])
+def test_bits_first_finds_what_the_exact_ranking_finds(
+    make: Callable[[int, int], NDArray[np.float16]], k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scanning, "BITS_ABOVE", 1000)
+    made = make(12, 20_010)
+    rows, queries = made[10:], made[:10].astype(np.float32)
+    plane = Plane(quantize(rows), bit_codes(rows), None)
+
+    for query in queries:
+        least = reference_top(query, rows, k)[1][-1]
+        found = exact_scores(query, rows[candidates(query, [plane], k)[0].slots])
+
+        assert np.sort(found)[::-1][:k].min() == least
+
+
+@given(seed=st.integers(0, 2**32 - 1), cuts=st.lists(st.integers(0, 3000), max_size=4), k=st.sampled_from([1, 10, 200]))
+def test_candidates_do_not_depend_on_how_rows_are_spread(seed: int, cuts: list[int], k: int) -> None:
+    assert_spread_makes_no_difference(seed, cuts, k, lambda _: None)
+
+
+@given(seed=st.integers(0, 2**32 - 1), cuts=st.lists(st.integers(0, 3000), max_size=4), k=st.sampled_from([1, 10, 200]))
+def test_nor_where_bits_are_scanned_first_in_some_segments(seed: int, cuts: list[int], k: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanning, "BITS_ABOVE", 10)
+        assert_spread_makes_no_difference(seed, cuts, k, lambda rows: bit_codes(rows) if len(rows) > 500 else None)
+
+
+def assert_spread_makes_no_difference(
+    seed: int, cuts: list[int], k: int, bits: Callable[[NDArray[np.float16]], BitCodes | None]
+) -> None:
+    rows = meaningful_rows(seed, 3000)
+    query = rows[0].astype(np.float32)
+    allowed = (np.random.default_rng(seed).random(3000) < 0.9).astype(np.uint8)
+    bounds = [0, *sorted(cuts), 3000]
+    stretches = [slice(start, end) for start, end in pairwise(bounds)]
+    planes = [Plane(quantize(rows[part]), bits(rows[part]), allowed[part].copy()) for part in stretches]
+
+    whole = candidates(query, [Plane(quantize(rows), None, allowed)], k)[0]
+    parts = candidates(query, planes, k)
+
+    found = [
+        (-float(score), part.start + slot)
+        for part, held in zip(stretches, parts, strict=True)
+        for slot, score in zip(held.slots.tolist(), held.scores.tolist(), strict=True)
+    ]
+    best = sorted(zip((-whole.scores).tolist(), whole.slots.tolist(), strict=True))[:k]
+    assert sorted(found)[:k] == best
+
+
+@pytest.mark.parametrize("bits_above", [1, 10**6])
+def test_a_mask_acts_before_the_cut_on_both_planes(bits_above: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scanning, "BITS_ABOVE", bits_above)
+    rows = meaningful_rows(15, 100)
+    allowed = np.zeros(100, dtype=np.uint8)
+    allowed[[40, 41]] = 1
+
+    found = candidates(rows[0].astype(np.float32), [Plane(quantize(rows), bit_codes(rows), allowed)], 2)
+
+    assert sorted(found[0].slots.tolist()) == [40, 41]
+
+
+def test_no_segment_and_an_empty_segment_give_no_candidates() -> None:
+    none = Codes(np.empty((0, 16), np.int8), np.empty(0, np.float32))
+    query = np.full(16, 0.25, dtype=np.float32)
+
+    assert list(candidates(query, [], 5)) == []
+    assert len(candidates(query, [Plane(none, None, None)], 5)[0].slots) == 0
+
+
+def test_a_k_below_one_is_refused() -> None:
+    rows = meaningful_rows(16, 10)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        scan(rows[0].astype(np.float32), quantize(rows), None, 0)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        candidates(rows[0].astype(np.float32), [], 0)
