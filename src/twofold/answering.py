@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from twofold.config.settings import Settings
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.generators import Generator
 from twofold.late import late
@@ -24,6 +25,7 @@ class Answering:
     """What an index answers: questions, in words, with citations. Several indexes answer them alike."""
 
     _passages: "Searching"
+    _settings: Settings
     _sessions: Sessions
 
     def ask(  # noqa: PLR0913  # each may be left out
@@ -111,5 +113,7 @@ class Answering:
     @cached_property
     def _asker(self) -> "AnswerEngine":
         """What answers, loaded when something is first asked: a search that asks nothing starts 20 ms sooner."""
-        made: AnswerEngine = late("twofold.answer.engine:AnswerEngine")(self._passages, self._sessions)
+        made: AnswerEngine = late("twofold.answer_factory:answer_engine")(
+            self._passages, self._settings, self._sessions
+        )
         return made

@@ -1,20 +1,25 @@
-"""The place that names concrete stores and models: settings in, what searches out; `filling` adds what fills."""
+"""The one place that names stores and models: settings in, what searches out; `indexing_factory` adds what fills."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from twofold.config.load import Settings, as_text, is_said, value_from_text, with_values
-from twofold.config.schema import BoostSettings
+from twofold.config.load import (
+    Settings,
+    as_text,
+    is_said,
+    merge,
+    value_from_text,
+    with_own_models,
+    with_values,
+)
 from twofold.config.trust import Ignored, ignored, is_known_embedder
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
-from twofold.domain.filters import MATCH_ALL
 from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, IndexFingerprint, Reranker, Retriever, Store
-from twofold.domain.retry import RetryPlan
 from twofold.late import late
 from twofold.models.catalog.identities import identity_of, remembered_identity
 from twofold.models.catalog.progress import Progress, ignore
@@ -22,21 +27,14 @@ from twofold.models.embedders.caching import CachingEmbedder
 from twofold.models.lazy import LazyEmbedder, RecoveringEmbedder, UnaskedEmbedder, is_loaded
 from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
 from twofold.plugins import NO_PLUGINS, GuardedEmbedder, GuardedReranker, OpenPlugins, Plugins, custom_or_built_in
-from twofold.query.filter_syntax import parse_filter
-from twofold.query.history import Memory
+from twofold.query.any_filter import filter_of
+from twofold.query_planning import cache_plan_of, plan_of, retry_of
+from twofold.query_recorder import LogRecorder
 from twofold.ranking.answerability import load_calibrations
-from twofold.ranking.boost import Rule, compile_patterns
-from twofold.ranking.diversify import Limits
-from twofold.ranking.fusion import FusionPlan
-from twofold.ranking.metadata_boost import MetadataWeights
-from twofold.ranking.prf import PrfParameters
 from twofold.search.components import SearchComponents, SearchModels
+from twofold.search.engine import PreparedQuery, SearchEngine, SearchOptions
 from twofold.search.metrics import MemoryWatch
-from twofold.search.plan import MAX_SECONDS, QueryExpansionPlan, SearchPlan
-from twofold.search.rerank import RerankPlan
 from twofold.search.retrying_generator import RetryingGenerator
-from twofold.search.stages import BoostPlan
-from twofold.search.timeouts import StageLimits, Timeouts
 from twofold.stores.local.catalog import is_catalog
 from twofold.stores.local.place import real_folder
 from twofold.stores.local.removal import remove
@@ -216,81 +214,6 @@ def held_by(
     return Held(kept, tuple(unheard), stand_in)
 
 
-def plan_of(settings: Settings) -> SearchPlan:
-    """Return the search that the settings ask for.
-
-    Raises InvalidInputError for gates or rules that are no filters, and for patterns that are none.
-    """
-    chosen, waiting, weighed, varied = settings.search, settings.timeouts, settings.metadata_boost, settings.diversity
-    feedback = settings.prf
-    return SearchPlan(
-        k=chosen.k,
-        mode=chosen.mode,
-        candidates=chosen.candidates,
-        k1=chosen.k1,
-        b=chosen.b,
-        lexical=chosen.lexical,
-        default_filter=parse_filter(chosen.default_filter) if chosen.default_filter else MATCH_ALL,
-        filter_stage=chosen.filter_stage,
-        context_window=chosen.context_window,
-        on_failure=chosen.on_failure,
-        profile=settings.profile,
-        fusion=FusionPlan(**_values(settings.fusion)),
-        prf=PrfParameters(feedback.top_k, feedback.terms, feedback.weight, feedback.temperature),
-        query_expansion=_rewrite_of(settings),
-        dense_terms=settings.prf.dense_terms,
-        intent_filter=settings.query.intent_filter,
-        boost=_boost_of(settings.boost),
-        rerank=RerankPlan(
-            candidates=settings.rerank.candidates,
-            top_n=settings.rerank.top_n,
-            weight=settings.rerank.weight,
-            threshold=settings.rerank.threshold,
-            budget_ms=chosen.rerank_budget_ms,
-            batch=settings.batch.rerank,
-        ),
-        metadata_boost=MetadataWeights(
-            weighed.alpha, weighed.beta, weighed.gamma, weighed.cap, weighed.retrieval_score
-        ),
-        diversity=Limits(varied.per_page, varied.per_source, varied.max_overlap),
-        timeouts=Timeouts(
-            StageLimits(
-                waiting.embed_seconds, waiting.retrieve_seconds, waiting.rerank_seconds, waiting.generate_seconds
-            ),
-            retry_of(settings),
-        ),
-    )
-
-
-def retry_of(settings: Settings) -> RetryPlan:
-    """Return how often a model that is out of reach is asked again. Raises InvalidInputError for pauses too long."""
-    return RetryPlan(settings.retries.count, settings.retries.backoff_seconds)
-
-
-def _rewrite_of(settings: Settings) -> QueryExpansionPlan:
-    chosen, history = settings.query_expansion, settings.history
-    return QueryExpansionPlan(
-        multi_query=chosen.multi_query,
-        hyde=chosen.hyde,
-        decompose=chosen.decompose,
-        keywords=chosen.keywords,
-        follow_up=settings.query.follow_up,
-        memory=Memory(history.turns, history.characters or None),
-        merge=chosen.merge,
-        seconds=settings.timeouts.generate_seconds or MAX_SECONDS,
-    )
-
-
-def _boost_of(chosen: BoostSettings) -> BoostPlan:
-    rules = tuple(Rule(text, parse_filter(text), addition) for text, addition in chosen.rules.items())
-    return BoostPlan(compile_patterns(chosen.patterns), chosen.multiplier, rules, chosen.stage)
-
-
-def _values(group: object) -> dict[str, Any]:
-    """Return a group's values by name, for a plan with the same names."""
-    return {one.name: getattr(group, one.name) for one in fields(group)}  # type: ignore[arg-type]  # a dataclass
-
-
 def search_components(
     store: Store,
     settings: Settings,
@@ -451,3 +374,43 @@ def search_models_for(
         own=(*(name for name, _ in (*retrievers, *transformers)), *_state_of(settings.graph.file)),
         pruner=openers.extensions.pruner,
     )
+
+
+def search_engine(
+    parts: SearchComponents, settings: Settings, openers: ModelOpeners, query_log: QueryLog | None = None
+) -> SearchEngine:
+    """Make what searches one collection by its settings. Raises InvalidInputError as `plan_of` does."""
+    own = PreparedQuery(parts, plan_of(settings), cache_plan_of(settings))
+
+    def loaded() -> tuple[str, ...]:
+        embedder = (parts.embedder.identity.name,) if is_loaded(parts.embedder) else ()
+        return (*embedder, *openers.loaded())
+
+    prepare = partial(_prepared, own, settings, openers)
+    return SearchEngine(parts, prepare, loaded, None if query_log is None else LogRecorder(query_log))
+
+
+def _prepared(
+    own: PreparedQuery, settings: Settings, openers: ModelOpeners, options: SearchOptions, *, own_models_only: bool
+) -> PreparedQuery:
+    """Return what one search is made with: `own`, but for what its options ask otherwise."""
+    overrides = options.overrides
+    used, base = merge(settings, overrides) if overrides else settings, own.components
+    if overrides and own_models_only:
+        used, notes = with_own_models(used, settings)
+        base = noting(base, notes)
+    plan, cache = (plan_of(used), cache_plan_of(used)) if overrides else (own.plan, own.cache)
+    k, mode = plan.k if options.k is None else options.k, options.mode or plan.mode
+    if mode == "hybrid" and used.embedder == NO_EMBEDDER:
+        mode = "bm25"  # what was indexed by words alone is searched by words alone
+    first = _checked_offset(options.offset)
+    most = min(k, used.search.max_results) + first
+    plan = replace(plan, k=most, wanted=k + first, mode=mode, filter=filter_of(options.filter))
+    reranker = None if options.rerank is None or isinstance(options.rerank, str) else options.rerank
+    return PreparedQuery(replace(base, aids=search_models_for(base.aids, used, openers, reranker)), plan, cache)
+
+
+def _checked_offset(offset: int) -> int:
+    if type(offset) is not int or offset < 0:
+        raise InvalidInputError(f"The offset cannot be {offset!r}.", "Give how many passages to pass over: 0 or more.")
+    return offset

@@ -22,6 +22,7 @@ from twofold.factory import (
     open_store,
     query_log_of,
     search_components,
+    search_engine,
 )
 from twofold.indexing.types import IndexInfo
 from twofold.models.catalog.progress import Progress, ignore
@@ -69,7 +70,7 @@ class Collection:
         self._searching = search_components(self._store, self._settings, used, on_model, self._openers.extensions)
         self._searching = noting(self._searching, [one.note for one in found.ignored if one.origin == MADE_BY])
         kept = query_log_of(where, self._settings) if self._settings.log.queries else None
-        self._searcher = SearchEngine(self._searching, self._settings, self._openers, kept)
+        self._searcher = search_engine(self._searching, self._settings, self._openers, kept)
 
     @property
     def settings(self) -> Settings:

@@ -220,6 +220,7 @@ class MultiIndex(Answering):
         self._opened: dict[str, SearchEngine] = {}
         self._lost = list(lost)
         folders: list[Path | None] = []
+        settings: list[Settings] = []
         with ExitStack() as stack:
             for name, where in named.items():
                 try:
@@ -229,10 +230,12 @@ class MultiIndex(Answering):
                 else:
                     self._opened[name] = index.searcher
                     folders.append(index.folder)
+                    settings.append(index.settings)
             if not self._opened:
                 raise self._lost[-1].error
             self._stack = stack.pop_all()
         self._passages = self
+        self._settings = settings[0]
         kept = [one for one in folders if one is not None]
         whole = len(kept) == len(folders)
         self._sessions = Sessions(sessions_folder(self.settings.home, *kept) if whole else None)
@@ -240,7 +243,7 @@ class MultiIndex(Answering):
     @property
     def settings(self) -> Settings:
         """The settings of the first index, which hold for `global`, for joining and for answers."""
-        return next(iter(self._opened.values())).settings
+        return self._settings
 
     @property
     def lost(self) -> Sequence[UnavailableIndex]:
@@ -314,7 +317,7 @@ class MultiIndex(Answering):
         self, options: SearchOptions, across: str | None
     ) -> tuple[Sequence[_Member], tuple[UnavailableIndex, ...], str]:
         """Return what takes part: each index's own parts and plan, models that are the same shared."""
-        how = across or merge(next(iter(self._opened.values())).settings, options.overrides).search.multi_index_merge
+        how = across or merge(self._settings, options.overrides).search.multi_index_merge
         if how not in ACROSS:
             raise InvalidInputError(f"Indexes cannot be joined by {how!r}.", f"Use one of {', '.join(ACROSS)}.")
         members, lost = [], list(self._lost)

@@ -2,7 +2,7 @@
 
 from support.fake_llm_server import Heard, Send, chatting, finished
 from twofold import Index
-from twofold.answer.engine import answer_plan_of
+from twofold.answer_factory import answer_plan_of
 from twofold.config.load import load_settings
 from twofold.models.embedders.hashing import HashingEmbedder
 

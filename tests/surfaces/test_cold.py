@@ -17,6 +17,7 @@ from twofold.late import late
 UNUSED = (
     "answer",
     "answer.engine",
+    "answer_factory",
     "evaluation",
     "indexing_factory",
     "server",

@@ -1,27 +1,25 @@
-"""What answers questions about one index, or several, by its settings: searching, a model to write, conversations."""
+"""What answers questions about one index, or several: searching, a model to write, conversations."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from twofold.answer.cache import AnswerMemory
-from twofold.answer.context import Budget, template_named
 from twofold.answer.events import DoneEvent, Event
 from twofold.answer.pipeline import AnswerStream, answer_events
 from twofold.answer.plan import AnswerComponents, AnswerPlan, Cancellation, Question
 from twofold.answer.types import Answer, TextTools
-from twofold.config.load import Settings, merge
 from twofold.domain.errors import ModelUnavailableError, StorageFullError, StoreError
 from twofold.domain.generators import Generator as Writes
 from twofold.domain.retry import retried
 from twofold.domain.types import Vectors
 from twofold.ingest.chunking.sentences import sentence_ends
 from twofold.query.follow_up import carried_over
-from twofold.query.history import Memory, Turn
+from twofold.query.history import Turn
 from twofold.search.cache import Memories
 from twofold.search.components import SearchComponents
 from twofold.search.engine import DEFAULT_OPTIONS, SearchOptions, check_question
-from twofold.search.plan import SearchPlan
+from twofold.search.plan import CachePlan, SearchPlan
 from twofold.search.result import SearchResult
 from twofold.search.retrying_generator import RetryingGenerator
 from twofold.stores.sessions import Sessions
@@ -32,10 +30,6 @@ SYNTHESIS = ("extract", "generate")
 
 class Searching(Protocol):
     """What finds passages to answer from: one index's searcher, or several indexes."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings that hold where a question asks nothing else."""
 
     def find(self, query: str, options: SearchOptions = ..., /) -> SearchResult:
         """Search for one question that is logged when it is answered."""
@@ -50,11 +44,28 @@ class Searching(Protocol):
         """Add what making an answer of a search took to the figures."""
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedAnswer:
+    """How one question is answered, and how its answer is remembered; None for not at all.
+
+    `carries` completes a follow-up by rule before its terms are weighed.
+    """
+
+    plan: AnswerPlan
+    cache: CachePlan | None = None
+    carries: bool = False
+
+
+Prepare = Callable[[SearchOptions], PreparedAnswer]
+"""Turns the options of one question into how it is answered; raises InvalidInputError for options that cannot be."""
+
+
 class AnswerEngine:
     """Answers questions about one index, or several. Bears calls from several threads."""
 
-    def __init__(self, searcher: Searching, sessions: Sessions) -> None:
+    def __init__(self, searcher: Searching, prepare: Prepare, sessions: Sessions) -> None:
         self._searcher = searcher
+        self._prepare = prepare
         self._sessions = sessions
         self._memories: Memories[Answer] = Memories()
 
@@ -97,7 +108,7 @@ class AnswerEngine:
         session = options.session
         if session and not options.history:
             options = replace(options, history=self._sessions.turns(session))
-        settings = merge(self._searcher.settings, options.overrides) if options.overrides else self._searcher.settings
+        prepared = self._prepare(options)
         parts, search_plan = self._searcher.parts_for(options)
         generator = parts.aids.generator
         if llm is not None and not isinstance(llm, str):
@@ -105,11 +116,10 @@ class AnswerEngine:
         means = AnswerComponents(
             reading_of(parts, search_plan),
             generator,
-            self._memory_by(settings, session, parts.aids.notes),
+            self._memory_by(prepared.cache, session, parts.aids.notes),
             parts.aids.pruner,
         )
-        carries = settings.query.follow_up == "carry" and settings.history.turns
-        meant = carried_over(question, options.history) if carries else ""
+        meant = carried_over(question, options.history) if prepared.carries else ""
         asked = Question(question, options.history, parts.analyzer.query(meant or question), meant)
         looked: list[SearchResult] = []
 
@@ -117,7 +127,7 @@ class AnswerEngine:
             looked.append(self._searcher.find(question, options))
             return looked[0]
 
-        for event in self._logged(answer_events(look, asked, answer_plan_of(settings), means, cut), looked):
+        for event in self._logged(answer_events(look, asked, prepared.plan, means, cut), looked):
             if isinstance(event, DoneEvent):
                 timings = event.answer.timings_ms
                 self._searcher.record_stages({name: timings[name] for name in SYNTHESIS if name in timings})
@@ -139,11 +149,9 @@ class AnswerEngine:
             raise
         yield DoneEvent(replace(answer, session=session))
 
-    def _memory_by(self, settings: Settings, session: str, notes: tuple[str, ...]) -> AnswerMemory | None:
-        """Return the memory of answers that these settings ask for."""
-        chosen = settings.cache
-        memory = self._memories.of(chosen.size, chosen.ttl_seconds, chosen.semantic_threshold, chosen.scope)
-        return None if memory is None else AnswerMemory(memory, session, notes)
+    def _memory_by(self, plan: CachePlan | None, session: str, notes: tuple[str, ...]) -> AnswerMemory | None:
+        """Return the memory of a plan for whoever asks in this session; None where nothing is remembered."""
+        return None if plan is None else AnswerMemory(self._memories.of(plan), session, notes)
 
     def _logged(self, events: Generator[Event], looked: list[SearchResult]) -> Generator[Event]:
         """Keep the question in the query log with its answer; where the answer is cut off, with its search alone."""
@@ -157,27 +165,6 @@ class AnswerEngine:
         finally:
             for found in looked:
                 self._searcher.log(found)
-
-
-def answer_plan_of(settings: Settings) -> AnswerPlan:
-    """Return the answer that the settings ask for. Raises InvalidInputError for a template that is none."""
-    chosen, history = settings.answer, settings.history
-    return AnswerPlan(
-        min_answerability=chosen.min_answerability,
-        sentences=chosen.sentences,
-        template=template_named(chosen.template),
-        budget=Budget(chosen.context_tokens, chosen.context_characters),
-        context_fit=chosen.context_fit,
-        reply_tokens=chosen.reply_tokens,
-        unsupported=chosen.unsupported,
-        prompt=chosen.prompt,
-        seconds=settings.timeouts.generate_seconds,
-        on_failure=chosen.on_failure,
-        memory=Memory(history.turns, history.characters or None),
-        prune=chosen.prune,
-        form=chosen.format,
-        planned=chosen.plan,
-    )
 
 
 def reading_of(parts: SearchComponents, plan: SearchPlan) -> TextTools:

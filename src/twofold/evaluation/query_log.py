@@ -1,16 +1,13 @@
-"""What the log of questions holds: what a search or an answer leaves in it, and which questions went badly, by week."""
+"""What the query log tells: which questions went badly, week by week."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from statistics import median
 
-from twofold.answer.types import Answer
 from twofold.ranking.answerability import UNLIKELY
-from twofold.search.result import SearchResult
 from twofold.stores.query_log import LoggedQuery
 
-MAX_HITS = 100
 UNSURE = 0.6
 """Confidence, from 0.5 to 1, below which a question without a calibrated chance counts as weak."""
 
@@ -54,34 +51,6 @@ class WeakReport:
 
     weeks: tuple[Week, ...]
     questions: tuple[WeakQuestion, ...]
-
-
-def logged(found: SearchResult, answer: Answer | None = None) -> LoggedQuery:
-    """Return what the log keeps of a search, or of the answer that was made of it."""
-    counts = found.counts
-    hits = (f"{hit.collection}/{hit.chunk_id}" if hit.collection else hit.chunk_id for hit in found.hits[:MAX_HITS])
-    return LoggedQuery(
-        at=_now(),
-        kind="search" if answer is None else "ask",
-        question=found.query,
-        mode=found.mode,
-        profile=found.profile,
-        hits=tuple(hits),
-        retrieved=counts.retrieved,
-        after_filter=counts.after_filter,
-        returned=counts.returned,
-        timings_ms=dict(found.timings_ms if answer is None else answer.timings_ms),
-        confidence=found.confidence,
-        p_answerable=found.p_answerable,
-        refused=None if answer is None else answer.refused,
-        cached=bool(found.cached),
-        degraded=found.degraded if answer is None else answer.degraded,
-    )
-
-
-def logged_error(question: str, error: Exception) -> LoggedQuery:
-    """Return what the log keeps of a question that ended in an error."""
-    return LoggedQuery(at=_now(), kind="search", question=question, error=type(error).__name__)
 
 
 def reasons(entry: LoggedQuery) -> tuple[str, ...]:
@@ -150,7 +119,3 @@ def _least(values: Iterable[float | None]) -> float | None:
 def _monday(at: str) -> date:
     day = datetime.fromisoformat(at).date()
     return day - timedelta(days=day.weekday())
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -15,14 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from hashlib import blake2b
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Vector
 from twofold.query.parse import ParsedQuery
+from twofold.search.plan import CachePlan
 from twofold.text.analyzer import EXACT
 from twofold.text.ngrams import NGRAM
 
@@ -164,41 +164,13 @@ def _name(value: object) -> str:
 
 Value = TypeVar("Value")
 Unit = NDArray[np.float64]
-MAX_SIZE = 1_000
 MAX_MEMORIES = 8
-SCOPES = ("shared", "session")
 
 now = time.monotonic
 """The clock of every memory that is given none of its own: seconds that never go back."""
 
 ROUNDING = 1e-6
 """What a cosine of float32 vectors may be off: 0.98 exactly is no hit, however its vectors were rounded."""
-
-
-@dataclass(frozen=True, slots=True)
-class CachePlan:
-    """How answers are remembered: at most `size` (1 to 1,000), each for less than `ttl_seconds`.
-
-    A near question is answered where the cosine exceeds `semantic_threshold` (0 to 1); with 1 none is. It must also
-    have the same terms, as `twofold.search.cache` says. With scope `session` only who asked is answered, and who asks
-    without a session neither is nor leaves anything.
-    """
-
-    size: int = 100
-    ttl_seconds: float = 300.0
-    semantic_threshold: float = 0.98
-    scope: Literal["shared", "session"] = "shared"
-
-    def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
-        if not 1 <= self.size <= MAX_SIZE:
-            raise InvalidInputError(f"{self.size} answers cannot be remembered.", f"Choose 1 to {MAX_SIZE:,}.")
-        if not self.ttl_seconds > 0.0:
-            raise InvalidInputError(f"Answers cannot be remembered for {self.ttl_seconds} s.", "Choose more than 0.")
-        if not 0.0 <= self.semantic_threshold <= 1.0:
-            raise InvalidInputError(f"The similarity cannot be {self.semantic_threshold}.", "Choose 0 to 1.")
-        if self.scope not in SCOPES:
-            raise InvalidInputError(f"There is no scope {self.scope!r}.", f"Use one of {', '.join(SCOPES)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,13 +327,8 @@ class Memories(Generic[Value]):
         self._turn = threading.Lock()
         self._made: OrderedDict[CachePlan, ResultCache[Value]] = OrderedDict()
 
-    def of(
-        self, size: int, seconds: float, similarity: float, scope: Literal["shared", "session"]
-    ) -> ResultCache[Value] | None:
-        """Return the memory of a plan; None where nothing is remembered. The least used of many is forgotten."""
-        if not size:
-            return None
-        plan = CachePlan(size, seconds, similarity, scope)
+    def of(self, plan: CachePlan) -> ResultCache[Value]:
+        """Return the memory of a plan. The least used of many is forgotten."""
         with self._turn:
             found = self._made.setdefault(plan, ResultCache(plan))
             self._made.move_to_end(plan)

@@ -1,33 +1,27 @@
-"""What searches one collection by its settings: plans, models, answers kept, and figures of how it goes."""
+"""What searches one collection, as a factory prepares each search: answers kept, a log, and figures of how it goes."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from twofold.config.load import Settings, merge, with_own_models
 from twofold.domain.errors import InvalidInputError, MismatchError, StorageFullError, StoreError, TwofoldError
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.ports import Reranker
-from twofold.factory import ModelOpeners, noting, plan_of, search_models_for
 from twofold.late import late
-from twofold.models.lazy import is_loaded
-from twofold.models.no_embedder import NO_EMBEDDER
-from twofold.query.any_filter import FilterLike, filter_of
+from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
 from twofold.search.components import SearchComponents
 from twofold.search.metrics import DocumentCounts, Meter, Metrics
 from twofold.search.pipeline import search, search_many
-from twofold.search.plan import SearchPlan
+from twofold.search.plan import CachePlan, SearchPlan
 from twofold.search.result import SearchResult
 
 if TYPE_CHECKING:
-    from twofold.answer.types import Answer
     from twofold.search.cache import Memories
     from twofold.search.cached_search import Memory
     from twofold.search.why_not import WhyNot
-    from twofold.stores.query_log import QueryLog
 
 NO_SETTINGS: Mapping[str, object] = {}
 
@@ -63,18 +57,66 @@ class SearchOptions:
 DEFAULT_OPTIONS = SearchOptions()
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedQuery:
+    """What one search is made with, and how its answers are remembered; None for not at all."""
+
+    components: SearchComponents
+    plan: SearchPlan
+    cache: CachePlan | None = None
+
+
+class Prepare(Protocol):
+    """Turns the options of one search into what it is made with; the settings stand behind it."""
+
+    def __call__(self, options: SearchOptions, /, *, own_models_only: bool) -> PreparedQuery:
+        """Return it. With `own_models_only` no model is used that the index's own settings do not name.
+
+        Raises InvalidInputError for options that cannot be.
+        """
+
+
+class Outcome(Protocol):
+    """What the query log keeps of an answer that was made of a search."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the answer is the refusal."""
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """What could not be had."""
+
+    @property
+    def timings_ms(self) -> Mapping[str, float]:
+        """Milliseconds by stage, the search's included."""
+
+
+class QueryRecorder(Protocol):
+    """Keeps questions, with what became of them. Its methods raise StoreError and StorageFullError."""
+
+    def record(self, found: SearchResult, answer: Outcome | None = None, /) -> None:
+        """Keep a search, or the answer that was made of it."""
+
+    def record_error(self, question: str, error: Exception, /) -> None:
+        """Keep a question that ended in an error."""
+
+
 class SearchEngine:
     """Searches one collection. Bears calls from several threads."""
 
     def __init__(
-        self, parts: SearchComponents, settings: Settings, openers: ModelOpeners, query_log: "QueryLog | None" = None
+        self,
+        parts: SearchComponents,
+        prepare: Prepare,
+        loaded: Callable[[], tuple[str, ...]],
+        recorder: QueryRecorder | None = None,
     ) -> None:
         self._parts = parts
-        self._query_log = query_log
-        self._settings = settings
-        self._openers = openers
+        self._prepare = prepare
+        self._loaded = loaded
+        self._recorder = recorder
         self._meter = Meter()
-        self._plan = plan_of(settings)
         self._memories: Memories[SearchResult] | None = None
         self._alike = False
         self._turn = threading.Lock()
@@ -84,26 +126,20 @@ class SearchEngine:
         """Leave out, from now on, what a search asks for that loads a model its own settings do not name."""
         self._own_models_only = True
 
-    @property
-    def settings(self) -> Settings:
-        """The settings that hold where a search asks nothing else."""
-        return self._settings
-
     def search(self, query: str, options: SearchOptions = DEFAULT_OPTIONS) -> SearchResult:
         """Search for one question and keep it in the query log, if there is one; see `Index.search`."""
         found = self.find(query, options)
-        return found if self._query_log is None else replace(found, degraded=self.log(found))
+        return found if self._recorder is None else replace(found, degraded=self.log(found))
 
     def find(self, query: str, options: SearchOptions = DEFAULT_OPTIONS) -> SearchResult:
         """Search for one question; the caller keeps it in the query log with the answer that it makes of it."""
         check_question(query)
-        parts, plan, settings = self._asked(options)
+        asked = self._asked(options)
         try:
-            memory = self._memory_by(settings)
-            if memory is not None:
-                found = _remembered(parts, memory, query, plan, options)
+            if asked.cache is not None:
+                found = _remembered(asked, self._memory_by(asked.cache), query, options)
             else:
-                found = search(parts, query, plan, options.history)
+                found = search(asked.components, query, asked.plan, options.history)
         except TwofoldError as error:
             self._record_error(query, error)
             raise
@@ -114,33 +150,33 @@ class SearchEngine:
         """Search for many questions, embedded together; nothing of it is kept in memory."""
         for query in queries:
             check_question(query)
-        parts, plan, _ = self._asked(options)
+        asked = self._asked(options)
         try:
-            found = search_many(parts, queries, plan, options.history)
+            found = search_many(asked.components, queries, asked.plan, options.history)
         except TwofoldError as error:
             self._record_error(queries[0] if queries else "", error)
             raise
         for one in found:
             self._record(one)
         found = [beyond(one, options.offset) for one in found]
-        return found if self._query_log is None else [replace(one, degraded=self.log(one)) for one in found]
+        return found if self._recorder is None else [replace(one, degraded=self.log(one)) for one in found]
 
     def why_not(self, query: str, document: str, options: SearchOptions = DEFAULT_OPTIONS) -> "WhyNot":
         """Return which stage lost a document; see `Index.why_not`."""
         check_question(query)
-        parts, plan, _ = self._asked(options)
-        said: WhyNot = late("twofold.search.why_not:why_not")(parts, query, document, plan)
+        asked = self._asked(options)
+        said: WhyNot = late("twofold.search.why_not:why_not")(asked.components, query, document, asked.plan)
         return said
 
-    def log(self, found: SearchResult, answer: "Answer | None" = None) -> tuple[str, ...]:
+    def log(self, found: SearchResult, answer: Outcome | None = None) -> tuple[str, ...]:
         """Keep a search, or the answer made of it, in the query log, if there is one.
 
         Return what the result or the answer is to show as degraded: what it had, and why it could not be kept.
         """
         degraded = found.degraded if answer is None else answer.degraded
-        if self._query_log is not None:
+        if self._recorder is not None:
             try:
-                self._query_log.append(late("twofold.evaluation.query_log:logged")(found, answer))
+                self._recorder.record(found, answer)
             except (StoreError, StorageFullError) as error:
                 return (*degraded, f"query log: {error.message}")
         return degraded
@@ -151,42 +187,24 @@ class SearchEngine:
 
     def metrics(self) -> Metrics:
         """Return how searching went since this was opened, and which models are in memory."""
-        embedder = self._parts.embedder
-        loaded = (embedder.identity.name,) if is_loaded(embedder) else ()
-        return self._meter.snapshot((*loaded, *self._openers.loaded()), self._parts.aids.memory.use())
+        return self._meter.snapshot(self._loaded(), self._parts.aids.memory.use())
 
     def parts_for(self, options: SearchOptions) -> tuple[SearchComponents, SearchPlan]:
         """Return the parts and the plan that a search uses."""
-        parts, plan, _ = self._asked(options)
-        return parts, plan
+        asked = self._asked(options)
+        return asked.components, asked.plan
 
-    def _asked(self, options: SearchOptions) -> tuple[SearchComponents, SearchPlan, Settings]:
+    def _asked(self, options: SearchOptions) -> PreparedQuery:
         self._check_analyzer()
-        overrides = options.overrides
-        settings, base = merge(self._settings, overrides) if overrides else self._settings, self._parts
-        if overrides and self._own_models_only:
-            settings, notes = with_own_models(settings, self._settings)
-            base = noting(base, notes)
-        plan = plan_of(settings) if overrides else self._plan
-        k, mode = plan.k if options.k is None else options.k, options.mode or plan.mode
-        if mode == "hybrid" and settings.embedder == NO_EMBEDDER:
-            mode = "bm25"  # what was indexed by words alone is searched by words alone
-        most = settings.search.max_results
-        first = _checked_offset(options.offset)
-        plan = replace(plan, k=min(k, most) + first, wanted=k + first, mode=mode, filter=filter_of(options.filter))
-        own = None if options.rerank is None or isinstance(options.rerank, str) else options.rerank
-        return replace(base, aids=search_models_for(base.aids, settings, self._openers, own)), plan, settings
+        return self._prepare(options, own_models_only=self._own_models_only)
 
-    def _memory_by(self, settings: Settings) -> "Memory | None":
-        """Return the memory that these settings ask for, which a profile of one question may."""
-        chosen = settings.cache
-        if not chosen.size:
-            return None
+    def _memory_by(self, plan: CachePlan) -> "Memory":
+        """Return the memory of a plan, which a profile of one question may have of its own."""
         with self._turn:
             if self._memories is None:
                 self._memories = late("twofold.search.cache:Memories")()
             memories: Memories[SearchResult] = self._memories
-        return memories.of(chosen.size, chosen.ttl_seconds, chosen.semantic_threshold, chosen.scope)
+        return memories.of(plan)
 
     def _check_analyzer(self) -> None:
         """Refuse to look for words that another analyzer made than the passages' own: few of them would be found."""
@@ -204,9 +222,9 @@ class SearchEngine:
 
     def _record_error(self, query: str, error: TwofoldError) -> None:
         self._meter.record_error(type(error).__name__)
-        if self._query_log is not None and not isinstance(error, InvalidInputError):
+        if self._recorder is not None and not isinstance(error, InvalidInputError):
             with suppress(StoreError, StorageFullError):  # the question's own error is what is told
-                self._query_log.append(late("twofold.evaluation.query_log:logged_error")(query, error))
+                self._recorder.record_error(query, error)
 
     def _record(self, found: SearchResult) -> None:
         self._parts.aids.memory.look()
@@ -231,15 +249,7 @@ def beyond(found: SearchResult, offset: int) -> SearchResult:
     return replace(found, hits=found.hits[offset:]) if offset else found
 
 
-def _checked_offset(offset: int) -> int:
-    if type(offset) is not int or offset < 0:
-        raise InvalidInputError(f"The offset cannot be {offset!r}.", "Give how many passages to pass over: 0 or more.")
-    return offset
-
-
-def _remembered(
-    parts: SearchComponents, memory: "Memory", query: str, plan: SearchPlan, options: SearchOptions
-) -> SearchResult:
+def _remembered(asked: PreparedQuery, memory: "Memory", query: str, options: SearchOptions) -> SearchResult:
     search_cached = late("twofold.search.cached_search:search_cached")
-    found: SearchResult = search_cached(parts, memory, query, plan, options.history, options.session)
+    found: SearchResult = search_cached(asked.components, memory, query, asked.plan, options.history, options.session)
     return found

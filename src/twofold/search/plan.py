@@ -1,6 +1,7 @@
 """How a search is done: one frozen value, each stage's part of it beside the stage."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, Filter
@@ -19,9 +20,37 @@ from twofold.search.timeouts import Timeouts
 MAX_WORDINGS = 10
 MAX_KEYWORDS = 20
 MAX_SECONDS = 600.0
+MAX_CACHE_SIZE = 1_000
+CACHE_SCOPES = ("shared", "session")
 FOLLOW_UPS = ("none", "carry", "prepend", "standalone")
 MERGES = ("best_score", "rrf")
 """How the rankings for several wordings become one: each passage's best score in each arm, or by rank after fusion."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachePlan:
+    """How answers are remembered: at most `size` (1 to 1,000), each for less than `ttl_seconds`.
+
+    A near question is answered where the cosine exceeds `semantic_threshold` (0 to 1); with 1 none is. It must also
+    have the same terms, as `twofold.search.cache` says. With scope `session` only who asked is answered, and who asks
+    without a session neither is nor leaves anything.
+    """
+
+    size: int = 100
+    ttl_seconds: float = 300.0
+    semantic_threshold: float = 0.98
+    scope: Literal["shared", "session"] = "shared"
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        if not 1 <= self.size <= MAX_CACHE_SIZE:
+            raise InvalidInputError(f"{self.size} answers cannot be remembered.", f"Choose 1 to {MAX_CACHE_SIZE:,}.")
+        if not self.ttl_seconds > 0.0:
+            raise InvalidInputError(f"Answers cannot be remembered for {self.ttl_seconds} s.", "Choose more than 0.")
+        if not 0.0 <= self.semantic_threshold <= 1.0:
+            raise InvalidInputError(f"The similarity cannot be {self.semantic_threshold}.", "Choose 0 to 1.")
+        if self.scope not in CACHE_SCOPES:
+            raise InvalidInputError(f"There is no scope {self.scope!r}.", f"Use one of {', '.join(CACHE_SCOPES)}.")
 
 
 @dataclass(frozen=True, slots=True)

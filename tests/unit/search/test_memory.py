@@ -15,8 +15,8 @@ from support.queries import key_of, parsed
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import And, Condition, Operator
 from twofold.ranking.fusion import FusionPlan
-from twofold.search.cache import CachePlan, ResultCache, cache_key, canonical, may_share, telling
-from twofold.search.plan import SearchPlan
+from twofold.search.cache import ResultCache, cache_key, canonical, may_share, telling
+from twofold.search.plan import CachePlan, SearchPlan
 
 SAME = vector("whatever")  # one vector for all: only the keys tell questions apart
 

@@ -11,7 +11,8 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Vector, Vectors
 from twofold.models.embedders.caching import MAX_QUESTIONS, CachingEmbedder
 from twofold.models.embedders.hashing import HashingEmbedder
-from twofold.search.cache import CachePlan, ResultCache
+from twofold.search.cache import ResultCache
+from twofold.search.plan import CachePlan
 
 ASKED, NEAR = "how do I undo the last commit", "How to undo the last commit?"
 

@@ -1,0 +1,42 @@
+"""What answers by settings: how a question is answered, from the settings that hold for it."""
+
+from twofold.answer.context import Budget, template_named
+from twofold.answer.engine import AnswerEngine, PreparedAnswer, Searching
+from twofold.answer.plan import AnswerPlan
+from twofold.config.load import Settings, merge
+from twofold.query.history import Memory
+from twofold.query_planning import cache_plan_of
+from twofold.search.engine import SearchOptions
+from twofold.stores.sessions import Sessions
+
+
+def answer_engine(searcher: Searching, settings: Settings, sessions: Sessions) -> AnswerEngine:
+    """Make what answers from the passages that `searcher` finds, by settings that a question may have otherwise."""
+
+    def prepare(options: SearchOptions) -> PreparedAnswer:
+        used = merge(settings, options.overrides)
+        carries = used.query.follow_up == "carry" and used.history.turns > 0
+        return PreparedAnswer(answer_plan_of(used), cache_plan_of(used), carries)
+
+    return AnswerEngine(searcher, prepare, sessions)
+
+
+def answer_plan_of(settings: Settings) -> AnswerPlan:
+    """Return the answer that the settings ask for. Raises InvalidInputError for a template that is none."""
+    chosen, history = settings.answer, settings.history
+    return AnswerPlan(
+        min_answerability=chosen.min_answerability,
+        sentences=chosen.sentences,
+        template=template_named(chosen.template),
+        budget=Budget(chosen.context_tokens, chosen.context_characters),
+        context_fit=chosen.context_fit,
+        reply_tokens=chosen.reply_tokens,
+        unsupported=chosen.unsupported,
+        prompt=chosen.prompt,
+        seconds=settings.timeouts.generate_seconds,
+        on_failure=chosen.on_failure,
+        memory=Memory(history.turns, history.characters or None),
+        prune=chosen.prune,
+        form=chosen.format,
+        planned=chosen.plan,
+    )

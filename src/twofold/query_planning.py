@@ -1,0 +1,103 @@
+"""Settings in, the plan of a search out: each default stands in the settings, and nowhere else."""
+
+from dataclasses import fields
+from typing import Any
+
+from twofold.config.load import Settings
+from twofold.config.schema import BoostSettings
+from twofold.domain.filters import MATCH_ALL
+from twofold.domain.retry import RetryPlan
+from twofold.query.filter_syntax import parse_filter
+from twofold.query.history import Memory
+from twofold.ranking.boost import Rule, compile_patterns
+from twofold.ranking.diversify import Limits
+from twofold.ranking.fusion import FusionPlan
+from twofold.ranking.metadata_boost import MetadataWeights
+from twofold.ranking.prf import PrfParameters
+from twofold.search.plan import MAX_SECONDS, CachePlan, QueryExpansionPlan, SearchPlan
+from twofold.search.rerank import RerankPlan
+from twofold.search.stages import BoostPlan
+from twofold.search.timeouts import StageLimits, Timeouts
+
+
+def plan_of(settings: Settings) -> SearchPlan:
+    """Return the search that the settings ask for.
+
+    Raises InvalidInputError for gates or rules that are no filters, and for patterns that are none.
+    """
+    chosen, waiting, weighed, varied = settings.search, settings.timeouts, settings.metadata_boost, settings.diversity
+    feedback = settings.prf
+    return SearchPlan(
+        k=chosen.k,
+        mode=chosen.mode,
+        candidates=chosen.candidates,
+        k1=chosen.k1,
+        b=chosen.b,
+        lexical=chosen.lexical,
+        default_filter=parse_filter(chosen.default_filter) if chosen.default_filter else MATCH_ALL,
+        filter_stage=chosen.filter_stage,
+        context_window=chosen.context_window,
+        on_failure=chosen.on_failure,
+        profile=settings.profile,
+        fusion=FusionPlan(**_values(settings.fusion)),
+        prf=PrfParameters(feedback.top_k, feedback.terms, feedback.weight, feedback.temperature),
+        query_expansion=_rewrite_of(settings),
+        dense_terms=settings.prf.dense_terms,
+        intent_filter=settings.query.intent_filter,
+        boost=_boost_of(settings.boost),
+        rerank=RerankPlan(
+            candidates=settings.rerank.candidates,
+            top_n=settings.rerank.top_n,
+            weight=settings.rerank.weight,
+            threshold=settings.rerank.threshold,
+            budget_ms=chosen.rerank_budget_ms,
+            batch=settings.batch.rerank,
+        ),
+        metadata_boost=MetadataWeights(
+            weighed.alpha, weighed.beta, weighed.gamma, weighed.cap, weighed.retrieval_score
+        ),
+        diversity=Limits(varied.per_page, varied.per_source, varied.max_overlap),
+        timeouts=Timeouts(
+            StageLimits(
+                waiting.embed_seconds, waiting.retrieve_seconds, waiting.rerank_seconds, waiting.generate_seconds
+            ),
+            retry_of(settings),
+        ),
+    )
+
+
+def cache_plan_of(settings: Settings) -> CachePlan | None:
+    """Return how answers are remembered; None where none are."""
+    chosen = settings.cache
+    if not chosen.size:
+        return None
+    return CachePlan(chosen.size, chosen.ttl_seconds, chosen.semantic_threshold, chosen.scope)
+
+
+def retry_of(settings: Settings) -> RetryPlan:
+    """Return how often a model that is out of reach is asked again. Raises InvalidInputError for pauses too long."""
+    return RetryPlan(settings.retries.count, settings.retries.backoff_seconds)
+
+
+def _rewrite_of(settings: Settings) -> QueryExpansionPlan:
+    chosen, history = settings.query_expansion, settings.history
+    return QueryExpansionPlan(
+        multi_query=chosen.multi_query,
+        hyde=chosen.hyde,
+        decompose=chosen.decompose,
+        keywords=chosen.keywords,
+        follow_up=settings.query.follow_up,
+        memory=Memory(history.turns, history.characters or None),
+        merge=chosen.merge,
+        seconds=settings.timeouts.generate_seconds or MAX_SECONDS,
+    )
+
+
+def _boost_of(chosen: BoostSettings) -> BoostPlan:
+    rules = tuple(Rule(text, parse_filter(text), addition) for text, addition in chosen.rules.items())
+    return BoostPlan(compile_patterns(chosen.patterns), chosen.multiplier, rules, chosen.stage)
+
+
+def _values(group: object) -> dict[str, Any]:
+    """Return a group's values by name, for a plan with the same names."""
+    return {one.name: getattr(group, one.name) for one in fields(group)}  # type: ignore[arg-type]  # a dataclass
