@@ -2,8 +2,6 @@
 
 import gc
 
-from twofold.late import late
-
 
 def main() -> None:
     """Run the command line.
@@ -12,7 +10,9 @@ def main() -> None:
     the command does.
     """
     gc.disable()
-    late("twofold.cli.app:main")()
+    from twofold.cli.app import main as run
+
+    run()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from twofold.config.settings import Settings
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.generators import Generator
-from twofold.late import late
 from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
 from twofold.search.engine import NO_SETTINGS, SearchOptions
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from twofold.answer.engine import AnswerEngine, Searching
     from twofold.answer.events import Event
     from twofold.answer.pipeline import AnswerStream
-    from twofold.answer.plan import Cancellation
     from twofold.answer.types import Answer
 
 
@@ -74,8 +72,10 @@ class Answering:
         """
         import asyncio  # 20 ms that a program without an event loop does not need
 
+        from twofold.answer.plan import Cancellation
+
         options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session)
-        cut: Cancellation = late("twofold.answer.plan:Cancellation")()
+        cut = Cancellation()
         try:
             return await asyncio.to_thread(self._asker.ask, question, options, llm, None, cut)
         except asyncio.CancelledError:
@@ -113,7 +113,6 @@ class Answering:
     @cached_property
     def _asker(self) -> "AnswerEngine":
         """What answers, loaded when something is first asked: a search that asks nothing starts 20 ms sooner."""
-        made: AnswerEngine = late("twofold.answer_factory:answer_engine")(
-            self._passages, self._settings, self._sessions
-        )
-        return made
+        from twofold.answer_factory import answer_engine
+
+        return answer_engine(self._passages, self._settings, self._sessions)

@@ -20,7 +20,6 @@ from twofold.config.trust import Ignored, ignored, is_known_embedder
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, IndexFingerprint, Reranker, Retriever, Store
-from twofold.late import late
 from twofold.models.catalog.identities import identity_of, remembered_identity
 from twofold.models.catalog.progress import Progress, ignore
 from twofold.models.embedders.caching import CachingEmbedder
@@ -96,9 +95,6 @@ MEMORY = ":memory:"
 NONE = "none"
 MADE_BY = "the index"
 MADE_WITH = ("analyzer", "enricher", "chunk.strategy", "chunk.size", "chunk.overlap")
-EMBEDDERS = "twofold.models.embedders.factory:open_embedder"
-RERANKERS = "twofold.models.rerankers.factory:open_reranker"
-GENERATORS = "twofold.models.generators.factory:open_generator"
 INDEX_FOLDER = "indexes"
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 MAX_NAME_LENGTH = 64
@@ -259,9 +255,8 @@ def _embedder(store: Store, settings: Settings, own: OpenPlugins, progress: Call
     if identity is None and (held := _recipe_of(store)) is not None:
         identity = remembered_identity(spec, held.embedder)
     how: dict[str, Any] = {"cache": settings.models, "offline": settings.offline, "device": settings.device}
-    opener = partial(
-        _opened, EMBEDDERS, spec, **how, progress=progress, dimensions=0 if identity is None else identity.dimensions
-    )
+    dimensions = 0 if identity is None else identity.dimensions
+    opener = partial(_open_embedder, spec, **how, progress=progress, dimensions=dimensions)
     if spec == NO_EMBEDDER:
         return NoEmbedder()
     recovering = RecoveringEmbedder(LazyEmbedder(identity, opener), opener)
@@ -276,9 +271,28 @@ def _recipe_of(store: Store) -> IndexFingerprint | None:
         return None
 
 
-def _opened(opener: str, spec: str, **how: object) -> Any:  # noqa: ANN401  # a model of the opener's kind, or None
-    """Open a model with what stands at an address; `none` needs nothing loaded."""
-    return None if spec == NONE else late(opener)(spec, **how)
+def _open_embedder(spec: str, **how: Any) -> Embedder:  # noqa: ANN401  # what `open_embedder` takes
+    from twofold.models.embedders.factory import open_embedder
+
+    return open_embedder(spec, **how)
+
+
+def _open_reranker(spec: str, **how: Any) -> Reranker | None:  # noqa: ANN401  # what `open_reranker` takes
+    """Open a reranker; `none` needs nothing loaded."""
+    if spec == NONE:
+        return None
+    from twofold.models.rerankers.factory import open_reranker
+
+    return open_reranker(spec, **how)
+
+
+def _open_generator(spec: str, **how: Any) -> Generator | None:  # noqa: ANN401  # what `open_generator` takes
+    """Open a generator; `none` needs nothing loaded."""
+    if spec == NONE:
+        return None
+    from twofold.models.generators.factory import open_generator
+
+    return open_generator(spec, **how)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -309,16 +323,16 @@ class ModelOpeners:
 def model_openers(
     settings: Settings, progress: Callable[[Progress], None] = ignore, extensions: OpenPlugins | None = None
 ) -> ModelOpeners:
-    """Make what opens rerankers and generators by name; see `RERANKERS` and `GENERATORS`."""
+    """Make what opens rerankers and generators by name; see `open_reranker` and `open_generator`."""
     cache, offline = settings.models, settings.offline
     own = extensions or OpenPlugins()
 
     def reranker(tokens: int) -> Callable[[str], Reranker | None]:
         how: dict[str, Any] = {"cache": cache, "offline": offline, "progress": progress, "device": settings.device}
-        built_in = partial(_opened, RERANKERS, max_tokens=tokens, embedder=settings.embedder, **how)
+        built_in = partial(_open_reranker, max_tokens=tokens, embedder=settings.embedder, **how)
         return partial(custom_or_built_in, own.given.rerankers, built_in, own.reranker)
 
-    generator = partial(_opened, GENERATORS, cache=cache, offline=offline, progress=progress)
+    generator = partial(_open_generator, cache=cache, offline=offline, progress=progress)
     return ModelOpeners(
         reranker,
         OpenModels(partial(custom_or_built_in, own.given.generators, generator, own.generator)),
@@ -346,8 +360,10 @@ def _graph(file: str) -> tuple[tuple[str, Retriever], ...]:
     """Return what looks up a graph, under the name `graph`; nothing where no file is named."""
     if not file:
         return ()
-    translator = late("twofold.query.graph_questions:RuleTranslator")()
-    return (("graph", late("twofold.stores.graph:GraphRetriever")(Path(file).expanduser(), translator)),)
+    from twofold.query.graph_questions import RuleTranslator
+    from twofold.stores.graph import GraphRetriever
+
+    return (("graph", GraphRetriever(Path(file).expanduser(), RuleTranslator())),)
 
 
 def _state_of(file: str) -> tuple[str, ...]:

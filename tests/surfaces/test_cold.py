@@ -5,14 +5,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import twofold
 from twofold.index import Index
-from twofold.late import late
 
 UNUSED = (
     "answer",
@@ -95,23 +94,19 @@ def test_the_version_is_told_without_any_command() -> None:
     )
 
 
-def late_addresses() -> Iterator[str]:
+def late_names() -> Iterator[tuple[str, str]]:
+    """Yield each name of ours that a function imports when it is called, with its module."""
     for path in Path(twofold.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and is_address(node.value):
-                yield node.value
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                for node in ast.walk(function):
+                    if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("twofold"):
+                        yield from ((node.module or "", one.name) for one in node.names)
 
 
-def is_address(text: str) -> bool:
-    module, sign, name = text.partition(":")
-    return (
-        bool(sign) and module.startswith("twofold.") and module.replace(".", "").isidentifier() and name.isidentifier()
-    )
+def test_every_part_that_is_loaded_late_is_where_its_import_says() -> None:
+    names = sorted(set(late_names()))
+    parts = [getattr(import_module(module), name) for module, name in names]
 
-
-def test_every_part_that_is_loaded_late_is_where_its_address_says() -> None:
-    addresses = sorted(set(late_addresses()))
-    parts: list[Any] = [late(one) for one in addresses]
-
-    assert "twofold.models.embedders.factory:open_embedder" in addresses
+    assert ("twofold.models.embedders.factory", "open_embedder") in names
     assert all(callable(part) for part in parts)

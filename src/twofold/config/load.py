@@ -31,7 +31,6 @@ from twofold.config.settings import (
 from twofold.config.trust import Ignored, folder_may_say, ignored, index_may_say
 from twofold.config.values import RawValue, as_text, check_together, checked, value_from_text
 from twofold.domain.errors import InvalidInputError
-from twofold.late import late
 
 if TYPE_CHECKING:
     from twofold.config.files import SettingsFile
@@ -261,8 +260,9 @@ def _files(config: str | Path | None, home: RawValue | None) -> "tuple[SettingsF
 
 def _read(path: Path) -> "SettingsFile":
     """Read a file with YAML's reader, 30 ms that only those pay who have one."""
-    found: SettingsFile = late("twofold.config.files:settings_file")(path)
-    return found
+    from twofold.config.files import settings_file
+
+    return settings_file(path)
 
 
 def _from_environment(variables: Mapping[str, str]) -> Iterator[tuple[str, RawValue]]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Protocol
 from twofold.domain.errors import InvalidInputError, MismatchError, StorageFullError, StoreError, TwofoldError
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.ports import Reranker
-from twofold.late import late
 from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
 from twofold.search.components import SearchComponents
@@ -163,10 +162,11 @@ class SearchEngine:
 
     def why_not(self, query: str, document: str, options: SearchOptions = DEFAULT_OPTIONS) -> "WhyNot":
         """Return which stage lost a document; see `Index.why_not`."""
+        from twofold.search.why_not import why_not
+
         check_question(query)
         asked = self._asked(options)
-        said: WhyNot = late("twofold.search.why_not:why_not")(asked.components, query, document, asked.plan)
-        return said
+        return why_not(asked.components, query, document, asked.plan)
 
     def log(self, found: SearchResult, answer: Outcome | None = None) -> tuple[str, ...]:
         """Keep a search, or the answer made of it, in the query log, if there is one.
@@ -200,10 +200,12 @@ class SearchEngine:
 
     def _memory_by(self, plan: CachePlan) -> "Memory":
         """Return the memory of a plan, which a profile of one question may have of its own."""
+        from twofold.search.cache import Memories
+
         with self._turn:
             if self._memories is None:
-                self._memories = late("twofold.search.cache:Memories")()
-            memories: Memories[SearchResult] = self._memories
+                self._memories = Memories()
+            memories = self._memories
         return memories.of(plan)
 
     def _check_analyzer(self) -> None:
@@ -250,6 +252,6 @@ def beyond(found: SearchResult, offset: int) -> SearchResult:
 
 
 def _remembered(asked: PreparedQuery, memory: "Memory", query: str, options: SearchOptions) -> SearchResult:
-    search_cached = late("twofold.search.cached_search:search_cached")
-    found: SearchResult = search_cached(asked.components, memory, query, asked.plan, options.history, options.session)
-    return found
+    from twofold.search.cached_search import search_cached
+
+    return search_cached(asked.components, memory, query, asked.plan, options.history, options.session)

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
 from twofold.domain.ports import Embedder, EmbedderIdentity
 from twofold.domain.types import MAX_QUESTION_LENGTH, TermQuery, Vector
-from twofold.late import late
 from twofold.query.history import Turn
 from twofold.query.intent import Intent, intent_of
 from twofold.query.parse import Analysis, ParsedQuery, as_prose, parse
@@ -18,9 +17,6 @@ from twofold.search.state import Stopwatch
 from twofold.search.timeouts import waited
 from twofold.text.analyzer import is_about_a_code
 from twofold.text.unicode_normalization import fold
-
-if TYPE_CHECKING:
-    from twofold.search.expand import ExpandedQuery
 
 
 def embed_together(embedder: Embedder, questions: Sequence[str]) -> tuple[Vector | None, ...]:
@@ -104,10 +100,9 @@ def understand(
     if not (plan.query_expansion.needs_generator or history or parts.aids.transformers):
         return ParsedRequest(asked, (asked,), intent=intent, kinds=kinds)
     with watch.step("expand"):
-        expand_query = late("twofold.search.expand:expand_query")
-        made: ExpandedQuery = expand_query(
-            asked.words, history, plan.query_expansion, parts.aids.rewriter, parts.aids.transformers
-        )
+        from twofold.search.expand import expand_query
+
+        made = expand_query(asked.words, history, plan.query_expansion, parts.aids.rewriter, parts.aids.transformers)
         others = tuple(parsed(parts, text) for one in made.queries[1:] if (text := _prose(one.text)))
     decisions = tuple(f"{one.kind}: {one.text}" for one in made.queries[1:])
     completed = plan.query_expansion.follow_up in COMPLETED and any(one.kind == "follow_up" for one in made.queries)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import EmbedderIdentity
-from twofold.late import late
 from twofold.models.catalog.entries import CATALOG, entry_named
 from twofold.models.catalog.types import ModelEntry, Task
 from twofold.models.embedders.hashing import HashingEmbedder
@@ -20,8 +19,9 @@ def identity_of(spec: str) -> EmbedderIdentity | None:
     """Return the identity that `open_embedder` will have for `spec`, without loading; None where only loading tells."""
     scheme, _, rest = spec.partition(":")
     if spec.startswith(WEB):
-        found: EmbedderIdentity | None = late("twofold.models.embedders.factory:identity_of_server")(spec)
-        return found
+        from twofold.models.embedders.factory import identity_of_server
+
+        return identity_of_server(spec)
     if spec == NO_EMBEDDER:
         return NoEmbedder().identity
     if scheme == HASHING:
@@ -29,10 +29,9 @@ def identity_of(spec: str) -> EmbedderIdentity | None:
     if scheme == SENTENCE_TRANSFORMERS:
         return None
     if scheme == ONNXRUNTIME:
-        own: EmbedderIdentity = late("twofold.models.embedders.onnxruntime:identity_on_onnxruntime")(
-            embedder_entry(rest)
-        )
-        return own
+        from twofold.models.embedders.onnxruntime import identity_on_onnxruntime
+
+        return identity_on_onnxruntime(embedder_entry(rest))
     return embedder_entry(spec).identity
 
 
@@ -43,7 +42,9 @@ def remembered_identity(spec: str, held: EmbedderIdentity) -> EmbedderIdentity |
     the name that was written; loading it finds out whether it is the same revision.
     """
     if spec.startswith(WEB):
-        told: EmbedderIdentity = late("twofold.models.embedders.factory:endpoint_of")(spec).identity
+        from twofold.models.embedders.factory import endpoint_of
+
+        told = endpoint_of(spec).identity
         return held if replace(told, dimensions=held.dimensions) == held else None
     return held if spec.partition(":")[2] == held.name else None
 
