@@ -7,6 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 TWOFOLD := $(BIN)/twofold
 WORKERS ?= 2
 QUERY ?= how does it find documents by meaning and by words
+QUESTION ?= What happens to a file that cannot be read?
 
 BUILT_FROM := pyproject.toml constraints.txt $(wildcard setup.py src/twofold/*.c)
 
@@ -33,9 +34,10 @@ setup: $(VENV)/.developed  ## Make the environment, with all that development ne
 model: $(VENV)/.installed  ## Fetch the default embedding model, unless it is there
 	$(TWOFOLD) models pull
 
-demo: model  ## Index twofold's own documents and print a search with its explanation
+demo: model  ## Index twofold's own documents, print a search with its explanation, and answer a question with citations
 	$(TWOFOLD) sync docs README.md --index ./demo-index
 	$(TWOFOLD) search "$(QUERY)" --index ./demo-index -k 3 --explain
+	$(TWOFOLD) ask "$(QUESTION)" --index ./demo-index
 
 check: setup  ## Format, lint, types, direction of imports
 	$(BIN)/ruff format --check .
