@@ -61,7 +61,8 @@ PROFILES_HEAD = """\
 # The profiles
 
 Written by `make docs` from `twofold/config/profiles.py`. Choose one with `profile: NAME` in `twofold.yaml`,
-`TWOFOLD_PROFILE`, or `twofold --set profile=NAME search ...`. A profile is only a layer above the defaults: a file, an index, the
+`TWOFOLD_PROFILE`, or `twofold --set profile=NAME search ...`.
+A profile is only a layer above the defaults: a file, an index, the
 environment and options change single values of it. `twofold config show --profile NAME --resolved` says what it comes
 to, `twofold config profiles` lists them. What a profile does not set has its default, see [settings.md](settings.md).
 The items are numbers of the project's checklist of retrieval systems.
@@ -87,7 +88,8 @@ SEEDS_HEAD = """\
 # Configurations of other systems
 
 Written by `make docs` from `twofold/config/other_systems.py`. `twofold.yaml`, or the file that `--config` names, may
-hold the configuration of one of these systems, alone or beside our own settings. It chooses that system's [profile](profiles.md)
+hold the configuration of one of these systems, alone or with our own settings.
+It chooses that system's [profile](profiles.md)
 unless the file has a `profile:`, and then sets what it says. `twofold config show` tells what came of each line, and
 what has no counterpart here. A name that is in no table is refused, and so are two lines that disagree.
 

@@ -7,7 +7,7 @@ the current folder. What the latter and an index may set is less than what the u
 in a group is written `search: {k: 5}` in the file, `TWOFOLD_SEARCH__K=5` in the environment and `search.k` in messages.
 A profile may be named in any layer as `profile`; the strongest naming counts. A file may also hold the configuration of
 one of the systems in `docs/seed-settings.md`. This module knows no store and no model: it says what is asked for,
-`compose` makes it.
+`factory` makes it.
 """
 
 import os

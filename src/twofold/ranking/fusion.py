@@ -12,7 +12,7 @@ that adds the same numbers in the same order arrives at the same score. The meth
     convex         value = the completed score between this question's constants, weights 1 - w and w
     adaptive       as convex, with a w of this question's own (`twofold.ranking.fusion`)
 
-BM25 comes first and vectors second; w is `dense_weight`, k `rank_constant`, λ `lexical_weight`. A passage that a
+BM25 comes first and vectors second; w is `dense_weight`, k `rrf_k`, λ `lexical_weight`. A passage that a
 retriever did not list has the value 0 there, as the formulas say, also where listed values are below 0 (a negative
 cosine, a z-score). `convex` and `adaptive` use completed scores, both retrievers' for every candidate, so nothing is
 missing. Ties fall to the smaller key. `docs/decisions/0095-one-fusion.md` says which document settled what.
