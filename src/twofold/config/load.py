@@ -3,7 +3,7 @@
     defaults < profile < twofold.yaml < what an index keeps < TWOFOLD_* variables < overrides (command-line options)
 
 The file is the one that is named (`--config`), or else `twofold.yaml` in `TWOFOLD_HOME` and, over it, `twofold.yaml` in
-the current folder. What the latter and an index may set is less than what the user may: see `setting_trust`. A setting
+the current folder. What the latter and an index may set is less than what the user may: see `config.trust`. A setting
 in a group is written `search: {k: 5}` in the file, `TWOFOLD_SEARCH__K=5` in the environment and `search.k` in messages.
 A profile may be named in any layer as `profile`; the strongest naming counts. A file may also hold the configuration of
 one of the systems in `docs/seed-settings.md`. This module knows no store and no model: it says what is asked for,
