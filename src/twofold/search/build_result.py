@@ -152,7 +152,7 @@ def build_result(parts: SearchComponents, view: Snapshot, run: PipelineRun, watc
         filtered=standing.filtered,
         stages=_timed((*standing.stages, StageTrace("fetch", len(standing.ranking), len(hits))), watch.steps),
         counts=Counts(len(run.arms.fused.ranking), summed, len(hits)),
-        queries=tuple(query_index.words for query_index in heard.understood.queries),
+        queries=tuple(variant.words for variant in heard.understood.queries),
         confidence=confidence(best),
         p_answerable=chance,
         profile=plan.profile,

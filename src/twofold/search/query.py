@@ -145,9 +145,9 @@ def degrade(degradation: Degradation, stage: Stage, error: TwofoldError, plan: S
     return without(degradation, stage, error, plan.on_failure)
 
 
-def _prose(query_index: str) -> str:
+def _prose(text: str) -> str:
     """Return a wording that nobody typed as plain words, its end where it is longer than any question may be."""
-    return as_prose(query_index).strip()[-MAX_QUERY_LENGTH:]
+    return as_prose(text).strip()[-MAX_QUERY_LENGTH:]
 
 
 def parsed(parts: SearchComponents, question: str) -> ParsedQuery:
@@ -158,7 +158,7 @@ def parsed(parts: SearchComponents, question: str) -> ParsedQuery:
 
 def _embedded(parts: SearchComponents, understood: Sequence[ParsedRequest], plan: SearchPlan) -> Mapping[str, Vector]:
     """Embed all wordings as questions and all made-up answers as passages; what has no words has no vector."""
-    questions = [query_index.words for one in understood for query_index in one.queries]
+    questions = [variant.words for one in understood for variant in one.queries]
     passages = [one.hypothetical for one in understood if one.hypothetical]
     if not any(question.strip() for question in questions):
         return {}

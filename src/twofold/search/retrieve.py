@@ -332,7 +332,7 @@ def _stages(
     learnt: StageTrace | None,
 ) -> tuple[StageTrace, ...]:
     understood = heard.understood
-    queries = tuple(query_index.words for query_index in understood.queries)
+    queries = tuple(variant.words for variant in understood.queries)
     terms = tuple(understood.parsed.terms.weights)
     given = len(found.lexical) + len(found.dense) + sum(len(one.ranking) for one in others)
     return (

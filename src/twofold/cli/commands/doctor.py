@@ -262,7 +262,7 @@ ADVICE = (
         (
             "`--explain` says which stage takes the time; the first search of a process loads the model.",
             "If it is `rerank`: `--rerank none`, `--set rerank.candidates=10`, or `--budget-ms 300`.",
-            "If it is `expand_query`: a generator is asked; `--set query_expansion.multi_query=0`.",
+            "If it is `expand`: a generator is asked; `--set query_expansion.multi_query=0`.",
             "If it is `embed`: `-m bm25` needs no model; `--batch` embeds many questions together.",
             "`twofold index compact` joins the segments of an index that was added to often.",
         ),

@@ -81,8 +81,8 @@ def _said(chance: float) -> str:
 
 def _statistics(screen: Screen, result: SearchResult, settings: Settings) -> Iterator[str]:
     """Write what else was asked, the time, and the figures for how sure the search is with what they rest on."""
-    for query_index in result.queries[1:]:
-        yield f"Also asked: {one_line(query_index)}"
+    for query in result.queries[1:]:
+        yield f"Also asked: {one_line(query)}"
     how = result.mode if result.profile in ("", _DEFAULT_PROFILE) else f"{result.mode}, {result.profile}"
     yield f"{how} in {result.timings_ms['total']:.1f} ms"
     if result.cached:
