@@ -17,7 +17,7 @@ from twofold.search.result import SearchResult
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerMemory:
-    """Answers that may be given again to whoever asks in this session; `""` where there is none.
+    """Answers that may be given again in this session; `""` where there is none.
 
     `notes` is what every search by these settings says that it does without.
     """

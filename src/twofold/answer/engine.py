@@ -150,7 +150,7 @@ class AnswerEngine:
         yield DoneEvent(replace(answer, session=session))
 
     def _memory_by(self, plan: CachePlan | None, session: str, notes: tuple[str, ...]) -> AnswerMemory | None:
-        """Return the memory of a plan for whoever asks in this session; None where nothing is remembered."""
+        """Return the memory of a plan in this session; None where nothing is remembered."""
         return None if plan is None else AnswerMemory(self._memories.of(plan), session, notes)
 
     def _logged(self, events: Generator[Event], looked: list[SearchResult]) -> Generator[Event]:
