@@ -12,7 +12,7 @@ QUESTION ?= What happens to a file that cannot be read?
 BUILT_FROM := pyproject.toml constraints.txt $(wildcard setup.py src/twofold/*.c)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model demo check test fix bench docs items soak golden clean
+.PHONY: help setup model demo check test coverage fix bench docs items soak golden clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -46,6 +46,9 @@ check: setup  ## Format, lint, types, direction of imports
 	$(BIN)/lint-imports
 
 test: setup model check  ## Everything that must pass before a change goes in
+	$(BIN)/pytest -n $(WORKERS)
+
+coverage: setup model  ## The same tests, and which branches they leave out; twice as long
 	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term:skip-covered
 
 fix: setup  ## Format, and mend what the linter can
