@@ -64,7 +64,7 @@ def _scan(coded: Codes, codes: Codes, allowed: Mask | None, k: int) -> Candidate
     count = len(codes)
     if allowed is not None and np.count_nonzero(allowed) * SPARSE < count:
         rows = np.flatnonzero(allowed).astype(np.uint32)
-        found = _score_codes(coded, codes, rows)
+        found = score_codes(coded, codes, rows)
         best = top_scores(found, None, k)
         return Candidates(rows[best], found[best])
     scores = np.empty(count, dtype=np.float32)
@@ -76,12 +76,8 @@ def _scan(coded: Codes, codes: Codes, allowed: Mask | None, k: int) -> Candidate
     return Candidates(best, scores[best])
 
 
-def score_codes(query: Vector, codes: Codes, slots: Slots) -> Approximate:
-    """Return the approximate cosines of some rows: float32 (m,), the same bits that `scan` gives them."""
-    return _score_codes(_coded(query), codes, slots)
-
-
-def _score_codes(coded: Codes, codes: Codes, slots: Slots) -> Approximate:
+def score_codes(coded: Codes, codes: Codes, slots: Slots) -> Approximate:
+    """Return the approximate cosines of some rows with a coded query: float32 (m,), the bits that `scan` gives them."""
     scores: Approximate = dots_at(coded.values[0], codes.values, slots).astype(np.float32)
     scores *= codes.scales[slots] * coded.scales[0]
     return scores
@@ -161,7 +157,7 @@ def _best(estimates: Approximate, plane: Plane, k: int) -> Candidates:
 
 
 def _by_code(coded: Codes, codes: Codes, slots: Slots) -> Candidates:
-    return Candidates(slots, _score_codes(coded, codes, slots))
+    return Candidates(slots, score_codes(coded, codes, slots))
 
 
 def _rounding(coded: Codes, planes: Sequence[Plane], found: Sequence[Candidates]) -> float:
@@ -227,12 +223,3 @@ def exact_scores(query: Vector, vectors: Halves) -> Scores:
         width //= 2
         sums[:, :width] += sums[:, width : 2 * width]
     return sums[:, 0].copy()
-
-
-def reference_top(query: Vector, vectors: Halves, k: int) -> tuple[NDArray[np.int64], Scores]:
-    """Return the k best rows by true score, best first, ties to the smaller row, and their scores. Slow: scores all."""
-    scores = np.concatenate(
-        [np.empty(0), *(exact_scores(query, vectors[at : at + 8192]) for at in range(0, len(vectors), 8192))]
-    )
-    order = np.argsort(-scores, kind="stable")[:k]
-    return order.astype(np.int64), scores[order]

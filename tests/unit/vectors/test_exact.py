@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from twofold.vectors.scan import exact_scores, reference_top
+from support.exact_ranking import reference_top
+from twofold.vectors.scan import exact_scores
 
 WIDTHS = st.sampled_from([1, 2, 3, 7, 64, 100, 384, 768])
 

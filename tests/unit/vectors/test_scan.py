@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from support.exact_ranking import reference_top
 from twofold import kernels
 from twofold.vectors import scan as scanning
 from twofold.vectors.quantize import Codes, quantize
 from twofold.vectors.rabitq import BitCodes, bit_codes
-from twofold.vectors.scan import Plane, candidates, exact_scores, reference_top, scan, score_codes
+from twofold.vectors.scan import Plane, candidates, exact_scores, scan, score_codes
 
 
 def meaningful_rows(seed: int, count: int, width: int = 384) -> NDArray[np.float16]:
@@ -39,7 +40,7 @@ def test_a_scan_finds_the_best_by_the_scores_of_codes_with_all_ties(
     codes, query = quantize(rows), rows[0].astype(np.float32)
     allowed = None if share is None else (np.random.default_rng(seed).random(count) < share).astype(np.uint8)
     open_to = np.arange(count, dtype=np.uint32) if allowed is None else np.flatnonzero(allowed).astype(np.uint32)
-    scores = score_codes(query, codes, open_to)
+    scores = score_codes(quantize(query[None, :]), codes, open_to)
     kth = np.sort(scores)[::-1][:k][-1:]
 
     found = scan(query, codes, allowed, k)
@@ -69,7 +70,7 @@ def test_numkong_and_our_kernel_multiply_codes_alike(seed: int, width: int) -> N
 def test_a_split_collection_scores_its_rows_as_a_whole_one_does() -> None:
     rows = meaningful_rows(5, scanning.ROW_BATCH_SIZE + 100, width=32)
     query = rows[3].astype(np.float32)
-    whole = score_codes(query, quantize(rows), np.arange(len(rows), dtype=np.uint32))
+    whole = score_codes(quantize(query[None, :]), quantize(rows), np.arange(len(rows), dtype=np.uint32))
 
     for start, end in ((0, 1), (1, 700), (700, len(rows))):
         part = scan(query, quantize(rows[start:end]), None, end - start)
