@@ -1,6 +1,7 @@
 """What holds for every test: no network, a home of its own, and no silent skips where nothing may be skipped."""
 
 import os
+import signal
 import socket
 from collections.abc import Generator
 from pathlib import Path
@@ -9,6 +10,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from twofold.config.load import models_folder
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a shell put into the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # else what the tests start ignores Ctrl-C, and never ends
 
 settings.register_profile("day", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("night", settings.get_profile("day"), max_examples=1000)
