@@ -205,17 +205,17 @@ def ask(
 def searches(
     view: Snapshot, parts: IndexingComponents, parsed: ParsedQuery, *, rerank_with_fallback: bool
 ) -> Iterator[tuple[Way, Candidates, Ranking, Mapping[int, float] | None]]:
-    """Search with both arms and with each alone, as `twofold.search.pipeline` does; reread the fused order if asked."""
+    """Search with both retrievers and with each alone, as `twofold.search.pipeline` does; rerank if asked."""
     plan, embedder = SearchPlan(), parts.embedder.identity.name
     vector = parts.embedder.embed_queries([parsed.words])[0]
-    lexical, dense = view.search_bm25(parsed.terms, plan.depth), view.search_vectors(vector, plan.depth)
-    keys = np.union1d(lexical.keys, dense.keys)
+    by_bm25, by_vector = view.search_bm25(parsed.terms, plan.depth), view.search_vectors(vector, plan.depth)
+    keys = np.union1d(by_bm25.keys, by_vector.keys)
     words, meaning, nothing = view.score_terms(parsed.terms, keys), view.score_vector(vector, keys), np.zeros(len(keys))
-    both = Candidates(lexical, dense, keys, words, meaning)
+    both = Candidates(by_bm25, by_vector, keys, words, meaning)
     fused = convex(both, plan.fusion).ranking
     yield Way("hybrid", embedder, ""), both, fused, None
-    yield Way("bm25", "", ""), Candidates(lexical, EMPTY_RANKING, keys, words, nothing), lexical, None
-    yield Way("semantic", embedder, ""), Candidates(EMPTY_RANKING, dense, keys, nothing, meaning), dense, None
+    yield Way("bm25", "", ""), Candidates(by_bm25, EMPTY_RANKING, keys, words, nothing), by_bm25, None
+    yield Way("vector", embedder, ""), Candidates(EMPTY_RANKING, by_vector, keys, nothing, meaning), by_vector, None
     if rerank_with_fallback and parts.reranker is not None:
         reading = RerankInput(parsed.words, fused, lambda some: [chunk.indexed_text for chunk in view.chunks(some)])
         read = rerank(parts.reranker, reading, RerankPlan())

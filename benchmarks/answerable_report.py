@@ -11,9 +11,9 @@ from twofold.ranking.answerability import Calibration, Coefficient, Measured, Si
 
 COVERAGE = ("coverage_first", "coverage_three")
 SIGNALS: Mapping[str, Sequence[str]] = {
-    "hybrid": (*COVERAGE, "dense_top", "dense_rise", "lexical_rise", "agreement"),
-    "bm25": (*COVERAGE, "lexical_rise"),
-    "semantic": (*COVERAGE, "dense_top", "dense_rise"),
+    "hybrid": (*COVERAGE, "vector_top", "vector_rise", "bm25_rise", "agreement"),
+    "bm25": (*COVERAGE, "bm25_rise"),
+    "vector": (*COVERAGE, "vector_top", "vector_rise"),
 }
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 REFUSED_FALSELY = 0.08  # aimed at on the fitting half, so that the measuring half has room below a tenth

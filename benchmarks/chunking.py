@@ -152,12 +152,12 @@ def measure_plan(
     chunks = [chunk for document in documents for chunk in chunker(document)]
     seconds = time.perf_counter() - began
     texts = [chunk.indexed_text for chunk in chunks]
-    arms = {"bm25": rank_words(texts, questions)}
+    retrievers = {"bm25": rank_words(texts, questions)}
     if hybrid:
         vectors = vectoriser.passages(texts)
         asked = vectoriser.embedder.embed_queries([question.text for question in questions])
-        arms["semantic"] = (asked @ vectors.T).astype(np.float64)
-        arms["hybrid"] = blend(arms["bm25"], arms["semantic"])
+        retrievers["vector"] = (asked @ vectors.T).astype(np.float64)
+        retrievers["hybrid"] = blend(retrievers["bm25"], retrievers["vector"])
     shape = {
         "plan": plan.describe(),
         **{name: value for name, value in asdict(plan).items() if name != "minimum"},
@@ -165,7 +165,7 @@ def measure_plan(
         "mean_tokens": float(np.mean(vectoriser.embedder.count_tokens(texts))),
         "cut_seconds": round(seconds, 2),
     }
-    rows = [{**shape, "mode": mode, **summarize(scores, chunks, questions)} for mode, scores in arms.items()]
+    rows = [{**shape, "mode": mode, **summarize(scores, chunks, questions)} for mode, scores in retrievers.items()]
     for row in rows:
         print(json.dumps(row), file=sys.stderr, flush=True)
     return rows
@@ -187,7 +187,7 @@ def rank_words(texts: Sequence[str], questions: Sequence[Question]) -> Scores:
 
 
 def blend(words: Scores, meaning: Scores) -> Scores:
-    """Add both arms in equal parts, each min-max normalized over the union of both arms' best hundred candidates."""
+    """Add both retrievers in equal parts, each min-max normalized over the union of both lists of a hundred."""
     blended = np.full(words.shape, -1.0)
     for row, (one, other) in enumerate(zip(words, meaning, strict=True)):
         depth = min(CANDIDATES, len(one))

@@ -58,7 +58,7 @@ def reading_ms(*arrays: NDArray[np.generic]) -> float:
     return best_ms(lambda: [word.sum() for word in words])
 
 
-def lexical_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
+def bm25_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
     """Time BM25 over five terms whose ranks of frequency are given: df = half the passages / rank."""
     lines = []
     norms = K1 * (0.25 + 0.75 * random.lognormal(0.0, 0.5, passages))
@@ -84,7 +84,7 @@ def lexical_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
     return lines
 
 
-def dense_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
+def vector_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
     """Time the scans over eight bits and one bit a dimension, and the cut at the k best."""
     rows = random.integers(-127, 128, (passages, DIMENSIONS), dtype=np.int8)
     words = DIMENSIONS // 64
@@ -118,7 +118,7 @@ def main() -> None:
     """Print what was measured."""
     random = np.random.default_rng(0)
     sizes = [int(size) for size in sys.argv[1:]] or [100_000, 1_000_000]
-    lines = [line for size in sizes for line in (*lexical_lines(size, random), *dense_lines(size, random))]
+    lines = [line for size in sizes for line in (*bm25_lines(size, random), *vector_lines(size, random))]
     print(json.dumps({"kernels": kernels.KERNELS, "lines": [line.report() for line in lines]}, indent=1))
 
 

@@ -45,7 +45,7 @@ RERANKER = "ms-marco-MiniLM-L-12-v2"
 NDCG = "nDCG@10"
 WITHOUT: Mapping[str, Mapping[str, object]] = {
     "words alone": {"search.mode": "bm25"},
-    "meaning alone": {"search.mode": "semantic"},
+    "meaning alone": {"search.mode": "vector"},
     "without likeness": {"prf.top_k": 0},
     "without a weight by question": {"fusion.method": "convex"},
     "without both of these": {"fusion.method": "convex", "prf.top_k": 0},

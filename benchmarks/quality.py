@@ -54,7 +54,7 @@ COLLECTIONS: Mapping[str, str] = {
 }
 WAYS: Mapping[str, SearchPlan] = {
     "bm25": SearchPlan(mode="bm25"),
-    "semantic": SearchPlan(mode="semantic"),
+    "vector": SearchPlan(mode="vector"),
     "hybrid": SearchPlan(mode="hybrid"),
     "hybrid (rrf)": SearchPlan(mode="hybrid", fusion=FusionPlan("rrf")),
 }
@@ -186,11 +186,11 @@ def by_bm25s(judged: JudgedCollection, texts: Sequence[str], sources: Sequence[s
 
 
 def comparisons(runs: Sequence[Run]) -> list[Mapping[str, object]]:
-    """Hold hybrid against each arm, and BM25 against bm25s, question by question."""
+    """Hold hybrid against each retriever, and BM25 against bm25s, question by question."""
     held = {(run.collection, run.passages, run.way): run for run in runs}
     pairs = [
         ("hybrid", "bm25"),
-        ("hybrid", "semantic"),
+        ("hybrid", "vector"),
         ("hybrid", "hybrid (rrf)"),
         ("bm25", "bm25s"),
         ("bm25", "bm25s (our words)"),

@@ -8,7 +8,7 @@
 `--memory` is a folder where real vectors are kept between runs, by default below the system's temporary one;
 `material.py` says what is measured on. Milliseconds: `p50` and `p99` over all calls, `calm_*` over the fastest of five
 rounds of each question, `processor_p50` in processor time. `hybrid` is the whole search as the pipeline does it (parse,
-both arms, completed scores, fusion, texts, trace) except the embedding of the question. The figures go into
+both retrievers, completed scores, fusion, texts, trace) except the embedding of the question. The figures go into
 benchmarks/results/<commit>.json.
 """
 
@@ -136,7 +136,7 @@ def measure(folder: Path, count: int, asked: Asked) -> Figures:
     store = LocalStore(index, create=False)
     bench = Bench(store, asked, IndexingComponents(store, given, analyzer, lambda _: (), "stitched"), given)
     figures["segments"] = store.info().segments
-    for part in (arms, hybrids, filtered, adding, compacted):
+    for part in (retrievers, hybrids, filtered, adding, compacted):
         found = part(bench)
         say(count, found)
         figures.update(found)
@@ -207,8 +207,8 @@ def first_answer(index: Path, material: Path) -> Figures:
     return figures
 
 
-def arms(bench: Bench) -> Figures:
-    """Time each arm alone, ten passages' keys out; beside the dense one, what reading its bytes takes."""
+def retrievers(bench: Bench) -> Figures:
+    """Time each retriever alone, ten passages' keys out; for vectors also, what reading its bytes takes."""
     questions = [TermQuery(bench.parts.analyzer.query(text)) for text in bench.asked.texts]
     vectors = bench.asked.vectors
     with bench.store.view() as view:
@@ -217,7 +217,7 @@ def arms(bench: Bench) -> Figures:
     chunks = bench.store.info().chunks
     scanned = chunks * vectors.shape[1]
     limit = {"bytes_of_codes": scanned, "reading_them_ms": round(scanned / bytes_a_second() * 1e3, 3)}
-    return {"bm25_arm": words, "dense_arm": {**meaning, **limit}}
+    return {"bm25_retriever": words, "vector_retriever": {**meaning, **limit}}
 
 
 def hybrids(bench: Bench) -> Figures:
@@ -226,7 +226,7 @@ def hybrids(bench: Bench) -> Figures:
         "hybrid_10": SearchPlan(k=10),
         "hybrid_20": SearchPlan(k=20),
         "bm25_10": SearchPlan(k=10, mode="bm25"),
-        "semantic_10": SearchPlan(k=10, mode="semantic"),
+        "vector_10": SearchPlan(k=10, mode="vector"),
     }
     return {name: latencies(bench.searching(plan), len(bench.asked.texts)) for name, plan in plans.items()}
 

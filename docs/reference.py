@@ -75,11 +75,11 @@ Where the chosen profile has another analyzer, a command says once that the inde
 
 ## Which one
 
-- Not sure: `balanced`. Exact names and numbers, or speed: `search.mode: bm25`. Concepts alone: `search.mode: semantic`.
+- Not sure: `balanced`. Exact names and numbers, or speed: `search.mode: bm25`. Concepts alone: `search.mode: vector`.
 - Every passage must be right (audits, compliance, ambiguous questions): `precise`. It reads 20 passages with a
   cross-encoder, so leave it where a search must take less than 100 ms or more than 50 passages would have to be read.
 - Nothing may be missed: `recall`. An answer at once: `fast`.
-- The systems' own advice for `fusion.dense_weight`: 0.7 for concepts, 0.6 as a rule, 0.4 for technical look-ups.
+- The systems' own advice for `fusion.vector_weight`: 0.7 for concepts, 0.6 as a rule, 0.4 for technical look-ups.
 """
 
 NO_STAND_IN = "not used: the embedder stays as it is set"
@@ -192,7 +192,7 @@ def meaning_of(name: str) -> str:
         words = ", ".join(f"{theirs} is {ours}" for theirs, ours in words_of(name).items())
         return " and ".join(f"`{ours}`" for ours in RENAMED[name]) + (f": {words}" if words else "")
     pair = next(pair for pair in WEIGHTS if name in pair)
-    return f"`fusion.dense_weight`, with `{pair.words if name == pair.meaning else pair.meaning}`"
+    return f"`fusion.vector_weight`, with `{pair.words if name == pair.meaning else pair.meaning}`"
 
 
 def code(text: str) -> str:

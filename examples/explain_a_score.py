@@ -1,4 +1,4 @@
-"""Take a score apart: what each arm said, what each word gave, and that it all adds up."""
+"""Take a score apart: what each retriever said, what each word gave, and that it all adds up."""
 
 from twofold import Index
 from twofold.models.embedders.hashing import HashingEmbedder
@@ -17,9 +17,8 @@ def main() -> None:
             index.add(text, source=source)
         best = index.search("which letter is the last").hits[0]
     print(f"{best.source} scores {best.score:.4f}")
-    for name, arm in (("words", best.trace.lexical), ("meaning", best.trace.dense)):
-        if arm is not None:
-            print(f"  {name}: {arm.weight:.2f} x {arm.normalized:.4f} (raw {arm.raw:.4f}, rank {arm.rank})")
+    for one in best.trace.retrievers:
+        print(f"  {one.retriever}: {one.weight:.2f} x {one.normalized:.4f} (raw {one.raw:.4f}, rank {one.rank})")
     for term in best.trace.terms:
         print(f"    {term.term}: {term.frequency} times, idf {term.idf:.3f}, gives {term.score:.4f}")
     if best.trace.evaluate() != best.score:

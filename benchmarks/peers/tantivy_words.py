@@ -41,7 +41,7 @@ def measure(folder: Path, material: Path, count: int) -> Mapping[str, object]:
         "version": tantivy.__version__,
         "passages_a_second": round(count / seconds),
         "segments": searcher.num_segments,
-        "bm25_arm": latencies(lambda at: searcher.search(queries[at], 10), len(queries)),
+        "bm25_retriever": latencies(lambda at: searcher.search(queries[at], 10), len(queries)),
         "bm25_10": latencies(with_texts, len(queries)),
         "disk_MB": round(sum(path.stat().st_size for path in folder.iterdir()) / 2**20, 1),
     }

@@ -217,7 +217,7 @@ class Index(Collection, Answering):
         self._store.prefer({key: as_text(value_of(checked, key)) for key in values})
 
     def verify(self) -> Sequence[Finding]:
-        """Recompute every checksum and hold both arms against the catalog; nothing found means all is well."""
+        """Recompute every checksum and hold both retrievers against the catalog; nothing found means all is well."""
         return self._store.verify()
 
     def compact(self) -> None:

@@ -137,7 +137,7 @@ class Collection:
     ) -> SearchResult:
         """Find the `k` passages (1 to 1,000) that answer a question best.
 
-        `mode` is `hybrid` (words and meaning), `bm25` (words alone) or `semantic` (meaning alone). In the question,
+        `mode` is `hybrid` (BM25 and vectors), `bm25` or `vector`. In the question,
         `"quoted phrases"` must occur verbatim, `+word` must occur and `-word` must not. `filter` acts before the cut: a
         text such as `"type == .md and year >= 2020"`, a mapping as in JSON, or a `Filter`.
         `rerank` names a model that reads the best again, or is one of your own; `none` leaves it out. `profile` names
@@ -145,7 +145,7 @@ class Collection:
         are the turns before a follow-up question; `session` says whose remembered answers may be given again.
         `offset` passes over so many of the best: with k 10, 10 gives ranks 11 to 20 of the same ranking.
         Raises InvalidInputError for an empty question or a k out of range, MismatchError when the embedder is not the
-        one that the index was made with, ModelError when mode is `semantic` and the model cannot be had.
+        one that the index was made with, ModelError when mode is `vector` and the model cannot be had.
         """
         options = SearchOptions(k, mode, filter, rerank, profile, settings, tuple(history), session, offset)
         return self._searcher.search(query, options)

@@ -1,8 +1,8 @@
 """Several indexes in one search, for Python programs: what they find becomes one answer, and a broken one is named.
 
-`search.multi_index_merge` says how: `global` asks both arms over all of them before anything is fused, as one index of
-all their passages would; `rrf` searches each by itself, with its own models and settings, and joins the answers by
-rank; `rerank` does too, and lets a reranker read them all.
+`search.multi_index_merge` says how: `global` asks both retrievers over all of them before anything is fused, as one
+index of all their passages would; `rrf` searches each by itself, with its own models and settings, and joins the
+answers by rank; `rerank` does too, and lets a reranker read them all.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +55,7 @@ class _Pool:
 
 
 def joined_by_rank(answers: Sequence[Answered], plan: SearchPlan, watch: Stopwatch) -> SearchResult:
-    """Return the k best of all by reciprocal rank; its own arms stand in the trace without weight.
+    """Return the k best of all by reciprocal rank; its own retrievers stand in the trace without weight.
 
     Lifting and reranking that a collection did within its own list is in its order, and in no step of the trace.
     """
@@ -102,9 +102,9 @@ def _pooled(answers: Sequence[Answered], plan: SearchPlan) -> _Pool:
         ranked = rank_values(listed, plan.fusion.rrf_k).scores
         values.append(ranked)
         for hit, value in zip(result.hits, ranked.tolist(), strict=True):
-            own = tuple(replace(arm, weight=0.0) for arm in hit.trace.arms)
-            arm = RetrieverTrace(name, hit.rank, hit.score, value, 1.0)
-            trace = replace(hit.trace, arms=(arm, *own), steps=())
+            own = tuple(replace(retriever, weight=0.0) for retriever in hit.trace.retrievers)
+            retriever = RetrieverTrace(name, hit.rank, hit.score, value, 1.0)
+            trace = replace(hit.trace, retrievers=(retriever, *own), steps=())
             hits.append(replace(hit, collection=name, trace=trace))
     scores = np.concatenate(values) if values else np.empty(0)
     return _Pool(tuple(hits), Ranking.of(np.arange(len(hits)), scores))

@@ -277,7 +277,7 @@ KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
 Part = TypeVar("Part")
 SEARCHING = ("retriever", "transformer")
 READING = ("reader", "chunker")
-TAKEN = frozenset({"lexical", "dense", "fused", "graph"})
+TAKEN = frozenset({"bm25", "vector", "fused", "graph"})
 
 
 class CustomChunker(NamedTuple):

@@ -33,7 +33,7 @@ def plan_of(settings: Settings) -> SearchPlan:
         candidates=chosen.candidates,
         k1=chosen.k1,
         b=chosen.b,
-        lexical=chosen.lexical,
+        scorer=chosen.scorer,
         default_filter=parse_filter(chosen.default_filter) if chosen.default_filter else MATCH_ALL,
         filter_stage=chosen.filter_stage,
         context_window=chosen.context_window,

@@ -28,7 +28,7 @@ def test_a_passages_keywords_are_matched_by_words_where_the_index_is_made_so() -
 
         assert hit.metadata["keywords"] == ("GDP", "1999")
         assert [(term.term, term.frequency) for term in hit.trace.terms] == [("gdp", frequency)]
-        assert hit.trace.arms[0].raw == pytest.approx(score, abs=1e-6)
+        assert hit.trace.retrievers[0].raw == pytest.approx(score, abs=1e-6)
         assert hit.text == "The GDP rose in 1999"
 
 
@@ -54,11 +54,11 @@ def test_the_profile_makes_its_indexes_so_and_an_index_stays_as_it_was_made(tmp_
 
 def test_seven_tenths_of_the_vector_and_three_of_the_retrieval_score() -> None:
     """0.7 · 0.75 + 0.3 · 0.2 = 0.585, and 0.7 · 0.5 + 0.3 · 0.9 = 0.62: what is worth more overtakes what is nearer."""
-    settings = {"search.mode": "semantic", "metadata_boost.alpha": 0.7, "metadata_boost.retrieval_score": 0.3}
+    settings = {"search.mode": "vector", "metadata_boost.alpha": 0.7, "metadata_boost.retrieval_score": 0.3}
     with Index(":memory:", embedder=Known({"near": 0.75, "worth": 0.5}), overrides={"prf.top_k": 0}) as index:
         index.add("near: one", source="near", metadata={"retrieval_score": 0.2})
         index.add("worth: two", source="worth", metadata={"retrieval_score": 0.9})
-        plain = index.search("zeta", settings={"search.mode": "semantic"})
+        plain = index.search("zeta", settings={"search.mode": "vector"})
         result = index.search("zeta", settings=settings)
 
     assert [hit.source for hit in plain.hits] == ["near", "worth"]

@@ -45,7 +45,7 @@ def test_thirty_thousand_chunks_answer(index: Index, mode: str) -> None:
 
 def test_their_nearest_neighbors_are_found_and_a_filter_leaves_as_many(index: Index) -> None:
     asked = "Note 12345 about harbor 26 and ship 86415."
-    near = index.search(asked, mode="semantic", k=5).hits
+    near = index.search(asked, mode="vector", k=5).hits
     on_page = index.search("ship", k=30, settings={"search.default_filter": "page == 500"}).hits
 
     assert asked in [hit.text for hit in near]

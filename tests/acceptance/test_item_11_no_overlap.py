@@ -15,7 +15,7 @@ def test_what_shares_no_word_is_not_among_the_results() -> None:
     assert [hit.score for hit in result.hits] == sorted((hit.score for hit in result.hits), reverse=True)
 
 
-@pytest.mark.parametrize("mode", ["bm25", "semantic", "hybrid"])
+@pytest.mark.parametrize("mode", ["bm25", "vector", "hybrid"])
 def test_an_index_with_nothing_in_it_gives_an_empty_list(mode: str) -> None:
     with Index(":memory:", embedder=HashingEmbedder()) as index:
         assert index.search("commit", mode=mode).hits == ()

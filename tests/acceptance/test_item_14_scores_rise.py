@@ -46,6 +46,6 @@ def test_better_words_never_lower_a_fused_score(index: Index) -> None:
     for form in ("additive", "linear", "convex", "rrf"):
         result = index.search("dbt", settings={"fusion.method": form})
         for hit in result.hits:
-            assert hit.trace.lexical is not None
-            assert hit.trace.lexical.weight >= 0.0
-            assert hit.trace.lexical.normalized >= 0.0
+            assert hit.trace.bm25 is not None
+            assert hit.trace.bm25.weight >= 0.0
+            assert hit.trace.bm25.normalized >= 0.0

@@ -1,4 +1,4 @@
-"""Checklist 15 and 79: TF-IDF cosine as scikit-learn has it by default, instead of BM25: `search.lexical: tfidf`."""
+"""Checklist 15 and 79: TF-IDF cosine as scikit-learn has it by default, instead of BM25: `search.scorer: tfidf`."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from support.indexes import indexed
 from twofold import Index
 from twofold.cli.app import application
 
-TFIDF = {"search.lexical": "tfidf", "search.mode": "bm25", "prf.top_k": 0}
+TFIDF = {"search.scorer": "tfidf", "search.mode": "bm25", "prf.top_k": 0}
 TEXTS = {"a": "lake river river", "b": "lake", "c": "stone stone stone road"}
 # N = 3. lake: df 2, idf = ln(4/3) + 1 = 1.287682; river: df 1, idf = ln(4/2) + 1 = 1.693147.
 LAKE, RIVER = math.log(4 / 3) + 1, math.log(4 / 2) + 1
@@ -40,7 +40,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[
 
 
 def scores(index: Index, question: str) -> dict[str, float]:
-    return {hit.source: hit.trace.arms[0].raw for hit in index.search(question, k=50, settings=TFIDF).hits}
+    return {hit.source: hit.trace.retrievers[0].raw for hit in index.search(question, k=50, settings=TFIDF).hits}
 
 
 def test_the_worked_example(opened: Callable[[Mapping[str, str]], Index]) -> None:
@@ -64,7 +64,7 @@ def test_the_trace_adds_up_and_names_the_parts(opened: Callable[[Mapping[str, st
     assert best.source == "a"
     assert [(term.term, term.frequency) for term in best.trace.terms] == [("lake", 1), ("river", 2)]
     assert [term.idf for term in best.trace.terms] == [LAKE, RIVER]
-    assert 0.0 + best.trace.terms[0].score + best.trace.terms[1].score == best.trace.arms[0].raw
+    assert 0.0 + best.trace.terms[0].score + best.trace.terms[1].score == best.trace.retrievers[0].raw
     assert list(result.trace.evaluate()) == [hit.score for hit in result.hits]
 
 
@@ -122,11 +122,13 @@ def test_it_is_chosen_on_the_command_line_and_by_the_profile_of_the_local_mode(
     def run(*words: str) -> dict[str, float]:
         done = CliRunner().invoke(application(), list(words), prog_name="twofold")
         assert done.exit_code == 0, done.stderr
-        return {Path(one["source"]).stem: one["trace"]["arms"][0]["raw"] for one in json.loads(done.stdout)["hits"]}
+        return {
+            Path(one["source"]).stem: one["trace"]["retrievers"][0]["raw"] for one in json.loads(done.stdout)["hits"]
+        }
 
     CliRunner().invoke(application(), ["sync", str(tmp_path), "-i", "n"], prog_name="twofold")
     asked = ("search", "-i", "n", "lake river", "--mode", "bm25", "--json", "--explain")
-    by_setting = run("--set", "search.lexical=tfidf", "--set", "prf.top_k=0", *asked)
+    by_setting = run("--set", "search.scorer=tfidf", "--set", "prf.top_k=0", *asked)
     by_profile = run(
         "--set", "search.default_filter=()", "--set", "rerank.model=none", "--profile", "aanae-local", *asked
     )

@@ -20,9 +20,9 @@ def test_where_no_word_is_known_meaning_answers(index: Index) -> None:
 
 
 def test_a_part_of_a_text_is_looked_up_without_any_statistics_of_words(index: Index) -> None:
-    assert sources(index.search('"ack later"', mode="semantic")) == []
-    assert sources(index.search('"back later"', mode="semantic")) == ["stash.md"]
-    assert sources(index.search("+parents", mode="semantic")) == ["merge.md"]
+    assert sources(index.search('"ack later"', mode="vector")) == []
+    assert sources(index.search('"back later"', mode="vector")) == ["stash.md"]
+    assert sources(index.search("+parents", mode="vector")) == ["merge.md"]
 
 
 def test_where_the_model_is_gone_the_words_alone_answer() -> None:

@@ -23,7 +23,7 @@ def test_the_dense_arm_ranks_by_cosine(k: int) -> None:
     with Index(":memory:", embedder=embedder) as index:
         for number, text in enumerate(TEXTS):
             index.add(text, source=str(number))
-        hits = index.search(QUESTION, mode="semantic", k=k).hits
+        hits = index.search(QUESTION, mode="vector", k=k).hits
 
     assert [hit.score for hit in hits] == pytest.approx(expected, abs=FLOAT16)
     assert [cosine(query, passages[int(hit.source)]) for hit in hits] == pytest.approx(expected, abs=FLOAT16)

@@ -21,6 +21,6 @@ def test_a_fusion_counts_a_cosine_in_the_same_way() -> None:
     with exact_index({"near": 1}, COSINES) as index:
         found = index.search(QUESTION, profile="modes")
 
-    dense = {hit.source: hit.trace.dense for hit in found.hits}
-    shown = {source: one.normalized for source, one in dense.items() if one is not None}
+    vector = {hit.source: hit.trace.vector for hit in found.hits}
+    shown = {source: one.normalized for source, one in vector.items() if one is not None}
     assert shown == pytest.approx(SCORES, abs=COSINE_TOLERANCE)

@@ -55,7 +55,7 @@ def test_documents_and_questions_are_embedded_by_a_deployment(azure: Azure, addr
     with Index(":memory:", overrides={"embedder": f"{address}#my%20ada&api_version={VERSION}"}) as index:
         index.add("undo the last commit with reset", source="reset.txt")
         index.add("a recipe for apple pie", source="pie.txt")
-        result = index.search("undo commit", mode="semantic")
+        result = index.search("undo commit", mode="vector")
         fingerprint = index.info().fingerprint
 
     assert result.hits[0].source == "reset.txt"

@@ -47,10 +47,10 @@ def test_the_models_named_that_can_be_had_are_384_wide_and_any_server_or_width_c
 
 def test_another_model_of_the_same_width_is_refused(tmp_path: Path) -> None:
     with indexed(GIT, where=tmp_path / "kb", embedder=Prefixed()) as index:
-        assert index.search("undo", mode="semantic").hits
+        assert index.search("undo", mode="vector").hits
 
     with Index(tmp_path / "kb", embedder=Prefixed("2")) as other:
-        for mode in ("semantic", "hybrid"):
+        for mode in ("vector", "hybrid"):
             with pytest.raises(MismatchError) as refused:
                 other.search("undo", mode=mode)
             assert refused.value.hint
@@ -62,7 +62,7 @@ def test_another_model_of_the_same_width_is_refused(tmp_path: Path) -> None:
 def test_a_question_has_its_prefix_and_a_passage_none() -> None:
     embedder = Prefixed()
     index = indexed({"a": "Undo the last commit."}, embedder=embedder)
-    hit = index.search("undo", mode="semantic").hits[0]
+    hit = index.search("undo", mode="vector").hits[0]
 
     assert embedder.questions == [PREFIX + "undo"]
     assert embedder.passages == ["Undo the last commit."]

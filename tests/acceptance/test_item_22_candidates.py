@@ -1,4 +1,4 @@
-"""Checklist 22, 23, 25 and C8: the best by codes are the best by cosine; no vector comes back; arms over-fetch."""
+"""Checklist 22, 23, 25 and C8: the best by codes are the best by cosine; no vector comes back; over-fetching."""
 
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -31,7 +31,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 def test_item_22_the_order_is_that_of_all_cosines(index: Index, question: str) -> None:
     model = HashingEmbedder()
     cosines = model.embed_passages(list(TEXTS.values())) @ model.embed_queries([question])[0]
-    found = index.search(question, k=20, mode="semantic")
+    found = index.search(question, k=20, mode="vector")
 
     expected = sorted(cosines.tolist(), reverse=True)[:20]
     assert [hit.score for hit in found.hits] == pytest.approx(expected, abs=HALF_PRECISION)
@@ -47,7 +47,7 @@ def holds_vectors(value: object) -> bool:
     return isinstance(value, tuple | list) and any(map(holds_vectors, value))
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "vector"])
 def test_item_23_no_vector_comes_back(index: Index, mode: str) -> None:
     result = index.search("commit", mode=mode, settings={"search.context_window": 1})
 
@@ -60,7 +60,7 @@ def test_c8_item_25_each_arm_gives_more_than_is_shown(index: Index, depth: str, 
     result = index.search("commit", k=k, settings={"search.candidates": depth})
     left = {stage.name: stage.candidates_out for stage in result.stages}
 
-    assert (left["lexical"], left["dense"]) == (given, given)
+    assert (left["bm25"], left["vector"]) == (given, given)
     assert given <= left["fuse"] <= 2 * given
     assert len(result.hits) == k
 

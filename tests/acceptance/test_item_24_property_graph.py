@@ -45,11 +45,15 @@ def graph(index: Index, tmp_path: Path) -> Path:
 
 
 def by_graph(index: Index, question: str, graph: Path) -> dict[str, float]:
-    """Give what the graph's arm said of each passage that it found."""
+    """Give what the graph's retriever said of each passage that it found."""
     found = index.search(question, settings={"graph.file": str(graph)})
-    arms = {hit.source: hit.trace.arm("graph") for hit in found.hits}
+    retrievers = {hit.source: hit.trace.retriever("graph") for hit in found.hits}
     assert not found.degraded
-    return {source: arm.raw for source, arm in arms.items() if arm is not None and arm.rank is not None}
+    return {
+        source: retriever.raw
+        for source, retriever in retrievers.items()
+        if retriever is not None and retriever.rank is not None
+    }
 
 
 @pytest.mark.parametrize(
@@ -214,5 +218,8 @@ def test_a_translator_of_a_users_own_looks_up_the_same_graph(graph: Path, index:
     with Index(graph.parent / "kb", embedder=HashingEmbedder(), extensions=own) as opened:
         found = opened.search("tell me of RBI please")
 
-    arms = {hit.source: hit.trace.arm("shouted") for hit in found.hits}
-    assert {source for source, arm in arms.items() if arm is not None and arm.rank} == {"bank.md", "rate.md"}
+    retrievers = {hit.source: hit.trace.retriever("shouted") for hit in found.hits}
+    assert {source for source, retriever in retrievers.items() if retriever is not None and retriever.rank} == {
+        "bank.md",
+        "rate.md",
+    }

@@ -40,7 +40,7 @@ def test_rrf_score_formula() -> None:
     found = fused()
 
     for hit in found.hits:
-        ranks = [arm.rank for arm in hit.trace.arms if arm.rank is not None]
+        ranks = [retriever.rank for retriever in hit.trace.retrievers if retriever.rank is not None]
         assert ranks
         assert hit.score == pytest.approx(sum(1 / (60 + rank) for rank in ranks), abs=1e-12)
 
@@ -68,7 +68,7 @@ def test_by_the_profile_that_fuses_so_in_every_form_of_ranks() -> None:
 
 @pytest.mark.parametrize("weight", [0.0, 0.5, 0.7, 1.0])
 def test_with_weights_first_in_both_is_1_61_whatever_the_weight(weight: float) -> None:
-    found = scores(fused("weighted_rrf", "fusion.dense_weight", weight))
+    found = scores(fused("weighted_rrf", "fusion.vector_weight", weight))
 
     assert found["a"] == pytest.approx(1 / 61)
     assert found["b"] == pytest.approx((1 - weight) / 62 + weight / 67)

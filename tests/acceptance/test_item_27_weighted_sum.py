@@ -30,7 +30,7 @@ def test_a_b_and_c_score_as_worked_out_under_the_orchestrator() -> None:
 @pytest.mark.parametrize("form", ["weighted_sum", "linear", "average"])
 def test_by_any_of_its_names(form: str) -> None:
     with exact_index(REPEATS, COSINES, K1) as index:
-        found = index.search(QUESTION, settings={"fusion.method": form, "fusion.dense_weight": 0.6})
+        found = index.search(QUESTION, settings={"fusion.method": form, "fusion.vector_weight": 0.6})
 
     assert {hit.source: round(hit.score, 3) for hit in found.hits} == {"A": 0.892, "B": 0.774, "C": 0.45, "D": 0.4}
 

@@ -1,4 +1,4 @@
-"""Checklist 28, 29, C6: `(1 - w) · bm25 + w · dense`, BM25 over its best and cosines as they are, through a search.
+"""Checklist 28, 29, C6: `(1 - w) · bm25 + w · vector`, BM25 over its best and cosines as they are, through a search.
 
 With b = 0 one mention of two has (2 + k1) / (2 + 2 · k1) of the score of both; for 12.456 of 17.673, which is .7048,
 k1 is (2 - 2 · .7048) / (2 · .7048 - 1).
@@ -22,10 +22,10 @@ def test_a_plain_cosine_and_bm25_over_its_best_make_0_7891() -> None:
         found = index.search(QUESTION, profile="modes", settings=EXACT)
 
     shown = next(hit.trace for hit in found.hits if hit.source == "shown")
-    assert shown.lexical is not None
-    assert shown.dense is not None
-    assert round(shown.lexical.normalized, 4) == 0.7048
-    assert shown.dense.normalized == pytest.approx(0.8734, abs=COSINE_TOLERANCE)
+    assert shown.bm25 is not None
+    assert shown.vector is not None
+    assert round(shown.bm25.normalized, 4) == 0.7048
+    assert shown.vector.normalized == pytest.approx(0.8734, abs=COSINE_TOLERANCE)
     assert shown.evaluate() == pytest.approx(0.7891, abs=COSINE_TOLERANCE)
 
 
@@ -42,7 +42,7 @@ def test_the_pipeline_of_three_modes_gives_it_with_its_details() -> None:
 
 def test_min_max_would_not_give_it() -> None:
     with exact_index(REPEATS, COSINES, K1) as index:
-        said = {"fusion.method": "linear", "fusion.dense_weight": 0.5, "fusion.lexical_norm": "minmax"}
+        said = {"fusion.method": "linear", "fusion.vector_weight": 0.5, "fusion.bm25_norm": "minmax"}
         found = {hit.source: hit.score for hit in index.search(QUESTION, settings=said).hits}
 
     assert found["shown"] == pytest.approx(0.5 * 0.8734, abs=COSINE_TOLERANCE)  # the lesser BM25 becomes 0
@@ -60,6 +60,6 @@ def test_a_dense_weight_of_0_7_counts_the_dense_arm_with_0_7() -> None:
 @pytest.mark.parametrize(("weight", "first"), [(0.0, "best"), (1.0, "shown")])
 def test_the_whole_weight_leaves_the_order_to_one_arm(weight: float, first: str) -> None:
     with exact_index(REPEATS, COSINES, K1) as index:
-        found = index.search(QUESTION, settings={"fusion.method": "linear", "fusion.dense_weight": weight})
+        found = index.search(QUESTION, settings={"fusion.method": "linear", "fusion.vector_weight": weight})
 
     assert found.hits[0].source == first

@@ -14,13 +14,13 @@ GUIDANCE = {"concepts": 0.7, "look-ups": 0.4, "balanced": 0.6}
 
 
 def test_the_balance_is_the_default() -> None:
-    assert Settings().fusion.dense_weight == GUIDANCE["balanced"]
+    assert Settings().fusion.vector_weight == GUIDANCE["balanced"]
 
 
 @pytest.mark.parametrize("weight", GUIDANCE.values(), ids=GUIDANCE)
 def test_tuning_tries_each_weight_of_the_guidance(weight: float) -> None:
-    tried = {float(option["fusion.dense_weight"]) for dial in TUNABLE for option in dial.options if len(option) == 1
-             and "fusion.dense_weight" in option}  # fmt: skip
+    tried = {float(option["fusion.vector_weight"]) for dial in TUNABLE for option in dial.options if len(option) == 1
+             and "fusion.vector_weight" in option}  # fmt: skip
 
     assert weight in tried
 
@@ -30,7 +30,7 @@ def test_the_weight_that_is_asked_for_is_the_one_in_the_score(weight: float) -> 
     with Index(":memory:", embedder=HashingEmbedder()) as index:
         index.add("The cat sat on the mat.", source="cat.txt")
         index.add("A dog ran past the cat.", source="dog.txt")
-        found = index.search("cat", settings={"fusion.method": "linear", "fusion.dense_weight": weight})
+        found = index.search("cat", settings={"fusion.method": "linear", "fusion.vector_weight": weight})
 
-    weights = {arm.arm: arm.weight for arm in found.hits[0].trace.arms}
-    assert weights == pytest.approx({"lexical": 1.0 - weight, "dense": weight})
+    weights = {retriever.retriever: retriever.weight for retriever in found.hits[0].trace.retrievers}
+    assert weights == pytest.approx({"bm25": 1.0 - weight, "vector": weight})

@@ -1,4 +1,4 @@
-"""Checklist 32: the best score of each passage over the wordings of a question, in each arm, before fusion.
+"""Checklist 32: the best score of each passage over the wordings of a question, in each retriever, before fusion.
 
 `p` holds only the first wording's word, `q` only the second one's, `r` both once.
 """
@@ -35,7 +35,7 @@ def searched(index: Index, merge: str, mode: str = "hybrid", form: str = "rrf") 
     return found
 
 
-@pytest.mark.parametrize("mode", ["bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["bm25", "vector"])
 def test_best_score_keeps_each_passage_at_its_best_in_each_arm(index: Index, mode: str) -> None:
     best: dict[str, float] = {}
     for alone in index.search_many(WORDINGS, SearchOptions(mode=mode)):
@@ -48,9 +48,9 @@ def test_best_score_keeps_each_passage_at_its_best_in_each_arm(index: Index, mod
 def test_ranks_are_taken_from_the_merged_arms_before_fusion(index: Index) -> None:
     """By words p and q tie before r, by meaning p, q, r: 1/61 + 1/61, 1/62 + 1/62, 1/63 + 1/63."""
     found = {hit.source: hit for hit in searched(index, "best_score").hits}
-    lexical = {source: hit.trace.lexical for source, hit in found.items()}
+    bm25 = {source: hit.trace.bm25 for source, hit in found.items()}
 
-    by_words = sorted(one.rank for one in lexical.values() if one is not None and one.rank is not None)
+    by_words = sorted(one.rank for one in bm25.values() if one is not None and one.rank is not None)
     assert by_words == [1, 2, 3]
     assert found["r"].score == pytest.approx(2 / 63)
     assert found["p"].score + found["q"].score == pytest.approx(2 * (1 / 61 + 1 / 62))

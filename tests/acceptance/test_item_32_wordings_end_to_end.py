@@ -1,4 +1,4 @@
-"""Checklist 32, 36, 38 and C21: a model's other wordings are searched too, each passage at its best in each arm."""
+"""Checklist 32, 36, 38 and C21: a model's variants are searched too, best score in each retriever."""
 
 from collections.abc import Iterator
 
@@ -44,7 +44,7 @@ def test_sub_questions_are_searched_as_well(index: Index) -> None:
     assert index.search(QUESTION, settings={"query_expansion.decompose": True}).queries == WORDINGS
 
 
-@pytest.mark.parametrize("mode", ["bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["bm25", "vector"])
 def test_each_passage_has_its_best_score_over_the_wordings(index: Index, mode: str) -> None:
     alone = index.search_many(WORDINGS, SearchOptions(mode=mode, k=9))
     best: dict[str, float] = {}
@@ -66,7 +66,7 @@ def test_by_rank_the_wordings_are_fused_after_each_was_ranked(index: Index) -> N
     for hit in together.hits:
         ranks = [one.rank for result in alone for one in result.hits if one.chunk_id == hit.chunk_id]
         assert hit.score == pytest.approx(sum(1 / (60 + rank) for rank in ranks))
-        assert [arm.arm for arm in hit.trace.arms] == ["wording 1", "wording 2", "wording 3"]
+        assert [retriever.retriever for retriever in hit.trace.retrievers] == ["wording 1", "wording 2", "wording 3"]
 
 
 def test_keywords_stand_behind_the_question(index: Index) -> None:

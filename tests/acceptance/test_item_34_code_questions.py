@@ -16,8 +16,8 @@ FORMS = ("convex", "weighted_rrf", "weighted_sum", "linear", "average")
 
 def weights(found: SearchResult) -> set[tuple[float, float]]:
     """Give the weights of words and of meaning that the traces show."""
-    arms = [(hit.trace.lexical, hit.trace.dense) for hit in found.hits]
-    return {(round(words.weight, 9), round(meaning.weight, 9)) for words, meaning in arms if words and meaning}
+    retrievers = [(hit.trace.bm25, hit.trace.vector) for hit in found.hits]
+    return {(round(words.weight, 9), round(meaning.weight, 9)) for words, meaning in retrievers if words and meaning}
 
 
 @pytest.mark.parametrize("question", [CODE, PLAIN, "ERR-12345"])
@@ -32,7 +32,7 @@ def test_each_system_has_its_own_weights_whatever_is_asked(profile: str, questio
 @pytest.mark.parametrize("form", FORMS)
 def test_no_method_with_a_fixed_weight_changes_it_for_a_code(form: str) -> None:
     with indexed(GIT) as index:
-        found = index.search(CODE, settings={"fusion.method": form, "fusion.dense_weight": 0.8})
+        found = index.search(CODE, settings={"fusion.method": form, "fusion.vector_weight": 0.8})
 
     assert weights(found) == {(0.2, 0.8)}
 
@@ -42,9 +42,9 @@ def test_the_method_that_chooses_its_weights_leans_on_words_and_says_so() -> Non
         code, plain = index.search(CODE), index.search(PLAIN)
 
     assert weights(code) == {(0.7, 0.3)}  # half of 0.6
-    assert code.constants["dense_weight"] == 0.3
+    assert code.constants["vector_weight"] == 0.3
     (fuse,) = (stage for stage in code.trace.stages if stage.name == "fuse")
-    assert fuse.notes == ("the question is a code: dense_weight 0.6 × 0.5",)
+    assert fuse.notes == ("the question is a code: vector_weight 0.6 × 0.5",)
     assert not any(stage.notes for stage in plain.trace.stages if stage.name == "fuse")
 
 
@@ -54,7 +54,7 @@ def test_the_orchestrators_score_is_its_worked_sum_and_the_boost() -> None:
 
     assert found.hits[0].source == "revert.md"
     for hit in found.hits:
-        words, meaning = hit.trace.lexical, hit.trace.dense
+        words, meaning = hit.trace.bm25, hit.trace.vector
         assert words is not None
         assert meaning is not None
         lifted = 1.5 if "ERR-12345" in hit.text else 1.0

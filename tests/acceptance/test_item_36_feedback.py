@@ -25,15 +25,15 @@ def test_terms_of_the_other_arm_find_what_the_questions_own_words_do_not(index: 
 
     assert "zwieback" in stage.notes[0]
     assert with_dense_terms.hits[0].source == "near"
-    assert before.trace.lexical is not None
-    assert after.trace.lexical is not None
-    assert before.trace.lexical.raw == 0.0 < after.trace.lexical.raw
+    assert before.trace.bm25 is not None
+    assert after.trace.bm25 is not None
+    assert before.trace.bm25.raw == 0.0 < after.trace.bm25.raw
     assert after.score > before.score
     assert list(with_dense_terms.trace.evaluate()) == [hit.score for hit in with_dense_terms.hits]
 
 
 def test_it_is_off_by_default_and_needs_both_arms(index: Index) -> None:
     assert all(stage.name != "feedback" for stage in index.search("quarantine").stages)
-    for mode in ("bm25", "semantic"):
+    for mode in ("bm25", "vector"):
         with_dense_terms = index.search("quarantine", mode=mode, settings={"prf.dense_terms": 5})
         assert with_dense_terms.hits == index.search("quarantine", mode=mode).hits

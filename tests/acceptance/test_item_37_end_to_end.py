@@ -28,8 +28,8 @@ HISTORY = [Turn("user", "How do I put my changes aside?"), Turn("assistant", "Wi
 
 def test_item_37_the_passage_is_embedded_as_a_passage_and_searched_by_its_meaning_alone() -> None:
     with chatting(saying(lambda _: INVENTED)) as address, indexed(GIT, {"generator": f"{address}#m"}) as index:
-        plain = index.search("joining", settings={"query_expansion.hyde": False}, mode="semantic")
-        result = index.search("joining", settings={"query_expansion.hyde": True}, mode="semantic", k=9)
+        plain = index.search("joining", settings={"query_expansion.hyde": False}, mode="vector")
+        result = index.search("joining", settings={"query_expansion.hyde": True}, mode="vector", k=9)
         by_words = index.search("joining", settings={"query_expansion.hyde": True}, mode="bm25")
 
     model = HashingEmbedder()

@@ -40,7 +40,7 @@ def index() -> Iterator[Index]:
 
 def found(index: Index, question: str) -> list[tuple[str, float]]:
     """Search by meaning as the orchestrator does, without its reranker, and return sources with scores."""
-    settings = {"search.mode": "semantic", "rerank.model": "none"}
+    settings = {"search.mode": "vector", "rerank.model": "none"}
     hits = index.search(question, profile="orchestrator", settings=settings).hits
     return [(hit.source, round(hit.score, 3)) for hit in hits]
 

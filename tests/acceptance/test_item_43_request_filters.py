@@ -32,7 +32,7 @@ def found(index: Index, request: Mapping[str, object], mode: str = "hybrid") -> 
     return {hit.source.rpartition("/")[2] for hit in hits}
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 def test_the_request_of_the_first_phase(index: Index, mode: str) -> None:
     hits = index.search("What is dbt?", filter=parse_json_filter(REQUEST), mode=mode).hits
 

@@ -169,7 +169,7 @@ def test_a_floor_is_written_as_it_is_read() -> None:
         ({"semantic_type_primary_in": ["narrative"], "min_entity_density": 0.12}, set()),
     ],
 )
-@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 def test_passages_of_one_document_are_told_apart(
     request_: Mapping[str, object], mode: str, expected: set[str], tmp_path: Path
 ) -> None:

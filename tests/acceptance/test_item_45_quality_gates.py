@@ -1,4 +1,4 @@
-"""Checklist item 45: quality ok or high, entity density of at least 0.12, not omitted; in both arms, before the cut."""
+"""Checklist item 45: quality ok or high, entity density of at least 0.12, not omitted; in both retrievers, early."""
 
 from collections.abc import Iterator
 
@@ -67,13 +67,13 @@ def fields(index: Index, source: str) -> dict[str, MetadataValue]:
 def test_a_density_of_0_12_is_kept_and_of_0_1199_dropped(index: Index) -> None:
     assert fields(index, "kept.md")["entity_density"] == 0.12
     assert fields(index, "dropped.md")["entity_density"] == 0.1199
-    for mode in ("hybrid", "bm25", "semantic"):
+    for mode in ("hybrid", "bm25", "vector"):
         sources = {source for source, _ in found(index, mode, GATES)}
         assert "kept.md" in sources
         assert "dropped.md" not in sources
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 def test_what_is_poor_or_omitted_is_never_visible(index: Index, mode: str) -> None:
     assert fields(index, "spelled.md")["chunk_quality"] == "poor"
     assert fields(index, "contents.md")["omit_flag"] is True
@@ -84,7 +84,7 @@ def test_what_is_poor_or_omitted_is_never_visible(index: Index, mode: str) -> No
     assert gated == {"kept.md", "mixed.md"}
 
 
-@pytest.mark.parametrize("mode", ["bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["bm25", "vector"])
 def test_the_gates_judge_passages_and_act_before_the_cut(index: Index, mode: str) -> None:
     kept = found(index, mode, GATES, k=2)
 
@@ -105,7 +105,7 @@ def test_the_gates_judge_passages_and_act_before_the_cut(index: Index, mode: str
         ({"omit_flag": True}, False),
     ],
 )
-@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 def test_a_document_judged_elsewhere_is_judged_by_that(
     changed: dict[str, MetadataValue], mode: str, *, kept: bool
 ) -> None:

@@ -1,4 +1,4 @@
-"""Checklist items 11, 19, 56, 66 and 73, end to end: HybridRetriever(kb_names), one arm alone, ContextBuilder."""
+"""Checklist items 11, 19, 56, 66 and 73, end to end: HybridRetriever(kb_names), one retriever alone, ContextBuilder."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -78,7 +78,7 @@ def test_under_session_scope_another_session_is_a_miss(index: Index) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"cache.ttl_seconds": 200.0}, {"fusion.dense_weight": 0.4}, {"search.context_window": 1},
+        {"cache.ttl_seconds": 200.0}, {"fusion.vector_weight": 0.4}, {"search.context_window": 1},
         {"search.candidates": "30"},
         {"rerank.model": "word-overlap"}, {"search.default_filter": "source == reset.md"}, {"cache.size": 0},
     ],

@@ -102,12 +102,12 @@ def test_item_67_the_last_three_entries_go_before_the_question(git: Index) -> No
     assert made["source_documents"][0]["text"] in made["facts"]
 
 
-@pytest.mark.parametrize(("search_type", "used"), [("fts", "bm25"), ("dense", "semantic"), ("hybrid", "hybrid")])
+@pytest.mark.parametrize(("search_type", "used"), [("fts", "bm25"), ("dense", "vector"), ("hybrid", "hybrid")])
 def test_item_35_the_labels_of_its_screen_are_modes(git: Index, search_type: str, used: str) -> None:
     (first, *_) = RetrievalPipeline({"git": git}, {**CONFIG, "search_type": search_type}).retrieve("the last commit")
 
     assert (first["dense_score"] != 0.0) == (used != "bm25")
-    assert (first["bm25_score"] != 0.0) == (used != "semantic")
+    assert (first["bm25_score"] != 0.0) == (used != "vector")
 
 
 def test_item_53_ai_rerank_decides_whether_there_is_a_reranker(git: Index) -> None:

@@ -73,7 +73,7 @@ def test_a_hybrid_search_goes_on_with_words_and_says_so(abandoned: tuple[Path, s
 
     assert [hit.source for hit in result.hits] == ["reset.txt"]
     assert result.mode == "bm25"
-    assert "dense unavailable" in result.degraded[0]
+    assert "vector unavailable" in result.degraded[0]
     assert "cannot be reached" in result.degraded[0]
 
 
@@ -81,7 +81,7 @@ def test_a_hybrid_search_goes_on_with_words_and_says_so(abandoned: tuple[Path, s
 def test_a_search_by_meaning_alone_is_an_error(abandoned: tuple[Path, str]) -> None:
     folder, spec = abandoned
     with Index(folder, overrides={"embedder": spec}, create=False) as index, pytest.raises(ModelUnavailableError):
-        index.search("undo commit", mode="semantic")
+        index.search("undo commit", mode="vector")
 
 
 @ABANDONED
@@ -138,7 +138,7 @@ def test_a_server_starts_and_searches_by_words_while_its_embedder_is_down(tmp_pa
     assert [hit["source"] for hit in by_words.json()["hits"]] == ["reset.txt"]
     assert by_words.json()["degraded"] == []
     assert [hit["source"] for hit in hybrid.json()["hits"]] == ["reset.txt"]
-    assert "dense unavailable" in hybrid.json()["degraded"][0]
+    assert "vector unavailable" in hybrid.json()["degraded"][0]
 
 
 def test_a_server_that_comes_back_with_other_dimensions_is_refused_with_a_remedy(tmp_path: Path) -> None:
@@ -155,6 +155,6 @@ def test_a_server_that_comes_back_with_other_dimensions_is_refused_with_a_remedy
         widths.append(32)
         with Index(folder, overrides=overrides, create=False) as index:
             with pytest.raises(ModelError, match="vectors of 32 dimensions instead of 64") as caught:
-                index.search("undo", mode="semantic")
+                index.search("undo", mode="vector")
             assert [hit.source for hit in index.search("undo").hits] == ["a.txt"]
     assert "&dimensions=32" in caught.value.hint

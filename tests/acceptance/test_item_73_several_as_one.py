@@ -1,4 +1,4 @@
-"""Checklist 73: several collections in one search, both arms over all of them, merged before anything is fused."""
+"""Checklist 73: several collections in one search: both retrievers over all of them, merged before fusion."""
 
 from collections.abc import Iterator, Mapping
 
@@ -37,9 +37,9 @@ QUESTIONS = (
 ASKED: Mapping[str, SearchOptions] = {
     "as set": SearchOptions(),
     "by words": SearchOptions(mode="bm25"),
-    "by meaning": SearchOptions(mode="semantic"),
+    "by meaning": SearchOptions(mode="vector"),
     "by rank": SearchOptions(settings={"fusion.method": "rrf"}),
-    "normalized": SearchOptions(settings={"fusion.method": "linear", "fusion.lexical_norm": "minmax"}),
+    "normalized": SearchOptions(settings={"fusion.method": "linear", "fusion.bm25_norm": "minmax"}),
     "few candidates": SearchOptions(k=3, settings={"search.candidates": "2"}),
     "filtered": SearchOptions(filter=Condition("type", Operator.EQ, ".md")),
     "filtered late": SearchOptions(

@@ -87,13 +87,13 @@ def test_an_index_whose_model_is_gone_is_left_out_of_those_that_are_searched_eac
 
     with indexed(GIT, embedder=Gone(64)) as other:
         asked = {"good": good, "other": other}
-        found = search_multi(asked, "undo the last commit", SearchOptions(mode="semantic"), "rrf")
+        found = search_multi(asked, "undo the last commit", SearchOptions(mode="vector"), "rrf")
         both = search_multi(asked, "undo the last commit", across="rrf")
 
     assert {hit.collection for hit in found.hits} == {"good"}
     assert found.degraded == ("collection other unavailable: the model is gone.",)
     assert {hit.collection for hit in both.hits} == {"good", "other"}
-    assert both.degraded == ("other: dense unavailable: the model is gone.",)
+    assert both.degraded == ("other: vector unavailable: the model is gone.",)
 
 
 @pytest.mark.parametrize("across", ACROSS)

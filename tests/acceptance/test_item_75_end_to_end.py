@@ -21,7 +21,7 @@ def test_item_76_where_the_model_is_gone_words_alone_are_searched_and_nothing_is
     assert result.hits[0].source == "merge.md"
     assert result.rerank is None
     assert reader.asked == []
-    assert result.degraded == ("dense unavailable: the model is gone.",)
+    assert result.degraded == ("vector unavailable: the model is gone.",)
 
 
 def test_item_75_where_the_reranker_fails_the_fused_order_stands() -> None:
@@ -38,9 +38,9 @@ def test_item_77_c17_empty_gives_nothing_and_says_so() -> None:
     result = index.search("merge commit")
 
     assert result.hits == ()
-    assert result.degraded == ("dense unavailable: the model is gone.", COULD_NOT_LOOK)
+    assert result.degraded == ("vector unavailable: the model is gone.", COULD_NOT_LOOK)
     assert index.search("merge commit", mode="bm25").hits
-    assert index.search("merge commit", mode="semantic").hits == ()
+    assert index.search("merge commit", mode="vector").hits == ()
 
 
 def test_c17_raise_raises_whatever_fails() -> None:
@@ -52,7 +52,7 @@ def test_c17_raise_raises_whatever_fails() -> None:
 
 def test_c17_no_way_to_fail_asks_a_bare_model() -> None:
     with pytest.raises(ModelError):
-        indexed(GIT, embedder=Mute()).search("merge", mode="semantic")
+        indexed(GIT, embedder=Mute()).search("merge", mode="vector")
 
 
 class Busy(HashingEmbedder):
@@ -98,7 +98,7 @@ def test_item_71_a_model_that_hangs_is_given_up_and_words_alone_are_searched(stu
     result = indexed(GIT, {"timeouts.embed_seconds": 0.01}, embedder=Hanging()).search("merge commit")
 
     assert result.mode == "bm25"
-    assert result.degraded == ("dense unavailable: embedding the question took more than 0.01 s.",)
+    assert result.degraded == ("vector unavailable: embedding the question took more than 0.01 s.",)
 
 
 def test_item_71_a_reranker_that_hangs_is_given_up_and_the_fused_order_stands(stuck: threading.Event) -> None:

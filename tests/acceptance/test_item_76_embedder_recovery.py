@@ -137,4 +137,4 @@ def test_where_there_is_no_recovery_words_alone_are_searched_and_the_answer_says
     assert result.mode == "bm25"
     assert [hit.source for hit in result.hits] == ["reset.txt"]
     (note,) = result.degraded
-    assert note.startswith("dense unavailable: ")
+    assert note.startswith("vector unavailable: ")

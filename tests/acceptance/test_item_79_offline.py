@@ -67,7 +67,7 @@ def test_an_index_of_words_is_reranked_and_answers_and_says_why_it_has_no_meanin
         result = index.search("how many parents has a merge commit")
         answer = index.ask("How many parents has a merge commit?")
         with pytest.raises(InvalidInputError, match="There is no embedder") as refused:
-            index.search("merge", mode="semantic")
+            index.search("merge", mode="vector")
 
     assert (result.mode, result.degraded, result.hits[0].source) == ("bm25", (), "merge.md")
     assert result.rerank is not None

@@ -12,7 +12,7 @@ from twofold import Index
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.search.metrics import LAST, MAX_NAMES, OTHERS, DocumentCounts, Meter, Times, percentile
 
-STAGES = {"embed": 50.0, "dense": 100.0, "rerank": 30.0, "fuse": 5.0, "synthesise": 50.0}
+STAGES = {"embed": 50.0, "vector": 100.0, "rerank": 30.0, "fuse": 5.0, "synthesise": 50.0}
 
 
 def test_each_query_counts_once_and_errors_are_a_share_of_all() -> None:
@@ -154,5 +154,5 @@ def test_what_a_real_search_measures_can_be_recorded() -> None:
         meter.record(index.search("commit", rerank="word-overlap").timings_ms)
     stages = meter.snapshot().stages
 
-    assert {"embed", "lexical", "dense", "fuse", "rerank"} <= stages.keys()
+    assert {"embed", "bm25", "vector", "fuse", "rerank"} <= stages.keys()
     assert all(times.count == 3 and 0.0 <= times.p50_ms <= times.p95_ms < math.inf for times in stages.values())

@@ -13,7 +13,9 @@ def test_all_three_modes_find_the_passage(mode: str) -> None:
         found = index.search("how long is green tea steeped", mode=mode)
 
     assert (found.mode, found.hits[0].source) == (mode, "tea")
-    assert [hit.trace.arm(arm) is not None for hit in found.hits[:1] for arm in ("lexical", "dense")] == [
-        mode != "semantic",
+    assert [
+        hit.trace.retriever(retriever) is not None for hit in found.hits[:1] for retriever in ("bm25", "vector")
+    ] == [
+        mode != "vector",
         mode != "bm25",
     ]

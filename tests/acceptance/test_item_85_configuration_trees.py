@@ -86,7 +86,7 @@ def test_high_precision(tmp_path: Path) -> None:
     settings = read(tmp_path, HIGH_PRECISION)
 
     assert (settings.profile, settings.search.k, settings.search.mode) == ("orchestrator", 3, "hybrid")
-    assert (settings.fusion.method, settings.fusion.dense_weight) == ("weighted_sum", 0.5)
+    assert (settings.fusion.method, settings.fusion.vector_weight) == ("weighted_sum", 0.5)
     assert (settings.rerank.model, settings.rerank.candidates, settings.rerank.top_n) == (CROSS_ENCODER, 20, 3)
     assert (settings.rerank.threshold, settings.rerank.weight) == (0.5, 1.0)
 
@@ -95,14 +95,14 @@ def test_high_recall(tmp_path: Path) -> None:
     settings = read(tmp_path, HIGH_RECALL)
 
     assert (settings.profile, settings.search.k, settings.search.mode) == ("orchestrator", 10, "hybrid")
-    assert (settings.fusion.method, settings.fusion.dense_weight) == ("weighted_sum", 0.7)
+    assert (settings.fusion.method, settings.fusion.vector_weight) == ("weighted_sum", 0.7)
     assert settings.rerank.model == "none"
 
 
 def test_fast(tmp_path: Path) -> None:
     settings = read(tmp_path, FAST)
 
-    assert (settings.profile, settings.search.k, settings.search.mode) == ("orchestrator", 5, "semantic")
+    assert (settings.profile, settings.search.k, settings.search.mode) == ("orchestrator", 5, "vector")
     assert settings.rerank.model == "none"
 
 
@@ -115,7 +115,7 @@ def test_the_whole_tree_and_where_each_value_came_from(tmp_path: Path) -> None:
         "profile": ("orchestrator", f"{path}: retrieval"),
         "search.k": (7, f"{path}: retrieval.top_k"),
         "search.mode": ("hybrid", f"{path}: retrieval.hybrid_search.enabled"),
-        "fusion.dense_weight": (0.6, f"{path}: retrieval.hybrid_search.semantic_weight"),
+        "fusion.vector_weight": (0.6, f"{path}: retrieval.hybrid_search.semantic_weight"),
         "boost.multiplier": (2.5, f"{path}: retrieval.domain_boost.boost_multiplier"),
         "boost.patterns": ([r"ERR-\d{3,6}", r"CASE-\d+"], f"{path}: retrieval.domain_boost.code_patterns"),
         "rerank.model": (CROSS_ENCODER, f"{path}: retrieval.reranking.model"),
@@ -139,7 +139,7 @@ def test_a_boost_that_is_off_has_no_patterns(tmp_path: Path) -> None:
 def test_the_presets_are_profiles_of_ours_too() -> None:
     precise, recall, fast = (of_an_index(overrides={"profile": name}) for name in ("precise", "recall", "fast"))
 
-    assert (precise.search.k, precise.fusion.dense_weight, precise.rerank.top_n) == (3, 0.5, 3)
+    assert (precise.search.k, precise.fusion.vector_weight, precise.rerank.top_n) == (3, 0.5, 3)
     assert (precise.rerank.model, precise.rerank.threshold) == (CROSS_ENCODER, 0.5)
-    assert (recall.search.k, recall.fusion.dense_weight, recall.rerank.model) == (10, 0.7, "none")
-    assert (fast.search.k, fast.search.mode, fast.rerank.model) == (5, "semantic", "none")
+    assert (recall.search.k, recall.fusion.vector_weight, recall.rerank.model) == (10, 0.7, "none")
+    assert (fast.search.k, fast.search.mode, fast.rerank.model) == (5, "vector", "none")

@@ -45,7 +45,9 @@ def test_item_85_the_tree_searches_as_it_says(tmp_path: Path, monkeypatch: pytes
     assert (result.rerank.dropped, result.rerank.weight) == (1, 1.0)
     lifted = result.hits[1].trace
     assert [step.stage for step in lifted.steps] == ["boost fused", "rerank"]
-    assert [arm.weight for arm in lifted.arms] == pytest.approx([0.4, 0.6])  # keyword_weight, semantic_weight
+    assert [retriever.weight for retriever in lifted.retrievers] == pytest.approx(
+        [0.4, 0.6]
+    )  # keyword_weight, semantic_weight
 
 
 def test_item_85_high_recall_weighs_and_does_not_rerank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,21 +67,21 @@ def test_item_86_flags_search_by_words_with_five_neighbors(tmp_path: Path, monke
 @pytest.mark.parametrize(("norm", "value"), [("max", 1.0), ("minmax", 1.0), ("none", None)])
 def test_c5_a_single_hit_is_never_nothing(norm: str, value: float | None) -> None:
     index = indexed({"only.md": "zebra", "other.md": "horse"})
-    settings = {"fusion.method": "linear", "fusion.lexical_norm": norm}
+    settings = {"fusion.method": "linear", "fusion.bm25_norm": norm}
     hit = index.search("zebra", settings=settings).hits[0]
 
     assert hit.source == "only.md"
-    assert hit.trace.lexical is not None
-    assert hit.trace.lexical.normalized == (hit.trace.lexical.raw if value is None else value) > 0.0
+    assert hit.trace.bm25 is not None
+    assert hit.trace.bm25.normalized == (hit.trace.bm25.raw if value is None else value) > 0.0
 
 
 def test_c6_a_cosine_stays_as_it_is_and_bm25_is_divided_by_its_best() -> None:
     result = indexed(TEXTS).search("fix service", profile="modes")
-    best = max(hit.trace.lexical.raw for hit in result.hits if hit.trace.lexical is not None)
+    best = max(hit.trace.bm25.raw for hit in result.hits if hit.trace.bm25 is not None)
 
     for hit in result.hits:
-        assert hit.trace.lexical is not None
-        assert hit.trace.dense is not None
-        assert hit.trace.lexical.normalized == pytest.approx(hit.trace.lexical.raw / best)
-        assert hit.trace.dense.normalized == max(0.0, hit.trace.dense.raw)
-        assert hit.trace.lexical.weight == hit.trace.dense.weight == 0.5
+        assert hit.trace.bm25 is not None
+        assert hit.trace.vector is not None
+        assert hit.trace.bm25.normalized == pytest.approx(hit.trace.bm25.raw / best)
+        assert hit.trace.vector.normalized == max(0.0, hit.trace.vector.raw)
+        assert hit.trace.bm25.weight == hit.trace.vector.weight == 0.5

@@ -92,9 +92,9 @@ def test_each_flag_has_its_setting(tmp_path: Path) -> None:
          "aiRerank": True},
     )  # fmt: skip
 
-    assert (settings.search.mode, settings.search.candidates, settings.search.context_window) == ("semantic", "33", 2)
+    assert (settings.search.mode, settings.search.candidates, settings.search.context_window) == ("vector", "33", 2)
     assert (settings.rerank.candidates, settings.rerank.model) == (15, CROSS_ENCODER)
-    assert settings.fusion.dense_weight == 0.9
+    assert settings.fusion.vector_weight == 0.9
 
 
 def test_the_maps_as_they_stand(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_the_maps_as_they_stand(tmp_path: Path) -> None:
 
     assert (settings.profile, settings.search.mode, settings.search.candidates) == ("localgpt", "hybrid", "20")
     assert (settings.search.k, settings.search.context_window) == (10, 5)
-    assert (settings.fusion.method, settings.fusion.dense_weight) == ("linear", 0.7)
+    assert (settings.fusion.method, settings.fusion.vector_weight) == ("linear", 0.7)
     assert (settings.rerank.model, settings.rerank.fallback) == (CROSS_ENCODER, CROSS_ENCODER)
     assert (settings.rerank.top_n, settings.rerank.candidates, settings.rerank.weight) == (10, 20, 1.0)
     assert (settings.batch.embed, settings.batch.rerank, settings.search.max_results) == (32, 16, 100)

@@ -46,7 +46,7 @@ def test_item_89_an_id_is_only_ever_looked_up(identity: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("text", EVIL)
 def test_item_89_a_question_is_never_part_of_a_query_to_a_database(text: str, tmp_path: Path) -> None:
     with indexed(GIT, where=tmp_path / "kb") as index:
-        for mode in ("hybrid", "bm25", "semantic"):
+        for mode in ("hybrid", "bm25", "vector"):
             with suppress(InvalidInputError):
                 index.search(f"merge {text}", mode=mode)
         index.add(text + " words", source=text or "empty")

@@ -68,9 +68,9 @@ def test_a_retriever_takes_part_under_its_name() -> None:
     with filled(registry) as index:
         found = index.search("merge", mode="bm25")
 
-    arms = {hit.source: hit.trace.arm("custom") for hit in found.hits}
-    assert arms["stash.md"] is not None
-    assert arms["stash.md"].rank == 1
+    retrievers = {hit.source: hit.trace.retriever("custom") for hit in found.hits}
+    assert retrievers["stash.md"] is not None
+    assert retrievers["stash.md"].rank == 1
 
 
 def test_a_reranker_is_swapped_by_its_name() -> None:

@@ -36,7 +36,7 @@ def test_the_content_of_a_passage_can_be_looked_at(tmp_path: Path) -> None:
 def test_each_stage_says_how_long_it_took() -> None:
     result = indexed(GIT).search("merge commit")
 
-    assert {"parse", "embed", "lexical", "dense", "fuse", "fetch", "total"} <= result.timings_ms.keys()
+    assert {"parse", "embed", "bm25", "vector", "fuse", "fetch", "total"} <= result.timings_ms.keys()
     assert result.timings_ms["total"] >= max(value for name, value in result.timings_ms.items() if name != "total")
 
 

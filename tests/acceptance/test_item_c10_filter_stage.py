@@ -1,4 +1,4 @@
-"""Checklist C10: filters narrow both arms before the cut; after fusion they can starve the answer, and say so."""
+"""Checklist C10: filters narrow both retrievers before the cut; after fusion they can starve the answer, and say so."""
 
 from collections.abc import Iterator, Mapping
 
@@ -27,7 +27,7 @@ def index() -> Iterator[Index]:
         yield made
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 def test_before_the_cut_nothing_is_starved(index: Index, mode: str) -> None:
     found = index.search("dbt", k=5, mode=mode, filter=SQL, settings=FIVE)
 

@@ -44,7 +44,7 @@ UNANSWERED = [
     "How does a compiler allocate registers?",
     "What is the interest rate of the savings account?",
 ]
-WAYS = ["hybrid", "bm25", "semantic"]
+WAYS = ["hybrid", "bm25", "vector"]
 
 
 def chance(index: Index, question: str, mode: str) -> float:

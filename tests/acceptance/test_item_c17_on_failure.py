@@ -11,7 +11,7 @@ from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors
 from twofold.models.embedders.hashing import HashingEmbedder
 
-SEMANTIC: dict[str, object] = {"search.mode": "semantic"}
+SEMANTIC: dict[str, object] = {"search.mode": "vector"}
 
 
 class Failing(HashingEmbedder):

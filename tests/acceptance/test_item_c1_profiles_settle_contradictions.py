@@ -45,7 +45,7 @@ def table(*keys: str) -> dict[str, tuple[object, ...]]:
 
 
 def test_c1_c4_c6_each_profile_fixes_its_fusion() -> None:
-    assert table("fusion.method", "fusion.lexical_norm", "fusion.dense_norm") == {
+    assert table("fusion.method", "fusion.bm25_norm", "fusion.vector_norm") == {
         "voicevault": ("rrf", "max", "clip"),
         "orchestrator": ("weighted_sum", "max", "clip"),
         "localgpt": ("linear", "max", "none"),
@@ -58,16 +58,16 @@ def test_c1_c4_c6_each_profile_fixes_its_fusion() -> None:
 
 
 def test_c2_weights_live_in_the_profile() -> None:
-    weights = table("fusion.dense_weight")
+    weights = table("fusion.vector_weight")
 
     assert weights["orchestrator"] == (0.6,)
     assert weights["modes"] == (0.5,)
     assert weights["localgpt"] == weights["aanae"] == (0.7,)
-    assert of("aanae").fusion.lexical_weight == 0.35
+    assert of("aanae").fusion.bm25_weight == 0.35
 
 
 def test_c3_the_two_defaults_of_one_system_are_two_profiles() -> None:
-    both = table("fusion.dense_weight", "search.candidates", "search.mode", "rerank.candidates", "rerank.top_n")
+    both = table("fusion.vector_weight", "search.candidates", "search.mode", "rerank.candidates", "rerank.top_n")
 
     assert both["localgpt"] == (0.7, "20", "hybrid", 20, 10)
     assert both["localgpt-ui"] == (0.5, "10", "bm25", 20, 0)
@@ -110,10 +110,10 @@ def test_c18_three_retries_begin_with_a_wait_of_one_second() -> None:
 
 def test_c20_the_default_is_hybrid_and_an_explicit_mode_wins() -> None:
     assert Settings().search.mode == of("modes").search.mode == "hybrid"
-    assert of("modes", search__mode="semantic").search.mode == "semantic"
+    assert of("modes", search__mode="vector").search.mode == "vector"
     assert searched("modes").mode == "hybrid"
     assert searched("modes", search__mode="bm25").mode == "bm25"
-    assert (searched("fast").mode, searched("fast", search__mode="hybrid").mode) == ("semantic", "hybrid")
+    assert (searched("fast").mode, searched("fast", search__mode="hybrid").mode) == ("vector", "hybrid")
 
 
 def test_c21_wordings_are_merged_by_best_score_or_by_rank() -> None:
@@ -141,17 +141,17 @@ def test_item_20_an_embedder_that_can_be_had_is_the_systems_own() -> None:
 
 @pytest.mark.parametrize(("about", "share"), [("conceptual", 0.7), ("technical", 0.4), ("balanced", 0.6)])
 def test_item_31_weights_can_follow_the_question(about: str, share: float) -> None:
-    found = searched("orchestrator", fusion__dense_weight=share)
+    found = searched("orchestrator", fusion__vector_weight=share)
 
     assert about
     assert found.fusion == "weighted_sum"
-    assert {arm.arm: arm.weight for arm in found.hits[0].trace.arms} == pytest.approx(
-        {"lexical": 1 - share, "dense": share}
+    assert {retriever.retriever: retriever.weight for retriever in found.hits[0].trace.retrievers} == pytest.approx(
+        {"bm25": 1 - share, "vector": share}
     )
 
 
 def test_item_35_the_three_modes() -> None:
-    modes = ["semantic", "bm25", "hybrid"]
+    modes = ["vector", "bm25", "hybrid"]
 
     assert [searched("balanced", search__mode=one).mode for one in modes] == modes
 

@@ -7,15 +7,15 @@ from twofold.config.load import load_settings
 
 
 @pytest.mark.parametrize(
-    ("mode", "arms"), [("semantic", {"dense"}), ("bm25", {"lexical"}), ("hybrid", {"lexical", "dense"})]
+    ("mode", "retrievers"), [("vector", {"vector"}), ("bm25", {"bm25"}), ("hybrid", {"bm25", "vector"})]
 )
-def test_a_mode_asks_its_arms_alone(mode: str, arms: set[str]) -> None:
+def test_a_mode_asks_its_arms_alone(mode: str, retrievers: set[str]) -> None:
     embedder = Counted()
     result = indexed(GIT, embedder=embedder).search("undo a commit", mode=mode)
 
     assert result.mode == mode
-    assert {arm.arm for hit in result.hits for arm in hit.trace.arms} == arms
-    assert bool(embedder.asked) == ("dense" in arms)
+    assert {retriever.retriever for hit in result.hits for retriever in hit.trace.retrievers} == retrievers
+    assert bool(embedder.asked) == ("vector" in retrievers)
 
 
 def test_it_is_hybrid_by_default() -> None:
@@ -27,5 +27,5 @@ def test_an_explicit_mode_is_stronger_than_a_profile_and_a_setting() -> None:
     index = indexed(GIT, {"search.mode": "bm25"})
 
     assert index.search("undo").mode == "bm25"
-    assert index.search("undo", mode="semantic").mode == "semantic"
+    assert index.search("undo", mode="vector").mode == "vector"
     assert index.search("undo", profile="fast", mode="hybrid").mode == "hybrid"

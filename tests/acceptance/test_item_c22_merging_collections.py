@@ -30,9 +30,9 @@ def test_by_rank_the_best_of_each_comes_first_and_the_trace_names_the_collection
     assert found.fusion == "rrf"
     assert found.constants == {"k": 60.0}
     first = found.hits[0]
-    assert first.trace.arms[0].arm == "cats"
-    assert first.trace.arms[0].raw == own["cats"][0].score
-    assert [arm.weight for arm in first.trace.arms] == [1.0, 0.0, 0.0]
+    assert first.trace.retrievers[0].retriever == "cats"
+    assert first.trace.retrievers[0].raw == own["cats"][0].score
+    assert [retriever.weight for retriever in first.trace.retrievers] == [1.0, 0.0, 0.0]
     assert found.trace.evaluate() == tuple(hit.score for hit in found.hits)
     assert [stage.name for stage in found.stages] == ["cats", "dogs", "fuse"]
 
@@ -55,7 +55,7 @@ def test_by_rank_each_collection_keeps_its_own_settings() -> None:
         fewer = several.search("cat", across="rrf")
 
     assert [hit.collection for hit in found.hits] == ["cats", "dogs", "cats", "cats"]
-    assert [len(hit.trace.arms) for hit in found.hits] == [3, 2, 3, 3]
+    assert [len(hit.trace.retrievers) for hit in found.hits] == [3, 2, 3, 3]
     assert len(fewer.hits) == 1
 
 

@@ -10,16 +10,16 @@ from twofold.ranking.answerability import Calibration, Signals, load_calibration
 
 CALIBRATIONS = load_calibrations()
 SHARE = st.floats(0.0, 1.0)
-RISING = ("coverage_first", "coverage_three", "dense_top", "dense_rise", "lexical_rise", "agreement", "relevance")
+RISING = ("coverage_first", "coverage_three", "vector_top", "vector_rise", "bm25_rise", "agreement", "relevance")
 calibrations = st.sampled_from(CALIBRATIONS)
 signals = st.builds(
     Signals,
     terms=st.integers(0, 10_000),
     coverage_first=SHARE,
     coverage_three=SHARE,
-    dense_top=st.floats(-1.0, 1.0),
-    dense_rise=st.floats(0.0, 2.0),
-    lexical_rise=st.floats(0.0, 100.0),
+    vector_top=st.floats(-1.0, 1.0),
+    vector_rise=st.floats(0.0, 2.0),
+    bm25_rise=st.floats(0.0, 100.0),
     agreement=SHARE,
     relevance=SHARE,
 )
@@ -32,7 +32,7 @@ def test_it_lies_between_0_and_1(made: Signals, calibration: Calibration) -> Non
 
 @given(signals, calibrations, st.sampled_from(RISING), st.floats(0.0, 2.0))
 def test_more_of_a_signal_never_lowers_it(made: Signals, calibration: Calibration, name: str, more: float) -> None:
-    ceiling = 1.0 if name in {"coverage_first", "coverage_three", "dense_top", "agreement", "relevance"} else 1e3
+    ceiling = 1.0 if name in {"coverage_first", "coverage_three", "vector_top", "agreement", "relevance"} else 1e3
     risen = replace(made, **{name: min(ceiling, getattr(made, name) + more)})
 
     assert p_answerable(risen, calibration) >= p_answerable(made, calibration)

@@ -30,7 +30,7 @@ cosine = st.integers(-1000, 1000).map(lambda step: step / 1000)
 weight = st.integers(1, 19).map(lambda step: step / 20)
 
 
-def arms(scores: st.SearchStrategy[float]) -> st.SearchStrategy[Ranking]:
+def retrievers(scores: st.SearchStrategy[float]) -> st.SearchStrategy[Ranking]:
     return st.dictionaries(keys, scores, max_size=12).map(
         lambda found: Ranking.of(list(found), list(found.values())),
     )
@@ -38,7 +38,7 @@ def arms(scores: st.SearchStrategy[float]) -> st.SearchStrategy[Ranking]:
 
 @st.composite
 def completed(draw: st.DrawFn) -> tuple[Scores, Scores]:
-    """Both arms' scores for the same candidates, whose keys are their places."""
+    """Both retrievers' scores for the same candidates, whose keys are their places."""
     pairs = draw(st.lists(st.tuples(bm25, cosine), min_size=1, max_size=12))
     return np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs])
 
@@ -82,22 +82,22 @@ LISTED = sorted(set(FUSIONS) - {"adaptive", "convex"})
 plans = st.builds(
     FusionPlan,
     method=st.sampled_from(LISTED),
-    dense_weight=st.one_of(weight, st.sampled_from([0.0, 1.0])),
-    lexical_weight=st.sampled_from([0.0, 0.35, 2.0]),
+    vector_weight=st.one_of(weight, st.sampled_from([0.0, 1.0])),
+    bm25_weight=st.sampled_from([0.0, 0.35, 2.0]),
     rrf_k=st.sampled_from([0.0, 1.0, 60.0]),
-    lexical_norm=st.sampled_from(NORMALIZERS),
-    dense_norm=st.sampled_from(NORMALIZERS),
+    bm25_norm=st.sampled_from(NORMALIZERS),
+    vector_norm=st.sampled_from(NORMALIZERS),
 )
 Listed = dict[int, float]
 
 
-def candidates(lexical: Ranking, dense: Ranking, raw: float = 0.0) -> Candidates:
+def candidates(bm25: Ranking, vector: Ranking, raw: float = 0.0) -> Candidates:
     """Return both lists with their union; `raw` is the completed score of whatever a list lacks."""
-    both = sorted({*lexical.keys.tolist(), *dense.keys.tolist()})
-    words, meaning = ({hit.key: hit.score for hit in one} for one in (lexical, dense))
+    both = sorted({*bm25.keys.tolist(), *vector.keys.tolist()})
+    words, meaning = ({hit.key: hit.score for hit in one} for one in (bm25, vector))
     return Candidates(
-        lexical,
-        dense,
+        bm25,
+        vector,
         np.array(both, dtype=np.int64),
         np.array([words.get(key, raw) for key in both]),
         np.array([meaning.get(key, raw) for key in both]),
@@ -135,12 +135,12 @@ def normalized(listed: Listed, name: str, lowest: float) -> Listed:
     return dict(zip(listed, SLOWLY[name](scores, lowest), strict=True)) if scores else {}
 
 
-def expected(lexical: Ranking, dense: Ranking, plan: FusionPlan) -> Listed:
+def expected(bm25: Ranking, vector: Ranking, plan: FusionPlan) -> Listed:
     """Fuse by dictionaries: a passage that a list lacks gets nothing from it."""
-    listed = [{hit.key: hit.score for hit in one} for one in (lexical, dense)]
-    names = [(plan.lexical_norm, LOWEST["lexical"]), (plan.dense_norm, LOWEST["dense"])]
+    listed = [{hit.key: hit.score for hit in one} for one in (bm25, vector)]
+    names = [(plan.bm25_norm, LOWEST["bm25"]), (plan.vector_norm, LOWEST["vector"])]
     if plan.method.endswith("rrf"):
-        values = [{key: 1 / (plan.rrf_k + rank) for key, rank in one.ranks().items()} for one in (lexical, dense)]
+        values = [{key: 1 / (plan.rrf_k + rank) for key, rank in one.ranks().items()} for one in (bm25, vector)]
     elif plan.method == "dbsf":
         values = [normalized(one, "dbsf", 0.0) for one in listed]
     else:
@@ -148,19 +148,19 @@ def expected(lexical: Ranking, dense: Ranking, plan: FusionPlan) -> Listed:
     if plan.method == "log_odds":
         kept = [{key: min(1 - 1e-9, max(1e-9, p)) for key, p in one.items()} for one in values]
         values = [{key: math.log(p / (1 - p)) for key, p in one.items()} for one in kept]
-    weights = {"rrf": (1.0, 1.0), "dbsf": (1.0, 1.0), "log_odds": (1.0, 1.0), "additive": (plan.lexical_weight, 1.0)}
-    words, meaning = weights.get(plan.method, (1 - plan.dense_weight, plan.dense_weight))
+    weights = {"rrf": (1.0, 1.0), "dbsf": (1.0, 1.0), "log_odds": (1.0, 1.0), "additive": (plan.bm25_weight, 1.0)}
+    words, meaning = weights.get(plan.method, (1 - plan.vector_weight, plan.vector_weight))
     found = {*values[0], *values[1]}
     return {key: words * values[0].get(key, 0.0) + meaning * values[1].get(key, 0.0) for key in found}
 
 
-@given(lexical=arms(bm25), dense=arms(cosine), plan=plans, raw=st.sampled_from([0.0, 0.5, -0.5]))
+@given(bm25=retrievers(bm25), vector=retrievers(cosine), plan=plans, raw=st.sampled_from([0.0, 0.5, -0.5]))
 def test_every_method_with_every_normalizer_is_the_sum_one_would_take_by_hand(
-    lexical: Ranking, dense: Ranking, plan: FusionPlan, raw: float
+    bm25: Ranking, vector: Ranking, plan: FusionPlan, raw: float
 ) -> None:
-    fused = fuse(candidates(lexical, dense, raw), plan)
+    fused = fuse(candidates(bm25, vector, raw), plan)
 
-    assert {hit.key: hit.score for hit in fused.ranking} == pytest.approx(expected(lexical, dense, plan), abs=1e-7)
+    assert {hit.key: hit.score for hit in fused.ranking} == pytest.approx(expected(bm25, vector, plan), abs=1e-7)
     assert fused.ranking == Ranking.of(fused.ranking.keys, fused.ranking.scores)
     for share in fused.shares:
         missing = ~np.isin(share.keys, share.ranking.keys)
@@ -168,15 +168,15 @@ def test_every_method_with_every_normalizer_is_the_sum_one_would_take_by_hand(
 
 
 @pytest.mark.parametrize("form", FUSIONS)
-@given(arm=arms(bm25))
-def test_an_empty_list_leaves_the_order_of_the_other(form: str, arm: Ranking) -> None:
-    plan = FusionPlan(form, dense_weight=0.5, dense_norm="max")
-    assert order(fuse(candidates(arm, EMPTY_RANKING), plan).ranking) == order(arm)
-    cosines = Ranking(arm.keys, arm.scores / 40.0)
+@given(retriever=retrievers(bm25))
+def test_an_empty_list_leaves_the_order_of_the_other(form: str, retriever: Ranking) -> None:
+    plan = FusionPlan(form, vector_weight=0.5, vector_norm="max")
+    assert order(fuse(candidates(retriever, EMPTY_RANKING), plan).ranking) == order(retriever)
+    cosines = Ranking(retriever.keys, retriever.scores / 40.0)
     assert order(fuse(candidates(EMPTY_RANKING, cosines), plan).ranking) == order(cosines)
 
 
-@given(st.lists(arms(bm25), min_size=1, max_size=4))
+@given(st.lists(retrievers(bm25), min_size=1, max_size=4))
 def test_by_ranks_is_the_sum_one_would_take_by_hand(legs: list[Ranking]) -> None:
     totals: dict[int, float] = {}
     for ranking in legs:
@@ -186,14 +186,14 @@ def test_by_ranks_is_the_sum_one_would_take_by_hand(legs: list[Ranking]) -> None
     assert {hit.key: hit.score for hit in fused.ranking} == totals
 
 
-@given(st.lists(arms(bm25), max_size=4))
+@given(st.lists(retrievers(bm25), max_size=4))
 def test_best_of_keeps_each_keys_best(legs: list[Ranking]) -> None:
     found = [hit for ranking in legs for hit in ranking]
     best = {hit.key: max(other.score for other in found if other.key == hit.key) for hit in found}
     assert {hit.key: hit.score for hit in best_of(legs)} == best
 
 
-@given(arms(bm25), arms(bm25))
+@given(retrievers(bm25), retrievers(bm25))
 def test_ranks_are_all_that_fusion_by_rank_sees(one: Ranking, other: Ranking) -> None:
     bent = Ranking(one.keys, np.exp(one.scores / 10.0))
     plan = FusionPlan("rrf")
@@ -203,21 +203,21 @@ def test_ranks_are_all_that_fusion_by_rank_sees(one: Ranking, other: Ranking) ->
 # Convex fusion of completed scores
 
 
-def convex(lexical: Scores, dense: Scores, share: float) -> Ranking:
+def convex(bm25: Scores, vector: Scores, share: float) -> Ranking:
     """Fuse the completed scores of candidates whose keys are their places, all of them listed by both."""
-    both = np.arange(len(lexical))
-    found = Candidates(Ranking.of(both, lexical), Ranking.of(both, dense), both, lexical, dense)
-    return fuse(found, FusionPlan("convex", dense_weight=share)).ranking
+    both = np.arange(len(bm25))
+    found = Candidates(Ranking.of(both, bm25), Ranking.of(both, vector), both, bm25, vector)
+    return fuse(found, FusionPlan("convex", vector_weight=share)).ranking
 
 
 @given(completed(), weight)
 def test_every_shown_score_recomputes_from_the_constants_exactly(scores: tuple[Scores, Scores], share: float) -> None:
-    lexical, dense = scores
-    constants = convex_constants(lexical, dense)
-    for hit in convex(lexical, dense, share):
-        words = (1.0 - share) * (float(lexical[hit.key]) / constants.lexical_max)
-        span = constants.dense_max - constants.background
-        assert hit.score == words + share * ((float(dense[hit.key]) - constants.background) / span)
+    bm25, vector = scores
+    constants = convex_constants(bm25, vector)
+    for hit in convex(bm25, vector, share):
+        words = (1.0 - share) * (float(bm25[hit.key]) / constants.bm25_max)
+        span = constants.vector_max - constants.background
+        assert hit.score == words + share * ((float(vector[hit.key]) - constants.background) / span)
 
 
 @given(completed(), weight)
@@ -229,17 +229,17 @@ def test_scores_stay_within_their_bounds(scores: tuple[Scores, Scores], share: f
 
 @given(completed(), weight)
 def test_an_arm_that_says_nothing_leaves_the_order_to_the_other(scores: tuple[Scores, Scores], share: float) -> None:
-    lexical, dense = scores
-    places, nothing = np.arange(len(lexical)), np.zeros(len(lexical))
-    assert order(convex(nothing, dense, share)) == order(Ranking.of(places, dense))
-    assert order(convex(lexical, nothing, share)) == order(Ranking.of(places, lexical))
+    bm25, vector = scores
+    places, nothing = np.arange(len(bm25)), np.zeros(len(bm25))
+    assert order(convex(nothing, vector, share)) == order(Ranking.of(places, vector))
+    assert order(convex(bm25, nothing, share)) == order(Ranking.of(places, bm25))
 
 
 @given(completed(), weight)
 def test_what_is_better_in_both_arms_is_never_behind(scores: tuple[Scores, Scores], share: float) -> None:
-    lexical, dense = scores
-    fused = _by_place(lexical, dense, share)
-    no_worse = (lexical[:, None] >= lexical) & (dense[:, None] >= dense)
+    bm25, vector = scores
+    fused = _by_place(bm25, vector, share)
+    no_worse = (bm25[:, None] >= bm25) & (vector[:, None] >= vector)
     assert (fused[:, None] >= fused)[no_worse].all()
 
 
@@ -247,28 +247,28 @@ def test_what_is_better_in_both_arms_is_never_behind(scores: tuple[Scores, Score
 def test_a_passage_that_scores_more_in_an_arm_never_falls_behind_another(
     scores: tuple[Scores, Scores], share: float, place: int, more_words: float, more_meaning: float
 ) -> None:
-    lexical, dense = scores
-    place %= len(lexical)
-    raised_words, raised_meaning = lexical.copy(), dense.copy()
-    raised_words[place] = max(lexical[place], more_words)
-    raised_meaning[place] = max(dense[place], more_meaning)
-    before = _leads(lexical, dense, share, place)
-    assert (_leads(raised_words, dense, share, place) >= before - 1e-9).all()
-    assert (_leads(lexical, raised_meaning, share, place) >= before - 1e-9).all()
+    bm25, vector = scores
+    place %= len(bm25)
+    raised_words, raised_meaning = bm25.copy(), vector.copy()
+    raised_words[place] = max(bm25[place], more_words)
+    raised_meaning[place] = max(vector[place], more_meaning)
+    before = _leads(bm25, vector, share, place)
+    assert (_leads(raised_words, vector, share, place) >= before - 1e-9).all()
+    assert (_leads(bm25, raised_meaning, share, place) >= before - 1e-9).all()
 
 
-def _leads(lexical: Scores, dense: Scores, share: float, place: int) -> Scores:
-    fused = _by_place(lexical, dense, share)
+def _leads(bm25: Scores, vector: Scores, share: float, place: int) -> Scores:
+    fused = _by_place(bm25, vector, share)
     leads: Scores = fused[place] - fused
     return leads
 
 
-def _by_place(lexical: Scores, dense: Scores, share: float) -> Scores:
-    fused = {hit.key: hit.score for hit in convex(lexical, dense, share)}
-    return np.array([fused[place] for place in range(len(lexical))])
+def _by_place(bm25: Scores, vector: Scores, share: float) -> Scores:
+    fused = {hit.key: hit.score for hit in convex(bm25, vector, share)}
+    return np.array([fused[place] for place in range(len(bm25))])
 
 
 @given(completed(), weight, st.sampled_from([0.25, 8.0]))
 def test_the_unit_of_bm25_does_not_matter(scores: tuple[Scores, Scores], share: float, scale: float) -> None:
-    lexical, dense = scores
-    assert convex(lexical * scale, dense, share) == convex(lexical, dense, share)
+    bm25, vector = scores
+    assert convex(bm25 * scale, vector, share) == convex(bm25, vector, share)

@@ -126,7 +126,7 @@ def read_steadily(folder: Path, seconds: float, reports: Connection) -> None:
 
 
 def torn(view: Snapshot) -> str:
-    """Say what is torn about a view: each document is in the listing and in both arms with all its passages, or not."""
+    """Say what is torn about a view: each document is in the listing and both retrievers whole, or not at all."""
     by_words = view.search_bm25(query("every"), MOST)
     by_vector = view.search_vectors(vector("every"), MOST)
     listed = {chunk.key for info in view.documents() for chunk in view.chunks_of(info.id)}

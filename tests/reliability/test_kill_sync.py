@@ -48,13 +48,13 @@ def everything(index: Index) -> object:
     """Give all that a user can see of an index."""
     listed = index.documents()
     passages = {info.source: [chunk.text for chunk in index.chunks(info.id)] for info in listed}
-    hits = [index.search(word, k=1000, mode=mode).hits for word in WORDS for mode in ("bm25", "semantic", "hybrid")]
+    hits = [index.search(word, k=1000, mode=mode).hits for word in WORDS for mode in ("bm25", "vector", "hybrid")]
     return listed, passages, [[(hit.chunk_id, hit.score) for hit in found] for found in hits]
 
 
 def halves(index: Index) -> list[str]:
     """Name the documents of which not all is there."""
-    by_vector = {hit.chunk_id for hit in index.search("apple", k=1000, mode="semantic").hits}
+    by_vector = {hit.chunk_id for hit in index.search("apple", k=1000, mode="vector").hits}
     return [
         info.source
         for info in index.documents()

@@ -96,7 +96,7 @@ def reference(model: Model) -> MemoryStore:
 
 
 def difference(store: Store, model: Model) -> str:
-    """Say how a store differs from a model in documents, passages or either arm; empty when it does not."""
+    """Say how a store differs from a model in documents, passages or either retriever; empty when it does not."""
     with store.view() as held, reference(model).view() as expected:
         if list(held.documents()) != list(expected.documents()):
             return f"{[one.source for one in held.documents()]} instead of {sorted(model)}"

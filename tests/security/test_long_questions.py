@@ -15,7 +15,7 @@ EVIL = (r"(a+)+$", r"(a|aa)+$", r"(.*a){12}", r"(?:a?){30}a{30}", r"([a-z]+)*\d"
 
 
 @pytest.mark.parametrize("piece", PIECES)
-@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 def test_a_megabyte_is_refused_before_anything_is_asked(piece: str, mode: str) -> None:
     embedder = Counted()
     index = indexed(GIT, embedder=embedder)

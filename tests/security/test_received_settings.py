@@ -113,7 +113,7 @@ def test_a_search_goes_on_by_words_and_says_what_was_ignored_and_how_to_allow_it
     assert "TWOFOLD_EMBEDDER" in line
     assert done.code == 0
     assert "git.txt" in done.out
-    assert "Degraded: dense unavailable" in done.out
+    assert "Degraded: vector unavailable" in done.out
     assert canary.heard == []
 
 
@@ -122,7 +122,7 @@ def test_no_model_outside_the_catalog_is_looked_for(here: Path, embedder: str) -
     received(here / "shared", embedder)
 
     words = run("search", QUESTION, "-i", "./shared", "--json")
-    meaning = run("search", QUESTION, "-i", "./shared", "-m", "semantic")
+    meaning = run("search", QUESTION, "-i", "./shared", "-m", "vector")
 
     found = json.loads(words.out)
     assert (words.code, found["mode"], found["hits"][0]["source"]) == (0, "bm25", "git.txt")
@@ -206,7 +206,7 @@ def test_the_library_says_in_data_what_it_did_not_heed(here: Path, canary: Canar
         with pytest.raises(MismatchError, match="Nothing can be added"):
             index.sync(here / "private")
         with pytest.raises(ModelError, match="did not come from you"):
-            index.search(QUESTION, mode="semantic")
+            index.search(QUESTION, mode="vector")
         told = [(one.key, one.value, one.origin) for one in index.ignored]
 
     assert told == [("embedder", canary.spec, "the index")]

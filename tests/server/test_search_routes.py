@@ -40,7 +40,7 @@ def test_an_explanation_holds_the_parts_that_add_up_to_the_score(visit: Visit) -
     given = visit.client.post("/v1/indexes/notes/explain", json={"query": "cat mat", "k": 1}).json()
 
     (hit,) = given["hits"]
-    parts = sum(arm["weight"] * arm["normalized"] for arm in hit["trace"]["arms"])
+    parts = sum(retriever["weight"] * retriever["normalized"] for retriever in hit["trace"]["retrievers"])
     assert hit["trace"]["steps"] or parts == pytest.approx(hit["score"])
 
 

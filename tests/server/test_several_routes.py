@@ -51,7 +51,7 @@ def test_an_explanation_has_the_whole_trace(visit: Visit) -> None:
     found = asked(visit, "explain", TOWER)
 
     assert found["hits"][0]["collection"] == "towers"
-    assert {arm["arm"] for arm in found["hits"][0]["trace"]["arms"]} == {"lexical", "dense"}
+    assert {retriever["retriever"] for retriever in found["hits"][0]["trace"]["retrievers"]} == {"bm25", "vector"}
 
 
 def test_an_answer_cites_the_index_that_holds_it(visit: Visit) -> None:

@@ -70,13 +70,15 @@ def rows_of(done: Any) -> dict[str, dict[str, float]]:  # noqa: ANN401  # whatev
 
 
 def test_a_comparison_has_the_documented_shape(run: Run, folder: Path) -> None:
-    done = run("eval", folder, "--with", "bm25", "--with", "fusion.dense_weight=0.9", "--against", "settings", "--json")
+    done = run(
+        "eval", folder, "--with", "bm25", "--with", "fusion.vector_weight=0.9", "--against", "settings", "--json"
+    )
 
     assert done.code == 0
-    assert list(rows_of(done)) == ["bm25", "fusion.dense_weight=0.9", "settings"]
+    assert list(rows_of(done)) == ["bm25", "fusion.vector_weight=0.9", "settings"]
     assert [(one["name"], one["against"]) for one in done.data["comparisons"]] == [
         ("bm25", "settings"),
-        ("fusion.dense_weight=0.9", "settings"),
+        ("fusion.vector_weight=0.9", "settings"),
     ]
     assert done.data["failed"] == []
     for comparison in done.data["comparisons"]:
@@ -102,7 +104,7 @@ def test_the_same_configuration_twice_is_said_to_be_the_same(run: Run, folder: P
 
 
 def test_without_a_word_on_it_the_three_modes_stand_side_by_side(run: Run, folder: Path) -> None:
-    assert list(rows_of(run("eval", folder, "--json"))) == ["hybrid", "bm25", "semantic"]
+    assert list(rows_of(run("eval", folder, "--json"))) == ["hybrid", "bm25", "vector"]
     assert list(rows_of(run("--set", "search.mode=bm25", "eval", folder, "--against", "hybrid", "--json"))) == [
         "settings",
         "hybrid",
@@ -110,10 +112,10 @@ def test_without_a_word_on_it_the_three_modes_stand_side_by_side(run: Run, folde
 
 
 def test_settings_of_searching_change_what_is_found(run: Run, folder: Path) -> None:
-    done = run("eval", folder, "--with", "semantic", "--with", "fusion.dense_weight=1", "--with", "bm25", "--json")
+    done = run("eval", folder, "--with", "vector", "--with", "fusion.vector_weight=1", "--with", "bm25", "--json")
     rows = rows_of(done)
 
-    assert rows["semantic"] == rows["fusion.dense_weight=1"] != rows["bm25"]
+    assert rows["vector"] == rows["fusion.vector_weight=1"] != rows["bm25"]
 
 
 def test_reranking_is_measured_like_any_setting(run: Run, folder: Path) -> None:
@@ -143,7 +145,7 @@ def test_metrics_are_chosen_by_name_in_any_case(run: Run, folder: Path) -> None:
     ],
 )
 def test_a_condition_that_holds_fails_the_build(run: Run, folder: Path, condition: str, code: int) -> None:
-    words = ("eval", folder, "-m", "bm25", "--against", "semantic", "--fail-if", condition)
+    words = ("eval", folder, "-m", "bm25", "--against", "vector", "--fail-if", condition)
     done, shown = run(*words, "--json"), run(*words)
 
     assert (done.code, shown.code) == (code, code)

@@ -222,7 +222,7 @@ def test_a_judged_collection_is_measured_in_every_mode(run: Run, tmp_path: Path)
     shown = run("eval", tmp_path / "tiny", "--mode", "bm25").out
 
     rows = {row["name"]: row for row in done.data["rows"]}
-    assert rows.keys() == {"hybrid", "bm25", "semantic"}
+    assert rows.keys() == {"hybrid", "bm25", "vector"}
     figures = {figure["metric"]: figure["interval"] for figure in rows["bm25"]["figures"]}
     assert figures.keys() == {"nDCG@10", "MRR@10", "recall@100", "hit rate@5", "P@5"}
     assert figures["nDCG@10"] == {"mean": 1.0, "low": 1.0, "high": 1.0}

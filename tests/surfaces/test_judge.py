@@ -48,7 +48,7 @@ def test_the_question_the_source_and_the_passage_are_shown_but_no_rank_and_no_sc
     assert "undo the last commit" in done.out
     assert "question 1 of 2, 3 left of it" in done.out
     assert any(name in done.out for name in ("git.md", "tower.txt", "prices.csv"))
-    assert not any(word in done.out for word in ("bm25", "semantic", "score", "rank"))
+    assert not any(word in done.out for word in ("bm25", "vector", "score", "rank"))
 
 
 def test_it_goes_on_where_it_stopped(run: Run, asked: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_question_that_is_no_text_is_refused(index: Index, question: Any) -> N
             ask()
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 def test_pages_of_results_are_one_ranking(index: Index, mode: str) -> None:
     whole = index.search("cat 3 times", k=12, mode=mode).hits
     pages = [index.search("cat 3 times", k=5, offset=offset, mode=mode).hits for offset in (0, 5, 10, 15)]
@@ -112,8 +112,8 @@ def test_a_remembered_search_gives_every_page(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("ready")
 def test_the_command_line_turns_pages(run: Run) -> None:
-    whole = run("search", "the", "-i", "notes", "-m", "semantic", "-k", "3", "--json").data["hits"]
-    page = run("search", "the", "-i", "notes", "-m", "semantic", "-k", "2", "--offset", "1", "--json").data["hits"]
+    whole = run("search", "the", "-i", "notes", "-m", "vector", "-k", "3", "--json").data["hits"]
+    page = run("search", "the", "-i", "notes", "-m", "vector", "-k", "2", "--offset", "1", "--json").data["hits"]
 
     assert page == whole[1:3] != []
     assert run("search", "the", "-i", "notes", "--offset", "-1").code == 2

@@ -99,21 +99,21 @@ def test_what_documents_say_is_shown_as_text_and_never_run(page: Page) -> None:
     assert page.title() == "twofold"
 
 
-def test_the_bar_is_split_by_what_words_and_what_meaning_gave(page: Page, visit: Visit) -> None:
+def test_the_bar_is_split_by_what_each_retriever_gave(page: Page, visit: Visit) -> None:
     chosen(page)
     search(page, "tower in Paris")
     bar = page.locator(".hit").first.locator(".score")
     asked = {"query": "tower in Paris", "mode": "hybrid", "k": 10}
     hit = visit.client.post("/v1/indexes/notes/search", json=asked).json()["hits"][0]
-    parts = {one["arm"]: one["part"] for one in hit["arms"]}
-    share = round(100 * parts["lexical"] / sum(parts.values()))
-    expect(bar).to_have_attribute("title", re.compile(f"^words {share} %, meaning {100 - share} %$"))
+    parts = {one["retriever"]: one["part"] for one in hit["retrievers"]}
+    share = round(100 * parts["bm25"] / sum(parts.values()))
+    expect(bar).to_have_attribute("title", re.compile(f"^bm25 {share} %, vector {100 - share} %$"))
     widths = bar.locator(".bar > span").evaluate_all("(all) => all.map((one) => parseFloat(one.style.width))")
     assert sum(widths) == pytest.approx(100.0, abs=0.1)
 
-    page.get_by_label("Words", exact=True).check(force=True)
-    expect(bar).to_have_attribute("title", "words 100 %")
-    expect(page.locator("#legend")).not_to_contain_text("meaning")
+    page.get_by_label("BM25", exact=True).check(force=True)
+    expect(bar).to_have_attribute("title", "bm25 100 %")
+    expect(page.locator("#legend")).not_to_contain_text("vector")
 
 
 def test_the_explanation_gives_the_score_to_its_last_digit(page: Page, visit: Visit) -> None:
@@ -126,7 +126,7 @@ def test_the_explanation_gives_the_score_to_its_last_digit(page: Page, visit: Vi
     score = visit.client.post("/v1/indexes/notes/search", json=asked).json()["hits"][1]["score"]
     second = page.locator(".hit").nth(1)
     expect(second.locator(".tables")).to_contain_text(f"Score {json.dumps(score)}")
-    expect(second.locator("caption").first).to_contain_text("By arm")
+    expect(second.locator("caption").first).to_contain_text("By retriever")
 
 
 def test_the_focus_moves_among_results_and_back_to_the_box(page: Page) -> None:
@@ -308,7 +308,7 @@ def test_the_ways_of_searching_and_answering_can_be_set_on_the_page(page: Page) 
     with page.expect_request("**/explain") as plain:
         search(page, "tower")
     page.locator("#tuning summary").click()
-    for label, value in (("Neighbors", "2"), ("Weight of meaning", "0.5"), ("Passages to rerank", "7")):
+    for label, value in (("Neighbors", "2"), ("Weight of vectors", "0.5"), ("Passages to rerank", "7")):
         page.get_by_label(label).fill(value)
     page.get_by_label("Rerank", exact=True).uncheck()
     page.get_by_label("Sentences without support").select_option("refuse")
@@ -320,7 +320,7 @@ def test_the_ways_of_searching_and_answering_can_be_set_on_the_page(page: Page) 
     assert said["rerank"] is False
     assert said["settings"] == {
         "search.context_window": 2,
-        "fusion.dense_weight": 0.5,
+        "fusion.vector_weight": 0.5,
         "rerank.candidates": 7,
         "answer.unsupported": "refuse",
     }
@@ -330,7 +330,7 @@ def test_the_ways_of_searching_and_answering_can_be_set_on_the_page(page: Page) 
 def test_a_weight_that_is_none_is_told_by_the_browser(page: Page) -> None:
     chosen(page)
     page.locator("#tuning summary").click()
-    page.get_by_label("Weight of meaning").fill("7")
+    page.get_by_label("Weight of vectors").fill("7")
     page.locator("#query").fill("tower")
     page.keyboard.press("Enter")
 

@@ -54,13 +54,13 @@ def test_a_mode_that_was_said_is_kept_though_it_is_the_default(
     without = found(run, *said)
     monkeypatch.setenv("TWOFOLD_SEARCH__MODE", "hybrid")
 
-    assert without["mode"] == "semantic"
+    assert without["mode"] == "vector"
     assert found(run, *said)["mode"] == "hybrid"
 
 
 def test_a_file_an_index_and_a_program_are_as_strong(run: Run, tmp_path: Path) -> None:
     with Index("notes", create=False) as index:
-        assert index.search(WORD, profile="fast").mode == "semantic"
+        assert index.search(WORD, profile="fast").mode == "vector"
         assert index.search(WORD, profile="fast", settings={"search.mode": "hybrid"}).mode == "hybrid"
     with Index("notes", create=False, overrides={"search.mode": "hybrid"}) as index:
         assert index.search(WORD, profile="fast").mode == "hybrid"

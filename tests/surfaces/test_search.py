@@ -28,31 +28,31 @@ def test_json_has_the_documented_shape(run: Run) -> None:
     assert all(milliseconds >= 0 for milliseconds in found["timings_ms"].values())
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 def test_every_number_of_a_trace_adds_up_to_the_score(run: Run, mode: str) -> None:
     found = run("search", "undo", "commit", "tower", "-i", "notes", "-m", mode, "--json").data
 
     assert found["mode"] == mode
     assert found["hits"]
     for hit in found["hits"]:
-        arms = hit["trace"]["arms"]
-        parts = sum(arm["weight"] * arm["normalized"] for arm in arms)
+        retrievers = hit["trace"]["retrievers"]
+        parts = sum(retriever["weight"] * retriever["normalized"] for retriever in retrievers)
         terms = sum(term["score"] for term in hit["trace"]["terms"])
         assert parts == pytest.approx(hit["score"], abs=1e-9)
-        assert mode == "semantic" or terms == pytest.approx(arms[0]["raw"], abs=1e-9)
+        assert mode == "vector" or terms == pytest.approx(retrievers[0]["raw"], abs=1e-9)
 
 
 def test_the_explanation_that_people_read_adds_up_too(run: Run) -> None:
     shown = run("search", "undo the last commit", "-i", "notes", "-k", "1", "--explain").out
 
-    arms = re.findall(r"^ +(?:words|meaning) .* ([\d.]+)$", shown, re.MULTILINE)
+    retrievers = re.findall(r"^ +(?:bm25|vector) +[\d–].* ([\d.]+)$", shown, re.MULTILINE)
     (score,) = re.findall(r"^ +score +([\d.]+)$", shown, re.MULTILINE)
-    table = shown.split("score\n")[1].split("      all words ")
+    table = shown.split("score\n")[1].split("      total ")
     terms = re.findall(r" ([\d.]+)$", table[0], re.MULTILINE)
     (total,) = re.findall(r"^ +([\d.]+)$", table[1].splitlines()[0])
-    assert sum(map(float, arms)) == pytest.approx(float(score), abs=2e-6)
+    assert sum(map(float, retrievers)) == pytest.approx(float(score), abs=2e-6)
     assert sum(map(float, terms)) == pytest.approx(float(total), abs=1e-6 * len(terms))
-    assert re.search(r"^adaptive: .*lexical_max", shown, re.MULTILINE)
+    assert re.search(r"^adaptive: .*bm25_max", shown, re.MULTILINE)
 
 
 def test_words_need_no_quotes_around_them(run: Run) -> None:
@@ -110,7 +110,7 @@ def test_a_filter_lets_only_some_documents_through(run: Run) -> None:
     ],
 )
 def test_filters_for_people_and_for_programs(run: Run, condition: str, expected: set[str]) -> None:
-    hits = run("search", "changes", "-i", "notes", "-m", "semantic", "-f", condition, "--json").data["hits"]
+    hits = run("search", "changes", "-i", "notes", "-m", "vector", "-f", condition, "--json").data["hits"]
 
     assert {Path(hit["source"]).name for hit in hits} == expected
 
@@ -149,7 +149,7 @@ def test_a_missing_model_degrades_in_the_open(run: Run, monkeypatch: pytest.Monk
     monkeypatch.setenv("TWOFOLD_EMBEDDER", "http://127.0.0.1:9/v1#none&dimensions=8")
     made = run("index", "create", "far", "--json")
     hybrid = run("search", "tower", "-i", "far", "--json")
-    semantic = run("search", "tower", "-i", "far", "-m", "semantic")
+    semantic = run("search", "tower", "-i", "far", "-m", "vector")
 
     assert made.code == 0
     assert hybrid.code == 0
@@ -189,7 +189,7 @@ def test_with_boosts_reranking_and_fields_the_explanation_adds_up_with_a_pencil(
     assert hits
     for hit in hits:
         fused, score = numbers(hit, "fused "), numbers(hit, "score ")
-        assert sum(numbers(hit, "(?:words|meaning) ")) == pytest.approx(fused[0], abs=2e-6)
+        assert sum(numbers(hit, "(?:bm25|vector) ")) == pytest.approx(fused[0], abs=2e-6)
         assert sum(numbers(hit, "as (?:fused|read) ")) == pytest.approx(numbers(hit, "reranked ")[0], abs=2e-6)
         kept = numbers(hit, "as it was ")[0] + numbers(hit, "fields: ")[0]
         assert kept == pytest.approx(numbers(hit, "metadata ")[0], abs=2e-6)
@@ -208,7 +208,7 @@ def test_every_stage_is_shown_with_what_it_was_given_and_left(run: Run) -> None:
     result = run(*words, "--json").data
     shown = run(*words, "--explain").out
 
-    table = re.findall(r"^([a-z]+) +(\d+) +(\d+) +[\d.]+(?:$|  )", shown.split("stage ")[1], re.MULTILINE)
+    table = re.findall(r"^([a-z0-9]+) +(\d+) +(\d+) +[\d.]+(?:$|  )", shown.split("stage ")[1], re.MULTILINE)
     assert [(name, int(given), int(left)) for name, given, left in table] == [
         (one["name"], one["candidates_in"], one["candidates_out"]) for one in result["stages"]
     ]
@@ -261,8 +261,8 @@ def test_words_of_the_question_are_marked_and_no_others(start: Run, tmp_path: Pa
 
 def test_an_explanation_shows_whole_words_and_those_of_feedback_apart(run: Run) -> None:
     shown = run("search", "undo the last commit", "-i", "notes", "-k", "1", "--explain").out
-    table = shown.split("score\n", 1)[1].split("      all words ", 1)[0]
-    asked, added = table.split("by feedback")
+    table = shown.split("score\n", 1)[1].split("      total ", 1)[0]
+    asked, added = table.split("added by prf")
 
     def words(rows: str) -> list[str]:
         return re.findall(r"^ +(\S+) +\d+ +[\d.]+ ", rows, re.MULTILINE)
@@ -278,7 +278,7 @@ def test_a_profile_may_be_named_before_the_command_or_after_it(run: Run) -> None
 
     assert before["profile"] == after["profile"] == "fast"
     assert before["hits"] == after["hits"]
-    assert "semantic, fast" in run("search", "undo", "-i", "notes", "--profile", "fast", "--explain").out
+    assert "vector, fast" in run("search", "undo", "-i", "notes", "--profile", "fast", "--explain").out
 
 
 def test_several_indexes_are_searched_as_one_and_a_broken_one_is_told_of(run: Run, notes: Path) -> None:

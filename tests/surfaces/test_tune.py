@@ -51,7 +51,7 @@ def test_what_hides_the_answers_is_found_confirmed_applied_and_taken_back(run: R
 
     assert done.code == 0, done.err
     tuning = done.data["tuning"]
-    assert tuning["winner"]["search.mode"] in ("semantic", "hybrid")
+    assert tuning["winner"]["search.mode"] in ("vector", "hybrid")
     assert tuning["confirmed"][0]["differences"][0]["p_holm"] < 0.05
     assert (tuning["choosing"], tuning["confirming"]) == (24, 24)
     assert done.data["applied"] is True

@@ -28,7 +28,7 @@ def pasted(run: Run, shown: str) -> list[str]:
         (["undo +commit"], "tower.txt", "question"),
         (["-f", "type = .md", "-f", "author = Ada", "changes"], "tower.txt", "filter"),
         (["changes type:.md"], "prices.csv", "filter"),
-        (["stash", "-m", "bm25"], "prices.csv", "arms"),
+        (["stash", "-m", "bm25"], "prices.csv", "retrievers"),
         (["-i", "other", "changes type:.md", "-k", "9"], "prices.csv", "filter"),
     ],
 )

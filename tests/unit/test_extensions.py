@@ -49,9 +49,9 @@ def test_a_retriever_is_fused_by_rank_with_what_the_arms_found() -> None:
 
     assert {hit.document for hit in result.hits} == {"cats", "dogs"}
     dog = next(hit for hit in result.hits if hit.document == "dogs")
-    arm = dog.trace.arm("by heart")
-    assert arm is not None
-    assert (arm.rank, arm.raw) == (1, 9.0)
+    retriever = dog.trace.retriever("by heart")
+    assert retriever is not None
+    assert (retriever.rank, retriever.raw) == (1, 9.0)
     assert result.trace.evaluate() == tuple(hit.score for hit in result.hits)
     assert result.degraded == ()
 
@@ -76,7 +76,7 @@ def test_a_retriever_with_a_score_that_is_no_number_is_gone_without(score: objec
     assert "'odd'" in result.degraded[0]
 
 
-@pytest.mark.parametrize("name", ["dense", "lexical", "fused", "wording 2", "", " ", "a\nb"])
+@pytest.mark.parametrize("name", ["vector", "bm25", "fused", "wording 2", "", " ", "a\nb"])
 def test_a_retriever_cannot_have_the_name_of_something_else(name: str) -> None:
     with pytest.raises(InvalidInputError, match="cannot be called"):
         Plugins(retrievers={name: Listed()})

@@ -75,17 +75,17 @@ def test_the_gates_of_a_profile_are_those_of_the_checklist() -> None:
 
 
 def test_every_layer_above_a_profile_is_stronger(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / FILE_NAME).write_text("profile: aanae\nfusion: {lexical_weight: 0.1, dense_weight: 0.1}\nsearch: {k: 6}\n")
+    (here / FILE_NAME).write_text("profile: aanae\nfusion: {bm25_weight: 0.1, vector_weight: 0.1}\nsearch: {k: 6}\n")
     monkeypatch.setenv("TWOFOLD_SEARCH__K1", "2")
     monkeypatch.setenv("TWOFOLD_SEARCH__K", "7")
-    collection = {"search.k": "8", "fusion.dense_weight": "0.2", "search.candidates": "44"}
+    collection = {"search.k": "8", "fusion.vector_weight": "0.2", "search.candidates": "44"}
 
     found = resolve(collection=collection, overrides={"search.b": 0.3})
 
     rows = {row.key: (row.value, row.origin) for row in found.rows}
     assert rows["fusion.method"] == ("additive", "profile aanae")
-    assert rows["fusion.lexical_weight"] == (0.1, FILE_NAME)
-    assert rows["fusion.dense_weight"] == (0.2, "the index")
+    assert rows["fusion.bm25_weight"] == (0.1, FILE_NAME)
+    assert rows["fusion.vector_weight"] == (0.2, "the index")
     assert rows["search.candidates"] == ("44", "the index")
     assert rows["search.k"] == (7, "environment variable TWOFOLD_SEARCH__K")
     assert rows["search.b"] == (0.3, "override")

@@ -120,7 +120,7 @@ def test_a_file_may_hold_both_but_not_the_same_twice(here: Path) -> None:
 def test_two_weights_become_the_share_of_meaning(weights: dict[str, float], share: float) -> None:
     found = translated({"retrieval": {"hybrid_search": weights}})
 
-    assert found.values["fusion.dense_weight"] == share
+    assert found.values["fusion.vector_weight"] == share
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6))
@@ -130,7 +130,7 @@ def test_any_two_weights_make_a_share(meaning: float, words: float) -> None:
         with pytest.raises(InvalidInputError):
             translated(content)
     else:
-        share = translated(content).values["fusion.dense_weight"]
+        share = translated(content).values["fusion.vector_weight"]
         assert isinstance(share, float)
         assert 0 <= share <= 1
         assert share * (meaning + words) == pytest.approx(meaning)

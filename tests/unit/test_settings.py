@@ -162,8 +162,8 @@ def test_a_bad_variable_is_refused_by_name(variable: str, text: str, monkeypatch
 
 
 def test_a_near_miss_is_told_the_right_name() -> None:
-    with pytest.raises(InvalidInputError, match=r"Did you mean fusion\.dense_weight\?"):
-        load_settings(overrides={"fusion.dense_wait": 0.5})
+    with pytest.raises(InvalidInputError, match=r"Did you mean fusion\.vector_weight\?"):
+        load_settings(overrides={"fusion.vector_wait": 0.5})
 
 
 def test_an_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,10 +187,10 @@ def test_numbers_are_read_as_people_write_them(text: str, value: float) -> None:
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_a_share_is_kept_exactly_or_refused(share: float) -> None:
     if 0 <= share <= 1:
-        assert load_settings(overrides={"fusion.dense_weight": share}).fusion.dense_weight == share
+        assert load_settings(overrides={"fusion.vector_weight": share}).fusion.vector_weight == share
     else:
         with pytest.raises(InvalidInputError):
-            load_settings(overrides={"fusion.dense_weight": share})
+            load_settings(overrides={"fusion.vector_weight": share})
 
 
 @given(st.text())

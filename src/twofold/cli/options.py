@@ -32,7 +32,7 @@ IndexesOption = Annotated[
     ),
 ]
 KOption = Annotated[int | None, typer.Option("-k", help="How many passages.", show_default=False)]
-ModeOption = Annotated[str | None, typer.Option("--mode", "-m", help="hybrid, bm25 or semantic.", show_default=False)]
+ModeOption = Annotated[str | None, typer.Option("--mode", "-m", help="hybrid, bm25 or vector.", show_default=False)]
 ProfileOption = Annotated[
     str | None,
     typer.Option(

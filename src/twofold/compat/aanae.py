@@ -68,8 +68,8 @@ def _matched(hit: Hit) -> Shape:
     return {
         "chunk_id": hit.chunk_id,
         "chunk_text": hit.text,
-        "dense_score": raw_of(hit, "dense"),
-        "sparse_score": normalized_of(hit, "lexical"),
+        "dense_score": raw_of(hit, "vector"),
+        "sparse_score": normalized_of(hit, "bm25"),
         "hybrid_score": hit.score,
         "metadata": plain(hit.metadata),
     }

@@ -27,10 +27,10 @@ PROFILE = "localgpt"
 TABLE = "text_pages_{}"
 RETRIEVAL_K = 20
 _BY_WORDS: Mapping[str, object] = {"search.mode": "bm25", "rerank.model": "none", "rerank.fallback": ""}
-_MODES = {"hybrid": "hybrid", "dense": "semantic", "vector": "semantic", "fts": "bm25", "bm25": "bm25"}
+_MODES = {"hybrid": "hybrid", "dense": "vector", "vector": "vector", "fts": "bm25", "bm25": "bm25"}
 _SAME = {
     "reranker_top_k": "rerank.top_n",
-    "dense_weight": "fusion.dense_weight",
+    "dense_weight": "fusion.vector_weight",
     "reranker_model": "rerank.model",
     "generation_model": "generator",
     "prompt_override": "answer.prompt",
@@ -168,7 +168,7 @@ class RetrievalPipeline:
         Where they cannot, this searches by words alone, without reranking, until it is asked again and they can.
         """
         try:
-            self._index(index_id).search(query, k=1, mode="semantic", rerank="none", settings={"cache.size": 0})
+            self._index(index_id).search(query, k=1, mode="vector", rerank="none", settings={"cache.size": 0})
         except ModelError as error:
             _warn(f"{error.message} Searching by words alone.")
             self._fallen = _BY_WORDS
@@ -256,8 +256,8 @@ def shaped(hit: Hit) -> Shape:
         "chunk_index": int(hit.chunk_id.rpartition("_")[2]),
         "text": hit.joined.text if hit.joined is not None else hit.text,
         "score": hit.score,
-        "dense_score": normalized_of(hit, "dense"),
-        "bm25_score": normalized_of(hit, "lexical"),
+        "dense_score": normalized_of(hit, "vector"),
+        "bm25_score": normalized_of(hit, "bm25"),
         "metadata": {**plain(hit.metadata), "source": hit.source},
         **rerank_with_fallback,
     }

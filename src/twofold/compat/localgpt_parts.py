@@ -14,7 +14,7 @@ from twofold.search.metrics import Metrics
 _REPLY_TOKENS = 256
 _STAGES = {
     "embedding_time": ("embed",),
-    "retrieval_time": ("retrieve", "lexical", "dense"),
+    "retrieval_time": ("retrieve", "bm25", "vector"),
     "reranking_time": ("rerank",),
     "synthesis_time": ("generate", "extract"),
 }

@@ -18,7 +18,7 @@ NO_METADATA: Metadata = {}
 
 
 class RetrievalMode(StrEnum):
-    """Which arms look: meaning alone, words alone, or both."""
+    """Which retrievers look: meaning alone, words alone, or both."""
 
     SEMANTIC = "semantic"
     BM25 = "bm25"
@@ -27,7 +27,7 @@ class RetrievalMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hybrid:
-    """How the two arms are joined: `weighted` sums, or `rrf`; weights from 0, not both 0."""
+    """How the two retrievers are joined: `weighted` sums, or `rrf`; weights from 0, not both 0."""
 
     semantic_weight: float = 0.5
     bm25_weight: float = 0.5
@@ -86,7 +86,7 @@ class RAGPipeline:
             "search.k1": bm25_k1,
             "search.b": bm25_b,
             "fusion.method": FUSIONS[self._hybrid.method],
-            "fusion.dense_weight": self._hybrid.semantic_weight / self._hybrid.total,
+            "fusion.vector_weight": self._hybrid.semantic_weight / self._hybrid.total,
         }
         self.index = Index(where, overrides=said, embedder=embedder)
 
@@ -122,11 +122,11 @@ class RAGPipeline:
 
     def _scores(self, hit: Hit, mode: RetrievalMode) -> Shape:
         if mode is RetrievalMode.SEMANTIC:
-            return {"similarity_score": raw_of(hit, "dense")}
+            return {"similarity_score": raw_of(hit, "vector")}
         if mode is RetrievalMode.BM25:
-            return {"bm25_score": raw_of(hit, "lexical")}
+            return {"bm25_score": raw_of(hit, "bm25")}
         combined = hit.score * (self._hybrid.total if self._hybrid.method == "weighted" else 1.0)
-        details = {"semantic": normalized_of(hit, "dense"), "bm25": normalized_of(hit, "lexical")}
+        details = {"semantic": normalized_of(hit, "vector"), "bm25": normalized_of(hit, "bm25")}
         return {"combined_score": combined, "score_details": {**details, "combined": combined}}
 
 

@@ -100,7 +100,7 @@ def document_of(hit: Hit) -> FoundDocument:
     own = plain(hit.metadata)
     known = {"id": hit.chunk_id, "filename": _filename(hit.source), "source_type": _kind(hit), "path": hit.source}
     metadata = {**own, **known, "source": own.get("source", _kind(hit))}
-    return FoundDocument(hit.text, metadata, normalized_of(hit, "dense"), normalized_of(hit, "lexical"), hit.score)
+    return FoundDocument(hit.text, metadata, normalized_of(hit, "vector"), normalized_of(hit, "bm25"), hit.score)
 
 
 def _shaped(one: FoundDocument) -> Shape:

@@ -50,7 +50,7 @@ class QueryTransformer(ABC):
 
 
 class IndexRetriever(BaseRetriever):
-    """An index as one of these retrievers; `mode` is `hybrid`, `bm25` or `semantic`."""
+    """An index as one of these retrievers; `mode` is `hybrid`, `bm25` or `vector`."""
 
     def __init__(self, index: Index, mode: str = "hybrid") -> None:
         self._index = index
@@ -77,7 +77,7 @@ class DenseRetriever(IndexRetriever):
     """Meaning alone."""
 
     def __init__(self, index: Index) -> None:
-        super().__init__(index, "semantic")
+        super().__init__(index, "vector")
 
 
 class HybridRetriever(IndexRetriever):

@@ -34,15 +34,15 @@ def plain(metadata: Metadata) -> Shape:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in metadata.items()}
 
 
-def raw_of(hit: Hit, arm: str) -> float:
-    """Return what one arm said of a passage, on its own scale; 0 where it was not asked."""
-    found = hit.trace.arm(arm)
+def raw_of(hit: Hit, retriever: str) -> float:
+    """Return what one retriever said of a passage, on its own scale; 0 where it was not asked."""
+    found = hit.trace.retriever(retriever)
     return 0.0 if found is None else found.raw
 
 
-def normalized_of(hit: Hit, arm: str) -> float:
-    """Return what the fusion made of one arm's score; 0 where it was not asked."""
-    found = hit.trace.arm(arm)
+def normalized_of(hit: Hit, retriever: str) -> float:
+    """Return what the fusion made of one retriever's score; 0 where it was not asked."""
+    found = hit.trace.retriever(retriever)
     return 0.0 if found is None else found.normalized
 
 

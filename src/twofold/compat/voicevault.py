@@ -1,4 +1,4 @@
-"""HybridRetriever over several knowledge bases, its two arms alone, and ContextBuilder.
+"""HybridRetriever over several knowledge bases, its two retrievers alone, and ContextBuilder.
 
 Checklist 11, 19, 56, 66 and 73.
 """
@@ -57,7 +57,7 @@ class BuiltContext(NamedTuple):
 
 
 class HybridRetriever:
-    """Both arms over all knowledge bases at once, merged before they are fused by rank, reranked, two of a page.
+    """Both retrievers over all knowledge bases at once, merged before they are fused by rank, reranked, two of a page.
 
     `kb_names` are names or paths of indexes, or a mapping of names to indexes that are open. One that cannot be opened
     is left out and named in `search(...).degraded`. Close it, or use it in a `with` statement.
@@ -87,7 +87,7 @@ class HybridRetriever:
 
 
 class OneArm:
-    """One arm of a knowledge base; nothing is found, and nothing raised, where there is none."""
+    """One retriever of a knowledge base; nothing is found, and nothing raised, where there is none."""
 
     mode = "bm25"
 
@@ -127,7 +127,7 @@ class BM25Retriever(OneArm):
 class VectorRetriever(OneArm):
     """Meaning alone."""
 
-    mode = "semantic"
+    mode = "vector"
 
 
 class ContextBuilder:
@@ -168,9 +168,9 @@ def result_of(hit: Hit) -> RetrievalResult:
         section=" > ".join(hit.heading),
         kb_name=hit.collection,
         score=hit.score,
-        bm25_score=raw_of(hit, "lexical"),
-        vector_score=max(0.0, raw_of(hit, "dense")),
-        rrf_score=hit.trace.fused() if len(hit.trace.arms) > 1 else None,
+        bm25_score=raw_of(hit, "bm25"),
+        vector_score=max(0.0, raw_of(hit, "vector")),
+        rrf_score=hit.trace.fused() if len(hit.trace.retrievers) > 1 else None,
         rerank_score=None if rerank is None else rerank.relevance,
         start=hit.start,
         end=hit.end,

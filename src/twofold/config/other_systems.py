@@ -21,9 +21,9 @@ _ARMS: Mapping[str, str] = MappingProxyType(
     {
         "fts": "bm25",
         "bm25": "bm25",
-        "dense": "semantic",
-        "vector": "semantic",
-        "semantic": "semantic",
+        "dense": "vector",
+        "vector": "vector",
+        "semantic": "vector",
         "hybrid": "hybrid",
     }
 )
@@ -77,11 +77,11 @@ RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "retrievalK": ("search.candidates",),
         "contextWindowSize": ("search.context_window",),
         "rerankerTopK": ("rerank.candidates",),
-        "denseWeight": ("fusion.dense_weight",),
+        "denseWeight": ("fusion.vector_weight",),
         "RETRIEVAL_CONFIG.search_type": ("search.mode",),
         "RETRIEVAL_CONFIG.retrieval_k": ("search.candidates",),
         "RETRIEVAL_CONFIG.reranker_top_k": ("search.k", "rerank.top_n"),
-        "RETRIEVAL_CONFIG.dense_weight": ("fusion.dense_weight",),
+        "RETRIEVAL_CONFIG.dense_weight": ("fusion.vector_weight",),
         "RETRIEVAL_CONFIG.late_chunking.window_size": ("search.context_window",),
         "RETRIEVAL_CONFIG.cache_ttl": ("cache.ttl_seconds",),
         "RETRIEVAL_CONFIG.semantic_cache_threshold": ("cache.semantic_threshold",),
@@ -106,7 +106,7 @@ RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 TOGGLES: Mapping[str, Toggle] = MappingProxyType(
     {
-        "retrieval.hybrid_search.enabled": Toggle("search.mode", "semantic", "hybrid"),
+        "retrieval.hybrid_search.enabled": Toggle("search.mode", "vector", "hybrid"),
         "retrieval.domain_boost.enabled": Toggle("boost.patterns", (), CODE_PATTERNS),
         "retrieval.reranking.enabled": Toggle("rerank.model", "none", CROSS_ENCODER),
         "verify": Toggle("answer.unsupported", "mark", "flag"),
@@ -125,7 +125,7 @@ UNUSED: Mapping[str, str] = MappingProxyType(
     {
         "MODEL_CONFIG.generation_model": "no server is asked unless you name it in `generator`",
         "MODEL_CONFIG.enrichment_model": "rules enrich here; name a server of yours in `generator` for rewriting",
-        "RETRIEVAL_CONFIG.retriever": "there is one retriever; `search.mode` chooses its arms",
+        "RETRIEVAL_CONFIG.retriever": "there is one retriever; `search.mode` chooses its retrievers",
         "PERFORMANCE_CONFIG.batch_sizes.synthesis": "one answer is written at a time",
         "PERFORMANCE_CONFIG.memory_limits.chunk_size_limit": "`chunk.size` is the limit, in tokens",
         "device": "`device` here is auto, cpu or gpu, whatever the make of the GPU",
@@ -186,7 +186,7 @@ def translated(content: Mapping[object, object], where: str = "the configuration
     """Part a configuration into what the tables know and the rest, and turn the former into settings of ours.
 
     `{"retrieval": {"top_k": 3, "hybrid_search": {"enabled": False}}}` sets `profile: orchestrator`, `search.k: 3` and
-    `search.mode: semantic`. Values are checked where all settings are. `where` is for messages.
+    `search.mode: vector`. Values are checked where all settings are. `where` is for messages.
     Raises InvalidInputError for a name that is in no table, two names that disagree about one setting, a switch that is
     not true or false, and weights that are no numbers.
     """
@@ -266,7 +266,7 @@ def _weigh(found: dict[str, _Found], said: Mapping[str, object], where: str) -> 
                 f"{pair.meaning} and {pair.words} ({where}) are both 0.", "Give one of them weight."
             )
         share = meaning if math.isclose(total, 1.0) else meaning / total
-        _put(found, "fusion.dense_weight", _Found(share, name), where)
+        _put(found, "fusion.vector_weight", _Found(share, name), where)
 
 
 def _weight(key: str, value: object, where: str) -> float:

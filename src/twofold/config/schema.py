@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-Mode = Literal["hybrid", "bm25", "semantic"]
+Mode = Literal["hybrid", "bm25", "vector"]
 ChunkStrategy = Literal["structure", "semantic", "hybrid", "fixed"]
 FusionForm = Literal[
     "adaptive", "convex", "rrf", "weighted_rrf", "weighted_sum", "linear", "average", "additive", "dbsf", "log_odds"
@@ -38,18 +38,18 @@ class SearchSettings:
     max_results: Annotated[
         int, Meta(ge=1, le=1000, description="The most passages that a search gives, whatever it is asked for.")
     ] = 1000
-    mode: Annotated[Mode, Meta(description="Which arms look: words and meaning, words alone, or meaning alone.")] = (
-        "hybrid"
-    )
+    mode: Annotated[
+        Mode, Meta(description="Which retrievers look: words and meaning, words alone, or meaning alone.")
+    ] = "hybrid"
     candidates: Annotated[
         str,
         Meta(
             pattern=r"^[1-9][0-9]{0,4}x?$",
             examples=["100", "5x"],
-            description="How many candidates each arm hands to the fusion, or how many times k: `100`, `5x`.",
+            description="How many candidates each retriever hands to the fusion, or how many times k: `100`, `5x`.",
         ),
     ] = "100"
-    lexical: Annotated[
+    scorer: Annotated[
         Literal["bm25", "tfidf"],
         Meta(description="How words score: BM25, or the cosine of TF-IDF vectors as scikit-learn has it, in [0, 1]."),
     ] = "bm25"
@@ -60,7 +60,7 @@ class SearchSettings:
         Meta(description="A filter that every search has, such as `chunk_quality in [ok, high]`; empty for none."),
     ] = ""
     filter_stage: Annotated[
-        Literal["pre", "post"], Meta(description="Filter before the arms choose, or after the fusion.")
+        Literal["pre", "post"], Meta(description="Filter before the retrievers choose, or after the fusion.")
     ] = "pre"
     multi_index_merge: Annotated[
         Literal["global", "rrf", "rerank"],
@@ -82,25 +82,27 @@ class SearchSettings:
 class FusionSettings:
     """How what words and what meaning found become one order."""
 
-    method: Annotated[FusionForm, Meta(description="How the arms are joined; docs/search.md has the formulas.")] = (
-        "adaptive"
-    )
-    dense_weight: Annotated[
+    method: Annotated[
+        FusionForm, Meta(description="How the retrievers are joined; docs/search.md has the formulas.")
+    ] = "adaptive"
+    vector_weight: Annotated[
         float,
         Meta(
-            ge=0, le=1, description="The share of meaning in a hybrid score; for `adaptive`, where both arms see alike."
+            ge=0,
+            le=1,
+            description="The share of meaning in a hybrid score; for `adaptive`, where both retrievers see alike.",
         ),
     ] = 0.6
-    lexical_weight: Annotated[
+    bm25_weight: Annotated[
         float, Meta(ge=0, le=100, description="What words add to meaning in the form `additive`.")
     ] = 0.35
     rrf_k: Annotated[
         float, Meta(ge=0, le=100_000, description="The k of `1 / (k + rank)` in `rrf` and `weighted_rrf`.")
     ] = 60.0
-    lexical_norm: Annotated[
-        Norm, Meta(description="How BM25 is normalized; not for `convex`, the ranks and `dbsf`.")
-    ] = "max"
-    dense_norm: Annotated[
+    bm25_norm: Annotated[Norm, Meta(description="How BM25 is normalized; not for `convex`, the ranks and `dbsf`.")] = (
+        "max"
+    )
+    vector_norm: Annotated[
         Norm, Meta(description="How cosines are normalized; not for `convex`, the ranks, `dbsf`.")
     ] = "clip"
 
@@ -221,7 +223,7 @@ class QueryExpansionSettings:
     keywords: Annotated[int, Meta(ge=0, le=20, description="Also ask with so many keywords of a generator's.")] = 0
     merge: Annotated[
         Literal["best_score", "rrf"],
-        Meta(description="Join wordings in each arm by best score, or after fusion by rank."),
+        Meta(description="Join wordings in each retriever by best score, or after fusion by rank."),
     ] = "best_score"
 
 
@@ -246,7 +248,9 @@ class TimeoutSettings:
     """How long parts that may be far away are waited for, and how often they are asked."""
 
     embed_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time to embed a question; 0 for no limit.")] = 0.0
-    retrieve_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time for the arms; 0 for no limit.")] = 60.0
+    retrieve_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time for the retrievers; 0 for no limit.")] = (
+        60.0
+    )
     rerank_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time for the reranker; 0 for no limit.")] = 0.0
     generate_seconds: Annotated[float, Meta(ge=0, le=600, description="Time for the generator; 0 for no limit.")] = (
         120.0

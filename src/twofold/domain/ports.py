@@ -183,7 +183,7 @@ class IndexFingerprint:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What may be found at all. It acts in both arms *before* the cut at k."""
+    """What may be found at all. It acts in both retrievers *before* the cut at k."""
 
     filter: Filter = MATCH_ALL
     required: tuple[Clause, ...] = ()
@@ -323,7 +323,7 @@ class Store(Protocol):
         """Return `info().fingerprint`, without a look at the documents: they may be damaged."""
 
     def verify(self) -> Sequence[Finding]:
-        """Recompute every checksum and cross-check both arms; an empty answer means all is well."""
+        """Recompute every checksum and cross-check both retrievers; an empty answer means all is well."""
 
     def preferences(self) -> Mapping[str, str]:
         """Return the collection's own settings by their dotted names, as text; they are no part of its recipe."""

@@ -108,7 +108,7 @@ def chunk_key(chunk_id: str) -> int:
 class Chunk:
     """A passage: `document_text[start:end] == text`, always.
 
-    `heading` stands in front of the text in what is *indexed*, in both arms, and is never part of the text shown.
+    `heading` stands in front of the text in what is *indexed*, in both retrievers, and is never part of the text shown.
     `header` is a table's header row, repeated in what is indexed when the passage is a later part of that table.
     `metadata` are the passage's own fields, for filters beside its document's; they are never part of what is indexed.
     """
@@ -136,7 +136,7 @@ class Chunk:
 
     @property
     def indexed_text(self) -> str:
-        """What both arms see: the heading path, a table's repeated header row, then the passage."""
+        """What both retrievers see: the heading path, a table's repeated header row, then the passage."""
         front = (" > ".join(self.heading), self.header)
         return "\n".join((*(line for line in front if line), self.text))
 
@@ -155,7 +155,7 @@ class TermCounts:
 
 @dataclass(frozen=True, slots=True)
 class IndexedChunk:
-    """A passage ready for both arms. `vector` has Euclidean length 1 and the collection's dimensions."""
+    """A passage ready for both retrievers. `vector` has Euclidean length 1 and the collection's dimensions."""
 
     chunk: Chunk
     terms: TermCounts
@@ -239,7 +239,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class TermQuery:
-    """The lexical question: how much each term counts, the formula, and BM25's two settings.
+    """The query for BM25: how much each term counts, the formula, and BM25's two settings.
 
     `weights` holds a term's count in the query times any boost, > 0. `k1` ≥ 0 says how soon repeats stop counting,
     `b` in [0, 1] how much long passages are held back. `statistics`, when given, replaces the collection's own.
@@ -255,7 +255,7 @@ class TermQuery:
 
 @dataclass(frozen=True, slots=True)
 class TermScore:
-    """One term's part in a passage's lexical score: `weight · idf · saturation == score`.
+    """One term's part in a passage's BM25 score: `weight · idf · saturation == score`.
 
     Under TF-IDF the saturation is the term's share of the passage's vector, over the length of the question's.
     `origin` says whether the question has the term or feedback added it. `word` is the whole word behind the term,

@@ -41,11 +41,11 @@ TUNABLE: Final = (
     TunableSetting(
         "joining",
         (
-            *_each("search.mode", "bm25", "semantic", "hybrid"),
-            *_each("fusion.dense_weight", "0.2", "0.4", "0.5", "0.6", "0.7", "0.8"),
-            *({"fusion.method": "convex", "fusion.dense_weight": weight} for weight in ("0.2", "0.4", "0.6", "0.8")),
-            {"fusion.method": "adaptive", "fusion.dense_weight": "0.6"},
-            {"fusion.method": "linear", "fusion.dense_weight": "0.5"},
+            *_each("search.mode", "bm25", "vector", "hybrid"),
+            *_each("fusion.vector_weight", "0.2", "0.4", "0.5", "0.6", "0.7", "0.8"),
+            *({"fusion.method": "convex", "fusion.vector_weight": weight} for weight in ("0.2", "0.4", "0.6", "0.8")),
+            {"fusion.method": "adaptive", "fusion.vector_weight": "0.6"},
+            {"fusion.method": "linear", "fusion.vector_weight": "0.5"},
             {"fusion.method": "rrf"},
         ),
     ),
@@ -66,7 +66,7 @@ SYNTHETIC_TUNABLE: Final = tuple(
     replace(dial, options=tuple(one for one in dial.options if one.get("search.mode", "hybrid") == "hybrid"))
     for dial in TUNABLE
 )
-"""What questions made from documents may choose. They say little of the arm that people need: none is left out."""
+"""What synthetic questions may choose. They say little of the retriever that people need, so none is left out."""
 
 
 @dataclass(frozen=True, slots=True)

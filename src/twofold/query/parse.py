@@ -130,7 +130,7 @@ class ParsedQuery:
     """A question, taken apart.
 
     `original` is for display; `normalized` shows what was read, operators dropped, and is no key to keep answers under;
-    `words` is for the embedder: without operators and without what is excluded. `terms` is the lexical question; what
+    `words` is for the embedder: without operators and without what is excluded. `terms` is the query for BM25; what
     is required counts in it, what is excluded does not. `filter` is what the question says of where to look; its
     operators are in none of the others but `original`.
     """

@@ -1,1 +1,1 @@
-"""How candidates are put in order: normalize the arms' scores, then fuse them. Pure functions; no store, no model."""
+"""How candidates are ordered: normalize the retrievers' scores, then fuse them. Pure functions, no store or model."""

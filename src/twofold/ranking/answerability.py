@@ -24,21 +24,21 @@ class Signals:
     """What one search knows of how well it went; each is better when greater, but `terms`, which only says how many.
 
     `terms` counts the question's terms. `coverage_first` and `coverage_three` are the share of the question's terms, a
-    term by weight · idf, that occurs in the best passage, and in any of the best three, in [0, 1]. `dense_top` is the
-    best cosine, in [-1, 1], and `dense_rise` what it has above the tenth best. `lexical_rise` is what the best BM25
+    term by weight · idf, that occurs in the best passage, and in any of the best three, in [0, 1]. `vector_top` is the
+    best cosine, in [-1, 1], and `vector_rise` what it has above the tenth best. `bm25_rise` is what the best BM25
     score has above the tenth best, times √terms, divided by what no passage can exceed, Σ weight · idf · (k1 + 1): of
     a longer question any passage holds a smaller share, and the share held by chance varies less, as 1 / √terms.
-    `agreement` says what the arm that thinks less of the best passage thinks of it, 1 where it is the best of both.
-    An arm that found nothing gives 0. `relevance` is the best that the reranker gave to one of the best five, in
-    [0, 1], None where nothing was reranked.
+    `agreement` says what the retriever that thinks less of the best passage thinks of it, 1 where it is the best of
+    both. A retriever that found nothing gives 0. `relevance` is the best that the reranker gave to one of the best
+    five, in [0, 1], None where nothing was reranked.
     """
 
     terms: int
     coverage_first: float
     coverage_three: float
-    dense_top: float
-    dense_rise: float
-    lexical_rise: float
+    vector_top: float
+    vector_rise: float
+    bm25_rise: float
     agreement: float
     relevance: float | None = None
 
@@ -93,7 +93,7 @@ def p_answerable(signals: Signals | None, calibration: Calibration) -> float:
     never lowers it. With b = -6 and a weight of 10 for a cosine of 0.75: 1 / (1 + exp(-1.5)) = 0.8176.
 
     >>> unmeasured = Measured(0, 0.0, 0.5, 0.25)
-    >>> one = (Coefficient("dense_top", 10.0, 0.4, 0.9),)
+    >>> one = (Coefficient("vector_top", 10.0, 0.4, 0.9),)
     >>> fitted = Calibration("hybrid", "made", "", -6.0, one, 0.5, unmeasured, unmeasured)
     >>> round(p_answerable(Signals(3, 0.5, 0.8, 0.75, 0.1, 0.2, 1.0), fitted), 4)
     0.8176
@@ -144,7 +144,7 @@ def calibration_for(
 ) -> Calibration | None:
     """Return the calibration of a way of searching; None where it was never measured, and nothing can be claimed.
 
-    `mode` is what was done (`hybrid`, `bm25`, `semantic`), `embedder` and `reranker` the names in their identities; a
+    `mode` is what was done (`hybrid`, `bm25`, `vector`), `embedder` and `reranker` the names in their identities; a
     reranker that did not read anything is none. Words alone are the same with any embedder.
     """
     heard = ANY_EMBEDDER if mode == WORDS_ALONE else embedder

@@ -12,7 +12,7 @@ that adds the same numbers in the same order arrives at the same score. The meth
     convex         value = the completed score between this question's constants, weights 1 - w and w
     adaptive       as convex, with a w of this question's own (`twofold.ranking.fusion`)
 
-BM25 comes first and vectors second; w is `dense_weight`, k `rrf_k`, λ `lexical_weight`. A passage that a
+BM25 comes first and vectors second; w is `vector_weight`, k `rrf_k`, λ `bm25_weight`. A passage that a
 retriever did not list has the value 0 there, as the formulas say, also where listed values are below 0 (a negative
 cosine, a z-score). `convex` and `adaptive` use completed scores, both retrievers' for every candidate, so nothing is
 missing. Ties fall to the smaller key. `docs/decisions/0095-one-fusion.md` says which document settled what.
@@ -47,11 +47,11 @@ def separation(values: Scores) -> float:
     return float(rising[-1] - rising[len(rising) // 2])
 
 
-def adaptive_weight(lexical: Scores, dense: Scores, dense_weight: float) -> float:
-    """Return the dense weight of one question, in [0, 1], from the normalized values of its candidates, (n,) each.
+def adaptive_weight(bm25: Scores, vector: Scores, vector_weight: float) -> float:
+    """Return the vector weight of one question, in [0, 1], from the normalized values of its candidates, (n,) each.
 
-    `dense_weight` is w0. Where neither arm tells its candidates apart, as with one candidate, it is the answer; 0 and 1
-    stay what they are wherever the arm they name separates at all.
+    `vector_weight` is w0. Where neither retriever tells its candidates apart, as with one candidate, it is the answer;
+    0 and 1 stay what they are wherever the retriever they name separates at all.
 
     Words separate by .8 and meaning by .2: .6 · .2 / (.6 · .2 + .4 · .8) = .12 / .44.
 
@@ -62,16 +62,16 @@ def adaptive_weight(lexical: Scores, dense: Scores, dense_weight: float) -> floa
 
     Raises InvalidInputError for a weight outside [0, 1].
     """
-    if not 0.0 <= dense_weight <= 1.0:
-        raise InvalidInputError(f"the dense weight must be from 0 to 1, not {dense_weight}.", "Try 0.6.")
-    meaning = dense_weight * separation(dense)
-    words = (1.0 - dense_weight) * separation(lexical)
-    return meaning / (meaning + words) if meaning + words > 0.0 else dense_weight
+    if not 0.0 <= vector_weight <= 1.0:
+        raise InvalidInputError(f"the vector weight must be from 0 to 1, not {vector_weight}.", "Try 0.6.")
+    meaning = vector_weight * separation(vector)
+    words = (1.0 - vector_weight) * separation(bm25)
+    return meaning / (meaning + words) if meaning + words > 0.0 else vector_weight
 
 
-LEXICAL, DENSE = "lexical", "dense"
+BM25, VECTOR = "bm25", "vector"
 NORMALIZERS = ("none", "clip", "max", "minmax", "theoretical", "zscore", "sigmoid", "dbsf")
-LOWEST = {LEXICAL: 0.0, DENSE: -1.0}
+LOWEST = {BM25: 0.0, VECTOR: -1.0}
 RANK_CONSTANT: Final = 60
 """The k of Cormack, Clarke, Büttcher, "Reciprocal rank fusion outperforms Condorcet", 2009."""
 UNRELATED_SEEN: Final = 10
@@ -82,44 +82,44 @@ UNRELATED_SEEN: Final = 10
 class FusionPlan:
     """How the retrievers' results are fused; `FUSIONS` has the methods.
 
-    `dense_weight` in [0, 1] is w, `lexical_weight` ≥ 0 the λ of `additive`, `rrf_k` ≥ 0 the k of reciprocal
-    ranks; `lexical_norm` and `dense_norm` name normalizers.
+    `vector_weight` in [0, 1] is w, `bm25_weight` ≥ 0 the λ of `additive`, `rrf_k` ≥ 0 the k of reciprocal
+    ranks; `bm25_norm` and `vector_norm` name normalizers.
     """
 
     method: str = "adaptive"
-    dense_weight: float = 0.6
-    lexical_weight: float = 0.35
+    vector_weight: float = 0.6
+    bm25_weight: float = 0.35
     rrf_k: float = RANK_CONSTANT
-    lexical_norm: str = "max"
-    dense_norm: str = "clip"
+    bm25_norm: str = "max"
+    vector_norm: str = "clip"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """What the arms found: their own lists, and over `keys`, the union of them, the true scores of both, (n,) each.
+    """The lists of both retrievers, and over `keys`, the union of them, the true scores of both, (n,) each.
 
-    `queries` says for each key which wording of the question its lexical score is of; None where there is only one.
+    `queries` says for each key which wording of the question its BM25 score is of; None where there is only one.
     """
 
-    lexical: Ranking
-    dense: Ranking
+    bm25: Ranking
+    vector: Ranking
     keys: ChunkKeys
-    lexical_scores: Scores
-    dense_scores: Scores
+    bm25_scores: Scores
+    vector_scores: Scores
     queries: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RetrieverTrace:
-    """What one arm said of a passage.
+    """What one retriever said of a passage.
 
-    `arm` is `lexical`, `dense`, the name of a retriever of the user's own, or `wording 2`, where several wordings
-    of a question were ranked each for itself. `rank` counts from 1 in the arm's own list, None where the passage was
-    below the arm's depth and only scored. `raw` is BM25 or cosine, `normalized` what the fusion made of it, and `weight
-    · normalized` its part of the score.
+    `retriever` is `bm25`, `vector`, the name of a retriever of the user's own, or `wording 2`, where several wordings
+    of a question were ranked each for itself. `rank` counts from 1 in the retriever's own list, None where the passage
+    was below the retriever's depth and only scored. `raw` is BM25 or cosine, `normalized` what the fusion made of it,
+    and `weight · normalized` its part of the score.
     """
 
-    arm: str
+    retriever: str
     rank: int | None
     raw: float
     normalized: float
@@ -127,15 +127,15 @@ class RetrieverTrace:
 
     @property
     def part(self) -> float:
-        """The arm's part of the passage's score."""
+        """The retriever's part of the passage's score."""
         return self.weight * self.normalized
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ArmShare:
-    """What one arm put into a fusion: `weight · values[i]` for the candidate `keys[i]`."""
+class RetrieverShare:
+    """What one retriever put into a fusion: `weight · values[i]` for the candidate `keys[i]`."""
 
-    arm: str
+    retriever: str
     ranking: Ranking
     keys: ChunkKeys
     raw: Scores
@@ -143,30 +143,30 @@ class ArmShare:
     weight: float
 
     def traces(self, keys: Sequence[int]) -> Sequence[RetrieverTrace]:
-        """Return what the arm made of some candidates, in the order asked."""
+        """Return what the retriever made of some candidates, in the order asked."""
         ranks = self.ranking.ranks()
         places = self.keys.searchsorted(keys)
         made = zip(keys, self.raw[places].tolist(), self.values[places].tolist(), strict=True)
-        return [RetrieverTrace(self.arm, ranks.get(key), raw, value, self.weight) for key, raw, value in made]
+        return [RetrieverTrace(self.retriever, ranks.get(key), raw, value, self.weight) for key, raw, value in made]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fused:
-    """An order, the share of each arm in the order of the sum, and the constants behind their values."""
+    """An order, the share of each retriever in the order of the sum, and the constants behind their values."""
 
     ranking: Ranking
-    shares: tuple[ArmShare, ...]
+    shares: tuple[RetrieverShare, ...]
     constants: Mapping[str, float] = field(default_factory=dict)
 
 
 def fuse(found: Candidates, plan: FusionPlan, mode: str = "hybrid") -> Fused:
-    """Fuse both retrievers' candidates by the plan's method; `bm25` and `semantic` leave the order to one of them.
+    """Fuse both retrievers' candidates by the plan's method; `bm25` and `vector` leave the order to one of them.
 
     Half of a cosine of .8734 and half of BM25 12.456 of at most 17.673 make .7891:
 
-    >>> lexical, dense = Ranking.of([1, 2], [17.673, 12.456]), Ranking.of([2], [0.8734])
-    >>> found = Candidates(lexical, dense, np.array([1, 2]), np.array([17.673, 12.456]), np.array([0.1, 0.8734]))
-    >>> [(hit.key, round(hit.score, 4)) for hit in fuse(found, FusionPlan("linear", dense_weight=0.5)).ranking]
+    >>> bm25, vector = Ranking.of([1, 2], [17.673, 12.456]), Ranking.of([2], [0.8734])
+    >>> found = Candidates(bm25, vector, np.array([1, 2]), np.array([17.673, 12.456]), np.array([0.1, 0.8734]))
+    >>> [(hit.key, round(hit.score, 4)) for hit in fuse(found, FusionPlan("linear", vector_weight=0.5)).ranking]
     [(2, 0.7891), (1, 0.5)]
     """
     method = FUSIONS[plan.method] if mode == "hybrid" else ALONE[mode]
@@ -174,16 +174,16 @@ def fuse(found: Candidates, plan: FusionPlan, mode: str = "hybrid") -> Fused:
 
 
 def convex(found: Candidates, plan: FusionPlan) -> Fused:
-    """Fuse completed scores; an arm that found nothing leaves the order to the other."""
-    return _convex(found, lambda _words, _meaning: plan.dense_weight)
+    """Fuse completed scores; a retriever that found nothing leaves the order to the other."""
+    return _convex(found, lambda _words, _meaning: plan.vector_weight)
 
 
 def adaptive(found: Candidates, plan: FusionPlan) -> Fused:
-    """Fuse as `convex`, with the weight of meaning chosen by how sharply each arm tells these candidates apart.
+    """Fuse as `convex`, with the weight of meaning chosen by how sharply each retriever tells these candidates apart.
 
-    `dense_weight` is what it is where both do alike: `twofold.ranking.fusion`.
+    `vector_weight` is what it is where both do alike: `twofold.ranking.fusion`.
     """
-    return _convex(found, lambda words, meaning: adaptive_weight(words, meaning, plan.dense_weight))
+    return _convex(found, lambda words, meaning: adaptive_weight(words, meaning, plan.vector_weight))
 
 
 def by_rank(found: Candidates, plan: FusionPlan, *, weighted: bool) -> Fused:
@@ -191,47 +191,55 @@ def by_rank(found: Candidates, plan: FusionPlan, *, weighted: bool) -> Fused:
 
     Weighted, first in both is 1/61 whatever the weight.
     """
-    values = tuple(listed_values(found.keys, rank_values(arm, plan.rrf_k)) for arm, _, _ in _arms(found, plan))
-    weights = (1.0 - plan.dense_weight, plan.dense_weight) if weighted else (1.0, 1.0)
+    values = tuple(
+        listed_values(found.keys, rank_values(retriever, plan.rrf_k)) for retriever, _, _ in _retrievers(found, plan)
+    )
+    weights = (1.0 - plan.vector_weight, plan.vector_weight) if weighted else (1.0, 1.0)
     return summed(_shares(found, values, weights), {"k": float(plan.rrf_k)})
 
 
 def linear(found: Candidates, plan: FusionPlan) -> Fused:
-    """Fuse normalized scores: `(1 - w) · lexical + w · dense`; .4 · .85 + .6 · .92 = .892."""
-    return summed(_shares(found, _normal(found, plan), (1.0 - plan.dense_weight, plan.dense_weight)))
+    """Fuse normalized scores: `(1 - w) · bm25 + w · vector`; .4 · .85 + .6 · .92 = .892."""
+    return summed(_shares(found, _normal(found, plan), (1.0 - plan.vector_weight, plan.vector_weight)))
 
 
 def additive(found: Candidates, plan: FusionPlan) -> Fused:
-    """Add a part of the words to the whole of meaning: `λ · lexical + dense`; .35 · .5 + .8 = .975."""
-    return summed(_shares(found, _normal(found, plan), (plan.lexical_weight, 1.0)))
+    """Add a part of the words to the whole of meaning: `λ · bm25 + vector`; .35 · .5 + .8 = .975."""
+    return summed(_shares(found, _normal(found, plan), (plan.bm25_weight, 1.0)))
 
 
 def distribution_based(found: Candidates, plan: FusionPlan) -> Fused:
-    """Fuse scores placed between three deviations about their arm's mean, with equal weights."""
-    values = tuple(listed_values(found.keys, Ranking(arm.keys, dbsf(arm.scores))) for arm, _, _ in _arms(found, plan))
+    """Fuse scores placed between three deviations about their retriever's mean, with equal weights."""
+    values = tuple(
+        listed_values(found.keys, Ranking(retriever.keys, dbsf(retriever.scores)))
+        for retriever, _, _ in _retrievers(found, plan)
+    )
     return summed(_shares(found, values, (1.0, 1.0)))
 
 
 def log_odds(found: Candidates, plan: FusionPlan) -> Fused:
-    """Pool normalized scores as probabilities, `Σ ln(p / (1 - p))`; an arm without the passage says p = 1/2.
+    """Pool normalized scores as probabilities, `Σ ln(p / (1 - p))`; a retriever without the passage says p = 1/2.
 
     Odds multiply: .8 and .6 are 4 · 1.5 = 6, and ln 6 = 1.791759. Source: the logarithmic opinion pool, Genest and
     Zidek, "Combining Probability Distributions", 1986.
     """
     values = tuple(
-        listed_values(found.keys, Ranking(arm.keys, logit(arm.scores))) for arm in _normal_listed(found, plan)
+        listed_values(found.keys, Ranking(retriever.keys, logit(retriever.scores)))
+        for retriever in _normal_listed(found, plan)
     )
     return summed(_shares(found, values, (1.0, 1.0)))
 
 
-def alone(found: Candidates, plan: FusionPlan, *, arm: str) -> Fused:
-    """Leave the order to one arm: its score as it is."""
+def alone(found: Candidates, plan: FusionPlan, *, retriever: str) -> Fused:
+    """Leave the order to one retriever: its score as it is."""
     del plan
-    ranking, raw = (found.lexical, found.lexical_scores) if arm == LEXICAL else (found.dense, found.dense_scores)
-    return Fused(ranking, (ArmShare(arm, ranking, found.keys, raw, raw, 1.0),))
+    ranking, raw = (found.bm25, found.bm25_scores) if retriever == BM25 else (found.vector, found.vector_scores)
+    return Fused(ranking, (RetrieverShare(retriever, ranking, found.keys, raw, raw, 1.0),))
 
 
-def by_ranks(named: Sequence[tuple[str, Ranking]], k: float = RANK_CONSTANT, below: Sequence[ArmShare] = ()) -> Fused:
+def by_ranks(
+    named: Sequence[tuple[str, Ranking]], k: float = RANK_CONSTANT, below: Sequence[RetrieverShare] = ()
+) -> Fused:
     """Fuse any number of orders by rank, each under its name; shares `below` are shown and weigh nothing.
 
     >>> one, other = Ranking.of([1, 2], [3.0, 2.0]), Ranking.of([2], [0.5])
@@ -240,14 +248,14 @@ def by_ranks(named: Sequence[tuple[str, Ranking]], k: float = RANK_CONSTANT, bel
     """
     keys = union([ranking.keys for _, ranking in named])
     shares = tuple(
-        ArmShare(name, one, keys, listed_values(keys, one), listed_values(keys, rank_values(one, k)), 1.0)
+        RetrieverShare(name, one, keys, listed_values(keys, one), listed_values(keys, rank_values(one, k)), 1.0)
         for name, one in named
     )
     return summed((*shares, *(_weightless(share, keys) for share in below)), {"k": float(k)})
 
 
-def summed(shares: tuple[ArmShare, ...], constants: Mapping[str, float] | None = None) -> Fused:
-    """Add the shares up, from the first arm to the last."""
+def summed(shares: tuple[RetrieverShare, ...], constants: Mapping[str, float] | None = None) -> Fused:
+    """Add the shares up, from the first retriever to the last."""
     total = np.zeros(len(shares[0].keys), dtype=np.float64)
     for share in shares:
         total += share.weight * share.values
@@ -255,7 +263,7 @@ def summed(shares: tuple[ArmShare, ...], constants: Mapping[str, float] | None =
 
 
 def best_of(rankings: Sequence[Ranking]) -> Ranking:
-    """Keep each key's best score, for several wordings of one question asked of one arm.
+    """Keep each key's best score, for several wordings of one question asked of one retriever.
 
     >>> [(hit.key, hit.score) for hit in best_of([Ranking.of([1, 2], [3.0, 1.0]), Ranking.of([2], [2.0])])]
     [(1, 3.0), (2, 2.0)]
@@ -295,71 +303,71 @@ def union(some: Sequence[ChunkKeys]) -> ChunkKeys:
 
 @dataclass(frozen=True, slots=True)
 class ConvexConstants:
-    """What one question's scores are measured by; `background < dense_max` and `0 < lexical_max` hold always.
+    """What one question's scores are measured by; `background < vector_max` and `0 < bm25_max` hold always.
 
-    `background` is the cosine that counts as unrelated, `dense_max` and `lexical_max` the best cosine and BM25 score.
+    `background` is the cosine that counts as unrelated, `vector_max` and `bm25_max` the best cosine and BM25 score.
     """
 
     background: float
-    dense_max: float
-    lexical_max: float
+    vector_max: float
+    bm25_max: float
 
 
-def convex_constants(lexical: Scores, dense: Scores) -> ConvexConstants:
+def convex_constants(bm25: Scores, vector: Scores) -> ConvexConstants:
     """Find the constants of one question from the completed scores of its candidates, (n,) each, in step.
 
     The background is the least cosine of n candidates, drawn towards 0 as if ten unrelated passages of cosine 0 had
     been seen too, `least · n / (n + 10)`. A hundred candidates move it by a tenth; two, whose least cosine says
     nothing, by five sixths, so that in a small collection a small difference of cosines does not outweigh the words.
 
-    Cosines that are all 0 or less count as 1.0 at the best, and BM25 scores that are all 0 as 0.0: such an arm leaves
-    the order to the other.
+    Cosines that are all 0 or less count as 1.0 at the best, and BM25 scores that are all 0 as 0.0: such a retriever
+    leaves the order to the other.
 
     >>> convex_constants(np.array([3.0, 0.0]), np.array([0.75, 0.375]))
-    ConvexConstants(background=0.0625, dense_max=0.75, lexical_max=3.0)
+    ConvexConstants(background=0.0625, vector_max=0.75, bm25_max=3.0)
     """
-    dense_max = float(np.max(dense)) if len(dense) else 1.0
-    low = float(np.min(dense)) if len(dense) else 0.0
-    low = min(low, low * len(dense) / (len(dense) + UNRELATED_SEEN))
-    if not low < dense_max:
-        low = dense_max - 1.0
-    lexical_max = float(np.max(lexical, initial=0.0))
-    return ConvexConstants(low, dense_max, lexical_max if lexical_max > 0.0 else 1.0)
+    vector_max = float(np.max(vector)) if len(vector) else 1.0
+    low = float(np.min(vector)) if len(vector) else 0.0
+    low = min(low, low * len(vector) / (len(vector) + UNRELATED_SEEN))
+    if not low < vector_max:
+        low = vector_max - 1.0
+    bm25_max = float(np.max(bm25, initial=0.0))
+    return ConvexConstants(low, vector_max, bm25_max if bm25_max > 0.0 else 1.0)
 
 
-def lexical_value(lexical: Scores, constants: ConvexConstants) -> Scores:
-    """Normalize BM25 scores: `s / lexical_max`, in [0, 1].
+def bm25_value(bm25: Scores, constants: ConvexConstants) -> Scores:
+    """Normalize BM25 scores: `s / bm25_max`, in [0, 1].
 
-    >>> lexical_value(np.array([12.456]), ConvexConstants(0.4, 0.8, 17.673)).round(4).tolist()
+    >>> bm25_value(np.array([12.456]), ConvexConstants(0.4, 0.8, 17.673)).round(4).tolist()
     [0.7048]
     """
-    return np.asarray(lexical, dtype=np.float64) / constants.lexical_max
+    return np.asarray(bm25, dtype=np.float64) / constants.bm25_max
 
 
-def dense_value(dense: Scores, constants: ConvexConstants) -> Scores:
-    """Normalize cosines: `(s - background) / (dense_max - background)`, at most 1.
+def vector_value(vector: Scores, constants: ConvexConstants) -> Scores:
+    """Normalize cosines: `(s - background) / (vector_max - background)`, at most 1.
 
-    >>> dense_value(np.array([0.8, 0.5, 0.3]), ConvexConstants(0.4, 0.8, 17.673)).round(4).tolist()
+    >>> vector_value(np.array([0.8, 0.5, 0.3]), ConvexConstants(0.4, 0.8, 17.673)).round(4).tolist()
     [1.0, 0.25, -0.25]
     """
-    return (np.asarray(dense, dtype=np.float64) - constants.background) / (constants.dense_max - constants.background)
+    return (np.asarray(vector, dtype=np.float64) - constants.background) / (constants.vector_max - constants.background)
 
 
 def _convex(found: Candidates, weigh: Callable[[Scores, Scores], float]) -> Fused:
-    """Fuse completed scores; `weigh` gives the weight of meaning from the values of both arms, where both spoke.
+    """Fuse completed scores; `weigh` gives the weight of meaning from the values of both retrievers, where both spoke.
 
     With w = .6, BM25 6 of at most 12 and a cosine of .7 between .4 and .8: .4 · .5 + .6 · .75 = .65.
     """
-    constants = convex_constants(found.lexical_scores, found.dense_scores)
-    words = lexical_value(found.lexical_scores, constants)
-    meaning = dense_value(found.dense_scores, constants)
-    both = len(found.lexical) and len(found.dense)
-    weight = weigh(words, meaning) if both else float(len(found.dense) > 0)
+    constants = convex_constants(found.bm25_scores, found.vector_scores)
+    words = bm25_value(found.bm25_scores, constants)
+    meaning = vector_value(found.vector_scores, constants)
+    both = len(found.bm25) and len(found.vector)
+    weight = weigh(words, meaning) if both else float(len(found.vector) > 0)
     shown = {
-        "dense_weight": weight,
+        "vector_weight": weight,
         "background": constants.background,
-        "dense_max": constants.dense_max,
-        "lexical_max": constants.lexical_max,
+        "vector_max": constants.vector_max,
+        "bm25_max": constants.bm25_max,
     }
     return summed(_shares(found, (words, meaning), (1.0 - weight, weight)), shown)
 
@@ -381,7 +389,7 @@ FUSIONS: Mapping[str, Form] = MappingProxyType(
     }
 )
 ALONE: Mapping[str, Form] = MappingProxyType(
-    {"bm25": partial(alone, arm=LEXICAL), "semantic": partial(alone, arm=DENSE)}
+    {"bm25": partial(alone, retriever=BM25), "vector": partial(alone, retriever=VECTOR)}
 )
 
 
@@ -389,24 +397,25 @@ def check(plan: FusionPlan) -> None:
     """Raise InvalidInputError for a method, a normalizer or a weight that there cannot be."""
     if plan.method not in FUSIONS:
         raise InvalidInputError(f"There is no fusion {plan.method!r}.", f"Use one of {', '.join(FUSIONS)}.")
-    for name in (plan.lexical_norm, plan.dense_norm):
+    for name in (plan.bm25_norm, plan.vector_norm):
         if name not in NORMALIZERS:
             raise InvalidInputError(f"There is no normalization {name!r}.", f"Use one of {', '.join(NORMALIZERS)}.")
-    if not 0.0 <= plan.dense_weight <= 1.0:
-        raise InvalidInputError(f"The dense weight must be from 0 to 1, not {plan.dense_weight}.", "Try 0.6.")
-    for what, value in (("lexical weight", plan.lexical_weight), ("rank constant", plan.rrf_k)):
+    if not 0.0 <= plan.vector_weight <= 1.0:
+        raise InvalidInputError(f"The vector weight must be from 0 to 1, not {plan.vector_weight}.", "Try 0.6.")
+    for what, value in (("BM25 weight", plan.bm25_weight), ("rank constant", plan.rrf_k)):
         if not 0.0 <= value < np.inf:
             raise InvalidInputError(f"The {what} must be finite and at least 0, not {value}.", "See docs/settings.md.")
 
 
-def _arms(found: Candidates, plan: FusionPlan) -> tuple[tuple[Ranking, str, str], ...]:
-    return (found.lexical, LEXICAL, plan.lexical_norm), (found.dense, DENSE, plan.dense_norm)
+def _retrievers(found: Candidates, plan: FusionPlan) -> tuple[tuple[Ranking, str, str], ...]:
+    return (found.bm25, BM25, plan.bm25_norm), (found.vector, VECTOR, plan.vector_norm)
 
 
 def _normal_listed(found: Candidates, plan: FusionPlan) -> tuple[Ranking, ...]:
-    """Return each arm's list with normalized scores."""
+    """Return each retriever's list with normalized scores."""
     return tuple(
-        Ranking(arm.keys, normalizer(norm, LOWEST[name])(arm.scores)) for arm, name, norm in _arms(found, plan)
+        Ranking(retriever.keys, normalizer(norm, LOWEST[name])(retriever.scores))
+        for retriever, name, norm in _retrievers(found, plan)
     )
 
 
@@ -414,17 +423,17 @@ def _normal(found: Candidates, plan: FusionPlan) -> tuple[Scores, ...]:
     return tuple(listed_values(found.keys, listed) for listed in _normal_listed(found, plan))
 
 
-def _shares(found: Candidates, values: Sequence[Scores], weights: tuple[float, float]) -> tuple[ArmShare, ...]:
-    lexical, dense = values
+def _shares(found: Candidates, values: Sequence[Scores], weights: tuple[float, float]) -> tuple[RetrieverShare, ...]:
+    bm25, vector = values
     return (
-        ArmShare(LEXICAL, found.lexical, found.keys, found.lexical_scores, lexical, weights[0]),
-        ArmShare(DENSE, found.dense, found.keys, found.dense_scores, dense, weights[1]),
+        RetrieverShare(BM25, found.bm25, found.keys, found.bm25_scores, bm25, weights[0]),
+        RetrieverShare(VECTOR, found.vector, found.keys, found.vector_scores, vector, weights[1]),
     )
 
 
-def _weightless(share: ArmShare, keys: ChunkKeys) -> ArmShare:
-    """Show an arm's share among more keys; it no longer weighs anything."""
+def _weightless(share: RetrieverShare, keys: ChunkKeys) -> RetrieverShare:
+    """Show a retriever's share among more keys; it no longer weighs anything."""
     raw, values = np.zeros(len(keys)), np.zeros(len(keys))
     places = keys.searchsorted(share.keys)
     raw[places], values[places] = share.raw, share.values
-    return ArmShare(share.arm, share.ranking, keys, raw, values, 0.0)
+    return RetrieverShare(share.retriever, share.ranking, keys, raw, values, 0.0)

@@ -1,9 +1,9 @@
-"""Bring one arm's scores onto a scale where they can be added to another's.
+"""Bring one retriever's scores onto a scale where they can be added to another's.
 
-Each function takes the scores of one arm for one question, any order, and gives an array of the same length and order.
-None of them turns two scores round, none gives NaN for scores up to 1e150 in size, and an empty arm stays empty.
-One hit, or hits that all score alike, become 1.0 under `maximum`, `minmax` and `theoretical`: what an arm found must
-not count as nothing because it found nothing else.
+Each function takes the scores of one retriever for one question, any order, and gives an array of the same length and
+order. None of them turns two scores round, none gives NaN for scores up to 1e150 in size, and an empty retriever stays
+empty. One hit, or hits that all score alike, become 1.0 under `maximum`, `minmax` and `theoretical`: what a retriever
+found must not count as nothing because it found nothing else.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Scores
 
 Normalizer = Callable[[Scores], Scores]
-"""From the raw scores of one arm to comparable ones, in the same order."""
+"""From the raw scores of one retriever to comparable ones, in the same order."""
 
 
 def none(scores: Scores) -> Scores:
@@ -66,9 +66,9 @@ def minmax(scores: Scores) -> Scores:
 def theoretical(scores: Scores, low: float) -> Scores:
     """Stretch from the least score that is possible at all: `(s - low) / (max - low)`, in [0, 1].
 
-    `low` is the arm's own bound: -1 for cosine, 0 for BM25. It does not move with what else was found, so that a weak
-    last candidate is not taken for a worthless one. A score below the bound lowers it.
-    Source: Bruch, Gai, Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2023, `TM2C2`.
+    `low` is the retriever's own bound: -1 for cosine, 0 for BM25. It does not move with what else was found, so that a
+    weak last candidate is not taken for a worthless one. A score below the bound lowers it. Source: Bruch, Gai, Ingber,
+    "An Analysis of Fusion Functions for Hybrid Retrieval", 2023, `TM2C2`.
 
     >>> theoretical(np.array([0.6, 0.2, -0.2]), low=-1.0).round(4).tolist()
     [1.0, 0.75, 0.5]
@@ -148,7 +148,7 @@ NORMALIZERS: Final[Mapping[str, Normalizer]] = MappingProxyType(
 
 
 def normalizer(name: str, low: float = 0.0) -> Normalizer:
-    """Return the function of a name in `NORMALIZERS`, or `theoretical` with the arm's lower bound `low`.
+    """Return the function of a name in `NORMALIZERS`, or `theoretical` with the retriever's lower bound `low`.
 
     Raises InvalidInputError for any other name.
     """

@@ -1,4 +1,4 @@
-"""More like the first ones: the lexical question grows by what makes the best passages themselves.
+"""More like the first ones: the query for BM25 grows by what makes the best passages themselves.
 
 What was fused first says more about the subject than the question does, and what to look for next often stands in it:
 the name of the second thing that a question in two steps is about. With q the question's weights, λ the share of what

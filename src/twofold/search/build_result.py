@@ -44,7 +44,7 @@ def expand_context(view: Snapshot, chunk: Chunk, window: int) -> ContextWindow:
 
 LOOKED_AT = 3
 JUDGED = 5
-CROWD = 9  # the tenth best score of an arm stands for what does not stand out
+CROWD = 9  # the tenth best score of a retriever stands for what does not stand out
 
 
 def signals_of(
@@ -67,9 +67,9 @@ def signals_of(
         terms=len(masses),
         coverage_first=_share(masses, held[:1]),
         coverage_three=_share(masses, held),
-        dense_top=float(found.dense.scores[0]) if len(found.dense) else 0.0,
-        dense_rise=_rise(found.dense.scores, missing=None),
-        lexical_rise=math.sqrt(len(masses)) * _rise(found.lexical.scores, missing=0.0) / possible if possible else 0.0,
+        vector_top=float(found.vector.scores[0]) if len(found.vector) else 0.0,
+        vector_rise=_rise(found.vector.scores, missing=None),
+        bm25_rise=math.sqrt(len(masses)) * _rise(found.bm25.scores, missing=0.0) / possible if possible else 0.0,
         agreement=_agreement(found, int(ranking.keys[0])),
         relevance=max(read) if read else None,
     )
@@ -104,13 +104,13 @@ def _rise(scores: Scores, missing: float | None) -> float:
 
 
 def _agreement(found: Candidates, key: int) -> float:
-    """Return the lesser of what both arms think of a passage: its BM25 to the best, its cosine's rise to the best's."""
+    """Return the lesser of two shares of a passage: its BM25 to the best, its cosine's rise to the best's."""
     place = int(found.keys.searchsorted(key))
-    if place == len(found.keys) or found.keys[place] != key or not len(found.lexical) or not len(found.dense):
+    if place == len(found.keys) or found.keys[place] != key or not len(found.bm25) or not len(found.vector):
         return 0.0
-    words = float(found.lexical_scores[place]) / float(found.lexical.scores[0])
-    rise = _rise(found.dense.scores, missing=None)
-    short = float(found.dense.scores[0] - found.dense_scores[place])
+    words = float(found.bm25_scores[place]) / float(found.bm25.scores[0])
+    rise = _rise(found.vector.scores, missing=None)
+    short = float(found.vector.scores[0] - found.vector_scores[place])
     meaning = 1.0 - short / rise if rise > 0.0 else 1.0
     return float(np.clip(min(words, meaning), 0.0, 1.0))
 
@@ -121,11 +121,11 @@ SURE_OF = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PipelineRun:
-    """One search up to the point where it is told: what was heard, what the arms gave, and how the candidates stand."""
+    """One search before its result is built: the encoded query, what the retrievers gave, the candidates now."""
 
     heard: EncodedQuery
     plan: SearchPlan
-    arms: FusedCandidates
+    retrieved: FusedCandidates
     standing: PipelineState
     passages: Passages
 
@@ -139,7 +139,7 @@ def build_result(parts: SearchComponents, view: Snapshot, run: PipelineRun, watc
         relevance = _relevance(standing)
         best = [relevance[key] for key in standing.ranking.keys[:SURE_OF].tolist() if key in relevance]
         chance = _chance(parts, view, run, relevance)
-    summed = standing.filtered.kept if standing.filtered is not None else len(run.arms.fused.ranking)
+    summed = standing.filtered.kept if standing.filtered is not None else len(run.retrieved.fused.ranking)
     return SearchResult(
         query=heard.understood.parsed.original,
         mode=heard.mode,
@@ -151,7 +151,7 @@ def build_result(parts: SearchComponents, view: Snapshot, run: PipelineRun, watc
         rerank=standing.rerank,
         filtered=standing.filtered,
         stages=_timed((*standing.stages, StageTrace("fetch", len(standing.ranking), len(hits))), watch.steps),
-        counts=Counts(len(run.arms.fused.ranking), summed, len(hits)),
+        counts=Counts(len(run.retrieved.fused.ranking), summed, len(hits)),
         queries=tuple(variant.words for variant in heard.understood.queries),
         confidence=confidence(best),
         p_answerable=chance,
@@ -175,10 +175,10 @@ def _chance(parts: SearchComponents, view: Snapshot, run: PipelineRun, relevance
     calibration = calibration_for(parts.aids.calibrations, run.heard.mode, embedder, reranker)
     understood = run.heard.understood
     terms = (understood.meant or understood.parsed).terms
-    if calibration is None or len(terms.weights) > MAX_TERMS or run.plan.lexical != "bm25":
+    if calibration is None or len(terms.weights) > MAX_TERMS or run.plan.scorer != "bm25":
         return None
     asked = replace(terms, k1=run.plan.k1, b=run.plan.b)
-    signals = signals_of(view, run.arms.found, run.standing.ranking, asked, relevance or None)
+    signals = signals_of(view, run.retrieved.found, run.standing.ranking, asked, relevance or None)
     if signals is None and not run.heard.degradation.left:
         return None
     return p_answerable(signals, calibration)
@@ -225,14 +225,14 @@ def _fetch(view: Snapshot, run: PipelineRun, hits: Sequence[ScoredKey]) -> tuple
 
 
 def _traces(view: Snapshot, run: PipelineRun, keys: Sequence[int]) -> Sequence[HitTrace]:
-    by_arm = [share.traces(keys) for share in run.arms.fused.shares]
+    by_retriever = [share.traces(keys) for share in run.retrieved.fused.shares]
     asked = [frozenset(one.terms.weights) for one in run.heard.understood.queries]
     traces = []
     for place, key in enumerate(keys):
-        query_index, terms = run.arms.terms_of(key)
+        query_index, terms = run.retrieved.terms_of(key)
         parts = () if terms is None else _told_apart(view.explain_terms(terms, key), asked[query_index])
-        arms = tuple(arm[place] for arm in by_arm)
-        traces.append(HitTrace(arms, parts, run.standing.steps.get(key, ()), query_index))
+        retrievers = tuple(retriever[place] for retriever in by_retriever)
+        traces.append(HitTrace(retrievers, parts, run.standing.steps.get(key, ()), query_index))
     return traces
 
 

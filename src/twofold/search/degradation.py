@@ -1,6 +1,6 @@
-"""What is left of a search when a part of it fails: full, without reranking, one arm, nothing; each step is said.
+"""What is left of a search when a part of it fails: full, without reranking, one retriever, nothing; each step is said.
 
-    full ─reranker fails→ without reranking ─an arm fails→ one arm, without reranking ─it fails→ empty
+    full ─reranker fails→ without reranking ─a retriever fails→ one retriever, without reranking ─it fails→ empty
 
 Pure decisions: nothing is called here. A search starts from `degradation_of`, and hands each failure to `without`,
 which says what is left to do, or raises where that was asked for.
@@ -22,8 +22,8 @@ ON_FAILURE: tuple[str, ...] = get_args(OnFailure)
 class Stage(StrEnum):
     """A part of a search that may fail while others stand, as `degraded` names it."""
 
-    LEXICAL = "lexical"
-    DENSE = "dense"
+    BM25 = "bm25"
+    VECTOR = "vector"
     RERANK = "rerank"
 
 
@@ -32,7 +32,7 @@ class Level(StrEnum):
 
     FULL = "full"
     WITHOUT_RERANK = "without rerank"
-    ONE_ARM = "one arm"
+    ONE_RETRIEVER = "one retriever"
     EMPTY = "empty"
 
 
@@ -45,7 +45,7 @@ class StageWarning:
     message: str
 
     def __str__(self) -> str:
-        """Return the line that `degraded` shows, such as `dense unavailable: the model cannot be read`."""
+        """Return the line that `degraded` shows, such as `vector unavailable: the model cannot be read`."""
         return f"{self.stage} unavailable: {self.message}"
 
 
@@ -69,22 +69,22 @@ class Degradation:
         return (*told, COULD_NOT_LOOK) if self.level is Level.EMPTY else told
 
 
-ARMS = frozenset({Stage.LEXICAL, Stage.DENSE})
-ARMS_OF = {"hybrid": ARMS, "bm25": frozenset({Stage.LEXICAL}), "semantic": frozenset({Stage.DENSE})}
+RETRIEVERS = frozenset({Stage.BM25, Stage.VECTOR})
+RETRIEVERS_OF = {"hybrid": RETRIEVERS, "bm25": frozenset({Stage.BM25}), "vector": frozenset({Stage.VECTOR})}
 COULD_NOT_LOOK = "couldn't find anything: no way to search was left"
 
 
 def degradation_of(mode: str, *, reranks: bool) -> Degradation:
-    """Return what a search in this mode (`hybrid`, `bm25`, `semantic`) sets out with."""
-    wanted = ARMS_OF[mode] | ({Stage.RERANK} if reranks else frozenset())
+    """Return what a search in this mode (`hybrid`, `bm25`, `vector`) sets out with."""
+    wanted = RETRIEVERS_OF[mode] | ({Stage.RERANK} if reranks else frozenset())
     return Degradation(wanted, wanted)
 
 
 def without(degradation: Degradation, stage: Stage, error: TwofoldError, on_failure: str = "degrade") -> Degradation:
     """Return what is left when a stage has failed; with `raise` nothing is, and the error goes on.
 
-    An arm that fails takes reranking with it: one arm's order stands as it is. A mode that asked for
-    one arm alone is not answered by the other one. Raises InvalidInputError for a policy that there is not.
+    A retriever that fails takes reranking with it: one retriever's order stands as it is. A mode that asked for
+    one retriever alone is not answered by the other one. Raises InvalidInputError for a policy that there is not.
     """
     if on_failure not in ON_FAILURE:
         raise InvalidInputError(f"There is no way to fail {on_failure!r}.", f"Use one of {', '.join(ON_FAILURE)}.")
@@ -92,7 +92,7 @@ def without(degradation: Degradation, stage: Stage, error: TwofoldError, on_fail
         raise error
     gone = {stage} if stage is Stage.RERANK else {stage, Stage.RERANK}
     left = frozenset() if on_failure == "empty" else degradation.left - gone
-    if not left & ARMS:
+    if not left & RETRIEVERS:
         left = frozenset()
     step = StageWarning(stage, _level(degradation.wanted, left), error.message)
     return replace(degradation, left=left, lost=(*degradation.lost, step))
@@ -101,6 +101,6 @@ def without(degradation: Degradation, stage: Stage, error: TwofoldError, on_fail
 def _level(wanted: frozenset[Stage], left: frozenset[Stage]) -> Level:
     if not left:
         return Level.EMPTY
-    if (wanted - left) & ARMS:
-        return Level.ONE_ARM
+    if (wanted - left) & RETRIEVERS:
+        return Level.ONE_RETRIEVER
     return Level.FULL if left == wanted else Level.WITHOUT_RERANK

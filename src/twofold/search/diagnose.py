@@ -14,7 +14,7 @@ from twofold.search.build_result import PipelineRun
 from twofold.search.components import SearchComponents
 from twofold.search.plan import SearchPlan
 
-STAGES = ("gate", "filter", "question", "intent", "arms", "filter late", "rerank", "diversity", "cut", "")
+STAGES = ("gate", "filter", "question", "intent", "retrievers", "filter late", "rerank", "diversity", "cut", "")
 """What can lose a document that is in the index, in the order in which a search goes through it; "" is none."""
 
 
@@ -64,8 +64,8 @@ class MissCase:
         for name, ranking in self.run.standing.passed:
             yield ("filter late" if name == "filter" else name), self.rank_in(ranking)
 
-    def arm_ranks(self) -> Iterator[tuple[str, int | None]]:
-        """Return the document's place in each arm's whole list, however far down; None where it is not in it at all."""
+    def retriever_ranks(self) -> Iterator[tuple[str, int | None]]:
+        """Yield the document's rank in each retriever's whole list, however far down; None where it is not listed."""
         first, everything, scope = self.run.heard.asked[0], self.parts.store.info().chunks, self._scope()
         if first.terms is not None:
             yield "words", self.rank_in(self.view.search_bm25(first.terms, everything, scope))
@@ -88,7 +88,7 @@ class MissCase:
         return Scope(condition if plan.filter_stage == "pre" else MATCH_ALL, parsed.required, parsed.excluded)
 
     def outside(self) -> tuple[str, str] | None:
-        """Name what keeps the document out of the arms' sight, and say why; None where nothing does."""
+        """Name what keeps the document out of the retrievers' sight, and say why; None where nothing does."""
         parsed, intent = self.run.heard.understood.parsed, self.run.heard.understood.intent
         if self.plan.filter_stage == "pre" and (found := self.failing()) is not None:
             return found
@@ -112,8 +112,8 @@ class MissCase:
         return None
 
     def _narrowed_away(self, kind: Filter) -> bool:
-        """Return whether the arms looked among passages of one kind alone, none of which is the document's."""
-        found = self.run.arms.fused.ranking.keys
+        """Return whether the retrievers looked among passages of one kind alone, none of which is the document's."""
+        found = self.run.retrieved.fused.ranking.keys
         return (
             not self.passes(kind)
             and len(found) > 0
@@ -126,9 +126,9 @@ def lost(case: MissCase) -> tuple[str, str]:
     outside = case.outside()
     if outside is not None:
         return outside
-    before, at = "fuse", case.rank_in(case.run.arms.fused.ranking)
+    before, at = "fuse", case.rank_in(case.run.retrieved.fused.ranking)
     if at is None:
-        return "arms", _below_depth(case)
+        return "retrievers", _below_depth(case)
     for name, rank in case.ranks_after():
         if rank is None:
             return _dropped(case, name, before, at)
@@ -140,10 +140,12 @@ def lost(case: MissCase) -> tuple[str, str]:
 
 def _below_depth(case: MissCase) -> str:
     said = [
-        f"by {arm} none of the question's terms occurs in it" if rank is None else f"by {arm} it has rank {rank}"
-        for arm, rank in case.arm_ranks()
+        f"by {retriever} none of the question's terms occurs in it"
+        if rank is None
+        else f"by {retriever} it has rank {rank}"
+        for retriever, rank in case.retriever_ranks()
     ]
-    return f"Each arm gave its best {case.plan.reach}: {', '.join(said)}."
+    return f"Each retriever gave its best {case.plan.reach}: {', '.join(said)}."
 
 
 def _dropped(case: MissCase, name: str, before: str, at: int) -> tuple[str, str]:
@@ -172,7 +174,7 @@ def _unkept(case: MissCase, at: int) -> str:
 
 
 def evidence(case: MissCase) -> Iterator[Evidence]:
-    """Return what else was seen on the way: the question's terms, the places in each arm, after each stage."""
+    """Return what else was seen on the way: the question's terms, the places in each retriever, after each stage."""
     first = case.run.heard.asked[0]
     if first.terms is not None:
         counted = case.view.statistics(tuple(first.terms.weights))
@@ -184,9 +186,9 @@ def evidence(case: MissCase) -> Iterator[Evidence]:
             )
         if not first.terms.weights:
             yield Evidence("terms", "the analyzer left no term of the question")
-    for arm, rank in case.arm_ranks():
+    for retriever, rank in case.retriever_ranks():
         place = "not listed" if rank is None else f"rank {rank}"
-        yield Evidence(f"by {arm}", f"{place}; {case.plan.reach} were taken")
+        yield Evidence(f"by {retriever}", f"{place}; {case.plan.reach} were taken")
     sizes = {("filter late" if name == "filter" else name): len(one) for name, one in case.run.standing.passed}
     for name, rank in case.ranks_after():
         yield Evidence(

@@ -1,4 +1,4 @@
-"""The search: understand the question, let the arms look, fuse, lift, filter, rerank, weigh, diversify, tell."""
+"""The search: understand the question, let the retrievers look, fuse, lift, filter, rerank, weigh, diversify, tell."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from twofold.query.operators import all_of
 from twofold.query.parse import checked
 from twofold.search.build_result import PipelineRun, build_result
 from twofold.search.components import SearchComponents
-from twofold.search.degradation import ARMS, Stage
+from twofold.search.degradation import RETRIEVERS, Stage
 from twofold.search.plan import SearchPlan, check
 from twofold.search.query import EncodedQuery, QueryVariant, degrade, encode_queries, understand
 from twofold.search.rerank import RerankInput
@@ -27,10 +27,10 @@ def search(parts: SearchComponents, question: str, plan: SearchPlan, history: Se
     """Find the k passages that answer a question best.
 
     A part that fails is gone without, and `degraded` says so: a hybrid search whose model fails goes on with words
-    alone, one whose reranker fails keeps the fused order. A search in a mode of one arm has nothing to go on with: its
-    error is raised, as every error is where the plan says `raise`; where it says `empty` nothing is found instead.
-    Raises InvalidInputError for an empty question or a plan that cannot be, MismatchError when the collection was made
-    with another embedder.
+    alone, one whose reranker fails keeps the fused order. A search in a mode of one retriever has nothing to go on
+    with: its error is raised, as every error is where the plan says `raise`; where it says `empty` nothing is found
+    instead. Raises InvalidInputError for an empty question or a plan that cannot be, MismatchError when the collection
+    was made with another embedder.
     """
     return search_many(parts, [question], plan, history)[0]
 
@@ -65,15 +65,15 @@ def run(
     condition = all_of(checked(plan.filter), all_of(plan.gates_left, parsed.filter))
     early, late = (condition, MATCH_ALL) if plan.filter_stage == "pre" else (MATCH_ALL, condition)
     reach = RetrievalScope(_narrowed(view, Scope(early, parsed.required, parsed.excluded), heard), plan.reach)
-    arms, heard = _looked(parts, view, heard, plan, reach, watch)
+    retrieved, heard = _looked(parts, view, heard, plan, reach, watch)
     degradation = heard.degradation
     passages = Passages(view)
     standing = PipelineState(
-        arms.fused.ranking,
-        constants=arms.fused.constants,
-        stages=arms.stages,
-        passed=(("fuse", arms.fused.ranking),),
-        degraded=(*parts.aids.notes, *heard.understood.degraded, *degradation.notes, *arms.degraded),
+        retrieved.fused.ranking,
+        constants=retrieved.fused.constants,
+        stages=retrieved.stages,
+        passed=(("fuse", retrieved.fused.ranking),),
+        degraded=(*parts.aids.notes, *heard.understood.degraded, *degradation.notes, *retrieved.degraded),
     )
     with watch.step("boost"):
         standing = boost(standing, passages, parsed.original, plan.boost, "fused")
@@ -88,7 +88,7 @@ def run(
         standing = weigh(standing, passages, parsed.words, heard.understood.kinds, plan.metadata_boost)
     with watch.step("diversity"):
         standing = diversify(standing, passages, plan.diversity, plan.k)
-    return PipelineRun(heard, plan, arms, standing, passages)
+    return PipelineRun(heard, plan, retrieved, standing, passages)
 
 
 def _narrowed(view: Snapshot, scope: Scope, heard: EncodedQuery) -> Scope:
@@ -119,7 +119,7 @@ def _looked(  # what a look takes
     reach: RetrievalScope,
     watch: Stopwatch,
 ) -> tuple[FusedCandidates, EncodedQuery]:
-    """Let the arms look; where one of them fails, the other alone; where none is left, nothing is found.
+    """Let the retrievers look; where one of them fails, the other alone; where none is left, nothing is found.
 
     Gives also what was heard in the end. Each try has the time of the stage for itself; there are three at the most.
     """
@@ -141,19 +141,19 @@ def _looked(  # what a look takes
             return look(lesser), replace(lesser, degradation=degradation)
         except (CorruptError, StoreError, StageTimeoutError) as error:
             failed, degradation = error, heard.degradation
-    for stage in sorted(degradation.left & ARMS):
+    for stage in sorted(degradation.left & RETRIEVERS):
         degradation = degrade(degradation, stage, failed, plan)
     nothing = replace(heard, asked=(QueryVariant(None, None),))
     return retrieve_and_fuse(parts, view, nothing, plan, reach, watch), replace(nothing, degradation=degradation)
 
 
 def _lesser(heard: EncodedQuery) -> tuple[tuple[Stage, EncodedQuery], ...]:
-    """Return what to try when an arm has failed, nobody knows which: words alone, then meaning alone."""
-    if not heard.degradation.left >= ARMS:
+    """Return what to try when a retriever has failed, nobody knows which: words alone, then meaning alone."""
+    if not heard.degradation.left >= RETRIEVERS:
         return ()
     words = tuple(replace(one, vector=None) for one in heard.asked)
     meaning = tuple(replace(one, terms=None) for one in heard.asked)
     return (
-        (Stage.DENSE, replace(heard, mode="bm25", asked=words)),
-        (Stage.LEXICAL, replace(heard, mode="semantic", asked=meaning)),
+        (Stage.VECTOR, replace(heard, mode="bm25", asked=words)),
+        (Stage.BM25, replace(heard, mode="vector", asked=meaning)),
     )

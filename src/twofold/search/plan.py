@@ -24,7 +24,7 @@ MAX_CACHE_SIZE = 1_000
 CACHE_SCOPES = ("shared", "session")
 FOLLOW_UPS = ("none", "carry", "prepend", "standalone")
 MERGES = ("best_score", "rrf")
-"""How the rankings for several wordings become one: each passage's best score in each arm, or by rank after fusion."""
+"""How the rankings of several queries become one: the best score in each retriever, or by rank after fusion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class QueryExpansionPlan:
         return writes or self.hyde or self.decompose or self.follow_up == "standalone"
 
 
-MODES = ("hybrid", "bm25", "semantic")
+MODES = ("hybrid", "bm25", "vector")
 ON_FAILURE = ("degrade", "empty", "raise")
 MAX_K = 1_000
 MAX_DEPTH = 100_000
@@ -110,13 +110,13 @@ MAX_WINDOW = 50
 class SearchPlan:
     """How a search is done; a part that is absent, or weighs nothing, leaves its stage out.
 
-    `k` (1 to 1,000) is how many passages are given. `candidates` is how many candidates each arm gives, never fewer
-    than `k`: a number, or how many times k, `"5x"`. `filter` and `default_filter`, a profile's own filter, act at the
-    `filter_stage`: `pre`, before the arms choose, or `post`, after fusion, which can leave fewer than `k`.
+    `k` (1 to 1,000) is how many passages are given. `candidates` is how many candidates each retriever gives, never
+    fewer than `k`: a number, or how many times k, `"5x"`. `filter` and `default_filter`, a profile's own filter, act at
+    the `filter_stage`: `pre`, before the retrievers choose, or `post`, after fusion, which can leave fewer than `k`.
     `context_window` is how many neighbors on either side come with each passage. `dense_terms` is how many terms are
     taken from what meaning found first, `intent_filter` narrows a question to the passages of the kind that it asks
     for, if there are any. `profile` is a name for the trace. `wanted` is how many passages were asked for, which may be
-    more than `k`. `lexical` is the formula for words, `bm25` or `tfidf`.
+    more than `k`. `scorer` is the formula for terms, `bm25` or `tfidf`.
     """
 
     k: int = 10
@@ -124,7 +124,7 @@ class SearchPlan:
     candidates: int | str = 100
     k1: float = 1.2
     b: float = 0.75
-    lexical: str = "bm25"
+    scorer: str = "bm25"
     filter: Filter = MATCH_ALL
     default_filter: Filter = MATCH_ALL
     filter_stage: str = "pre"
@@ -157,7 +157,7 @@ class SearchPlan:
 
     @property
     def reach(self) -> int:
-        """How many candidates each arm gives: 25 for k = 5 and a depth of `5x`."""
+        """How many candidates each retriever gives: 25 for k = 5 and a depth of `5x`."""
         return max(self.k, _reach(self.candidates, self.k))
 
 

@@ -11,7 +11,7 @@ from twofold.query.history import Turn
 from twofold.query.intent import Intent, intent_of
 from twofold.query.parse import Analysis, ParsedQuery, as_prose, parse
 from twofold.search.components import SearchComponents
-from twofold.search.degradation import ARMS, Degradation, Stage, degradation_of, without
+from twofold.search.degradation import RETRIEVERS, Degradation, Stage, degradation_of, without
 from twofold.search.plan import SearchPlan
 from twofold.search.state import Stopwatch
 from twofold.search.timeouts import waited
@@ -62,7 +62,7 @@ class ParsedRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryVariant:
-    """One wording as the arms hear it: an arm is left out without its half."""
+    """One wording as the retrievers hear it: a retriever is left out without its half."""
 
     terms: TermQuery | None
     vector: Vector | None
@@ -70,7 +70,7 @@ class QueryVariant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedQuery:
-    """A question as the arms hear it, its wordings in order; `mode` is what is left of the plan's by `degradation`."""
+    """A question ready for the retrievers, its queries in order; `mode` is what `degradation` left of the plan's."""
 
     understood: ParsedRequest
     mode: str
@@ -122,9 +122,10 @@ def understand(
 def encode_queries(
     parts: SearchComponents, understood: Sequence[ParsedRequest], plan: SearchPlan, watch: Stopwatch | None = None
 ) -> Sequence[EncodedQuery]:
-    """Embed the wordings of all questions at once, and say of each how the arms hear it.
+    """Embed the wordings of all questions at once, and say of each how the retrievers hear it.
 
-    Where the model fails a hybrid search goes on with words alone and says so; a semantic one raises ModelError.
+    Where the model fails a hybrid search goes on with words alone and says so; a search by vectors alone raises
+    ModelError.
     """
     watch = watch or Stopwatch()
     degradation = degradation_of(plan.mode, reranks=bool(parts.aids.rerankers))
@@ -134,13 +135,13 @@ def encode_queries(
             with watch.step("embed"):
                 vectors = _embedded(parts, understood, plan)
         except ModelError as error:
-            degradation = degrade(degradation, Stage.DENSE, error, plan)
+            degradation = degrade(degradation, Stage.VECTOR, error, plan)
     return [_heard(parts, one, plan, degradation, vectors) for one in understood]
 
 
 def degrade(degradation: Degradation, stage: Stage, error: TwofoldError, plan: SearchPlan) -> Degradation:
-    """Say what is left when a stage has failed; a mode of one arm has nothing left, and raises unless told not to."""
-    if plan.on_failure == "degrade" and degradation.wanted & ARMS == {stage}:
+    """Return what is left when a stage has failed; a mode of one retriever has nothing left, and raises by default."""
+    if plan.on_failure == "degrade" and degradation.wanted & RETRIEVERS == {stage}:
         raise error
     return without(degradation, stage, error, plan.on_failure)
 
@@ -186,17 +187,17 @@ def _heard(
     degradation: Degradation,
     vectors: Mapping[str, Vector],
 ) -> EncodedQuery:
-    by_words = Stage.LEXICAL in degradation.left
+    by_words = Stage.BM25 in degradation.left
     asked = [
         QueryVariant(
-            replace(one.terms, k1=plan.k1, b=plan.b, scorer=plan.lexical) if by_words else None, vectors.get(one.words)
+            replace(one.terms, k1=plan.k1, b=plan.b, scorer=plan.scorer) if by_words else None, vectors.get(one.words)
         )
         for one in understood.queries
     ]
     if understood.hypothetical and MADE_UP + understood.hypothetical in vectors:
         asked.append(QueryVariant(None, vectors[MADE_UP + understood.hypothetical]))
     code = is_about_a_code(understood.parsed.terms.weights, parts.analyzer.counts)
-    mode = "bm25" if plan.mode == "hybrid" and Stage.DENSE not in degradation.left else plan.mode
+    mode = "bm25" if plan.mode == "hybrid" and Stage.VECTOR not in degradation.left else plan.mode
     return EncodedQuery(understood, mode, tuple(asked), code, degradation)
 
 

@@ -108,7 +108,7 @@ def undoing(case: MissCase, stage: str, question: str, attempt: Try) -> Iterator
             yield from (Fix(query=one) for one in loosened(question))
         case "intent":
             yield _set("query.intent_filter", "false")
-        case "arms":
+        case "retrievers":
             yield from _deeper(case)
         case "rerank":
             yield from _read_on(case, attempt)
@@ -156,8 +156,8 @@ def _written(condition: And) -> str:
 
 
 def _deeper(case: MissCase) -> Iterator[Fix]:
-    """Look deeper in the arm that has the document soonest; then in another mode."""
-    ranks = sorted(rank for _, rank in case.arm_ranks() if rank is not None and rank <= MAX_SET_DEPTH)
+    """Look deeper in the retriever that has the document soonest; then in another mode."""
+    ranks = sorted(rank for _, rank in case.retriever_ranks() if rank is not None and rank <= MAX_SET_DEPTH)
     for rank in ranks:
         yield _set("search.candidates", rank)
     if case.plan.mode != "hybrid":

@@ -51,34 +51,35 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class HitTrace:
-    """Where a passage's score came from: the arms' parts added up from the left, then each step in turn.
+    """Where a passage's score came from: the retrievers' parts added up from the left, then each step in turn.
 
-    `terms` add up to the lexical arm's `raw`, from the left; they are of the question's wording number `query_index`.
+    `terms` add up to the BM25 retriever's `raw`, from the left; they are of the question's wording number
+    `query_index`.
     """
 
-    arms: tuple[RetrieverTrace, ...]
+    retrievers: tuple[RetrieverTrace, ...]
     terms: tuple[TermScore, ...] = ()
     steps: tuple[Step, ...] = ()
     query_index: int = 0
 
     @property
-    def lexical(self) -> RetrieverTrace | None:
+    def bm25(self) -> RetrieverTrace | None:
         """What words said, None where they were not asked."""
-        return self.arm("lexical")
+        return self.retriever("bm25")
 
     @property
-    def dense(self) -> RetrieverTrace | None:
+    def vector(self) -> RetrieverTrace | None:
         """What meaning said, None where it was not asked."""
-        return self.arm("dense")
+        return self.retriever("vector")
 
     @property
     def rerank(self) -> RerankTrace | None:
         """What the reranker said, None where nothing was reranked."""
         return next((step.detail for step in self.steps if isinstance(step.detail, RerankTrace)), None)
 
-    def arm(self, name: str) -> RetrieverTrace | None:
-        """Return what one arm said, None where it was not asked."""
-        return next((one for one in self.arms if one.arm == name), None)
+    def retriever(self, name: str) -> RetrieverTrace | None:
+        """Return what one retriever said, None where it was not asked."""
+        return next((one for one in self.retrievers if one.retriever == name), None)
 
     def evaluate(self) -> float:
         """Recompute the passage's score, bit for bit."""
@@ -90,8 +91,8 @@ class HitTrace:
     def fused(self) -> float:
         """Recompute the fused score."""
         total = 0.0
-        for arm in self.arms:
-            total += arm.part
+        for retriever in self.retrievers:
+            total += retriever.part
         return total
 
 
@@ -231,10 +232,10 @@ class Trace:
 class SearchResult:
     """A search's answer. `mode` is what was done, `degraded` names what could not be done and why.
 
-    `fusion` says how scores were made: the form's name, or the mode's where one arm was alone. `constants` are what the
-    question's scores were normalized by; `timings_ms` gives each step and `total`. `rerank` is None where nothing was
-    reranked, `filtered` where no filter acted after the cut. `queries` are the question and what else was asked.
-    `confidence` in [0.5, 1] and the calibrated `p_answerable` in [0, 1] are None where nothing can be said.
+    `fusion` says how scores were made: the form's name, or the mode's where one retriever was alone. `constants` are
+    what the question's scores were normalized by; `timings_ms` gives each step and `total`. `rerank` is None where
+    nothing was reranked, `filtered` where no filter acted after the cut. `queries` are the question and what else was
+    asked. `confidence` in [0.5, 1] and the calibrated `p_answerable` in [0, 1] are None where nothing can be said.
     """
 
     query: str

@@ -1,4 +1,4 @@
-"""Looking: every wording of a question asked of both arms, and the scores of whatever either found completed."""
+"""Looking: every wording of a question asked of both retrievers, and the scores of whatever either found completed."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ from twofold.text.bm25 import inverse_document_frequency, length_norm, saturatio
 
 @dataclass(frozen=True, slots=True)
 class RetrievalScope:
-    """Where the arms look, how many candidates each gives, and by when they must have looked."""
+    """Where the retrievers look, how many candidates each gives, and by when they must have looked."""
 
     scope: Scope
     depth: int
@@ -32,33 +32,33 @@ class RetrievalScope:
 
 
 def retrieve(view: Snapshot, asked: Sequence[QueryVariant], reach: RetrievalScope, watch: Stopwatch) -> Candidates:
-    """Let the arms look; of several wordings a passage has its best score in each arm.
+    """Let the retrievers look; of several wordings a passage has its best score in each retriever.
 
     Raises StageTimeoutError between two of its steps where the time is up.
     """
-    with watch.step("lexical"):
+    with watch.step("bm25"):
         by_words = [
             EMPTY_RANKING if one.terms is None else view.search_bm25(one.terms, reach.depth, reach.scope)
             for one in _in_time(asked, reach.deadline)
         ]
-        lexical = _best(by_words, reach.depth)
-    with watch.step("dense"):
+        bm25 = _best(by_words, reach.depth)
+    with watch.step("vector"):
         by_meaning = [
             EMPTY_RANKING if one.vector is None else view.search_vectors(one.vector, reach.depth, reach.scope)
             for one in _in_time(asked, reach.deadline)
         ]
-        dense = _best(by_meaning, reach.depth)
+        vector = _best(by_meaning, reach.depth)
     reach.deadline.check()
-    keys = union((lexical.keys, dense.keys))
-    with watch.step("lexical"):
-        lexical_scores, queries = _all_completed(
+    keys = union((bm25.keys, vector.keys))
+    with watch.step("bm25"):
+        bm25_scores, queries = _all_completed(
             keys, by_words, [None if one.terms is None else partial(view.score_terms, one.terms) for one in asked]
         )
-    with watch.step("dense"):
-        dense_scores, _ = _all_completed(
+    with watch.step("vector"):
+        vector_scores, _ = _all_completed(
             keys, by_meaning, [None if one.vector is None else partial(view.score_vector, one.vector) for one in asked]
         )
-    return Candidates(lexical, dense, keys, lexical_scores, dense_scores, queries)
+    return Candidates(bm25, vector, keys, bm25_scores, vector_scores, queries)
 
 
 def _in_time(asked: Sequence[QueryVariant], deadline: Deadline) -> Iterator[QueryVariant]:
@@ -97,7 +97,7 @@ def _all_completed(
 
 
 def _completed(keys: ChunkKeys, listed: Ranking, score: Score) -> Scores:
-    """Take the true scores that an arm has given already, and ask it for those it has not."""
+    """Take the true scores that a retriever has given already, and ask it for those it has not."""
     places = np.minimum(keys.searchsorted(listed.keys), max(len(keys) - 1, 0))
     known = keys[places] == listed.keys if len(keys) else np.zeros(0, dtype=np.bool_)
     scores = np.empty(len(keys), dtype=np.float64)
@@ -176,7 +176,7 @@ CODE_SHARE = 0.5
 class FusedCandidates:
     """One order of all that was found.
 
-    `found` is what the arms gave for the question as it was asked. `asked` are the wordings in the order that
+    `found` is what the retrievers gave for the question as it was asked. `asked` are the wordings in the order that
     `found.queries` counts, the first of them grown where `prf` acted, for which scores are explained.
     """
 
@@ -187,7 +187,7 @@ class FusedCandidates:
     degraded: tuple[str, ...] = ()
 
     def terms_of(self, key: int) -> tuple[int, TermQuery | None]:
-        """Return which wording a passage's lexical score is of, and its terms; none for what only a retriever found."""
+        """Return which wording a passage's BM25 score is of, and its terms; none for what only a retriever found."""
         found = self.found
         place = int(found.keys.searchsorted(key))
         if place == len(found.keys) or found.keys[place] != key:
@@ -216,7 +216,7 @@ def retrieve_and_fuse(  # what a look takes
     reach: RetrievalScope,
     watch: Stopwatch,
 ) -> FusedCandidates:
-    """Let the arms look and fuse what they found, by best score in each arm or by rank over the wordings."""
+    """Retrieve and fuse, several queries by best score in each retriever or by rank."""
     fusion = leaning_on_words(plan.fusion) if leans_on_words(heard, plan) else plan.fusion
     asked = heard.asked or (QueryVariant(None, None),)
     added: StageTrace | None = None
@@ -243,7 +243,7 @@ def retrieve_and_fuse(  # what a look takes
         fused = _with_others(fused, others, fusion)
     stages = _stages(heard, found, fused, others, learnt)
     if leans_on_words(heard, plan):
-        said = f"the question is a code: dense_weight {plan.fusion.dense_weight:g} × {CODE_SHARE:g}"
+        said = f"the question is a code: vector_weight {plan.fusion.vector_weight:g} × {CODE_SHARE:g}"
         stages = (*stages[:-1], replace(stages[-1], notes=(said,)))
     return FusedCandidates(fused, found, asked, stages if added is None else (*stages, added), failed)
 
@@ -255,17 +255,17 @@ def leans_on_words(heard: EncodedQuery, plan: SearchPlan) -> bool:
 
 def leaning_on_words(fusion: FusionPlan) -> FusionPlan:
     """Return a fusion with half the weight of meaning, the same whatever else was found."""
-    return replace(fusion, method="convex", dense_weight=fusion.dense_weight * CODE_SHARE)
+    return replace(fusion, method="convex", vector_weight=fusion.vector_weight * CODE_SHARE)
 
 
 def can_expand(heard: EncodedQuery, found: Candidates) -> bool:
-    """Return whether a question may grow: one wording, both arms spoke, and it is not about a code, which stands alone.
+    """Return whether PRF may expand a question: one query, hits of both retrievers, and not about a code.
 
     One of more than 500 terms has enough of them.
     """
     if len(heard.asked) != 1 or heard.about_a_code or len(heard.understood.parsed.terms.weights) > MAX_TERMS:
         return False
-    return len(found.lexical) > 0 and len(found.dense) > 0
+    return len(found.bm25) > 0 and len(found.vector) > 0
 
 
 def _grown(
@@ -279,9 +279,9 @@ def _grown(
     if more is one.terms:
         return first.asked, first.fused, None
     scores = view.score_terms(more, first.found.keys)
-    listed = first.found.lexical.keys
-    lexical = Ranking.of(listed, scores[first.found.keys.searchsorted(listed)])
-    fused = fuse(replace(first.found, lexical=lexical, lexical_scores=scores))
+    listed = first.found.bm25.keys
+    bm25 = Ranking.of(listed, scores[first.found.keys.searchsorted(listed)])
+    fused = fuse(replace(first.found, bm25=bm25, bm25_scores=scores))
     count = len(first.fused.ranking)
     added = list(more.weights)[len(one.terms.weights) :]
     return (replace(one, terms=more),), fused, of_terms("prf", count, count, added)
@@ -319,7 +319,7 @@ def _others(  # what a look takes
 
 
 def _with_others(fused: Fused, others: Sequence[_Other], fusion: FusionPlan) -> Fused:
-    """Fuse the order of the two arms with those of other retrievers, by rank; their scores are on nobody's scale."""
+    """Fuse the order of the two retrievers with those of plugins, by rank; their scores are on no common scale."""
     made = by_ranks([("fused", fused.ranking), *(one[:2] for one in others)], fusion.rrf_k, below=fused.shares)
     return replace(made, constants={**fused.constants, **made.constants})
 
@@ -334,14 +334,14 @@ def _stages(
     understood = heard.understood
     queries = tuple(variant.words for variant in understood.queries)
     terms = tuple(understood.parsed.terms.weights)
-    given = len(found.lexical) + len(found.dense) + sum(len(one.ranking) for one in others)
+    given = len(found.bm25) + len(found.vector) + sum(len(one.ranking) for one in others)
     return (
         of_terms("parse", 1, 1, terms),
         StageTrace("expand", 1, len(queries), notes=understood.decisions),
         StageTrace("embed", len(queries), sum(one.vector is not None for one in heard.asked)),
         *(() if learnt is None else (learnt,)),
-        StageTrace("lexical", len(heard.asked), len(found.lexical)),
-        StageTrace("dense", len(heard.asked), len(found.dense)),
+        StageTrace("bm25", len(heard.asked), len(found.bm25)),
+        StageTrace("vector", len(heard.asked), len(found.vector)),
         *(StageTrace(one.name, 1, len(one.ranking), notes=one.decisions) for one in others),
         StageTrace("fuse", given, len(fused.ranking)),
     )

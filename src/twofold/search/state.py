@@ -61,7 +61,7 @@ class Passages:
         return [self._chunks[key] for key in keys]
 
     def texts(self, keys: Sequence[int]) -> Sequence[str]:
-        """Return what both arms see of some passages."""
+        """Return what both retrievers see of some passages."""
         return [chunk.indexed_text for chunk in self.chunks(keys)]
 
     def infos(self, keys: Sequence[int]) -> Sequence[DocumentInfo]:

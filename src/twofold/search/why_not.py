@@ -32,10 +32,10 @@ class WhyNot:
     """What became of a document.
 
     `rank` is its best passage's place in the answer, from 1, or None. `stage` names what lost it: `not ingested`,
-    `no passages`, `gate`, `filter`, `question`, `intent`, `arms`, `filter late`, `rerank`, `diversity` or `cut`; it is
-    empty for a document that was found. `reason` says why in a line, `evidence` what else was seen on the way. `change`
-    is a change that brings it back, of which no part can be left out, and `proved` its rank then; both are None where
-    none was found. `hint` says what to do where asking otherwise does not help.
+    `no passages`, `gate`, `filter`, `question`, `intent`, `retrievers`, `filter late`, `rerank`, `diversity` or `cut`;
+    it is empty for a document that was found. `reason` says why in a line, `evidence` what else was seen on the way.
+    `change` is a change that brings it back, of which no part can be left out, and `proved` its rank then; both are
+    None where none was found. `hint` says what to do where asking otherwise does not help.
     """
 
     query: str

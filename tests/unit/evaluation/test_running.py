@@ -39,7 +39,7 @@ def test_filling_tells_how_far_it_is() -> None:
     assert heard == [(3, 3)]
 
 
-@pytest.mark.parametrize("mode", ["bm25", "semantic", "hybrid"])
+@pytest.mark.parametrize("mode", ["bm25", "vector", "hybrid"])
 def test_every_question_is_answered_with_ids_of_the_corpus(mode: str) -> None:
     questions = (Question("a", "where did the cat sit"), Question("b", 'what "barks at midnight" -loudly'))
     judged = JudgedCollection("made", "test", CORPUS, questions, {"a": {"1": 1}, "b": {"3": 1}})
@@ -60,7 +60,7 @@ class Mute(HashingEmbedder):
         raise ModelError(message)
 
 
-@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+@pytest.mark.parametrize("mode", ["vector", "hybrid"])
 def test_words_alone_are_not_taken_for_a_hybrid_search(mode: str) -> None:
     judged = JudgedCollection("made", "test", CORPUS, (Question("a", "where did the cat sit"),), {"a": {"1": 1}})
     parts = indexing_components(MemoryStore(), Settings(), Mute())

@@ -35,7 +35,7 @@ def noise(*seed: object) -> float:
 
 
 def planted(changes: Changes, asked: Sequence[Question]) -> list[float]:
-    """Every way does as well as the next, but for the arm of meaning, which is noise that costs a fifth."""
+    """Every way does as well as the next, but for the retriever of meaning, which is noise that costs a fifth."""
     cost = 0.0 if changes.get("search.mode") == "bm25" else 0.2
     return [max(0.0, noise(one.id) - cost * noise(one.id, "cost")) for one in asked]
 
@@ -74,7 +74,7 @@ def test_where_nothing_differs_the_default_is_kept_and_nothing_is_held_against_i
 def test_chance_seldom_passes_for_a_gain() -> None:
     """Two hundred collections where every way answers by lot: at most one in twenty may seem to be better."""
     all_settings = (
-        TunableSetting("one", tuple({"fusion.dense_weight": str(one)} for one in range(8))),
+        TunableSetting("one", tuple({"fusion.vector_weight": str(one)} for one in range(8))),
         TunableSetting("two", (WORDS_ALONE,)),
     )
     winners = []
@@ -115,26 +115,26 @@ def test_a_sure_gain_that_is_too_small_to_matter_is_left() -> None:
 
 def test_dials_stand_on_one_another_and_each_step_is_confirmed() -> None:
     def additive(changes: Changes, asked: Sequence[Question]) -> list[float]:
-        gain = 0.1 * (changes.get("fusion.dense_weight") == "0.4") + 0.1 * (changes.get("search.k1") == "0.9")
+        gain = 0.1 * (changes.get("fusion.vector_weight") == "0.4") + 0.1 * (changes.get("search.k1") == "0.9")
         return [0.5 + gain + 0.05 * noise(one.id) for one in asked]
 
     done = tune_by(questions(80), additive, "nDCG@10")
 
-    assert done.winner == {"fusion.dense_weight": "0.4", "search.k1": "0.9", "search.b": "0.4"}
-    assert done.finalists == (done.winner, {"fusion.dense_weight": "0.4"})
+    assert done.winner == {"fusion.vector_weight": "0.4", "search.k1": "0.9", "search.b": "0.4"}
+    assert done.finalists == (done.winner, {"fusion.vector_weight": "0.4"})
 
 
 def test_of_two_that_are_confirmed_the_simpler_is_taken_unless_the_other_gains_clearly_more() -> None:
     def flattered(changes: Changes, asked: Sequence[Question]) -> list[float]:
         chosen = {one.id for one in split(questions(80))[0]}
         more = 0.05 * ("search.k1" in changes)
-        return [0.5 + 0.1 * (changes.get("fusion.dense_weight") == "0.4") + more * (one.id in chosen) for one in asked]
+        return [0.5 + 0.1 * (changes.get("fusion.vector_weight") == "0.4") + more * (one.id in chosen) for one in asked]
 
     done = tune_by(questions(80), flattered, "nDCG@10")
 
     assert all(one.differences[0].p_holm < JUDGED.alpha for one in done.confirmed)
     assert "search.k1" in done.finalists[0]
-    assert done.winner == {"fusion.dense_weight": "0.4"}
+    assert done.winner == {"fusion.vector_weight": "0.4"}
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:

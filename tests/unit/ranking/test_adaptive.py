@@ -1,4 +1,4 @@
-"""The weight of meaning by question: monotone in what the arms tell apart, and itself where they tell nothing."""
+"""The weight of meaning by question: monotone in what the retrievers tell apart, and itself where they tell nothing."""
 
 import doctest
 import statistics
@@ -31,8 +31,8 @@ def test_separation_is_the_best_less_the_upper_median_in_any_order(values: np.nd
 
 
 @given(VALUES, VALUES, WEIGHTS)
-def test_the_weight_stays_within_0_and_1(lexical: np.ndarray, dense: np.ndarray, weight: float) -> None:
-    assert 0.0 <= adaptive_weight(lexical, dense, weight) <= 1.0
+def test_the_weight_stays_within_0_and_1(bm25: np.ndarray, vector: np.ndarray, weight: float) -> None:
+    assert 0.0 <= adaptive_weight(bm25, vector, weight) <= 1.0
 
 
 @given(VALUES, WEIGHTS)
@@ -41,9 +41,9 @@ def test_arms_that_separate_alike_leave_the_weight_as_it_is(values: np.ndarray, 
 
 
 @given(VALUES, VALUES, st.floats(0.05, 0.95))
-def test_the_arm_that_separates_more_gains(lexical: np.ndarray, dense: np.ndarray, weight: float) -> None:
-    made = adaptive_weight(lexical, dense, weight)
-    if separation(dense) > separation(lexical):
+def test_the_arm_that_separates_more_gains(bm25: np.ndarray, vector: np.ndarray, weight: float) -> None:
+    made = adaptive_weight(bm25, vector, weight)
+    if separation(vector) > separation(bm25):
         assert made >= weight
     else:
         assert made <= weight + 1e-12

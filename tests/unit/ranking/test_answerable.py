@@ -20,7 +20,7 @@ from twofold.ranking.answerability import (
 
 UNMEASURED = Measured(0, 0.0, 0.5, 0.25)
 SIGNALS = Signals(3, 0.5, 0.8, 0.75, 0.1, 0.2, 1.0)
-COEFFICIENTS = (Coefficient("dense_top", 10.0, 0.4, 0.9), Coefficient("coverage_first", 2.0, 0.0, 1.0))
+COEFFICIENTS = (Coefficient("vector_top", 10.0, 0.4, 0.9), Coefficient("coverage_first", 2.0, 0.0, 1.0))
 FITTED = Calibration("hybrid", "made", "", -6.0, COEFFICIENTS, 0.5, UNMEASURED, UNMEASURED)
 REREAD = replace(
     FITTED, reranker="reader", coefficients=(*COEFFICIENTS, Coefficient("relevance", 0.5, -12.0, 12.0)), intercept=-7.0
@@ -59,7 +59,7 @@ def test_where_no_passage_was_found_none_is_relevant() -> None:
 
 
 def test_a_cosine_beyond_any_measured_is_believed_no_more_than_the_greatest_measured() -> None:
-    at_the_end, beyond = replace(SIGNALS, dense_top=0.9), replace(SIGNALS, dense_top=0.99)
+    at_the_end, beyond = replace(SIGNALS, vector_top=0.9), replace(SIGNALS, vector_top=0.99)
     assert p_answerable(beyond, FITTED) == p_answerable(at_the_end, FITTED)
 
 
@@ -76,7 +76,7 @@ def test_a_calibration_is_for_its_mode_embedder_and_reranker_alone() -> None:
     assert calibration_for(held, "hybrid", "made", "reader") is REREAD
     assert calibration_for(held, "hybrid", "another") is None
     assert calibration_for(held, "hybrid", "made", "another reader") is None
-    assert calibration_for(held, "semantic", "made") is None
+    assert calibration_for(held, "vector", "made") is None
 
 
 def test_words_alone_are_calibrated_for_any_embedder() -> None:
@@ -89,7 +89,7 @@ NAMES = [f"{one.mode} {one.embedder} {one.reranker}".strip() for one in CALIBRAT
 
 
 def test_the_default_ways_of_searching_are_calibrated() -> None:
-    for mode in ("hybrid", "bm25", "semantic"):
+    for mode in ("hybrid", "bm25", "vector"):
         assert calibration_for(CALIBRATIONS, mode, "bge-small-en-v1.5") is not None
     assert calibration_for(CALIBRATIONS, "hybrid", "never-measured") is None
 

@@ -20,22 +20,22 @@ TEXTS = ["cats sleep all day", "dogs run all day", "a fox runs", *(f"filler numb
 
 
 def searched(
-    view: Snapshot, terms: TermQuery, like: str = "cats sleep all day", arms: Sequence[str] = ("words", "meaning")
+    view: Snapshot, terms: TermQuery, like: str = "cats sleep all day", retrievers: Sequence[str] = ("words", "meaning")
 ) -> Candidates:
-    lexical = view.search_bm25(terms, 100) if "words" in arms else EMPTY_RANKING
-    dense = view.search_vectors(vector(like), 100) if "meaning" in arms else EMPTY_RANKING
-    keys = np.union1d(lexical.keys, dense.keys)
-    words = view.score_terms(terms, keys) if "words" in arms else np.zeros(len(keys))
-    meaning = view.score_vector(vector(like), keys) if "meaning" in arms else np.zeros(len(keys))
-    return Candidates(lexical, dense, keys, words, meaning)
+    by_bm25 = view.search_bm25(terms, 100) if "words" in retrievers else EMPTY_RANKING
+    by_vector = view.search_vectors(vector(like), 100) if "meaning" in retrievers else EMPTY_RANKING
+    keys = np.union1d(by_bm25.keys, by_vector.keys)
+    words = view.score_terms(terms, keys) if "words" in retrievers else np.zeros(len(keys))
+    meaning = view.score_vector(vector(like), keys) if "meaning" in retrievers else np.zeros(len(keys))
+    return Candidates(by_bm25, by_vector, keys, words, meaning)
 
 
-def read(question: str, texts: Sequence[str] = TEXTS, arms: Sequence[str] = ("words", "meaning")) -> Signals:
+def read(question: str, texts: Sequence[str] = TEXTS, retrievers: Sequence[str] = ("words", "meaning")) -> Signals:
     store, terms = MemoryStore(), query(question)
     store.ensure_fingerprint(fingerprint())
     store.put(entries(texts))
     with store.view() as view:
-        found = searched(view, terms, arms=arms)
+        found = searched(view, terms, retrievers=retrievers)
         signals = signals_of(view, found, convex(found, FusionPlan()).ranking, terms)
     assert signals is not None
     return signals
@@ -65,7 +65,7 @@ def test_the_best_three_passages_cover_together() -> None:
 
 
 def test_the_best_cosine_is_that_of_the_nearest_passage() -> None:
-    assert read("cats").dense_top == pytest.approx(1.0, abs=2e-3)
+    assert read("cats").vector_top == pytest.approx(1.0, abs=2e-3)
 
 
 def test_the_best_bm25_is_measured_by_what_was_possible() -> None:
@@ -75,12 +75,12 @@ def test_the_best_bm25_is_measured_by_what_was_possible() -> None:
     with store.view() as view:
         (best, *_) = view.search_bm25(terms, 1).scores
     possible = 2 * inverse_document_frequency(15, 1) * (terms.k1 + 1.0)
-    assert read("cats sleep").lexical_rise == pytest.approx(math.sqrt(2) * best / possible)
+    assert read("cats sleep").bm25_rise == pytest.approx(math.sqrt(2) * best / possible)
 
 
 def test_what_ten_passages_hold_alike_does_not_stand_out() -> None:
-    assert read("filler number").lexical_rise == pytest.approx(0.0)
-    assert read("cats").lexical_rise > 0.1
+    assert read("filler number").bm25_rise == pytest.approx(0.0)
+    assert read("cats").bm25_rise > 0.1
 
 
 def test_both_arms_agree_on_a_passage_that_is_the_best_of_both() -> None:
@@ -89,23 +89,23 @@ def test_both_arms_agree_on_a_passage_that_is_the_best_of_both() -> None:
 
 
 def test_an_arm_that_did_not_look_gives_nothing() -> None:
-    words = read("cats sleep", arms=["words"])
-    assert (words.dense_top, words.dense_rise, words.agreement) == (0.0, 0.0, 0.0)
-    meaning = read("cats sleep", arms=["meaning"])
-    assert (meaning.lexical_rise, meaning.agreement) == (0.0, 0.0)
+    words = read("cats sleep", retrievers=["words"])
+    assert (words.vector_top, words.vector_rise, words.agreement) == (0.0, 0.0, 0.0)
+    meaning = read("cats sleep", retrievers=["meaning"])
+    assert (meaning.bm25_rise, meaning.agreement) == (0.0, 0.0)
     assert meaning.coverage_first == 1.0
 
 
 def test_a_question_without_terms_is_covered_by_nothing() -> None:
-    signals = read("", arms=["meaning"])
-    assert (signals.terms, signals.coverage_first, signals.lexical_rise) == (0, 0.0, 0.0)
+    signals = read("", retrievers=["meaning"])
+    assert (signals.terms, signals.coverage_first, signals.bm25_rise) == (0, 0.0, 0.0)
 
 
 def test_one_passage_alone_stands_out_in_words() -> None:
     signals = read("cats sleep", ["cats sleep all day"])
     assert signals.coverage_first == 1.0
-    assert signals.dense_rise == 0.0
-    assert signals.lexical_rise > 0.0
+    assert signals.vector_rise == 0.0
+    assert signals.bm25_rise > 0.0
 
 
 def test_statistics_that_are_given_replace_the_collections() -> None:
@@ -161,8 +161,8 @@ def test_a_passage_that_no_arm_found_is_no_agreement() -> None:
     store.ensure_fingerprint(fingerprint())
     store.put(entries(TEXTS))
     with store.view() as view:
-        found = searched(view, terms, arms=["words"])
-        with_both = replace(found, dense=found.lexical, dense_scores=found.lexical_scores)
+        found = searched(view, terms, retrievers=["words"])
+        with_both = replace(found, vector=found.bm25, vector_scores=found.bm25_scores)
         stranger = next(key for key in view.search_vectors(vector("x"), 100).keys if key not in found.keys)
         signals = signals_of(view, with_both, Ranking.of([int(stranger)], [1.0]), terms)
     assert signals is not None

@@ -1,4 +1,4 @@
-"""Full, without reranking, one arm, empty: each step typed and said, or raised if asked for."""
+"""Full, without reranking, one retriever, empty: each step typed and said, or raised if asked for."""
 
 import pytest
 from hypothesis import given
@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import CorruptError, InvalidInputError, ModelError
 from twofold.search.degradation import (
-    ARMS,
-    ARMS_OF,
     COULD_NOT_LOOK,
     ON_FAILURE,
+    RETRIEVERS,
+    RETRIEVERS_OF,
     Degradation,
     Level,
     Stage,
@@ -25,27 +25,27 @@ DAMAGED = CorruptError("a segment is damaged.")
 def test_a_full_search_comes_down_to_no_reranking_then_one_arm_then_nothing() -> None:
     full = degradation_of("hybrid", reranks=True)
     plain = without(full, Stage.RERANK, GONE)
-    words = without(plain, Stage.DENSE, GONE)
-    empty = without(words, Stage.LEXICAL, DAMAGED)
+    words = without(plain, Stage.VECTOR, GONE)
+    empty = without(words, Stage.BM25, DAMAGED)
 
     assert [one.level for one in (full, plain, words, empty)] == list(Level)
-    assert plain.left == ARMS
-    assert words.left == {Stage.LEXICAL}
+    assert plain.left == RETRIEVERS
+    assert words.left == {Stage.BM25}
     assert empty.left == frozenset()
     assert empty.lost == (
         StageWarning(Stage.RERANK, Level.WITHOUT_RERANK, "the model is gone."),
-        StageWarning(Stage.DENSE, Level.ONE_ARM, "the model is gone."),
-        StageWarning(Stage.LEXICAL, Level.EMPTY, "a segment is damaged."),
+        StageWarning(Stage.VECTOR, Level.ONE_RETRIEVER, "the model is gone."),
+        StageWarning(Stage.BM25, Level.EMPTY, "a segment is damaged."),
     )
 
 
 def test_each_step_is_a_line_for_people_and_an_empty_answer_says_that_nothing_could_be_found() -> None:
-    words = without(degradation_of("hybrid", reranks=False), Stage.DENSE, GONE)
+    words = without(degradation_of("hybrid", reranks=False), Stage.VECTOR, GONE)
 
-    assert words.notes == ("dense unavailable: the model is gone.",)
-    assert without(words, Stage.LEXICAL, DAMAGED).notes == (
-        "dense unavailable: the model is gone.",
-        "lexical unavailable: a segment is damaged.",
+    assert words.notes == ("vector unavailable: the model is gone.",)
+    assert without(words, Stage.BM25, DAMAGED).notes == (
+        "vector unavailable: the model is gone.",
+        "bm25 unavailable: a segment is damaged.",
         COULD_NOT_LOOK,
     )
     assert "couldn't find" in COULD_NOT_LOOK
@@ -54,17 +54,17 @@ def test_each_step_is_a_line_for_people_and_an_empty_answer_says_that_nothing_co
 def test_either_arm_alone_is_left_without_reranking() -> None:
     full = degradation_of("hybrid", reranks=True)
 
-    assert without(full, Stage.LEXICAL, DAMAGED).left == {Stage.DENSE}
-    assert without(full, Stage.DENSE, GONE).left == {Stage.LEXICAL}
+    assert without(full, Stage.BM25, DAMAGED).left == {Stage.VECTOR}
+    assert without(full, Stage.VECTOR, GONE).left == {Stage.BM25}
 
 
-@pytest.mark.parametrize(("mode", "arm"), [("bm25", Stage.LEXICAL), ("semantic", Stage.DENSE)])
-def test_a_mode_that_asked_for_one_arm_is_not_answered_by_the_other(mode: str, arm: Stage) -> None:
+@pytest.mark.parametrize(("mode", "retriever"), [("bm25", Stage.BM25), ("vector", Stage.VECTOR)])
+def test_a_mode_that_asked_for_one_arm_is_not_answered_by_the_other(mode: str, retriever: Stage) -> None:
     degradation = degradation_of(mode, reranks=True)
 
     assert degradation.level is Level.FULL
     assert without(degradation, Stage.RERANK, GONE).level is Level.WITHOUT_RERANK
-    assert without(degradation, arm, GONE).level is Level.EMPTY
+    assert without(degradation, retriever, GONE).level is Level.EMPTY
 
 
 def test_raise_lets_the_error_through() -> None:
@@ -84,7 +84,7 @@ def test_empty_gives_nothing_at_the_first_failure() -> None:
 def test_asking_a_bare_model_is_for_whoever_answers_and_searches_come_down_as_ever() -> None:
     full = degradation_of("hybrid", reranks=True)
 
-    assert without(full, Stage.DENSE, GONE, "llm") == without(full, Stage.DENSE, GONE, "degrade")
+    assert without(full, Stage.VECTOR, GONE, "llm") == without(full, Stage.VECTOR, GONE, "degrade")
     assert ON_FAILURE == ("degrade", "empty", "llm", "raise")
 
 
@@ -97,7 +97,9 @@ def height(degradation: Degradation) -> int:
     return list(Level).index(degradation.level)
 
 
-@given(st.sampled_from(list(ARMS_OF)), st.booleans(), st.lists(st.sampled_from(list(Stage)), max_size=6), st.data())
+@given(
+    st.sampled_from(list(RETRIEVERS_OF)), st.booleans(), st.lists(st.sampled_from(list(Stage)), max_size=6), st.data()
+)
 def test_failures_in_any_order_only_lead_down_and_none_goes_unsaid(
     mode: str,
     reranks: bool,  # noqa: FBT001
@@ -115,5 +117,5 @@ def test_failures_in_any_order_only_lead_down_and_none_goes_unsaid(
         assert height(degradation) >= height(before)
         assert degradation.lost[-1] == StageWarning(stage, degradation.level, GONE.message)
         assert degradation.lost[:-1] == before.lost
-        assert (Stage.RERANK not in degradation.left) or degradation.left >= ARMS_OF[mode]
-        assert (degradation.level is Level.EMPTY) == (not degradation.left & ARMS)
+        assert (Stage.RERANK not in degradation.left) or degradation.left >= RETRIEVERS_OF[mode]
+        assert (degradation.level is Level.EMPTY) == (not degradation.left & RETRIEVERS)

@@ -1,4 +1,4 @@
-"""Looking with several wordings: each passage at its best in each arm, held to asking for every score one by one."""
+"""Looking with several wordings: the best score in each retriever, as asking for every score one by one."""
 
 import numpy as np
 import pytest
@@ -47,16 +47,16 @@ def test_every_score_is_the_best_over_the_wordings(
         listed = [view.search_bm25(one.terms, depth, Scope()) for one in asked if one.terms is not None]
 
     nothing = np.zeros(len(found.keys))
-    assert np.array_equal(found.lexical_scores, np.max(by_words, axis=0) if by_words else nothing)
-    assert np.array_equal(found.dense_scores, np.max(by_meaning, axis=0) if by_meaning else nothing)
-    assert len(found.lexical) <= depth
+    assert np.array_equal(found.bm25_scores, np.max(by_words, axis=0) if by_words else nothing)
+    assert np.array_equal(found.vector_scores, np.max(by_meaning, axis=0) if by_meaning else nothing)
+    assert len(found.bm25) <= depth
     best: dict[int, float] = {}
     for ranking in listed:
         for hit in ranking:
             best[hit.key] = max(best.get(hit.key, 0.0), hit.score)
     expected = sorted(best.items(), key=lambda one: (-one[1], one[0]))[:depth]
-    assert [(hit.key, hit.score) for hit in found.lexical] == expected
-    assert set(found.keys.tolist()) == {*found.lexical.keys.tolist(), *found.dense.keys.tolist()}
+    assert [(hit.key, hit.score) for hit in found.bm25] == expected
+    assert set(found.keys.tolist()) == {*found.bm25.keys.tolist(), *found.vector.keys.tolist()}
 
 
 def test_nothing_asked_is_nothing_found(store: MemoryStore) -> None:
@@ -64,7 +64,7 @@ def test_nothing_asked_is_nothing_found(store: MemoryStore) -> None:
         found = retrieve(view, [QueryVariant(None, None)], RetrievalScope(Scope(), 10), Stopwatch())
 
     assert len(found.keys) == 0
-    assert found.lexical is found.dense is EMPTY_RANKING
+    assert found.bm25 is found.vector is EMPTY_RANKING
 
 
 def test_where_the_time_is_up_no_further_arm_is_asked(store: MemoryStore) -> None:

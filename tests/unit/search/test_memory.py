@@ -128,7 +128,7 @@ def test_other_settings_are_a_miss() -> None:
     others = [
         replace(plan, k=9),
         replace(plan, filter=Condition("n", Operator.EQ, 1)),
-        replace(plan, fusion=FusionPlan(dense_weight=0.5)),
+        replace(plan, fusion=FusionPlan(vector_weight=0.5)),
     ]
     for settings in [*((other, "model a") for other in others), (plan, "model b"), (plan,), ()]:
         assert memory.lookup(key_of("undo", settings=settings), SAME) is None

@@ -50,7 +50,7 @@ def test_nothing_is_reranked_unless_it_is_asked_for(index: Index) -> None:
     assert {hit.trace.rerank for hit in result.hits} == {None}
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 @pytest.mark.parametrize("weight", [0.0, 0.35, 1.0])
 def test_every_score_is_recomputed_from_its_trace(mode: str, weight: float) -> None:
     with made(weight=weight, candidates=5) as index:

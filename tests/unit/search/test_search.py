@@ -33,7 +33,7 @@ def index() -> Iterator[Index]:
         yield made
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 @pytest.mark.parametrize("fusion", ["convex", "rrf"])
 def test_every_score_is_recomputed_from_its_trace(mode: str, fusion: str) -> None:
     settings = load_settings(overrides={"fusion.method": fusion})
@@ -44,23 +44,23 @@ def test_every_score_is_recomputed_from_its_trace(mode: str, fusion: str) -> Non
     assert result.hits
     for hit in result.hits:
         assert hit.trace.evaluate() == hit.score
-        if hit.trace.lexical is not None:
+        if hit.trace.bm25 is not None:
             total = 0.0
             for term in hit.trace.terms:
                 total += term.score
-            assert total == hit.trace.lexical.raw
+            assert total == hit.trace.bm25.raw
 
 
 def test_the_traces_ranks_are_those_of_the_arms_alone(index: Index) -> None:
     hybrid = index.search("undo a commit", k=4, settings={"prf.top_k": 0})
-    for mode in ("bm25", "semantic"):
+    for mode in ("bm25", "vector"):
         alone = {hit.chunk_id: hit for hit in index.search("undo a commit", k=4, mode=mode).hits}
         for hit in hybrid.hits:
-            arm = hit.trace.lexical if mode == "bm25" else hit.trace.dense
-            assert arm is not None
-            assert arm.rank == (alone[hit.chunk_id].rank if hit.chunk_id in alone else None)
+            retriever = hit.trace.bm25 if mode == "bm25" else hit.trace.vector
+            assert retriever is not None
+            assert retriever.rank == (alone[hit.chunk_id].rank if hit.chunk_id in alone else None)
             if hit.chunk_id in alone:
-                assert arm.raw == alone[hit.chunk_id].score
+                assert retriever.raw == alone[hit.chunk_id].score
 
 
 def test_hits_come_best_first_and_quote_the_document(index: Index) -> None:
@@ -88,9 +88,9 @@ def test_an_exact_code_stands_above_what_looks_alike() -> None:
 
 def test_a_question_about_a_code_leans_on_its_words(index: Index) -> None:
     def weight(question: str, settings: Mapping[str, object] | None = None) -> float:
-        dense = index.search(question, settings=settings or {}).hits[0].trace.dense
-        assert dense is not None
-        return dense.weight
+        vector = index.search(question, settings=settings or {}).hits[0].trace.vector
+        assert vector is not None
+        return vector.weight
 
     assert weight("ERR-12345") == weight("what does ERR-12345 mean") == 0.3
     convex = {"fusion.method": "convex"}
@@ -100,7 +100,7 @@ def test_a_question_about_a_code_leans_on_its_words(index: Index) -> None:
 
 
 def test_phrases_requirements_and_exclusions_hold_in_both_arms(index: Index) -> None:
-    for mode in ("hybrid", "bm25", "semantic"):
+    for mode in ("hybrid", "bm25", "vector"):
         assert {hit.source for hit in index.search('"soft reset" commit', mode=mode).hits} == {"reset.md"}
         assert "merge.md" not in {hit.source for hit in index.search("commit -parents", mode=mode).hits}
         assert {hit.source for hit in index.search("commit +branches", mode=mode).hits} == {"merge.md"}
@@ -109,14 +109,14 @@ def test_phrases_requirements_and_exclusions_hold_in_both_arms(index: Index) -> 
 
 def test_a_filter_acts_in_both_arms(index: Index) -> None:
     only = Condition("source", Operator.EQ, "merge.md")
-    for mode in ("hybrid", "bm25", "semantic"):
+    for mode in ("hybrid", "bm25", "vector"):
         assert {hit.source for hit in index.search("commit", mode=mode, filter=only).hits} == {"merge.md"}
 
 
 def test_words_that_occur_nowhere_leave_the_order_to_meaning(index: Index) -> None:
     result = index.search("zyzzyva")
     assert [hit.chunk_id for hit in result.hits] == [
-        hit.chunk_id for hit in index.search("zyzzyva", mode="semantic").hits
+        hit.chunk_id for hit in index.search("zyzzyva", mode="vector").hits
     ]
 
 
@@ -149,10 +149,10 @@ def test_a_failing_model_leaves_words_and_says_so() -> None:
         result = index.search("words")
         assert result.mode == "bm25"
         assert [hit.source for hit in result.hits] == ["a"]
-        assert result.degraded == ("dense unavailable: the model is gone.",)
+        assert result.degraded == ("vector unavailable: the model is gone.",)
         assert index.search("words", mode="bm25").degraded == ()
         with pytest.raises(ModelError):
-            index.search("words", mode="semantic")
+            index.search("words", mode="vector")
 
 
 def test_another_embedder_is_refused_with_a_remedy(tmp_path: object) -> None:

@@ -131,7 +131,7 @@ def test_each_query_counts_once_with_its_errors_and_what_was_degraded() -> None:
     index.search("undo", mode="bm25")
     index.search_many(["merge", "stash"], SearchOptions(mode="bm25"))
     with pytest.raises(ModelError, match="the model is gone"):
-        index.search("undo", mode="semantic")
+        index.search("undo", mode="vector")
     metrics = index.metrics()
 
     assert (metrics.queries, metrics.answered, metrics.cached, metrics.degraded) == (6, 5, 1, 1)

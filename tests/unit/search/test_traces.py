@@ -49,8 +49,8 @@ def assert_recomputed(result: SearchResult) -> None:
         scores = [hit.trace.fused(), *(step.after for step in hit.trace.steps)]
         assert [step.before for step in hit.trace.steps] == scores[:-1]
         assert scores[-1] == hit.score
-        if hit.trace.lexical is not None and hit.trace.lexical.raw:
-            assert sum((term.score for term in hit.trace.terms), 0.0) == hit.trace.lexical.raw
+        if hit.trace.bm25 is not None and hit.trace.bm25.raw:
+            assert sum((term.score for term in hit.trace.terms), 0.0) == hit.trace.bm25.raw
     assert_stages_follow(result)
 
 
@@ -82,7 +82,7 @@ def test_in_every_profile_with_all_stages(index: Index, profile: str) -> None:
 
 
 @pytest.mark.parametrize("merge", ["best_score", "rrf"])
-@pytest.mark.parametrize("mode", ["hybrid", "bm25", "semantic"])
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector"])
 def test_over_several_wordings(merge: str, mode: str) -> None:
     with (
         chatting(saying(lambda _: "1. reports of the bank\n2. what NABARD said of GDP")) as address,
@@ -99,10 +99,10 @@ def test_over_several_wordings(merge: str, mode: str) -> None:
 CHOICES = st.fixed_dictionaries(
     {
         "fusion.method": st.sampled_from(sorted(FUSIONS)),
-        "fusion.lexical_norm": st.sampled_from(NORMALIZERS),
-        "fusion.dense_norm": st.sampled_from(NORMALIZERS),
-        "fusion.dense_weight": st.floats(0, 1),
-        "search.mode": st.sampled_from(["hybrid", "bm25", "semantic"]),
+        "fusion.bm25_norm": st.sampled_from(NORMALIZERS),
+        "fusion.vector_norm": st.sampled_from(NORMALIZERS),
+        "fusion.vector_weight": st.floats(0, 1),
+        "search.mode": st.sampled_from(["hybrid", "bm25", "vector"]),
         "search.candidates": st.sampled_from(["1", "3", "5x", "100"]),
         "rerank.weight": st.sampled_from([0.0, 0.3, 1.0]),
     }

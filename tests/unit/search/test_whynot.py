@@ -137,7 +137,7 @@ def test_below_the_arms_depth_the_true_rank_is_told_and_is_depth_enough() -> Non
     with made(texts, search__candidates="2") as index:
         said = lost(index, "stash", "05.md", k=2, mode="bm25")
         assert rank_of(index, "stash", "05.md", SearchOptions(k=100, mode="bm25")) == 6
-    assert said.stage == "arms"
+    assert said.stage == "retrievers"
     assert "rank 6" in said.reason
     assert ("by words", "rank 6; 2 were taken") in [(one.what, one.says) for one in said.evidence]
     assert said.change is not None
@@ -148,7 +148,7 @@ def test_below_the_arms_depth_the_true_rank_is_told_and_is_depth_enough() -> Non
 def test_a_document_without_the_words_is_found_by_meaning() -> None:
     with made({**PAGES, "90.md": "Nothing of the kind."}) as index:
         said = lost(index, "stash", "90.md", mode="bm25", k=100)
-    assert said.stage == "arms"
+    assert said.stage == "retrievers"
     assert "none of the question's terms" in said.reason
     assert said.change is not None
     assert said.change.mode == "hybrid"

@@ -270,7 +270,7 @@ ADVICE = (
     Advice(
         "what is found is not relevant",
         (
-            "`--explain` shows which words and which arm brought a passage up.",
+            "`--explain` shows which words and which retriever brought a passage up.",
             'Narrow it: `--filter`, `type:.md` or a "quoted phrase" in the question.',
             "`--profile precise` reads the best again and leaves out what is not relevant.",
             "`Probably not in your documents` below the results is right in 98 of 100 questions from elsewhere.",

@@ -100,7 +100,7 @@ def info(
 def verify(
     context: typer.Context, name: NameArgument = None, *, index: IndexOption = None, as_json: JsonOption = False
 ) -> None:
-    """Recompute every checksum and hold both arms against the catalog; with damage the exit code is 7."""
+    """Recompute every checksum and hold both retrievers against the catalog; with damage the exit code is 7."""
     with open_index(context, _one_name(name, index)) as opened:
         findings = opened.verify()
     screen = screen_on()
@@ -115,7 +115,7 @@ def verify(
             "Run `twofold index compact`; what it cannot mend, `twofold sync` reads anew.",
         )
     if not as_json:
-        screen.line("Every checksum is right, and both arms agree with the catalog.")
+        screen.line("Every checksum is right, and both retrievers agree with the catalog.")
 
 
 def compact(

@@ -41,7 +41,7 @@ def judge(
     *,
     index: IndexOption = None,
     queries: Queries = None,
-    pool: Pool = "bm25,semantic,hybrid",
+    pool: Pool = "bm25,vector,hybrid",
     depth: Depth = 10,
     out: Out = Path("qrels.jsonl"),
     embedder: EmbedderOption = None,

@@ -12,7 +12,6 @@ from twofold.search.result import Hit, HitTrace, RerankSummary, RerankTrace, Sea
 from twofold.text.analyzer import EXACT
 
 _INDENT = "      "
-SHOWN = {"lexical": "words", "dense": "meaning"}
 _TERMS = 12
 _DECISIONS = 5
 _MAX_LENGTH = 100
@@ -23,13 +22,13 @@ _EMPTY: Row = ("", "", "", "", "", "")
 
 
 def render_explanation(screen: Screen, hit: Hit, queries: Sequence[str] = ()) -> None:
-    """Draw what adds up: the arms' parts to the fused score, each step from there on, each term's part to the words'.
+    """Draw what adds up: the retrievers' parts to the fused score, each step from there on, each term's part to BM25.
 
     The hit is of a result that `explained` has given words.
     """
     trace = hit.trace
     rows: list[Row] = [("", "rank", "raw", "normalized", "weight", "part")]
-    rows += [_arm_cells(SHOWN.get(arm.arm, one_line(arm.arm)), arm) for arm in trace.arms]
+    rows += [_retriever_cells(one_line(retriever.retriever), retriever) for retriever in trace.retrievers]
     if trace.steps:
         rows.append(("fused", "", "", "", "", f"{trace.fused():.6f}"))
     for step in trace.steps:
@@ -41,8 +40,8 @@ def render_explanation(screen: Screen, hit: Hit, queries: Sequence[str] = ()) ->
 
 
 def render_stages(screen: Screen, result: SearchResult) -> None:
-    """Draw the stages in order: how many passages each was given and left, its time, what it decided."""
-    rows = [("stage", "given", "left", "ms", "")]
+    """Draw the stages in order: how many passages went in and came out, the time, what it decided."""
+    rows = [("stage", "in", "out", "ms", "")]
     for stage in result.stages:
         said = [shorten(one_line(one), _MAX_LENGTH, placeholder=" …") for one in stage.notes[:_DECISIONS]]
         if len(stage.notes) > _DECISIONS:
@@ -62,9 +61,16 @@ def render_stages(screen: Screen, result: SearchResult) -> None:
     screen.line(screen.paint(told, "dim"))
 
 
-def _arm_cells(name: str, arm: RetrieverTrace) -> Row:
-    rank = "–" if arm.rank is None else str(arm.rank)
-    return (name, rank, f"{arm.raw:.6f}", f"{arm.normalized:.6f}", f"{arm.weight:.4f}", f"{arm.part:.6f}")
+def _retriever_cells(name: str, retriever: RetrieverTrace) -> Row:
+    rank = "–" if retriever.rank is None else str(retriever.rank)
+    return (
+        name,
+        rank,
+        f"{retriever.raw:.6f}",
+        f"{retriever.normalized:.6f}",
+        f"{retriever.weight:.4f}",
+        f"{retriever.part:.6f}",
+    )
 
 
 def _step_rows(step: Step) -> Iterator[Row]:
@@ -106,20 +112,20 @@ def _metadata_rows(step: Step, detail: MetadataStep) -> Iterator[Row]:
 
 
 def _term_rows(trace: HitTrace, queries: Sequence[str]) -> Iterator[Row]:
-    """Write what each word of the question adds to the score of words, then each word that feedback added to it."""
+    """Write what each word of the question adds to the BM25 score, then each word that PRF added."""
     if not trace.terms:
         return
     yield _EMPTY
     if trace.query_index and trace.query_index < len(queries):
-        yield (f"words as in: {one_line(queries[trace.query_index])}", "", "", "", "", "")
+        yield (f"terms of: {one_line(queries[trace.query_index])}", "", "", "", "", "")
     yield ("word", "count", "idf", "saturation", "weight", "score")
     asked = [term for term in trace.terms if term.origin == "query"]
     added = [term for term in trace.terms if term.origin == "feedback"]
     yield from _cells_of(asked)
     if added:
-        yield ("by feedback", "", "", "", "", "")
+        yield ("added by prf", "", "", "", "", "")
         yield from _cells_of(added)
-    yield ("all words", "", "", "", "", f"{sum(term.score for term in trace.terms):.6f}")
+    yield ("total", "", "", "", "", f"{sum(term.score for term in trace.terms):.6f}")
 
 
 def _cells_of(terms: Sequence[TermScore]) -> Iterator[Row]:

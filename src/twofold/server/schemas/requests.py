@@ -66,7 +66,7 @@ class Ways(Strict):
     """How to search, where it is to be otherwise than the index says."""
 
     k: TopK | None = None
-    mode: Literal["hybrid", "bm25", "semantic"] | None = None
+    mode: Literal["hybrid", "bm25", "vector"] | None = None
     filter: FilterField = None
     profile: Annotated[str, Field(max_length=64, description="The name of a profile.")] | None = None
     rerank: Annotated[bool, Field(description="`false` leaves out reranking.")] = True
@@ -206,8 +206,8 @@ def share(hit: Hit) -> float:
     read = hit.trace.rerank
     if read is not None and read.relevance is not None:
         return min(1.0, max(0.0, read.relevance))
-    dense = hit.trace.dense
-    value = hit.score if dense is None else dense.raw
+    vector = hit.trace.vector
+    value = hit.score if vector is None else vector.raw
     return min(1.0, max(0.0, value))
 
 

@@ -33,10 +33,10 @@ class IndexList:
 
 
 @dataclass(frozen=True, slots=True)
-class ArmResponse:
-    """What one arm said: its rank from 1, its own score, and its part of the fused one."""
+class RetrieverResponse:
+    """What one retriever said: its rank from 1, its own score, and its part of the fused one."""
 
-    arm: str
+    retriever: str
     rank: int | None
     raw: float
     part: float
@@ -62,7 +62,7 @@ class PassageResponse:
     end: int
     text: str
     metadata: Metadata
-    arms: tuple[ArmResponse, ...]
+    retrievers: tuple[RetrieverResponse, ...]
     relevance: float | None = None
     expanded: str | None = None
     collection: str = ""
@@ -236,15 +236,15 @@ def _passage(hit: Hit) -> PassageResponse:
         end=hit.end,
         text=hit.text,
         metadata=shown(hit.metadata),
-        arms=tuple(map(_arm, hit.trace.arms)),
+        retrievers=tuple(map(_retriever, hit.trace.retrievers)),
         relevance=relevance_of(hit.trace),
         expanded=None if hit.joined is None else hit.joined.text,
         collection=hit.collection,
     )
 
 
-def _arm(trace: RetrieverTrace) -> ArmResponse:
-    return ArmResponse(trace.arm, trace.rank, trace.raw, trace.part)
+def _retriever(trace: RetrieverTrace) -> RetrieverResponse:
+    return RetrieverResponse(trace.retriever, trace.rank, trace.raw, trace.part)
 
 
 def _chunk(chunk: Chunk) -> ChunkResponse:

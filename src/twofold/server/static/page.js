@@ -27,7 +27,7 @@ const sayOfFilter = (problem) => {
     : [`${problem.message} ${problem.hint}`]));
 };
 
-const NUMBERS = ["search.context_window", "fusion.dense_weight", "rerank.candidates"];
+const NUMBERS = ["search.context_window", "fusion.vector_weight", "rerank.candidates"];
 const WORDS = ["answer.unsupported"];
 
 // The settings that are asked for; those left empty are as the server has them.

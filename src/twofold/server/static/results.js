@@ -59,11 +59,11 @@ export const summary = (found) => {
   return counted(found.hits.length, "passage") + (total == null ? "" : ` in ${duration(total)}`);
 };
 
-const LEGEND = [["lexical", "words", "words"], ["dense", "meaning", "meaning"]];
+const LEGEND = [["bm25", "words", "bm25"], ["vector", "meaning", "vector"]];
 
 const legend = (found) => {
-  const arms = new Set(found.hits.flatMap((hit) => hit.trace.arms.map((arm) => arm.arm)));
-  const kinds = LEGEND.filter(([arm]) => arms.has(arm)).map(([, kind, name]) => [kind, name]);
+  const retrievers = new Set(found.hits.flatMap((hit) => hit.trace.retrievers.map((retriever) => retriever.retriever)));
+  const kinds = LEGEND.filter(([retriever]) => retrievers.has(retriever)).map(([, kind, name]) => [kind, name]);
   if (found.rerank) kinds.push(["reread", "read again"]);
   return make("p", { class: "legend quiet" }, "The bars: ",
     ...kinds.flatMap(([kind, name]) => [make("span", { class: `dot ${kind}`, "aria-hidden": "true" }), `${name} `]));
@@ -74,7 +74,7 @@ const nothing = () => make("div", { class: "lesson" },
   make("ul", {},
     make("li", {}, "Quoted phrases and ", make("kbd", {}, "+words"), " must occur, ", make("kbd", {}, "-words"), " must not: leave them out."),
     make("li", {}, "A filter on a field that no document has passes none: empty it."),
-    make("li", {}, "By meaning, other words for the same thing are found too.")));
+    make("li", {}, "Vector and hybrid search also find other words for the same thing.")));
 
 const clear = () => {
   for (const id of ["notes", "hits", "legend", "teaching"]) byId(id).replaceChildren();

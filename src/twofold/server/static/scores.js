@@ -1,10 +1,10 @@
-// What a score is made of: a bar split by arms, and the table that explains it.
+// What a score is made of: a bar split by retrievers, and the table that explains it.
 
 import { figure, make } from "/page/dom.js";
 
-const NAMES = { lexical: "Words", dense: "Meaning" };
-const nameOf = (arm) => NAMES[arm] ?? arm;
-const kindOf = (arm) => (arm === "lexical" ? "words" : arm === "dense" ? "meaning" : "other");
+const NAMES = { bm25: "BM25", vector: "Vector" };
+const nameOf = (retriever) => NAMES[retriever] ?? retriever;
+const kindOf = (retriever) => (retriever === "bm25" ? "words" : retriever === "vector" ? "meaning" : "other");
 
 const partOf = ({ weight, normalized }) => weight * normalized;
 
@@ -12,17 +12,17 @@ const partOf = ({ weight, normalized }) => weight * normalized;
 export const partsOf = ({ score, trace }) => {
   const read = trace.steps.map((step) => step.detail).find((detail) => detail.relevance != null);
   const reread = read ? Math.max(0, read.weight * read.relevance) : 0;
-  const arms = trace.arms.map((arm) => ({ name: nameOf(arm.arm), kind: kindOf(arm.arm), size: Math.max(0, partOf(arm)) }));
-  const total = arms.reduce((sum, arm) => sum + arm.size, 0);
+  const retrievers = trace.retrievers.map((retriever) => ({ name: nameOf(retriever.retriever), kind: kindOf(retriever.retriever), size: Math.max(0, partOf(retriever)) }));
+  const total = retrievers.reduce((sum, retriever) => sum + retriever.size, 0);
   const left = Math.max(0, score - reread);
-  const parts = arms.map((arm) => ({ ...arm, size: total ? (left * arm.size) / total : 0 }));
+  const parts = retrievers.map((retriever) => ({ ...retriever, size: total ? (left * retriever.size) / total : 0 }));
   if (read) parts.push({ name: "Read again", kind: "reread", size: reread });
   return parts.filter((part) => part.size > 0);
 };
 
 const percent = (share) => `${Math.round(share * 100)} %`;
 
-// The bar: as long as the score beside the best one, split by arms.
+// The bar: as long as the score beside the best one, split by retrievers.
 export const scoreBar = (hit, best) => {
   const parts = partsOf(hit);
   const sum = parts.reduce((total, part) => total + part.size, 0);
@@ -47,9 +47,9 @@ const CHANGES = { rerank: "read again by a reranker", boost: "raised by rules", 
 
 // Everything that the score can be recomputed from.
 export const explanation = ({ score, trace }, fusion) => {
-  const arms = trace.arms.map((arm) => [
-    nameOf(arm.arm), arm.rank ?? "–", figure(arm.raw), figure(arm.normalized), figure(arm.weight), figure(partOf(arm))]);
-  const tables = [table(`By arm, put together by ${fusion}`, ["Arm", "Rank", "Its score", "Normalized", "Weight", "Part"], arms)];
+  const retrievers = trace.retrievers.map((retriever) => [
+    nameOf(retriever.retriever), retriever.rank ?? "–", figure(retriever.raw), figure(retriever.normalized), figure(retriever.weight), figure(partOf(retriever))]);
+  const tables = [table(`By retriever, put together by ${fusion}`, ["Retriever", "Rank", "Its score", "Normalized", "Weight", "Part"], retrievers)];
   if (trace.steps.length) {
     const steps = trace.steps.map((step) => [CHANGES[step.stage] ?? step.stage, figure(step.before), figure(step.after)]);
     tables.push(table("Then", ["Step", "Before", "After"], steps));

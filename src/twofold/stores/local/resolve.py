@@ -1,4 +1,4 @@
-"""A lexical question made ready for a snapshot: looked up once, used by everything that the question asks for."""
+"""A query for BM25 made ready for a snapshot: looked up once, used by everything that the question asks for."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A segment: a run of passages made ready for both arms, in memory or mapped from an immutable file.
+"""A segment: a run of passages made ready for both retrievers, in memory or mapped from an immutable file.
 
 It is derived from the catalog's rows and can be made from them again at any time. The file is a line of JSON that
 names its arrays, then the arrays, each at a multiple of 64 bytes. The catalog keeps the hash of the whole file.
@@ -63,7 +63,7 @@ class Segment:
 
     @property
     def postings(self) -> Postings:
-        """Return the lexical arm's arrays as one thing."""
+        """Return the BM25 retriever's arrays as one thing."""
         return Postings(self.terms, self.offsets, self.slots, self.frequencies)
 
     @property

@@ -280,7 +280,7 @@ def read_chunk(row: tuple[str | int | None, ...]) -> Chunk:
 
 @reading("a passage")
 def read_indexed_text(heading: str, header: str, text: str) -> str:
-    """Return what both arms see of a passage, from its columns."""
+    """Return what both retrievers see of a passage, from its columns."""
     return Chunk("", 0, text, 0, 0, heading=_texts(_JSON.decode(heading)), header=header).indexed_text
 
 

@@ -169,7 +169,7 @@ class LocalStore:
             return current_fingerprint(connection)
 
     def verify(self) -> Sequence[Finding]:
-        """Recompute every checksum and cross-check both arms; an empty answer means all is well."""
+        """Recompute every checksum and cross-check both retrievers; an empty answer means all is well."""
         note_is_damaged = commit_marker.noted(self._folder) is None
         with ExitStack() as stack:
             connection, logged = self._connection_to_verify(stack)

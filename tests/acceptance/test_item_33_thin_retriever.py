@@ -26,8 +26,8 @@ def single() -> Index:
 
 @pytest.mark.parametrize("form", FUSIONS)
 def test_an_empty_sparse_list_leaves_the_dense_order(wordless: Index, form: str) -> None:
-    for lexical_norm, dense_norm in product(NORMALIZERS, NORMALIZERS):
-        said = {"fusion.method": form, "fusion.lexical_norm": lexical_norm, "fusion.dense_norm": dense_norm}
+    for bm25_norm, vector_norm in product(NORMALIZERS, NORMALIZERS):
+        said = {"fusion.method": form, "fusion.bm25_norm": bm25_norm, "fusion.vector_norm": vector_norm}
         found = wordless.search(QUESTION, settings=said)
 
         assert [hit.source for hit in found.hits] == ["c", "a", "b"], said
@@ -43,19 +43,19 @@ def test_nothing_in_either_list_is_an_empty_result(form: str) -> None:
 @pytest.mark.parametrize("norm", ["max", "minmax", "theoretical"])
 @pytest.mark.parametrize("repeats", [{"b": 1}, {"a": 2, "b": 2}])
 def test_a_single_hit_or_hits_all_alike_become_1_and_not_0(norm: str, repeats: dict[str, int]) -> None:
-    said = {"fusion.method": "linear", "fusion.dense_weight": 0.5, "fusion.lexical_norm": norm}
+    said = {"fusion.method": "linear", "fusion.vector_weight": 0.5, "fusion.bm25_norm": norm}
     with exact_index(repeats, COSINES) as index:
         traces = {hit.source: hit.trace for hit in index.search(QUESTION, settings=said).hits}
 
     for source in repeats:
-        lexical = traces[source].lexical
-        assert lexical is not None
-        assert lexical.part == 0.5
+        bm25 = traces[source].bm25
+        assert bm25 is not None
+        assert bm25.part == 0.5
 
 
 @pytest.mark.parametrize("norm", ["clip", "max", "minmax", "theoretical", "sigmoid", "dbsf"])
 def test_a_single_hit_lifts_its_passage(single: Index, norm: str) -> None:
-    said = {"fusion.method": "linear", "fusion.dense_weight": 0.1, "fusion.lexical_norm": norm}
+    said = {"fusion.method": "linear", "fusion.vector_weight": 0.1, "fusion.bm25_norm": norm}
 
     assert single.search(QUESTION, settings=said).hits[0].source == "b"
 
@@ -68,20 +68,25 @@ def test_what_one_list_lacks_adds_nothing_also_where_cosines_are_negative(profil
 
     (first, second) = found.hits
     assert first.source == "worded"
-    assert first.score == pytest.approx(score)  # not in the dense list of two: 0, not the -.3 of the last
-    assert first.trace.dense is not None
-    assert (first.trace.dense.rank, first.trace.dense.normalized) == (None, 0.0)
+    assert first.score == pytest.approx(score)  # not in the vector list of two: 0, not the -.3 of the last
+    assert first.trace.vector is not None
+    assert (first.trace.vector.rank, first.trace.vector.normalized) == (None, 0.0)
     assert second.source == "near"
     assert second.score == pytest.approx(-0.2 * (1.0 if profile == "aanae" else 0.7), abs=COSINE_TOLERANCE)
 
 
 @pytest.mark.parametrize(("form", "score"), [("linear", 0.4), ("dbsf", 0.5)])
 def test_nor_where_values_lie_about_a_mean(form: str, score: float) -> None:
-    said = {"fusion.method": form, "fusion.dense_weight": 0.6, "fusion.dense_norm": "zscore", "search.candidates": "2"}
+    said = {
+        "fusion.method": form,
+        "fusion.vector_weight": 0.6,
+        "fusion.vector_norm": "zscore",
+        "search.candidates": "2",
+    }
     with exact_index({"worded": 1}, NEGATIVE) as index:
         found = {hit.source: hit for hit in index.search(QUESTION, k=2, settings=said).hits}
 
-    dense = found["worded"].trace.dense
-    assert dense is not None
-    assert (dense.rank, dense.part) == (None, 0.0)
+    vector = found["worded"].trace.vector
+    assert vector is not None
+    assert (vector.rank, vector.part) == (None, 0.0)
     assert found["worded"].score == pytest.approx(score)  # its one word alone

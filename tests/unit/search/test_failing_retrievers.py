@@ -1,4 +1,4 @@
-"""What a search does when an arm fails, or takes too long, in the middle of it."""
+"""What a search does when a retriever fails, or takes too long, in the middle of it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,7 +50,7 @@ def failing(
 
 @pytest.mark.parametrize(
     ("call", "mode", "note"),
-    [("search_vectors", "bm25", "dense unavailable: "), ("search_bm25", "semantic", "lexical unavailable: ")],
+    [("search_vectors", "bm25", "vector unavailable: "), ("search_bm25", "vector", "bm25 unavailable: ")],
 )
 def test_the_other_arm_answers_alone(call: str, mode: str, note: str) -> None:
     result = search(*failing_with(call))
@@ -71,7 +71,7 @@ def test_where_both_fail_nothing_is_found_and_both_are_named() -> None:
     result = search(parts, "merge commit", plan)
 
     assert result.hits == ()
-    assert [note.partition(" ")[0] for note in result.degraded[:2]] == ["dense", "lexical"]
+    assert [note.partition(" ")[0] for note in result.degraded[:2]] == ["bm25", "vector"]
     assert result.degraded[2] == COULD_NOT_LOOK
 
 
@@ -79,7 +79,7 @@ def test_empty_gives_nothing_although_an_arm_is_left() -> None:
     result = search(*failing_with("search_vectors", **{"search.on_failure": "empty"}))
 
     assert result.hits == ()
-    assert result.degraded == ("dense unavailable: a segment is damaged.", COULD_NOT_LOOK)
+    assert result.degraded == ("vector unavailable: a segment is damaged.", COULD_NOT_LOOK)
 
 
 def test_raise_raises_what_failed() -> None:
@@ -87,15 +87,15 @@ def test_raise_raises_what_failed() -> None:
         search(*failing_with("search_vectors", **{"search.on_failure": "raise"}))
 
 
-@pytest.mark.parametrize(("mode", "call"), [("bm25", "search_bm25"), ("semantic", "search_vectors")])
+@pytest.mark.parametrize(("mode", "call"), [("bm25", "search_bm25"), ("vector", "search_vectors")])
 def test_a_mode_of_one_arm_is_not_answered_by_the_other(mode: str, call: str) -> None:
     with pytest.raises(CorruptError, match="damaged"):
         search(*failing_with(call, **{"search.mode": mode}))
 
 
 def test_an_error_that_is_no_failure_of_an_arm_goes_on() -> None:
-    parts, plan = failing("search_vectors", error=ModelError("not an arm's"))
-    with pytest.raises(ModelError, match="not an arm's"):
+    parts, plan = failing("search_vectors", error=ModelError("not a retriever's"))
+    with pytest.raises(ModelError, match="not a retriever's"):
         search(parts, "merge commit", plan)
 
 
@@ -105,7 +105,7 @@ def test_an_arm_that_takes_too_long_is_given_up_between_two_steps() -> None:
     result = search(parts, "merge commit", plan)
 
     assert (result.mode, result.hits[0].source) == ("bm25", "merge.md")
-    assert result.degraded == ("dense unavailable: retrieval took more than 60 s.",)
+    assert result.degraded == ("vector unavailable: retrieval took more than 60 s.",)
 
 
 def test_a_reach_has_no_end_unless_it_is_given_one() -> None:
