@@ -136,7 +136,7 @@ def test_json_is_utf8_whatever_the_locale_and_the_file_names(notes: Path) -> Non
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_printed(start: Run, shell: str) -> None:
-    done = start("--show-completion", shell)
+    done = start("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
 
     assert done.code == 0
     assert "_TWOFOLD_COMPLETE" in done.out
