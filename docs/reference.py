@@ -3,12 +3,15 @@
 python docs/reference.py [--check]
 """
 
+import json
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import typer
+from typer.rich_utils import rich_render_text
 from typer.testing import CliRunner
 
 from twofold.cli.app import application
@@ -128,6 +131,45 @@ def commands() -> Iterator[tuple[str, ...]]:
         yield from (("twofold", name, inner) for inner in getattr(command, "commands", ()))
 
 
+def completions() -> str:
+    """Put what the shell's completion needs of every command in a table, a line for each."""
+    root = typer.main.get_command(application())
+    context = typer.Context(root, **root.context_settings)
+    table = {"": completion_of(root, context)}
+    for name, command in root.commands.items():  # type: ignore[attr-defined]
+        table[name] = completion_of(command, context)
+        for inner, one in getattr(command, "commands", {}).items():
+            table[f"{name} {inner}"] = completion_of(one, context)
+    lines = (f"{json.dumps(name)}: {json.dumps(one, ensure_ascii=False)}" for name, one in table.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def completion_of(command: Any, root: typer.Context) -> dict[str, object]:  # noqa: ANN401  # of typer's own click
+    """Give a command's options by name, the choices of its arguments, and the commands in it."""
+    options: dict[str, object] = {}
+    arguments = []
+    for parameter in command.get_params(typer.Context(command, parent=root)):
+        if parameter.param_type_name == "argument":
+            arguments.append(parameter)
+        elif not parameter.hidden:
+            names = [*parameter.opts, *parameter.secondary_opts]
+            names = sorted(names) if "--help" in names else names  # typer keeps these two in a set
+            value = None if parameter.is_flag or parameter.count else choices_of(parameter)
+            says = " ".join(rich_render_text(parameter.help or "").split())
+            held = {"names": names, "says": says, "many": parameter.multiple, "value": value}
+            options |= {name: held for name in names}  # noqa: C420  # never changed
+    found: dict[str, object] = {"options": options}
+    if inner := getattr(command, "commands", None):
+        return found | {"commands": {name: rich_render_text(one.get_short_help_str()) for name, one in inner.items()}}
+    many = any(one.nargs == -1 for one in arguments)
+    return found | {"arguments": [choices_of(one) for one in arguments], "many": many}
+
+
+def choices_of(parameter: Any) -> list[str]:  # noqa: ANN401  # of typer's own click
+    """Give the words that a value is one of; none where it is any text, or a path."""
+    return list(getattr(parameter.type, "choices", ()))
+
+
 def help_of(words: tuple[str, ...]) -> str:
     """Give a command's help as a terminal of 100 columns shows it."""
     surroundings = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
@@ -209,6 +251,7 @@ def main() -> int:
         HERE / "settings.md": settings_page(),
         HERE / "profiles.md": profiles_page(),
         HERE / "seed-settings.md": seeds_page(),
+        HERE.parent / "src" / "twofold" / "cli" / "completions.json": completions(),
     }
     if "--check" not in sys.argv[1:]:
         for path, text in pages.items():

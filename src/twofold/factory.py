@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -17,6 +17,7 @@ from twofold.config.load import (
     with_values,
 )
 from twofold.config.trust import Ignored, ignored, is_known_embedder
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, IndexFingerprint, Reranker, Retriever, Store

@@ -7,7 +7,7 @@ answers by rank; `rerank` does too, and lets a reranker read them all.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -17,6 +17,7 @@ import numpy as np
 from twofold.answer.types import Answer
 from twofold.answering import Answering
 from twofold.config.load import Settings, merge
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, TwofoldError
 from twofold.domain.ports import Embedder, EmbedderIdentity, Reranker, RerankerIdentity
 from twofold.domain.types import Ranking

@@ -16,12 +16,13 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.generators import Generator, GeneratorIdentity, Message, TextStream
 from twofold.domain.ports import (

@@ -1,8 +1,8 @@
 """What a search, an answer, or an error leaves in the query log."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from twofold.domain.dataclass import dataclass
 from twofold.search.engine import Outcome
 from twofold.search.result import SearchResult
 from twofold.stores.query_log import LoggedQuery, QueryLog

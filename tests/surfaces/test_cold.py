@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -42,6 +43,7 @@ UNUSED = (
     "multi_index",
 )
 LIBRARIES = ("openvino", "re2", "rich", "selectolax", "tokenizers", "watchfiles", "yaml")
+HEAVY = (*LIBRARIES, "apsw", "email", "msgspec", "numpy", "typer")
 MAX_MODULES = 160
 PROGRAM = """
 import json, sys
@@ -54,8 +56,14 @@ finally:
 """
 
 
-def loaded_by(*words: str) -> set[str]:
-    done = subprocess.run([sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, check=True)
+def loaded_by(*words: str, **variables: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **variables},
+    )
 
     assert done.stdout
     return set(json.loads(done.stderr.splitlines()[-1]))
@@ -87,11 +95,18 @@ def test_what_a_command_does_not_use_is_not_loaded(named: str, words: tuple[str,
     assert len(ours(modules)) <= MAX_MODULES
 
 
-def test_the_version_is_told_without_any_command() -> None:
-    assert not under(
-        ours(loaded_by("--version")),
-        ("cli.commands.search", "cli.commands.sync", "cli.commands.serve", "index", "server"),
-    )
+def test_the_version_loads_nothing_but_the_package() -> None:
+    modules = loaded_by("--version")
+
+    assert ours(modules) == {"__main__", "cli", "cli.completion"}
+    assert not under(modules, HEAVY)
+
+
+def test_completion_reads_a_table_and_loads_no_command() -> None:
+    modules = loaded_by(_TWOFOLD_COMPLETE="complete_bash", COMP_WORDS="twofold search --ex", COMP_CWORD="2")
+
+    assert ours(modules) == {"__main__", "cli", "cli.completion"}
+    assert not under(modules, HEAVY)
 
 
 def late_names() -> Iterator[tuple[str, str]]:

@@ -5,10 +5,11 @@ this is what it is kept by; whatever changes any of it, a document, a setting, a
 A question that the search takes for an earlier one, being almost the same, has that one's passages, and so its answer.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from twofold.answer.plan import AnswerPlan, Question
 from twofold.answer.types import Answer
+from twofold.domain.dataclass import dataclass
 from twofold.domain.generators import GeneratorIdentity
 from twofold.query.follow_up import is_follow_up
 from twofold.search.cache import CachedResult, CacheKey, ResultCache, digest

@@ -8,12 +8,13 @@ Blocks stand a blank line apart.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from twofold.answer.sanitize_input import as_data, marked, one_line
 from twofold.answer.types import Citation, Source, citation_of
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
 Fit = Literal["whole", "truncate"]

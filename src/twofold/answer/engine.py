@@ -1,7 +1,7 @@
 """What answers questions about one index, or several: searching, a model to write, conversations."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from twofold.answer.cache import AnswerMemory
@@ -9,6 +9,7 @@ from twofold.answer.events import DoneEvent, Event
 from twofold.answer.pipeline import AnswerStream, answer_events
 from twofold.answer.plan import AnswerComponents, AnswerPlan, Cancellation, Question
 from twofold.answer.types import Answer, TextTools
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelUnavailableError, StorageFullError, StoreError
 from twofold.domain.generators import Generator as Writes
 from twofold.domain.retry import retried

@@ -6,10 +6,10 @@ Each has its `type`, so that as JSON an event is `{"type": "answer_chunk", "cont
 chunks, put together, are the answer's text.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 from twofold.answer.types import Answer, Citation, Source
+from twofold.domain.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ collections: docs/answers.md. Headings say nothing and are left out; what asks r
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from twofold.answer.sanitize_output import OutputSanitizer, addresses_in
 from twofold.answer.sentences import SentenceUnit, units_of
 from twofold.answer.sources import weights_of
 from twofold.answer.types import AnswerSentence, Citation, Source, TextTools, citation_of
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Scores
 from twofold.search.result import SearchResult

@@ -3,7 +3,7 @@
 from collections.abc import Generator as Giving
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from twofold.answer.citations import CitationWriter
 from twofold.answer.context import Context, approximate_tokens, build_context
@@ -17,6 +17,7 @@ from twofold.answer.pruning import HybridPruner, pruned
 from twofold.answer.sanitize_input import as_data
 from twofold.answer.sanitize_output import OutputSanitizer, addresses_in
 from twofold.answer.types import REFUSAL, AnswerSentence, Citation, Removed, Source, Usage
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError, TwofoldError
 from twofold.domain.generators import Generator, Message, TextStream
 from twofold.query.history import prepend_turns

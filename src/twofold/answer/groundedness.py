@@ -13,13 +13,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from twofold.answer.sentences import SentenceUnit, units_of, without_bullet
 from twofold.answer.types import Source, TextTools
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Scores, Vector, Vectors
 

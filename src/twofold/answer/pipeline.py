@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from twofold.answer.cache import AnswerMemory, again
 from twofold.answer.events import ChunkEvent, CitationEvent, DoneEvent, ErrorEvent, Event, SourcesEvent, StageEvent
@@ -11,6 +11,7 @@ from twofold.answer.generate import Written, generated, ungrounded
 from twofold.answer.plan import AnswerComponents, AnswerPlan, Cancellation, Question
 from twofold.answer.sources import sources_of
 from twofold.answer.types import REFUSAL, Answer, Source
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError, ModelError, StoreError, TwofoldError
 from twofold.search.result import SearchResult
 from twofold.search.state import Stopwatch

@@ -2,11 +2,12 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from twofold.answer.context import Budget, Fit
 from twofold.answer.types import TextTools
+from twofold.domain.dataclass import dataclass
 from twofold.domain.generators import MAX_TOKENS, SECONDS, Generator, TextStream
 from twofold.domain.ports import SentencePruner
 from twofold.query.history import LAST_FIVE, Memory, Turn

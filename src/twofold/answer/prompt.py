@@ -9,13 +9,13 @@ they are the whole message.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
 from twofold.answer.context import Budget, build_context, template_named
 from twofold.answer.sanitize_input import as_data
 from twofold.answer.types import Part, Source
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.generators import Message
 from twofold.domain.types import MAX_QUESTION_LENGTH

@@ -10,13 +10,14 @@ What is left keeps its places in the document, so that quotations stay true.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from twofold.answer.sentences import SentenceUnit, units_of
 from twofold.answer.types import Part, Source, TextTools
+from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import SentencePruner
 from twofold.domain.types import Scores
 from twofold.text.bm25 import inverse_document_frequency, length_norm, saturation

@@ -16,12 +16,13 @@ again if they would make an address together.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from twofold.answer.addresses import ADDRESS, LETTERS, NEVER, trimmed
 from twofold.answer.markers import MARKER
 from twofold.answer.sanitize_input import without_invisible
 from twofold.answer.types import Removed
+from twofold.domain.dataclass import dataclass
 
 MAX_HELD_LENGTH = 2_000  # characters of something that is open
 _TAIL = 64

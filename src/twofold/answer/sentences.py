@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from twofold.answer.types import Source, TextTools
+from twofold.domain.dataclass import dataclass
 
 MAX_LENGTH = 480  # characters; what is longer is a table or a list without an end
 MAX_OF_A_SOURCE = 400

@@ -1,9 +1,10 @@
 """The nouns of an answer: sources, citations, sentences, and what is handed back."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Metadata, Vectors, shortened
 
 REFUSAL = "I could not find that information in the provided documents."

@@ -12,6 +12,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from twofold import __version__
 from twofold.cli.runtime import INTERRUPTED, Runtime, guarded, parsed_overrides
 
 
@@ -133,12 +134,7 @@ def command_of(arguments: Sequence[str]) -> str:
 
 def _say_version(asked: bool) -> None:  # noqa: FBT001  # typer's callbacks take one value
     if asked:
-        from importlib.metadata import PackageNotFoundError, version  # 20 ms that no other command needs
-
-        try:
-            typer.echo(f"twofold {version('twofold')}")
-        except PackageNotFoundError:
-            typer.echo("twofold (not installed)")
+        typer.echo(f"twofold {__version__}")
         raise typer.Exit
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import typer
 
 from twofold.cli.runtime import command_part, open_collection, runtime_of, settings_for
 from twofold.config.load import Settings
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import TwofoldError
 from twofold.factory import folder_of
 from twofold.index_reader import Collection

@@ -4,13 +4,13 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 from twofold.cli.commands.indexes import existing_indexes
 from twofold.cli.render.terminal import from_here, one_line, screen_on
 from twofold.config.load import Settings
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import TwofoldError
 from twofold.domain.filters import Condition, Filter, Operator, Or
 from twofold.domain.ports import Store, StoreInfo

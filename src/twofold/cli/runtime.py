@@ -4,7 +4,6 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +16,7 @@ from twofold.cli.render.remote_notice import sending_told
 from twofold.cli.render.terminal import one_line, printable, screen_on
 from twofold.config.load import Resolved, resolve
 from twofold.config.profiles import profile_named
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, TwofoldError
 from twofold.index_reader import Collection
 

@@ -1,12 +1,12 @@
 """RAGPipeline with its three modes, and its results as dictionaries."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
 from twofold.compat.shapes import Shape, name_for, normalized_of, plain, raw_of
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import Embedder
 from twofold.domain.types import Metadata

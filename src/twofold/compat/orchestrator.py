@@ -4,11 +4,12 @@ Checklist 34, 43, 57 and 87.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from twofold.answer.context import Budget, build_context, template_named
 from twofold.answer.types import Part, Source
 from twofold.compat.shapes import Shape, normalized_of, plain
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL
 from twofold.index import Index

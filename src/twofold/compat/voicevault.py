@@ -5,13 +5,14 @@ Checklist 11, 19, 56, 66 and 73.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, Self
 
 from twofold.answer.context import Budget, build_context, template_named
 from twofold.answer.markers import resolve
 from twofold.answer.types import Citation, Part, Source
 from twofold.compat.shapes import raw_of, turns_of
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import NotFoundError
 from twofold.domain.types import Metadata
 from twofold.index_reader import Collection

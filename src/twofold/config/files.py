@@ -1,7 +1,6 @@
 """Settings files: YAML read strictly, of our own settings or of another system's, with the origin of each value."""
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import yaml
 from twofold.config.other_systems import translated
 from twofold.config.settings import group_names
 from twofold.config.values import RawValue
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError
 
 MAX_VALUES = 10_000

@@ -12,7 +12,7 @@ one of the systems in `docs/seed-settings.md`. This module knows no store and no
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from twofold.config.settings import (
 )
 from twofold.config.trust import Ignored, folder_may_say, ignored, index_may_say
 from twofold.config.values import RawValue, as_text, check_together, checked, value_from_text
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
 if TYPE_CHECKING:

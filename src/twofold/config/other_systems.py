@@ -9,11 +9,11 @@ the profile of its system, unless the file names one, and then sets what it says
 import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from twofold.config.profiles import CODE_PATTERNS, CROSS_ENCODER
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
 _EMBEDDER = "all-MiniLM-L6-v2"

@@ -7,10 +7,10 @@ program cannot have stands in the profile's `lacks`.
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from twofold.config.schema import ANSWERS_OF
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"

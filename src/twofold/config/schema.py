@@ -1,11 +1,13 @@
 """What can be set, group by group, each dial with its range, its default and its line of documentation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Annotated, Literal
 
 from msgspec import Meta
+
+from twofold.domain.dataclass import dataclass
 
 Mode = Literal["hybrid", "bm25", "vector"]
 ChunkStrategy = Literal["structure", "semantic", "hybrid", "fixed"]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import field, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -32,6 +32,7 @@ from twofold.config.schema import (
     SyncSettings,
     TimeoutSettings,
 )
+from twofold.domain.dataclass import dataclass
 
 PREFIX = "TWOFOLD_"
 _OF_A_PLACE = frozenset({"home", "models", "offline", "index", "writer_wait_seconds"})

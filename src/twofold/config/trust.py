@@ -8,12 +8,12 @@ may is ignored, and told as `Ignored`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from twofold.config.schema import FORMATS
 from twofold.config.settings import known_settings
+from twofold.domain.dataclass import dataclass
 from twofold.models.catalog.entries import CATALOG
 from twofold.models.catalog.identities import HASHING, ONNXRUNTIME
 from twofold.models.catalog.types import Task

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from twofold.config.settings import Setting, Settings, known_settings
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.query.filter_syntax import parse_filter
 from twofold.ranking.boost import compile_patterns

@@ -7,10 +7,10 @@ that holds several values passes if one of them does.
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata, MetadataValue, Scalar
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Literal, Protocol, Self
+
+from twofold.domain.dataclass import dataclass
 
 Role = Literal["system", "user", "assistant"]
 MAX_TOKENS = 512

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal, Protocol, runtime_checkable
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.domain.types import (
     Chunk,

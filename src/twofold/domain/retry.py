@@ -8,9 +8,9 @@ pause is logged before it is made, since somebody waits meanwhile.
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ModelUnavailableError
 
 Answer = TypeVar("Answer")

@@ -1,13 +1,15 @@
 """The nouns: documents, chunks, rankings and what a search hands back. Frozen; a score never lives in a noun."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from twofold.domain.dataclass import dataclass
 
 Scalar = str | int | float | bool
 MetadataValue = Scalar | tuple[Scalar, ...]

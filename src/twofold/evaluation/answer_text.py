@@ -9,10 +9,11 @@ header line.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from csv import Error, reader
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.evaluation.dataset import JudgedCollection, Question
 from twofold.evaluation.metrics import hit_rate, precision, reciprocal_rank

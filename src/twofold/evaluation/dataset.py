@@ -6,10 +6,10 @@ tab-separated `query-id`, `corpus-id`, `score` (a whole number, above 0 means re
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.evaluation.qrels import beir_columns, by_query, malformed, objects, read_judgements
 

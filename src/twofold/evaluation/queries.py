@@ -6,10 +6,10 @@ CSV: `query,relevant` or `query,relevant,grade`, one pair a line, with or withou
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.evaluation.dataset import Question, read_questions
 from twofold.evaluation.qrels import Judgement, either_columns, lines, malformed, objects, read_judgements

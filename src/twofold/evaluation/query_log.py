@@ -1,10 +1,10 @@
 """What the query log tells: which questions went badly, week by week."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from statistics import median
 
+from twofold.domain.dataclass import dataclass
 from twofold.ranking.answerability import UNLIKELY
 from twofold.stores.query_log import LoggedQuery
 

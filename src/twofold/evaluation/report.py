@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from statistics import stdev
 from typing import Final
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.evaluation.dataset import JudgedCollection, Question
 from twofold.evaluation.metrics import Grades, average_precision, hit_rate, ndcg, precision, recall, reciprocal_rank

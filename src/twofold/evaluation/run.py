@@ -5,11 +5,12 @@ Judged questions are prose: what quotes and signs in them would ask of a search 
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import Embedder, EmbedderIdentity, Snapshot
 from twofold.domain.types import Document, Vectors, document_id

@@ -1,13 +1,13 @@
 """How far a mean over questions can be trusted, and whether two systems differ. Deterministic for a seed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 from typing import Final
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
 _CELL_BATCH_SIZE: Final = 4_000_000

@@ -8,12 +8,12 @@ are in the words of whoever wrote the document, and no other document counts as 
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle, islice, pairwise
 from math import log
 from random import Random
 from typing import Final, NamedTuple, Protocol
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import BlockKind, Document
 from twofold.evaluation.dataset import JudgedCollection, Question

@@ -1,13 +1,14 @@
 """Choosing settings by judged questions: one half of them chooses, dial by dial, and the other half must confirm it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf
 from random import Random
 from statistics import fmean, stdev
 from time import monotonic
 from typing import Final
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.evaluation.dataset import Question
 from twofold.evaluation.report import Comparison, MetricValues, Scored, compare_all

@@ -1,9 +1,9 @@
 """The parts that a collection is filled with, beside those that search it: what cuts, enriches and reads documents."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import Chunker, Enricher, IndexFingerprint
 from twofold.domain.retry import ONCE, RetryPlan, retried
 from twofold.domain.types import Chunk, Metadata, Vectors

@@ -7,11 +7,12 @@ folder or a file too large to read costs nothing.
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ReadError
 from twofold.domain.filters import values_of
 from twofold.domain.ports import Snapshot

@@ -1,10 +1,11 @@
 """Documents in, entries out: cut, enrich, analyze, embed. What was embedded before is not embedded again."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import values_of
 from twofold.domain.ports import Embedder, Snapshot
 from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, Vector

@@ -1,9 +1,9 @@
 """What a sync says while it runs, before it runs, and afterwards."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import IndexFingerprint
 
 

@@ -9,9 +9,9 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from io import BytesIO
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ReadError
 from twofold.ingest.readers.types import MEBIBYTE, Limits, Source
 

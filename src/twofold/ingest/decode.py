@@ -2,8 +2,8 @@
 
 import codecs
 import re
-from dataclasses import dataclass
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ReadError
 from twofold.domain.types import Metadata
 

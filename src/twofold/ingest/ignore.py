@@ -6,8 +6,9 @@ about the entry itself only and never about what it lies in.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from twofold.domain.dataclass import dataclass
 
 _SLASH = ord("/")
 _NAMED_CLASSES = {

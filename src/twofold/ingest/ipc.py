@@ -6,10 +6,11 @@ in UTF-8 on the way out.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from struct import Struct
 from typing import Any
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ReadError
 from twofold.domain.types import Block, BlockKind, MetadataValue
 from twofold.ingest.readers.types import Extract, Limits, Source, clean, clean_metadata, one_line

@@ -6,13 +6,13 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from select import POLLIN, POLLOUT, poll
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from time import monotonic
 from types import TracebackType
 from typing import Self
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ReadError, TwofoldError
 from twofold.domain.types import Document
 from twofold.ingest.document import content_hash, document_from

@@ -3,8 +3,8 @@
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import NotFoundError, ReadError
 from twofold.ingest.ignore import Rule, read_rules, verdict
 from twofold.ingest.readers.types import DEFAULT_LIMITS, Limits, Source

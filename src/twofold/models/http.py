@@ -13,11 +13,12 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from ipaddress import ip_address
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ModelError, ModelUnavailableError
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ Azure OpenAI:              {address}/openai/deployments/{model}/embeddings?api-v
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import quote
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
 API_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-preview)?")

@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 
 

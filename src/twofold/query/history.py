@@ -1,9 +1,9 @@
 """What was said before, put beside a question without any model, in the two ways of the systems before this one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
 MAX_TURNS = 100

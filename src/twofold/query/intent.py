@@ -6,8 +6,8 @@ rules are handed in, since a passage that no rule recognized at ingest could not
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import Condition, Filter, Operator
 
 _WORD = re.compile(r"[\w'-]+")

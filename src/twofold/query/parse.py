@@ -14,9 +14,9 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not, Or
 from twofold.domain.types import MAX_QUESTION_LENGTH, Clause, TermQuery

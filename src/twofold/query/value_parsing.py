@@ -6,10 +6,10 @@ often hold numbers as text, a bare number or truth value stands for either, unle
 
 import math
 import re
-from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import Condition, Filter, Not, Operator, Or
 from twofold.domain.types import Scalar

@@ -8,8 +8,9 @@ held on questions and collections that it had not seen.
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from twofold.domain.dataclass import dataclass
 
 FITTED = Path(__file__).with_name("answerable.json")
 NO_RERANKER = ""

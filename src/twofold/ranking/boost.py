@@ -13,12 +13,13 @@ matter.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import Filter, matches
 from twofold.domain.types import MetadataValue, Ranking

@@ -6,9 +6,9 @@ A joined text says of each of its pieces where it stands in the document, and sh
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Chunk
 

@@ -12,10 +12,11 @@ relevance here: it would reorder what was measured.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
 SHINGLE: Final = 3  # words

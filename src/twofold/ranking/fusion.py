@@ -19,13 +19,14 @@ missing. Ties fall to the smaller key. `docs/decisions/0095-one-fusion.md` says 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores
 from twofold.ranking.normalize import dbsf, logit, normalizer

@@ -7,12 +7,12 @@ The seed that tried it measured no gain, which is why nothing is added unless we
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import MetadataValue, Ranking, Scalar
 

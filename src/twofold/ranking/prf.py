@@ -17,12 +17,13 @@ The idea is RM3's (Abdul-Jaleel et al., "UMass at TREC 2004"); the figures behin
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import repeat
 from typing import Final
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Scores, Statistics, TermCounts, TermQuery
 

@@ -8,10 +8,9 @@ With w = 0 the order stays, with w = 1 the reranker replaces it. Candidates that
 order they had: their score is `fused'` by the same constants, 0 or less, without any weight.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Ranking, Scores
 

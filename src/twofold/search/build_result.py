@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import Chunk, Ranking, ScoredKey, Scores, TermQuery, TermScore
 from twofold.ranking.answerability import Signals, calibration_for, p_answerable

@@ -12,7 +12,7 @@ import time
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from hashlib import blake2b
 from typing import Generic, TypeVar
@@ -20,6 +20,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Vector
 from twofold.query.parse import ParsedQuery
 from twofold.search.plan import CachePlan

@@ -1,9 +1,10 @@
 """What a search is made with: a store, what embeds and takes apart its questions, and what it may ask besides."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, QueryTransformer, Reranker, Retriever, SentencePruner, Store
 from twofold.domain.types import TermCounts

@@ -6,10 +6,11 @@ Pure decisions: nothing is called here. A search starts from `degradation_of`, a
 which says what is left to do, or raises where that was asked for.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Literal, get_args
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, TwofoldError
 
 OnFailure = Literal["degrade", "empty", "llm", "raise"]

@@ -1,10 +1,10 @@
 """Where a search lost a document: the first stage whose order no longer holds a passage of it, and what was seen."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.domain.ports import Scope, Snapshot
 from twofold.domain.types import ChunkKeys, Ranking

@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, StorageFullError, StoreError, TwofoldError
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.ports import Reranker

@@ -6,8 +6,8 @@ for and could not be had is named in `degraded`; a search goes on with what ther
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError, TwofoldError
 from twofold.domain.generators import Generator, Message, complete
 from twofold.domain.ports import QueryTransformer

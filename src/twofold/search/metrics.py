@@ -13,8 +13,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from twofold.domain.dataclass import dataclass
 
 MEGABYTE = 1 << 20
 LIMIT_MB = 8_192.0

@@ -1,8 +1,9 @@
 """How a search is done: one frozen value, each stage's part of it beside the stage."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.query.history import LAST_FIVE, Memory

@@ -1,9 +1,10 @@
 """Understanding questions: taken apart, reworded where that was asked for, and embedded all at once."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
 from twofold.domain.ports import Embedder, EmbedderIdentity
 from twofold.domain.types import MAX_QUESTION_LENGTH, TermQuery, Vector

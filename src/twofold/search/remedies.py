@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, And, Filter
 from twofold.query.filter_syntax import parse_filter, render

@@ -5,10 +5,11 @@ time, the best first, and reading stops where the next few would, at the pace of
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.ports import Reranker
 from twofold.domain.types import Ranking, Scores

@@ -1,8 +1,9 @@
 """The rerank stage: the first reranker that can be had reads the best again; where none can, that is told."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import Reranker
 from twofold.search.components import SearchComponents

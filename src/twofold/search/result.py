@@ -1,9 +1,10 @@
 """What a search hands back, with enough beside it to recompute every score that it shows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Metadata, TermScore, shortened
 from twofold.ranking.boost import BoostStep
 from twofold.ranking.context_window import Joined

@@ -1,12 +1,13 @@
 """Looking: every wording of a question asked of both retrievers, and the scores of whatever either found completed."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import Scope, Snapshot, Translating
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores, TermCounts, TermQuery, chunk_key

@@ -3,9 +3,9 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Self
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelUnavailableError
 from twofold.domain.generators import MAX_TOKENS, SECONDS, Generator, GeneratorIdentity, Message, TextStream
 from twofold.domain.retry import RetryPlan, retried

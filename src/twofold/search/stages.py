@@ -1,11 +1,12 @@
 """The boost stage: codes that question and passage share multiply a score, rules on a passage's fields add to it."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, Filter, matches
 from twofold.domain.types import Ranking

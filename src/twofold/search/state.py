@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import fields_of
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import Chunk, DocumentInfo, Metadata, Ranking

@@ -10,9 +10,10 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, StageTimeoutError
 from twofold.domain.retry import ONCE, RetryPlan, retried
 

@@ -6,10 +6,11 @@ the answer; what turns out not to be needed is taken back.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import Chunk, ChunkKeys

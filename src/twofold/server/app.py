@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
 from twofold.config.load import Settings
+from twofold.domain.dataclass import dataclass
 from twofold.index import Index
 from twofold.server.auth import TokenStore
 from twofold.server.error_handlers import install

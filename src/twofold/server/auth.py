@@ -11,13 +11,14 @@ import re
 import secrets
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError, InvalidInputError, NotFoundError
 from twofold.stores.local.durable import make_folder, write_durably
 from twofold.stores.local.lock import WriterLock

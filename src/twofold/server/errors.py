@@ -1,12 +1,12 @@
 """What went wrong, as RFC 9457 writes it: `application/problem+json` with what to do about it."""
 
 import re
-from dataclasses import dataclass
 from http import HTTPStatus
 
 import msgspec
 from starlette.responses import Response
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import TwofoldError
 
 MEDIA_TYPE = "application/problem+json"

@@ -7,9 +7,10 @@ deleted when nobody does.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from twofold.config.load import Settings
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError, StoreError, WriterBusyError
 from twofold.factory import INDEX_FOLDER, MEMORY, folder_of, open_store
 from twofold.index import Index

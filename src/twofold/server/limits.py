@@ -1,7 +1,6 @@
 """How much of anything one server takes on; what is beyond is refused at once, never kept waiting without end."""
 
-from dataclasses import dataclass
-
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import MAX_QUESTION_LENGTH
 
 KIBIBYTE = 1 << 10

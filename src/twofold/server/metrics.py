@@ -2,8 +2,8 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from twofold.domain.dataclass import dataclass
 from twofold.search.metrics import BOUNDS as SHARES
 from twofold.search.metrics import Metrics, Spread
 

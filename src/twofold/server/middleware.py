@@ -9,12 +9,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import TwofoldError
 from twofold.server.auth import EVERYTHING_GRANTED, Grant, TokenStore
 from twofold.server.errors import Problem, ProblemError, problem_of, refused, response_of, unauthorized

@@ -10,12 +10,13 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_int
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from twofold.domain.dataclass import dataclass
 
 NO_SUCH_PAGE = 3
 TOO_MANY_PIXELS = 4

@@ -5,7 +5,6 @@ import logging
 import signal
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
@@ -14,6 +13,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from twofold.config.load import Settings
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.index import Index
 from twofold.server.app import Plan, Server, create_server, roots_of

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
@@ -12,6 +12,7 @@ from fastapi import Depends, Path, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+from twofold.domain.dataclass import dataclass
 from twofold.index import Index
 from twofold.server.auth import ALL, Action, Grant
 from twofold.server.errors import ProblemError, refused

@@ -4,13 +4,13 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, closing, suppress
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from anyio import CancelScope
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from twofold.domain.dataclass import dataclass
 from twofold.server.errors import Problem
 from twofold.server.service import Service, encoded, too_many
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,6 +11,7 @@ from fastapi import Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
+from twofold.domain.dataclass import dataclass
 from twofold.ingest.readers.types import one_line
 from twofold.server.errors import ProblemError, refused
 from twofold.server.jobs.store import Part

@@ -5,13 +5,14 @@ A passage's key and its document's id say which collection it is of, so that two
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from heapq import merge
 from typing import NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import (
     CorruptError,
     InvalidInputError,

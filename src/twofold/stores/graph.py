@@ -11,13 +11,13 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
 import apsw
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ModelError, StoreError
 from twofold.domain.ports import GraphQuery, GraphQueryTranslator, Retrieved
 from twofold.domain.types import Chunk

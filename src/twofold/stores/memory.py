@@ -7,12 +7,13 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.filters import fields_of, matches
 from twofold.domain.ports import ALL, Finding, IndexFingerprint, Remake, Scope, StoreInfo

@@ -8,13 +8,14 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import StoreError, TwofoldError
 from twofold.stores.local.durable import make_folder, refusal
 

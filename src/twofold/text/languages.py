@@ -1,10 +1,10 @@
 """What differs from language to language: stemmer, stop words, apostrophes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from twofold.domain.dataclass import dataclass
 from twofold.text.tokenizer import Piece
 
 Stem = Callable[[str], str]

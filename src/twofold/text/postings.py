@@ -1,11 +1,12 @@
 """Postings of one segment: which passages hold a term, and how often; built from passages, or merged from segments."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from twofold.domain.dataclass import dataclass
 
 TermIds = NDArray[np.uint32]
 Offsets = NDArray[np.int64]

@@ -1,9 +1,9 @@
 """Codes of unit vectors, eight bits a dimension. The float16 rows are the truth."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from twofold.domain.dataclass import dataclass
 
 Halves = NDArray[np.float16]
 

@@ -8,13 +8,13 @@ a few hundred or thousand rows that can be among the best, and only those are sc
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Vector
 from twofold.kernels import bit_scores
 

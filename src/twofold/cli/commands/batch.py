@@ -1,7 +1,7 @@
 """`search --batch`: many questions from a file, embedded together in groups, each answered with one line of JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from twofold.cli.context import OpenedIndex
 from twofold.cli.options import parsed_filter
 from twofold.cli.render.results import write_json
 from twofold.cli.render.terminal import Line, counted, lines_of
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import Filter
 from twofold.query.any_filter import filter_of

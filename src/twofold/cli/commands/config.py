@@ -1,6 +1,6 @@
 """`config`: what is set, who set it, and the profiles there are."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -11,6 +11,7 @@ from twofold.cli.render.terminal import columns, one_line, screen_on
 from twofold.cli.runtime import open_index, runtime_of, settings_for
 from twofold.config.load import Ignored, Resolved, Row, as_text, resolve, value_of
 from twofold.config.profiles import PROFILES
+from twofold.domain.dataclass import dataclass
 
 OF_THE_INDEX = "the index"
 _ALIGNED = 48  # columns; a longer value pushes its origin to the right

@@ -3,7 +3,6 @@
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from importlib.util import find_spec
@@ -19,6 +18,7 @@ from twofold.cli.render.results import write_json
 from twofold.cli.render.terminal import columns, counted, one_line, screen_on, sized
 from twofold.cli.runtime import settings_for
 from twofold.config.load import Settings
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError, TwofoldError
 from twofold.factory import reranker_names
 from twofold.index import Index

@@ -1,7 +1,7 @@
 """`judge`: collect judgements in the terminal, a passage at a time, from all that several ways of searching found."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from twofold.cli.options import EmbedderOption, IndexOption
 from twofold.cli.render.terminal import Screen, counted, one_line, screen_on
 from twofold.cli.runtime import open_index
 from twofold.config.profiles import profile_named
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.evaluation.judgements import GRADES, JudgementFile, Pooled, shuffled
 from twofold.evaluation.queries import read_asked

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +19,7 @@ from twofold.cli.runtime import open_index
 from twofold.config.load import Settings, merge
 from twofold.config.trust import index_may_say
 from twofold.config.values import value_from_text
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.evaluation.report import metric_named
 from twofold.evaluation.run import searching

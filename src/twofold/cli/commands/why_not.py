@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import Annotated
 
@@ -22,6 +21,7 @@ from twofold.cli.options import (
 )
 from twofold.cli.render.results import write_json
 from twofold.cli.render.terminal import Screen, columns, one_line, printable, screen_on
+from twofold.domain.dataclass import dataclass
 from twofold.search.engine import SearchOptions
 from twofold.search.remedies import NO_FILTER, Fix
 from twofold.search.why_not import WhyNot

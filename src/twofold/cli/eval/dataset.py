@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,6 +12,7 @@ from twofold.cli.commands.models import ensure_present
 from twofold.cli.render.progress import model_progress, progress_on
 from twofold.cli.runtime import runtime_of, tell
 from twofold.config.load import Settings, resolve
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import Store
 from twofold.evaluation.answer_text import Answered, read_answers

@@ -5,12 +5,12 @@ import sys
 import termios
 import tty
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 from twofold.cli.render.snippet import Part, snippet
 from twofold.cli.render.terminal import Screen, from_here, one_line
+from twofold.domain.dataclass import dataclass
 from twofold.evaluation.judgements import Pooled
 from twofold.text.analyzer import Analyzer
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
 from twofold.cli.eval.dataset import EvalData, Needs, parts_on
 from twofold.cli.render.progress import progress_on
+from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import Document
 from twofold.evaluation.run import fill_with

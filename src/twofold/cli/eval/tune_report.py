@@ -3,10 +3,10 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from time import monotonic
 
 from twofold.cli.render.terminal import Screen, columns, counted, lasting, one_line, screen_on, shortened
+from twofold.domain.dataclass import dataclass
 from twofold.evaluation.report import Change, Comparison
 from twofold.evaluation.tuning import Tuning, described
 

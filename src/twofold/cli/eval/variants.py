@@ -1,13 +1,14 @@
 """Configurations as a command line has them: `bm25`, `precise`, `search.k1=2,fusion.method=rrf`, `run:FILE`."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 from twofold.config.load import Settings
 from twofold.config.profiles import PROFILES
 from twofold.config.settings import known_settings
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.search.plan import MODES
 

@@ -8,10 +8,10 @@ import sys
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TextIO
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")

@@ -1,8 +1,8 @@
 """How long a sync will still take: an estimate that moves slowly and says nothing until it can be meant."""
 
 import math
-from dataclasses import dataclass
 
+from twofold.domain.dataclass import dataclass
 from twofold.indexing.types import Phase, SyncProgress
 
 MIN_SECONDS = 5.0

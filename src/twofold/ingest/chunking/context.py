@@ -1,8 +1,8 @@
 """What stands in front of a passage in the index, heading path and header row, weighed and held to its share."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import Measure
 from twofold.domain.types import Block
 from twofold.ingest.chunking.outline import Path

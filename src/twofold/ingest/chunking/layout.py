@@ -1,8 +1,8 @@
 """A document taken apart, ready for a strategy to say where it may be put together again, and the putting together."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import Measure
 from twofold.domain.types import Block, BlockKind, Chunk, Document
 from twofold.ingest.chunking.context import ContextPrefixes, weigh_prefixes

@@ -2,9 +2,9 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
+from twofold.domain.dataclass import dataclass
 from twofold.ingest.chunking.split import Break, Piece
 
 

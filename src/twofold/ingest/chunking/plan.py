@@ -1,8 +1,8 @@
 """What is asked of a chunker, as one frozen value. It knows nothing of how any strategy cuts."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
 MIN_SIZE = 16

@@ -1,8 +1,8 @@
 """The default strategy: a passage is a section, several tiny ones, or a part of a long one."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import Chunker, Measure
 from twofold.domain.types import Block, Chunk, Document
 from twofold.ingest.chunking.layout import Cancellation, Draft, Group, read_draft, runs, write_chunks

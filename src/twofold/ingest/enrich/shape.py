@@ -1,7 +1,8 @@
 """A passage's text cut into words and phrases, in any script, and what can be counted of it."""
 
 import re
-from dataclasses import dataclass
+
+from twofold.domain.dataclass import dataclass
 
 # Marks that belong to a word and that `\w` leaves out: accents, vowel signs, points, joiners.
 _MARKS = (

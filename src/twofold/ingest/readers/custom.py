@@ -4,11 +4,11 @@ A reading process is a fresh interpreter, so a reader must be a function that it
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any, cast
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ReadError
 from twofold.ingest.readers.types import Extract, Reader, Source
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Metadata, MetadataValue, Scalar
 from twofold.ingest.readers.types import clean_metadata
 

@@ -7,8 +7,9 @@ surrogate pairs and tables.
 import re
 from codecs import lookup
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ReadError
 from twofold.domain.types import BlockKind
 from twofold.ingest.readers.office.rows import add_rows

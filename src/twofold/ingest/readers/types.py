@@ -6,10 +6,11 @@ A reader is a function from `Source` to `Extract`; it raises `ReadError` and not
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import isfinite
 from types import MappingProxyType
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Block, BlockKind, Metadata, MetadataValue, Scalar
 
 MEBIBYTE = 1 << 20

@@ -1,8 +1,9 @@
 """What a caller is told while a model is being fetched: it takes seconds to minutes, and nobody likes silence."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from twofold.domain.dataclass import dataclass
 
 
 class Step(StrEnum):

@@ -1,8 +1,8 @@
 """What the catalog is made of: a model, its files, and where each of them may be had."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import EmbedderIdentity, RerankerIdentity, Scale
 
 WEIGHTS = "model.onnx"

@@ -7,11 +7,12 @@ find their answers ready. A lone caller pays two uncontended locks.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors
 from twofold.models.catalog.types import Pooling

@@ -8,13 +8,13 @@ converted model, which is checked as well. So the worst that an unusable one cos
 import logging
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xxhash
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.models.catalog.durable import put_in_place
 from twofold.models.devices import Device, no_gpu

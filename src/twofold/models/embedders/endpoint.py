@@ -6,11 +6,12 @@ The key goes to that host alone: redirections are refused, and neither messages 
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import msgspec
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors

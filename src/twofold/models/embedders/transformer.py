@@ -2,13 +2,13 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors

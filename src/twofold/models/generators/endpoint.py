@@ -4,10 +4,11 @@ The key goes to that host alone: redirections are refused, and neither messages 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import msgspec
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.generators import MAX_TOKENS, SECONDS, GeneratorIdentity, Message
 from twofold.models.generators.stream import EventStream

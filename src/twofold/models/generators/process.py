@@ -10,11 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 
 if TYPE_CHECKING:

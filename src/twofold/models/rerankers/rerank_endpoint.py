@@ -4,11 +4,12 @@ The key goes to that host alone: redirections are refused, and neither messages 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import msgspec
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import RerankerIdentity, Scale
 from twofold.domain.types import Scores

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
+from twofold.domain.dataclass import dataclass
 from twofold.server.auth import Action, Grant
 from twofold.server.errors import refused
 from twofold.server.jobs.store import ENDED, Job

@@ -7,8 +7,9 @@ a job, or with its record, ends the thread.
 import logging
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ReadError, StorageFullError, StoreError, TwofoldError
 from twofold.domain.types import Document
 from twofold.index import Index

@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from http import HTTPStatus
@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import TwofoldError
 from twofold.domain.types import Scalar
 from twofold.server.errors import Problem, refused

@@ -1,10 +1,10 @@
 """The routes about the server itself: that it lives, that it is ready, its figures, its page and its documentation."""
 
-from dataclasses import dataclass
 from http import HTTPStatus
 
 from fastapi import APIRouter, Request, Response
 
+from twofold.domain.dataclass import dataclass
 from twofold.search.metrics import MEGABYTE, resident_bytes
 from twofold.server.auth import Action
 from twofold.server.errors import refused

@@ -3,7 +3,6 @@
 import secrets
 import time
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -12,6 +11,7 @@ from pydantic import Field
 
 from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event
 from twofold.answer.types import Answer, Citation
+from twofold.domain.dataclass import dataclass
 from twofold.query.history import Turn
 from twofold.search.engine import SearchOptions
 from twofold.server.auth import Action

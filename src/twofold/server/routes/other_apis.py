@@ -1,6 +1,5 @@
 """Searches as other systems ask for them: `/api/search`, OpenAI's vector stores, Dify's external knowledge."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Response
@@ -8,6 +7,7 @@ from pydantic import Field
 
 from twofold.compat.orchestrator import RAGOrchestrator
 from twofold.compat.shapes import Shape
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not, Operator, Or
 from twofold.domain.types import Metadata

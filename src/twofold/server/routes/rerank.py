@@ -2,13 +2,13 @@
 
 import base64
 import secrets
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
 from fastapi import APIRouter, Response
 from pydantic import Field
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.retry import retried
 from twofold.domain.types import Scores, Vectors

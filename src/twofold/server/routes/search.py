@@ -1,11 +1,11 @@
 """The routes that search: one question, many, with the whole explanation, why not, and what people thought of it."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
+from twofold.domain.dataclass import dataclass
 from twofold.index import Index
 from twofold.search.engine import SearchOptions
 from twofold.search.explain import explained

@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
+
+from twofold.domain.dataclass import dataclass
 
 MEDIA_TYPES = {
     "html": "text/html; charset=utf-8",

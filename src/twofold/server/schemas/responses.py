@@ -1,8 +1,9 @@
 """What the routes of twofold's own give: the engine's nouns, narrowed to what a client needs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata
 from twofold.indexing.types import IndexInfo
 from twofold.ranking.fusion import RetrieverTrace

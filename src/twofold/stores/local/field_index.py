@@ -7,13 +7,13 @@ import json
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import Condition, Operator, fields_of, kind_of, own_fields, values_of
 from twofold.domain.types import Metadata, Scalar
 from twofold.stores.local.serialization import FieldsRow, read_fields

@@ -7,11 +7,11 @@ holds the writer's lock.
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
+from twofold.domain.dataclass import dataclass
 from twofold.stores.local import commit_marker
 from twofold.stores.local.catalog import BUSY_MILLISECONDS
 from twofold.stores.local.durable import write_durably

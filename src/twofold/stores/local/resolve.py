@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Statistics, TermQuery
 from twofold.kernels import count_marked
 from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot

@@ -9,7 +9,7 @@ import math
 import mmap
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError
 from twofold.stores.local.field_index import Columns, Lookup, build_columns, groups_of, merge_columns
 from twofold.stores.local.serialization import MALFORMED, FieldsRow, read_terms, reading

@@ -6,7 +6,7 @@ grow, so a snapshot follows a change at a cost of the change's own size.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError
 from twofold.domain.ports import IndexFingerprint
 from twofold.stores.local.catalog import HINT, select

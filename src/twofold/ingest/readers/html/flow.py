@@ -1,9 +1,10 @@
 """The state machine that turns a walk over a page into blocks: paragraphs, headings, lists, tables, code."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import BlockKind
 from twofold.ingest.readers.html.table import has_header_row, is_data_table, rows_of
 from twofold.ingest.readers.html.tree import BLOCKS, LINE_BREAK, collapse, inline_text, verbatim_text

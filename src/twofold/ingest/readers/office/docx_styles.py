@@ -1,9 +1,10 @@
 """What Word keeps apart from the text: which styles are headings, and what number stands in front of a paragraph."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from xml.etree.ElementTree import Element
 
+from twofold.domain.dataclass import dataclass
 from twofold.ingest.readers.xmltree import children, number_of
 
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),

@@ -2,8 +2,8 @@
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ReadError
 from twofold.domain.types import MetadataValue
 from twofold.ingest.archive import OLE_SIGNATURE, Archive, encrypted, open_archive

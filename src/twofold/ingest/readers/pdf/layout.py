@@ -7,10 +7,10 @@ paragraphs are headings depends on the rest of the document.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.types import BlockKind
 from twofold.ingest.readers.pdf.lines import Line
 

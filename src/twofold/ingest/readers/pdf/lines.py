@@ -10,10 +10,11 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Any
+
+from twofold.domain.dataclass import dataclass
 
 _BOLD = re.compile(rb"bold|black|heavy|semibd|demi|-bd", re.IGNORECASE)
 _SWAPPED_LAM_ALEF = re.compile("[\u0622\u0623\u0625\u0627]\u0644")

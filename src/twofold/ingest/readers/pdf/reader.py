@@ -10,9 +10,9 @@ thread at a time: whoever has several, queues.
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ReadError
 from twofold.domain.types import BlockKind, MetadataValue
 from twofold.ingest.archive import encrypted
