@@ -455,5 +455,5 @@ def _loaded(kind: str, name: str) -> Any:  # noqa: ANN401 - a part of any kind
 
 
 def _check_name(name: str) -> None:
-    if not name.isprintable() or not name.strip() or name in TAKEN or name.startswith("wording "):
+    if not name.isprintable() or not name.strip() or name in TAKEN or name.startswith("query "):
         raise InvalidInputError(f"A retriever cannot be called {name!r}.", "Give it a name of its own.")

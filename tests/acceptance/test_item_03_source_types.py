@@ -108,8 +108,8 @@ def test_item_42_a_short_sheet_about_water_gains_fifteen_hundredths(index: Index
     steps = {
         Path(hit.source).name: {one.stage: one.after - one.before for one in hit.trace.steps} for hit in result.hits
     }
-    assert steps["lakes.xlsx"].keys() == {"boost fused"}
-    assert steps["lakes.xlsx"]["boost fused"] == pytest.approx(0.15)
+    assert steps["lakes.xlsx"].keys() == {"boost_fused"}
+    assert steps["lakes.xlsx"]["boost_fused"] == pytest.approx(0.15)
     assert steps["notes.md"] == {}
     assert steps["crops.xlsx"] == {}
 

@@ -66,7 +66,7 @@ def test_by_rank_the_wordings_are_fused_after_each_was_ranked(index: Index) -> N
     for hit in together.hits:
         ranks = [one.rank for result in alone for one in result.hits if one.chunk_id == hit.chunk_id]
         assert hit.score == pytest.approx(sum(1 / (60 + rank) for rank in ranks))
-        assert [retriever.retriever for retriever in hit.trace.retrievers] == ["wording 1", "wording 2", "wording 3"]
+        assert [retriever.retriever for retriever in hit.trace.retrievers] == ["query 1", "query 2", "query 3"]
 
 
 def test_keywords_stand_behind_the_question(index: Index) -> None:

@@ -30,8 +30,8 @@ def test_item_41_what_holds_the_code_has_its_score_multiplied_and_nothing_else_h
 
     assert lifted == {"code": plain["code"] * 1.5, "fix": plain["fix"], "other": plain["other"]}
     (step,) = result.hits[sources(result).index("code")].trace.steps
-    assert (step.stage, step.before, step.after) == ("boost fused", plain["code"], plain["code"] * 1.5)
-    (stage,) = [stage for stage in result.stages if stage.name == "boost fused"]
+    assert (step.stage, step.before, step.after) == ("boost_fused", plain["code"], plain["code"] * 1.5)
+    (stage,) = [stage for stage in result.stages if stage.name == "boost_fused"]
     assert stage.notes == ("codes ERR-12345", "lifted 1 of 3")
 
 
@@ -45,8 +45,8 @@ def test_item_41_without_a_code_in_the_question_the_list_is_untouched(index: Ind
 
 @pytest.mark.parametrize(
     ("stage", "stages"),
-    [("fused", ["boost fused", "rerank"]), ("rerank", ["rerank", "boost rerank"]),
-     ("both", ["boost fused", "rerank", "boost rerank"])],
+    [("fused", ["boost_fused", "rerank"]), ("reranked", ["rerank", "boost_reranked"]),
+     ("both", ["boost_fused", "rerank", "boost_reranked"])],
 )  # fmt: skip
 def test_c11_the_boost_acts_before_the_reranker_after_it_or_twice(index: Index, stage: str, stages: list[str]) -> None:
     settings = {**CODES, "boost.stage": stage, "rerank.weight": 1.0}
@@ -67,7 +67,7 @@ def test_item_42_a_short_sheet_about_its_subject_gains_its_bonus(words: int, bon
     hit = index.search("lakes", settings={"boost.rules": {SHORT_SHEET_RULE: 0.15}}).hits[0]
 
     assert hit.score == plain.score + bonus
-    assert [step.stage for step in hit.trace.steps] == (["boost fused"] if bonus else [])
+    assert [step.stage for step in hit.trace.steps] == (["boost_fused"] if bonus else [])
 
 
 def test_a_pattern_that_would_never_end_elsewhere_is_no_danger_and_a_wrong_one_is_refused(index: Index) -> None:

@@ -143,7 +143,7 @@ def test_what_the_other_gates_drop_stays_dropped(index: Index) -> None:
 def test_why_not_names_the_gate_only_where_it_acts(index: Index) -> None:
     low = parse_filter("min_entity_density = 0.01")
 
-    assert index.why_not("GDP", "thin", SearchOptions(profile="aanae", rerank="none")).stage == "gate"
+    assert index.why_not("GDP", "thin", SearchOptions(profile="aanae", rerank="none")).stage == "default_filter"
     assert index.why_not("GDP", "thin", SearchOptions(profile="aanae", rerank="none", filter=low)).stage == ""
 
 

@@ -65,7 +65,7 @@ def test_item_46_a_file_without_pages_gives_two_under_the_profile_that_caps(suff
     assert len(plain.hits) == 10
     assert Counter(Path(hit.source).name for hit in capped.hits) == {f"one{suffix}": 2, f"other{suffix}": 2}
     assert Counter(Path(one.source_file).name for one in from_retriever) == {f"one{suffix}": 2, f"other{suffix}": 2}
-    (stage,) = [stage for stage in capped.stages if stage.name == "diversity"]
+    (stage,) = [stage for stage in capped.stages if stage.name == "diversify"]
     assert all("page full" in said for said in stage.notes)
 
 
@@ -102,6 +102,6 @@ def test_item_46_a_source_gives_as_many_as_it_may_and_the_trace_says_what_was_le
 
     assert kept == [hit.chunk_id for hit in plain.hits if hit.source == "harbour.txt"][:2]
     assert len(result.hits) == 3
-    (stage,) = [stage for stage in result.stages if stage.name == "diversity"]
+    (stage,) = [stage for stage in result.stages if stage.name == "diversify"]
     assert len(stage.notes) == len(LINES) - 2
     assert all("source full" in said for said in stage.notes)

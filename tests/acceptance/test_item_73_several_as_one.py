@@ -129,7 +129,7 @@ def test_why_a_document_was_lost_is_said_over_all_of_them(several: MultiIndex) -
     assert several.why_not("merge two branches", "merge.md").rank is not None
     first = several.search("merge two branches").hits[0]
     assert several.why_not("merge two branches", f"{first.collection}/{first.chunk_id}").rank == 1
-    assert several.why_not("merge two branches", "nowhere.md").stage == "not ingested"
+    assert several.why_not("merge two branches", "nowhere.md").stage == "not_indexed"
 
 
 def test_collections_of_different_embedders_are_only_joined_by_rank() -> None:

@@ -44,7 +44,7 @@ def test_item_85_the_tree_searches_as_it_says(tmp_path: Path, monkeypatch: pytes
     assert result.rerank is not None
     assert (result.rerank.dropped, result.rerank.weight) == (1, 1.0)
     lifted = result.hits[1].trace
-    assert [step.stage for step in lifted.steps] == ["boost fused", "rerank"]
+    assert [step.stage for step in lifted.steps] == ["boost_fused", "rerank"]
     assert [retriever.weight for retriever in lifted.retrievers] == pytest.approx(
         [0.4, 0.6]
     )  # keyword_weight, semantic_weight

@@ -48,4 +48,4 @@ def test_a_document_that_does_not_appear_has_its_reason_and_a_change_that_is_pro
     assert answer.stage
     assert answer.reason
     assert bool(answer.change) == (answer.proved is not None)
-    assert index.why_not("merge", "absent.md").stage == "not ingested"
+    assert index.why_not("merge", "absent.md").stage == "not_indexed"

@@ -19,7 +19,7 @@ TEXTS = {
 
 
 def added(terms: list[dict[str, Any]]) -> dict[str, str]:
-    return {one["term"]: one["word"] for one in terms if one["origin"] == "feedback"}
+    return {one["term"]: one["word"] for one in terms if one["origin"] == "prf"}
 
 
 def own(terms: list[dict[str, Any]]) -> dict[str, str]:
@@ -32,12 +32,12 @@ def test_feedback_adds_no_number_and_no_code(settings: dict[str, object]) -> Non
         found = index.search("kilns firing", settings=settings)
 
     terms: list[TermScore] = [one for hit in found.hits for one in hit.trace.terms]
-    new = {one.term for one in terms if one.origin == "feedback"}
+    new = {one.term for one in terms if one.origin == "prf"}
     assert "glaze" in new
     assert not {term for term in new if any(map(str.isdigit, term))}
     assert not {"2019", "1260", "4711", "x9z7", "=ERR-4711"} & new
     assert {one.term for one in terms if one.origin == "query"} == {"kiln", "fire"}
-    (stage,) = [stage for stage in found.stages if stage.name in {"prf", "feedback"}]
+    (stage,) = [stage for stage in found.stages if stage.name in {"prf", "prf_dense"}]
     assert "glaze" in stage.terms
     assert not any(map(str.isdigit, " ".join(stage.terms)))
 

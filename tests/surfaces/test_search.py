@@ -178,6 +178,7 @@ EVERYTHING_AT_ONCE = [
     *("--set", r'boost.patterns=["ERR-\\d+"]', "--set", "boost.rules={\"author == 'Ada'\": 0.25}"),
     *("--set", "boost.stage=both", "--set", "metadata_boost.beta=0.3", "--set", "rerank.weight=0.4"),
 ]
+BOOST = r"boost_[a-z]+: .* ([\d.]+) +([×÷])([\d.]+)\n +\+([\d.]+) +([\d.]+)$"
 
 
 @pytest.mark.parametrize("form", ["adaptive", "convex", "rrf", "weighted_sum", "additive", "dbsf"])
@@ -192,15 +193,14 @@ def test_with_boosts_reranking_and_fields_the_explanation_adds_up_with_a_pencil(
         assert sum(numbers(hit, "(?:bm25|vector) ")) == pytest.approx(fused[0], abs=2e-6)
         assert sum(numbers(hit, "as (?:fused|read) ")) == pytest.approx(numbers(hit, "reranked ")[0], abs=2e-6)
         kept = numbers(hit, "as it was ")[0] + numbers(hit, "fields: ")[0]
-        assert kept == pytest.approx(numbers(hit, "metadata ")[0], abs=2e-6)
-        assert numbers(hit, "metadata ") == score
-        for before, sign, factor, bonus, after in re.findall(
-            r"boost [a-z]+: .* ([\d.]+) +([×÷])([\d.]+)\n +\+([\d.]+) +([\d.]+)$", hit, re.MULTILINE
-        ):
+        assert kept == pytest.approx(numbers(hit, "metadata_boost ")[0], abs=2e-6)
+        assert numbers(hit, "metadata_boost ") == score
+        for before, sign, factor, bonus, after in re.findall(BOOST, hit, re.MULTILINE):
             lifted = float(before) * float(factor) if sign == "×" else float(before) / float(factor)
             assert lifted + float(bonus) == pytest.approx(float(after), abs=2e-6)
-    assert "boost fused: ERR-12345" in shown
-    assert "boost rerank: author" in shown
+    assert len(re.findall(BOOST, shown, re.MULTILINE)) == 4  # two passages, before the reranker and after it
+    assert "boost_fused: ERR-12345" in shown
+    assert "boost_reranked: author" in shown
 
 
 def test_every_stage_is_shown_with_what_it_was_given_and_left(run: Run) -> None:

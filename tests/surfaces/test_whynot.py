@@ -24,11 +24,11 @@ def pasted(run: Run, shown: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "document", "stage"),
     [
-        (["undo the last commit", "-k", "1"], "tower.txt", "cut"),
-        (["undo +commit"], "tower.txt", "question"),
+        (["undo the last commit", "-k", "1"], "tower.txt", "top_k"),
+        (["undo +commit"], "tower.txt", "operators"),
         (["-f", "type = .md", "-f", "author = Ada", "changes"], "tower.txt", "filter"),
         (["changes type:.md"], "prices.csv", "filter"),
-        (["stash", "-m", "bm25"], "prices.csv", "retrievers"),
+        (["stash", "-m", "bm25"], "prices.csv", "retrieval"),
         (["-i", "other", "changes type:.md", "-k", "9"], "prices.csv", "filter"),
     ],
 )
@@ -48,7 +48,7 @@ def test_the_command_that_is_printed_shows_the_document(
 def test_what_was_said_before_the_command_is_said_again(run: Run) -> None:
     done = run("--set", "search.default_filter=type == '.md'", "why-not", "-i", "notes", "tower", "tower.txt")
 
-    assert done.out.splitlines()[0] == "Lost at gate"
+    assert done.out.splitlines()[0] == "Lost at default_filter"
     assert "--set 'search.default_filter=()'" in done.out
     assert "tower.txt" in pasted(run, done.out)
 

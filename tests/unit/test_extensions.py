@@ -76,7 +76,7 @@ def test_a_retriever_with_a_score_that_is_no_number_is_gone_without(score: objec
     assert "'odd'" in result.degraded[0]
 
 
-@pytest.mark.parametrize("name", ["vector", "bm25", "fused", "wording 2", "", " ", "a\nb"])
+@pytest.mark.parametrize("name", ["vector", "bm25", "fused", "query 2", "", " ", "a\nb"])
 def test_a_retriever_cannot_have_the_name_of_something_else(name: str) -> None:
     with pytest.raises(InvalidInputError, match="cannot be called"):
         Plugins(retrievers={name: Listed()})

@@ -159,7 +159,7 @@ class BoostSettings:
         Meta(max_length=32, description="What a passage that passes a filter gains, such as `type == '.md': 0.1`."),
     ] = field(default_factory=dict)
     stage: Annotated[
-        Literal["fused", "rerank", "both"], Meta(description="Lift fused scores, reranked ones, or both.")
+        Literal["fused", "reranked", "both"], Meta(description="Lift fused scores, reranked ones, or both.")
     ] = "fused"
 
 

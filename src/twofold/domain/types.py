@@ -269,7 +269,7 @@ class TermScore:
     idf: float
     frequency: int
     score: float
-    origin: Literal["query", "feedback"] = "query"
+    origin: Literal["query", "prf"] = "query"
     word: str = ""
 
 

@@ -114,7 +114,7 @@ class Candidates:
 class RetrieverTrace:
     """What one retriever said of a passage.
 
-    `retriever` is `bm25`, `vector`, the name of a retriever of the user's own, or `wording 2`, where several wordings
+    `retriever` is `bm25`, `vector`, the name of a retriever of the user's own, or `query 2`, where several wordings
     of a question were ranked each for itself. `rank` counts from 1 in the retriever's own list, None where the passage
     was below the retriever's depth and only scored. `raw` is BM25 or cosine, `normalized` what the fusion made of it,
     and `weight · normalized` its part of the score.

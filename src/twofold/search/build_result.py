@@ -240,6 +240,6 @@ def _traces(view: Snapshot, run: PipelineRun, keys: Sequence[int]) -> Sequence[H
 def _told_apart(terms: Sequence[TermScore], asked: frozenset[str]) -> tuple[TermScore, ...]:
     """Say of each term whether the question has it or feedback added it."""
     return tuple(
-        one if one.term in asked else TermScore(one.term, one.weight, one.idf, one.frequency, one.score, "feedback")
+        one if one.term in asked else TermScore(one.term, one.weight, one.idf, one.frequency, one.score, "prf")
         for one in terms
     )

@@ -14,7 +14,18 @@ from twofold.search.build_result import PipelineRun
 from twofold.search.components import SearchComponents
 from twofold.search.plan import SearchPlan
 
-STAGES = ("gate", "filter", "question", "intent", "retrievers", "filter late", "rerank", "diversity", "cut", "")
+STAGES = (
+    "default_filter",
+    "filter",
+    "operators",
+    "intent",
+    "retrieval",
+    "post_filter",
+    "rerank",
+    "diversify",
+    "top_k",
+    "",
+)
 """What can lose a document that is in the index, in the order in which a search goes through it; "" is none."""
 
 
@@ -60,9 +71,9 @@ class MissCase:
         return self.allowed(Scope(condition))
 
     def ranks_after(self) -> Iterator[tuple[str, int | None]]:
-        """Return the rank that each stage left the document with; the late filter is told from the early one."""
+        """Yield each stage with the rank that it left the document at; None where it is gone."""
         for name, ranking in self.run.standing.passed:
-            yield ("filter late" if name == "filter" else name), self.rank_in(ranking)
+            yield name, self.rank_in(ranking)
 
     def retriever_ranks(self) -> Iterator[tuple[str, int | None]]:
         """Yield the document's rank in each retriever's whole list, however far down; None where it is not listed."""
@@ -74,7 +85,7 @@ class MissCase:
 
     def diversity_reasons(self) -> tuple[Reason, ...]:
         """Return why passages of the document were left out for the sake of diversity."""
-        said = [one for stage in self.run.standing.stages if stage.name == "diversity" for one in stage.notes]
+        said = [one for stage in self.run.standing.stages if stage.name == "diversify" for one in stage.notes]
         fronts = [f"left out {chunk.id}: " for chunk in self.view.chunks(self.keys.tolist())]
         return tuple(
             reason
@@ -84,7 +95,7 @@ class MissCase:
 
     def _scope(self) -> Scope:
         plan, parsed = self.plan, self.run.heard.understood.parsed
-        condition = all_of(plan.filter, all_of(plan.gates_left, parsed.filter))
+        condition = all_of(plan.filter, all_of(plan.default_filter_left, parsed.filter))
         return Scope(condition if plan.filter_stage == "pre" else MATCH_ALL, parsed.required, parsed.excluded)
 
     def outside(self) -> tuple[str, str] | None:
@@ -93,18 +104,21 @@ class MissCase:
         if self.plan.filter_stage == "pre" and (found := self.failing()) is not None:
             return found
         if not self.allowed(Scope(MATCH_ALL, parsed.required, parsed.excluded)):
-            return "question", "A required word or phrase is missing from it, or an excluded one is there."
+            return "operators", "A required word or phrase is missing from it, or an excluded one is there."
         if not self.allowed(self._scope()):
-            return "filter", "No single passage of it passes gates, filter and question together."
+            return (
+                "filter",
+                "No single passage of it passes `search.default_filter`, the filter and the question together.",
+            )
         if intent is not None and self._narrowed_away(intent.condition):
             return "intent", f"The question asks for a {intent.name}, and no passage of it is of that kind."
         return None
 
     def failing(self) -> tuple[str, str] | None:
-        """Name the first of gates, filter and the question's own filter that no passage of the document passes."""
+        """Name the first of `search.default_filter`, the filter and the question that no passage of it passes."""
         parsed = self.run.heard.understood.parsed
-        if not self.passes(self.plan.gates_left):
-            return "gate", "The gates of the settings leave all of its passages out."
+        if not self.passes(self.plan.default_filter_left):
+            return "default_filter", "`search.default_filter` leaves all of its passages out."
         if not self.passes(self.plan.filter):
             return "filter", "The filter leaves all of its passages out."
         if not self.passes(parsed.filter):
@@ -128,14 +142,14 @@ def lost(case: MissCase) -> tuple[str, str]:
         return outside
     before, at = "fuse", case.rank_in(case.run.retrieved.fused.ranking)
     if at is None:
-        return "retrievers", _below_depth(case)
+        return "retrieval", _below_depth(case)
     for name, rank in case.ranks_after():
         if rank is None:
             return _dropped(case, name, before, at)
         before, at = name, rank
     if case.shown is not None:
         return "", f"It was found, at rank {at}; up to {case.plan.k} are shown."
-    return "cut", f"It is at rank {at}, and {case.plan.k} passages were asked for."
+    return "top_k", f"It is at rank {at}, and {case.plan.k} passages were asked for."
 
 
 def _below_depth(case: MissCase) -> str:
@@ -150,12 +164,12 @@ def _below_depth(case: MissCase) -> str:
 
 def _dropped(case: MissCase, name: str, before: str, at: int) -> tuple[str, str]:
     place = f"After {before} it was at rank {at}"
-    if name == "diversity":
+    if name == "diversify":
         reasons = case.diversity_reasons()
         if not reasons:
-            return "cut", f"{place}, and {case.plan.k} passages were asked for."
+            return "top_k", f"{place}, and {case.plan.k} passages were asked for."
         return name, f"{place}; it was left out for the sake of diversity: {', '.join(reasons)}."
-    if name == "filter late":
+    if name == "post_filter":
         failing = case.failing()
         why = failing[1] if failing is not None else "No single passage of it passes all filters together."
         return name, f"{place}. {why}"
@@ -189,7 +203,7 @@ def evidence(case: MissCase) -> Iterator[Evidence]:
     for retriever, rank in case.retriever_ranks():
         place = "not listed" if rank is None else f"rank {rank}"
         yield Evidence(f"by {retriever}", f"{place}; {case.plan.reach} were taken")
-    sizes = {("filter late" if name == "filter" else name): len(one) for name, one in case.run.standing.passed}
+    sizes = {name: len(one) for name, one in case.run.standing.passed}
     for name, rank in case.ranks_after():
         yield Evidence(
             f"after {name}", f"gone; {sizes[name]} stay" if rank is None else f"rank {rank} of {sizes[name]}"

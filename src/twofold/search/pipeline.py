@@ -62,7 +62,7 @@ def run(
 ) -> PipelineRun:
     """Take the candidates through every stage; the order after each is kept."""
     parsed = heard.understood.parsed
-    condition = all_of(checked(plan.filter), all_of(plan.gates_left, parsed.filter))
+    condition = all_of(checked(plan.filter), all_of(plan.default_filter_left, parsed.filter))
     early, late = (condition, MATCH_ALL) if plan.filter_stage == "pre" else (MATCH_ALL, condition)
     reach = RetrievalScope(_narrowed(view, Scope(early, parsed.required, parsed.excluded), heard), plan.reach)
     retrieved, heard = _looked(parts, view, heard, plan, reach, watch)
@@ -75,18 +75,18 @@ def run(
         passed=(("fuse", retrieved.fused.ranking),),
         degraded=(*parts.aids.notes, *heard.understood.degraded, *degradation.notes, *retrieved.degraded),
     )
-    with watch.step("boost"):
+    with watch.step("boost_fused"):
         standing = boost(standing, passages, parsed.original, plan.boost, "fused")
-    with watch.step("filter"):
+    with watch.step("post_filter"):
         standing = post_filter(standing, passages, late)
     if parts.aids.rerankers and Stage.RERANK in degradation.left:
         with watch.step("rerank"):
             standing = _reread(parts, standing, passages, heard.understood.complete or parsed.words, plan, watch)
-        with watch.step("boost"):
-            standing = boost(standing, passages, parsed.original, plan.boost, "rerank")
-    with watch.step("metadata"):
+        with watch.step("boost_reranked"):
+            standing = boost(standing, passages, parsed.original, plan.boost, "reranked")
+    with watch.step("metadata_boost"):
         standing = weigh(standing, passages, parsed.words, heard.understood.kinds, plan.metadata_boost)
-    with watch.step("diversity"):
+    with watch.step("diversify"):
         standing = diversify(standing, passages, plan.diversity, plan.k)
     return PipelineRun(heard, plan, retrieved, standing, passages)
 

@@ -18,7 +18,7 @@ from twofold.search.rerank import RerankPlan
 from twofold.search.stages import FILTER_STAGES, BoostPlan
 from twofold.search.timeouts import Timeouts
 
-MAX_WORDINGS = 10
+MAX_QUERIES = 10
 MAX_KEYWORDS = 20
 MAX_SECONDS = 600.0
 MAX_CACHE_SIZE = 1_000
@@ -78,10 +78,8 @@ class QueryExpansionPlan:
 
     def check(self) -> None:
         """Raise InvalidInputError for a part that cannot be as it is."""
-        if not 0 <= self.multi_query <= MAX_WORDINGS:
-            raise InvalidInputError(
-                f"variants must be from 0 to {MAX_WORDINGS}, not {self.multi_query}.", "3 is usual."
-            )
+        if not 0 <= self.multi_query <= MAX_QUERIES:
+            raise InvalidInputError(f"variants must be from 0 to {MAX_QUERIES}, not {self.multi_query}.", "3 is usual.")
         if not 0 <= self.keywords <= MAX_KEYWORDS:
             raise InvalidInputError(f"keywords must be from 0 to {MAX_KEYWORDS}, not {self.keywords}.", "5 is usual.")
         if self.follow_up not in FOLLOW_UPS:
@@ -152,7 +150,7 @@ class SearchPlan:
         return (f"k: {self.wanted} passages were asked for, and `search.max_results` allows {self.k}.",)
 
     @property
-    def gates_left(self) -> Filter:
+    def default_filter_left(self) -> Filter:
         """The profile's own filter, less the lower bounds that `filter` replaces."""
         return without_replaced(self.default_filter, self.filter)
 

@@ -103,19 +103,19 @@ def changed(plan: SearchPlan, change: Fix) -> SearchPlan:
 def undoing(case: MissCase, stage: str, question: str, attempt: Try) -> Iterator[Fix]:
     """Return what may undo one stage, the smallest change first; some of it is found by trying."""
     match stage:
-        case "gate" | "filter" | "filter late":
+        case "default_filter" | "filter" | "post_filter":
             yield from _looser_filters(case, question)
-        case "question":
+        case "operators":
             yield from (Fix(query=one) for one in loosened(question))
         case "intent":
             yield _set("query.intent_filter", "false")
-        case "retrievers":
+        case "retrieval":
             yield from _deeper(case)
         case "rerank":
             yield from _read_on(case, attempt)
-        case "diversity":
+        case "diversify":
             yield from _less_diverse(case)
-        case "cut":
+        case "top_k":
             yield from _more(case)
 
 
@@ -126,7 +126,7 @@ def _set(key: str, value: object) -> Fix:
 def _looser_filters(case: MissCase, question: str) -> Iterator[Fix]:
     """Take back what the document fails: gates, single conditions of the filter, what the question says; then more."""
     plan, asked = case.plan, case.run.heard.understood.parsed.filter
-    if not case.passes(plan.gates_left):
+    if not case.passes(plan.default_filter_left):
         yield _set("search.default_filter", NO_FILTER)
         return
     if not case.passes(plan.filter):

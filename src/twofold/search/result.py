@@ -190,7 +190,7 @@ class Counts:
 class StageTrace:
     """One stage: how many passages it was given, how many it left, what it decided, in words, and how long it took.
 
-    `terms` are those that the stage found in the question (`parse`) or added to it (`feedback`, `prf`).
+    `terms` are those that the stage found in the question (`parse`) or added to it (`prf_dense`, `prf`).
     """
 
     name: str
@@ -206,13 +206,13 @@ SHOWN = 5
 
 _SAID: dict[str, Callable[[Sequence[str]], str]] = {
     "parse": lambda terms: f"terms {', '.join(terms)}" if terms else "no terms",
-    "feedback": lambda terms: f"terms added: {', '.join(terms)}" if terms else "no new term",
+    "prf_dense": lambda terms: f"terms added: {', '.join(terms)}" if terms else "no new term",
     "prf": lambda terms: f"{len(terms)} terms added: {', '.join(terms[:SHOWN])}{', …' * (len(terms) > SHOWN)}",
 }
 
 
 def of_terms(name: str, given: int, left: int, terms: Sequence[str]) -> StageTrace:
-    """Return the trace of a stage that is about terms: `parse`, `feedback` or `prf`."""
+    """Return the trace of a stage that is about terms: `parse`, `prf_dense` or `prf`."""
     return StageTrace(name, given, left, notes=(_SAID[name](terms),), terms=tuple(terms))
 
 

@@ -158,7 +158,7 @@ def with_dense_terms(
     new = [term for term in made.gained if term not in first.terms.weights]
     if not made.gained:
         return tuple(asked), None
-    trace = of_terms("feedback", len(found), len(new), new)
+    trace = of_terms("prf_dense", len(found), len(new), new)
     return (replace(first, terms=made.query), *asked[1:]), trace
 
 
@@ -221,13 +221,13 @@ def retrieve_and_fuse(  # what a look takes
     fusion = leaning_on_words(plan.fusion) if leans_on_words(heard, plan) else plan.fusion
     asked = heard.asked or (QueryVariant(None, None),)
     added: StageTrace | None = None
-    with watch.step("feedback"):
+    with watch.step("prf_dense"):
         asked, learnt = with_dense_terms(view, asked, reach, plan.dense_terms if heard.mode == "hybrid" else 0)
     if plan.query_expansion.merge == "rrf" and len(asked) > 1:
         founds = [retrieve(view, (one,), reach, watch) for one in asked]
         with watch.step("fuse"):
             orders = [fuse(each, fusion, heard.mode).ranking for each in founds]
-            named = [(f"wording {number}", order) for number, order in enumerate(orders, start=1)]
+            named = [(f"query {number}", order) for number, order in enumerate(orders, start=1)]
             fused = by_ranks(named, fusion.rrf_k)
         found = founds[0]
     else:

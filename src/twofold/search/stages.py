@@ -16,14 +16,14 @@ from twofold.ranking.metadata_boost import MetadataStep, MetadataWeights, QueryK
 from twofold.search.result import FilterSummary, Step
 from twofold.search.state import Passages, PipelineState
 
-STAGES = ("fused", "rerank", "both")
+STAGES = ("fused", "reranked", "both")
 
 
 @dataclass(frozen=True, slots=True)
 class BoostPlan:
     """What lifts a passage; without patterns and rules nothing does.
 
-    `stage` says which scores are lifted: `fused`, before the reranker, `rerank`, after it, or `both`.
+    `stage` says which scores are lifted: `fused`, before the reranker, `reranked`, after it, or `both`.
     """
 
     patterns: CodePatterns = NO_PATTERNS
@@ -49,7 +49,7 @@ def boost(standing: PipelineState, passages: Passages, question: str, plan: Boos
     fields = passages.fields(keys) if plan.rules else ()
     steps = boosts_for(codes, passages.texts(keys), plan.multiplier, plan.rules, fields)
     changed = [step.multiplier != 1.0 or step.bonus != 0.0 for step in steps]
-    name = f"boost {stage}"
+    name = f"boost_{stage}"
     made = {
         key: Step(name, score, step.apply(score), step)
         for key, score, step in compress(zip(keys, before, steps, strict=True), changed)
@@ -71,7 +71,7 @@ def post_filter(standing: PipelineState, passages: Passages, condition: Filter) 
     kept = np.array(passing, dtype=np.bool_)
     left = Ranking(ranking.keys[kept], ranking.scores[kept])
     summary = FilterSummary(candidates=len(ranking), kept=len(left))
-    return replace(standing.after("filter", left), filtered=summary)
+    return replace(standing.after("post_filter", left), filtered=summary)
 
 
 BATCH_SIZE = 32
@@ -87,7 +87,7 @@ def diversify(standing: PipelineState, passages: Passages, limits: Limits, k: in
     ranking = Ranking(standing.ranking.keys[kept], standing.ranking.scores[kept])
     names = {key: passages.chunks([key])[0].id for one in made.dropped for key in (one.key, one.keeper)}
     decisions = tuple(f"left out {names[one.key]}: {one.reason}, {names[one.keeper]} stays" for one in made.dropped)
-    return standing.after("diversity", ranking, decisions=decisions)
+    return standing.after("diversify", ranking, decisions=decisions)
 
 
 def _candidates(ranking: Ranking, passages: Passages) -> Iterator[Candidate]:
@@ -108,7 +108,7 @@ def weigh(
     keys, scores = standing.ranking.keys.tolist(), standing.ranking.scores.tolist()
     steps = [MetadataStep(weights, metadata_features(fields, asked)) for fields in passages.fields(keys)]
     made = {
-        key: Step("metadata", score, step.apply(score), step)
+        key: Step("metadata_boost", score, step.apply(score), step)
         for key, score, step in zip(keys, scores, steps, strict=True)
     }
-    return standing.after("metadata", with_metadata(standing.ranking, steps), steps=made)
+    return standing.after("metadata_boost", with_metadata(standing.ranking, steps), steps=made)

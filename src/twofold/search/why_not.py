@@ -32,11 +32,11 @@ MAX_ORDINAL_LENGTH = 9  # digits
 class WhyNot:
     """What became of a document.
 
-    `rank` is its best passage's place in the answer, from 1, or None. `stage` names what lost it: `not ingested`,
-    `no passages`, `gate`, `filter`, `question`, `intent`, `retrievers`, `filter late`, `rerank`, `diversity` or `cut`;
-    it is empty for a document that was found. `reason` says why in a line, `evidence` what else was seen on the way.
-    `change` is a change that brings it back, of which no part can be left out, and `proved` its rank then; both are
-    None where none was found. `hint` says what to do where asking otherwise does not help.
+    `rank` is its best passage's place in the answer, from 1, or None. `stage` names what lost it: `not_indexed`,
+    `no_passages`, `default_filter`, `filter`, `operators`, `intent`, `retrieval`, `post_filter`, `rerank`, `diversify`
+    or `top_k`; it is empty for a document that was found. `reason` says why in a line, `evidence` what else was seen on
+    the way. `change` is a change that brings it back, of which no part can be left out, and `proved` its rank then;
+    both are None where none was found. `hint` says what to do where asking otherwise does not help.
     """
 
     query: str
@@ -62,11 +62,11 @@ def why_not(parts: SearchComponents, question: str, document: str, plan: SearchP
             keys = _keys_of(view, document)
         except NotFoundError as error:
             hint = f"Add it with `twofold sync {document}`."
-            return WhyNot(question, document, None, "not ingested", error.message, hint=hint)
+            return WhyNot(question, document, None, "not_indexed", error.message, hint=hint)
         if not len(keys):
             reason = "The document has no text that could be searched."
             hint = "`twofold show` prints what was read of it."
-            return WhyNot(question, document, None, "no passages", reason, hint=hint)
+            return WhyNot(question, document, None, "no_passages", reason, hint=hint)
         bench = _Bench(parts, view, keys, question, plan, heard)
         case = bench.case(NOTHING_CHANGED)
         stage, reason = lost(case)

@@ -38,9 +38,9 @@ def test_stages_without_anything_to_do_give_back_what_they_were_given(standing: 
     given, passages = standing
 
     assert boost(given, passages, "ERR-12345", BoostPlan(), "fused") is given
-    codes = BoostPlan(compile_patterns([r"ERR-\d+"]), stage="rerank")
+    codes = BoostPlan(compile_patterns([r"ERR-\d+"]), stage="reranked")
     assert boost(given, passages, "ERR-12345", codes, "fused") is given
-    assert boost(given, passages, "no code", codes, "rerank") is given
+    assert boost(given, passages, "no code", codes, "reranked") is given
     assert weigh(given, passages, "undo", (), MetadataWeights()) is given
     assert diversify(given, passages, Limits(), 3) is given
     assert post_filter(given, passages, parse_filter("()")) is given
@@ -57,7 +57,7 @@ def test_a_boost_changes_what_it_names_and_keeps_every_passage(standing: tuple[P
     for key, (step,) in after.steps.items():
         assert step.detail.apply(step.before) == step.after
         assert dict(zip(after.ranking.keys.tolist(), after.ranking.scores.tolist(), strict=True))[key] == step.after
-    assert [name for name, _ in after.passed] == ["boost fused"]
+    assert [name for name, _ in after.passed] == ["boost_fused"]
 
 
 def test_weighing_touches_every_passage_and_says_so(standing: tuple[PipelineState, Passages]) -> None:
@@ -65,7 +65,7 @@ def test_weighing_touches_every_passage_and_says_so(standing: tuple[PipelineStat
     after = weigh(given, passages, "undo", (), MetadataWeights(0.5, 0.1, cap=1.0))
 
     assert after.steps.keys() == set(given.ranking.keys.tolist())
-    assert all(step.stage == "metadata" for (step,) in after.steps.values())
+    assert all(step.stage == "metadata_boost" for (step,) in after.steps.values())
 
 
 def test_diversity_keeps_the_best_of_each_source_in_their_order(standing: tuple[PipelineState, Passages]) -> None:

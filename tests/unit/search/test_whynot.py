@@ -52,7 +52,7 @@ def lost(index: Index, query: str, document: str, **asked: object) -> WhyNot:
     """Ask why, and hold the change that is given to its word."""
     options = SearchOptions(**asked)  # type: ignore[arg-type]
     said = index.why_not(query, document, options)
-    if said.stage in ("", "not ingested", "no passages"):
+    if said.stage in ("", "not_indexed", "no_passages"):
         assert said.change is None
         return said
     assert rank_of(index, query, document, options) is None
@@ -75,20 +75,20 @@ def test_a_document_that_is_in_the_answer_has_its_rank() -> None:
 def test_what_was_never_added_is_an_answer_with_a_remedy() -> None:
     with made(PAGES) as index:
         said = lost(index, "reset", "absent.md")
-    assert (said.stage, said.rank) == ("not ingested", None)
+    assert (said.stage, said.rank) == ("not_indexed", None)
     assert "sync absent.md" in said.hint
 
 
 def test_a_document_without_text_has_no_passages() -> None:
     with made(PAGES) as index:
         index.add("   ", source="empty.md")
-        assert lost(index, "reset", "empty.md").stage == "no passages"
+        assert lost(index, "reset", "empty.md").stage == "no_passages"
 
 
 def test_a_gate_is_named_and_lifted() -> None:
     with made(PAGES, search__default_filter="number < 3") as index:
         said = lost(index, "reset", "07.md", k=100)
-    assert said.stage == "gate"
+    assert said.stage == "default_filter"
     assert said.change is not None
     assert said.change.settings == {"search.default_filter": "()"}
 
@@ -127,7 +127,7 @@ def test_the_questions_own_filter_is_taken_out_of_the_question() -> None:
 def test_a_clause_that_the_document_does_not_meet_is_softened(question: str, instead: str) -> None:
     with made(PAGES) as index:
         said = lost(index, question, "07.md", k=100)
-    assert said.stage == "question"
+    assert said.stage == "operators"
     assert said.change is not None
     assert said.change.query == instead
 
@@ -137,7 +137,7 @@ def test_below_the_arms_depth_the_true_rank_is_told_and_is_depth_enough() -> Non
     with made(texts, search__candidates="2") as index:
         said = lost(index, "stash", "05.md", k=2, mode="bm25")
         assert rank_of(index, "stash", "05.md", SearchOptions(k=100, mode="bm25")) == 6
-    assert said.stage == "retrievers"
+    assert said.stage == "retrieval"
     assert "rank 6" in said.reason
     assert ("by words", "rank 6; 2 were taken") in [(one.what, one.says) for one in said.evidence]
     assert said.change is not None
@@ -148,7 +148,7 @@ def test_below_the_arms_depth_the_true_rank_is_told_and_is_depth_enough() -> Non
 def test_a_document_without_the_words_is_found_by_meaning() -> None:
     with made({**PAGES, "90.md": "Nothing of the kind."}) as index:
         said = lost(index, "stash", "90.md", mode="bm25", k=100)
-    assert said.stage == "retrievers"
+    assert said.stage == "retrieval"
     assert "none of the question's terms" in said.reason
     assert said.change is not None
     assert said.change.mode == "hybrid"
@@ -157,7 +157,7 @@ def test_a_document_without_the_words_is_found_by_meaning() -> None:
 def test_a_late_filter_is_told_from_an_early_one() -> None:
     with made(PAGES, search__filter_stage="post") as index:
         said = lost(index, "reset", "07.md", k=100, filter=parse_filter("number < 3"))
-    assert said.stage == "filter late"
+    assert said.stage == "post_filter"
     assert said.change is not None
     assert said.change.filter == "()"
 
@@ -221,7 +221,7 @@ def test_diversity_says_which_limit_it_was(limit: str, reason: str) -> None:
         found = [hit.chunk_id for hit in index.search("reset of the branch", k=100).hits]
         gone = next(chunk.id for chunk in index.chunks("01.md") if chunk.id not in found)
         said = lost(index, "reset of the branch", gone, k=100)
-    assert said.stage == "diversity"
+    assert said.stage == "diversify"
     assert reason in said.reason
     assert said.change is not None
     assert said.change.settings == {limit: "0"}
@@ -231,7 +231,7 @@ def test_what_diversity_never_came_to_was_cut() -> None:
     with made(PAGES, diversity__per_source=1) as index:
         order = [hit.source for hit in index.search("reset", k=100).hits]
         said = lost(index, "reset", order[8], k=3)
-    assert said.stage == "cut"
+    assert said.stage == "top_k"
     assert said.change is not None
     assert said.change.k == 9
 
@@ -240,7 +240,7 @@ def test_beyond_k_is_cut_and_more_passages_show_it() -> None:
     with made(PAGES) as index:
         order = [hit.source for hit in index.search("reset number 7", k=100).hits]
         said = lost(index, "reset number 7", order[9], k=2)
-    assert said.stage == "cut"
+    assert said.stage == "top_k"
     assert said.change is not None
     assert said.change.k == 10
 
@@ -263,7 +263,7 @@ def test_what_several_stages_lose_is_brought_back_by_a_change_of_each() -> None:
         said = lost(
             index, "reset +stash", "07.md", k=2, rerank=reranker, settings=asked, filter=parse_filter("author = Grace")
         )
-    assert said.stage == "gate"
+    assert said.stage == "default_filter"
     assert said.change is not None
     assert set(said.change.settings) == {"search.default_filter", "rerank.threshold"}
     assert (said.change.query, said.change.filter) == ("reset stash", "()")

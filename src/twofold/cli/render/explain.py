@@ -108,7 +108,7 @@ def _metadata_rows(step: Step, detail: MetadataStep) -> Iterator[Row]:
     if weights.delta:
         worth = f"{weights.delta * features.retrieval:.6f}"
         yield ("  retrieval score", "", "", f"{features.retrieval:.6f}", f"{weights.delta:.4f}", worth)
-    yield ("metadata", "", "", "", "", f"{step.after:.6f}")
+    yield (step.stage, "", "", "", "", f"{step.after:.6f}")
 
 
 def _term_rows(trace: HitTrace, queries: Sequence[str]) -> Iterator[Row]:
@@ -120,7 +120,7 @@ def _term_rows(trace: HitTrace, queries: Sequence[str]) -> Iterator[Row]:
         yield (f"terms of: {one_line(queries[trace.query_index])}", "", "", "", "", "")
     yield ("word", "count", "idf", "saturation", "weight", "score")
     asked = [term for term in trace.terms if term.origin == "query"]
-    added = [term for term in trace.terms if term.origin == "feedback"]
+    added = [term for term in trace.terms if term.origin == "prf"]
     yield from _cells_of(asked)
     if added:
         yield ("added by prf", "", "", "", "", "")

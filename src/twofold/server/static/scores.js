@@ -43,7 +43,7 @@ const row = (tag, cells) => make("tr", {}, ...cells.map((cell, at) =>
 const table = (caption, head, rows) => make("table", {},
   make("caption", {}, caption), make("thead", {}, row("th", head)), make("tbody", {}, ...rows.map((cells) => row("td", cells))));
 
-const CHANGES = { rerank: "read again by a reranker", boost: "raised by rules", metadata: "raised by its fields" };
+const CHANGES = { rerank: "reranked", boost_fused: "boosted", boost_reranked: "boosted", metadata_boost: "raised by its fields" };
 
 // Everything that the score can be recomputed from.
 export const explanation = ({ score, trace }, fusion) => {
