@@ -57,7 +57,7 @@ enum {
     WIDEST = 131071 /* 131071 * 128 * 128 < 2^31 */
 };
 
-enum failure { FINE = 0, NO_MEMORY, OUT_OF_RANGE, NOT_RISING };
+enum failure { FINE = 0, NO_MEMORY, OUT_OF_RANGE, NOT_RISING, OUTSIDE };
 
 static PyObject *fail(enum failure failure)
 {
@@ -66,6 +66,9 @@ static PyObject *fail(enum failure failure)
         return PyErr_NoMemory();
     case OUT_OF_RANGE:
         PyErr_SetString(PyExc_ValueError, "a slot is out of range");
+        return NULL;
+    case OUTSIDE:
+        PyErr_SetString(PyExc_ValueError, "the terms of a passage lie outside the index");
         return NULL;
     default:
         PyErr_SetString(PyExc_ValueError, "the slots of a term do not rise");
@@ -336,16 +339,162 @@ static enum failure score_all(Term *terms, Py_ssize_t count, const double *norms
     return failure;
 }
 
-/* How often a term occurs in each wanted slot, in every `step`-th place of the result. Where the wanted slots rise, the
- * search goes on from the last place: a few steps between neighbors, whatever the length of the postings. */
-static void occurrences_of(const Term *term, const uint32_t *wanted, Py_ssize_t count, uint16_t *often, Py_ssize_t step)
+/* ---- The forward index: the terms of each passage. ---- */
+
+#define NOWHERE UINT32_MAX /* the place of a term that a segment does not hold */
+
+/* Says which of a question's terms stands at a place: an open table, of places that are not NOWHERE. */
+typedef struct {
+    uint32_t *places, *numbers, mask;
+} Table;
+
+static uint32_t spread(uint32_t place) { return (place * 2654435761u) >> 7; }
+
+static enum failure table_fill(Table *table, const uint32_t *places, Py_ssize_t count)
 {
-    int64_t at = term->at;
+    uint32_t size = 64;
+    while (size < 4 * (uint64_t)count && size < UINT32_C(1) << 30) size *= 2;
+    table->places = malloc(2 * (size_t)size * sizeof *table->places);
+    if (table->places == NULL) return NO_MEMORY;
+    table->numbers = table->places + size;
+    table->mask = size - 1;
+    memset(table->places, 0xff, size * sizeof *table->places);
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (i && wanted[i] < wanted[i - 1]) at = term->at;
-        at = first_from(term->slots, at, term->end, wanted[i]);
-        often[i * step] = at < term->end && term->slots[at] == wanted[i] ? term->frequencies[at] : 0;
+        uint32_t place = places[i], at = spread(place) & table->mask;
+        if (place == NOWHERE) continue;
+        while (table->places[at] != NOWHERE) at = (at + 1) & table->mask;
+        table->places[at] = place;
+        table->numbers[at] = (uint32_t)i;
     }
+    return FINE;
+}
+
+typedef struct {
+    const int64_t *offsets;
+    const uint32_t *terms;
+    const uint16_t *frequencies;
+    uint64_t passages;
+    int64_t size;
+} Forward;
+
+/* Put down in `often` how often each of the table's terms occurs in a passage; the others are left as they are. */
+INLINE enum failure look_up(const Forward *forward, const Table *table, uint32_t slot, uint16_t *often)
+{
+    if (slot >= forward->passages) return OUT_OF_RANGE;
+    int64_t start = forward->offsets[slot], end = forward->offsets[slot + 1];
+    if (start < 0 || end < start || end > forward->size) return OUTSIDE;
+    for (int64_t i = start; i < end; i++) {
+        uint32_t place = forward->terms[i], at = spread(place) & table->mask, held;
+        while ((held = table->places[at]) != NOWHERE) {
+            if (held == place) often[table->numbers[at]] = forward->frequencies[i];
+            at = (at + 1) & table->mask;
+        }
+    }
+    return FINE;
+}
+
+static enum failure occurrences_in(const Forward *forward, const uint32_t *places, Py_ssize_t terms,
+                                   const uint32_t *wanted, Py_ssize_t count, uint16_t *often)
+{
+    Table table = {0};
+    enum failure failure = table_fill(&table, places, terms);
+    if (!failure) memset(often, 0, (size_t)count * (size_t)terms * sizeof *often);
+    for (Py_ssize_t i = 0; i < count && !failure; i++) failure = look_up(forward, &table, wanted[i], often + i * terms);
+    free(table.places);
+    return failure;
+}
+
+static enum failure scores_in(const Forward *forward, const uint32_t *places, const double *weights, Py_ssize_t terms,
+                              const double *norms, double most, const uint32_t *wanted, Py_ssize_t count,
+                              double *scores)
+{
+    Table table = {0};
+    uint16_t *often = calloc(terms ? (size_t)terms : 1, sizeof *often);
+    enum failure failure = often == NULL ? NO_MEMORY : table_fill(&table, places, terms);
+    for (Py_ssize_t i = 0; i < count && !failure; i++) {
+        uint32_t slot = wanted[i];
+        failure = look_up(forward, &table, slot, often);
+        if (failure) break;
+        double norm = norms[slot], score = 0.0;
+        for (Py_ssize_t t = 0; t < terms; t++) {
+            if (!often[t]) continue;
+            double times = often[t];
+            score += weights[t] * (times * most / (times + norm));
+            often[t] = 0;
+        }
+        scores[i] = score;
+    }
+    free(table.places);
+    free(often);
+    return failure;
+}
+
+/* Turn postings over: `offsets` (terms + 1) and `slots` to the terms of each of `count` passages, by rising term. */
+static enum failure turned_over(const int64_t *offsets, uint32_t terms, const uint32_t *slots,
+                                const uint16_t *frequencies, int64_t size, int64_t *starts, int64_t count,
+                                uint32_t *places, uint16_t *often)
+{
+    if (offsets[0] != 0 || offsets[terms] != size) return OUTSIDE;
+    int64_t *next = calloc((size_t)count + 1, sizeof *next);
+    if (next == NULL) return NO_MEMORY;
+    enum failure failure = FINE;
+    for (int64_t i = 0; i < size && !failure; i++) {
+        if (slots[i] < (uint64_t)count) next[slots[i]]++;
+        else failure = OUT_OF_RANGE;
+    }
+    starts[0] = 0;
+    for (int64_t slot = 0; slot < count; slot++) {
+        starts[slot + 1] = starts[slot] + next[slot];
+        next[slot] = starts[slot];
+    }
+    for (uint32_t term = 0; term < terms && !failure; term++) {
+        int64_t start = offsets[term], end = offsets[term + 1];
+        if (start < 0 || end < start || end > size) failure = OUTSIDE;
+        for (int64_t i = start; i < end && !failure; i++) {
+            uint32_t slot = slots[i];
+            int64_t at = slot < (uint64_t)count ? next[slot]++ : size;
+            if (at >= size) {
+                failure = OUT_OF_RANGE;
+                break;
+            }
+            places[at] = term;
+            often[at] = frequencies[i];
+        }
+    }
+    free(next);
+    return failure;
+}
+
+/* ---- Terms by their texts. ---- */
+
+typedef struct {
+    const uint8_t *texts;
+    const int64_t *offsets;
+    const uint64_t *hashes; /* rising */
+    const uint32_t *places; /* of each hash */
+    int64_t count, size;
+} Dictionary;
+
+static enum failure find_in(const Dictionary *held, const uint8_t *asked, int64_t length, uint64_t hash,
+                            uint32_t *place)
+{
+    int64_t low = 0, high = held->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (held->hashes[middle] < hash) low = middle + 1;
+        else high = middle;
+    }
+    *place = NOWHERE;
+    for (; low < held->count && held->hashes[low] == hash; low++) {
+        uint32_t at = held->places[low];
+        if (at >= (uint64_t)held->count) return OUT_OF_RANGE;
+        int64_t start = held->offsets[at], end = held->offsets[at + 1];
+        if (start < 0 || end < start || end > held->size) return OUTSIDE;
+        if (end - start != length || memcmp(held->texts + start, asked, (size_t)length)) continue;
+        *place = at;
+        break;
+    }
+    return FINE;
 }
 
 /* ---- Scans. ---- */
@@ -520,7 +669,7 @@ CLONES static void cosines_of(const double *restrict query, const uint16_t *rest
 /* ---- Python's side: checked views of arrays, and the arrays that go back. ---- */
 
 typedef struct {
-    PyObject *empty, *uint16, *uint32, *int32, *float32, *float64;
+    PyObject *empty, *uint16, *uint32, *int32, *int64, *float32, *float64;
 } State;
 
 /* The buffer protocol's letters for each kind; sizes tell apart those that differ by platform. */
@@ -539,6 +688,10 @@ static const Shape WEIGHTS = {"weights must be a contiguous vector of float64", 
 static const Shape NORMS = {"norms must be a contiguous vector of float64", FLOAT_LETTERS, 8, 1, 0};
 static const Shape ALLOWED = {"allowed must be a contiguous vector of uint8", UNSIGNED_LETTERS, 1, 1, 0};
 static const Shape WANTED = {"wanted must be a contiguous vector of uint32", UNSIGNED_LETTERS, 4, 1, 0};
+static const Shape OFFSETS = {"offsets must be a contiguous vector of int64", SIGNED_LETTERS, 8, 1, 0};
+static const Shape PLACES = {"places must be a contiguous vector of uint32", UNSIGNED_LETTERS, 4, 1, 0};
+static const Shape TEXTS = {"texts must be a contiguous vector of uint8", UNSIGNED_LETTERS, 1, 1, 0};
+static const Shape HASHES = {"hashes must be a contiguous vector of uint64", UNSIGNED_LETTERS, 8, 1, 0};
 static const Shape MARKS = {"marks must be a contiguous vector of uint8", UNSIGNED_LETTERS, 1, 1, 0};
 static const Shape MARKS_TO_SET = {"marks must be a contiguous, writable vector of uint8", UNSIGNED_LETTERS, 1, 1, 1};
 static const Shape SCORES = {"scores must be a contiguous vector of float32", FLOAT_LETTERS, 4, 1, 0};
@@ -595,6 +748,19 @@ static int read_k(PyObject *value, size_t *k)
         return -1;
     }
     *k = (size_t)read;
+    return 0;
+}
+
+/* Read k1 and give k1 + 1, what a contribution tends to per unit of weight. */
+static int read_k1(PyObject *value, double *most)
+{
+    double k1 = PyFloat_AsDouble(value);
+    if (k1 == -1.0 && PyErr_Occurred()) return -1;
+    if (!(isfinite(k1) && k1 >= 0.0)) {
+        PyErr_SetString(PyExc_ValueError, "k1 must be a finite number of at least 0");
+        return -1;
+    }
+    *most = k1 + 1.0;
     return 0;
 }
 
@@ -705,13 +871,7 @@ static int question_open(Question *question, PyObject *const *arguments)
         same_length(&question->weights, count, "weights has the wrong length") ||
         fits_slots(question->norms.shape[0]))
         return -1;
-    double k1 = PyFloat_AsDouble(arguments[6]);
-    if (k1 == -1.0 && PyErr_Occurred()) return -1;
-    if (!(isfinite(k1) && k1 >= 0.0)) {
-        PyErr_SetString(PyExc_ValueError, "k1 must be a finite number of at least 0");
-        return -1;
-    }
-    question->most = k1 + 1.0;
+    if (read_k1(arguments[6], &question->most)) return -1;
     return question_terms(question);
 }
 
@@ -754,50 +914,187 @@ static PyObject *bm25_top(PyObject *module, PyObject *const *arguments, Py_ssize
     return result;
 }
 
-/* Open a segment's postings and the stretches of terms in them, without weights; `question_close` must follow. */
-static int stretches_open(Question *question, PyObject *const *arguments)
+/* An array of numpy to be filled, and its view; -1 where there is none. Whatever happens, both must be released. */
+static int open_result(PyObject *module, PyObject *kind, Py_ssize_t count, PyObject **array, Py_buffer *view)
 {
-    memset(question, 0, sizeof *question);
-    if (open_view(arguments[0], &SLOTS, &question->slots) ||
-        open_view(arguments[1], &FREQUENCIES, &question->frequencies) ||
-        open_view(arguments[2], &STARTS, &question->starts) || open_view(arguments[3], &ENDS, &question->ends) ||
-        same_length(&question->frequencies, question->slots.shape[0], "frequencies has the wrong length") ||
-        same_length(&question->ends, question->starts.shape[0], "ends has the wrong length"))
+    State *state = PyModule_GetState(module);
+    *array = PyObject_CallFunction(state->empty, "nO", count, kind);
+    return *array == NULL ? -1 : open_view(*array, &RESULT, view);
+}
+
+/* The forward index of a segment, and what is looked up in it: the first four arguments, and the last. */
+typedef struct {
+    Py_buffer offsets, terms, frequencies, places, wanted;
+    Forward forward;
+} Looking;
+
+static void looking_close(Looking *looking)
+{
+    PyBuffer_Release(&looking->offsets);
+    PyBuffer_Release(&looking->terms);
+    PyBuffer_Release(&looking->frequencies);
+    PyBuffer_Release(&looking->places);
+    PyBuffer_Release(&looking->wanted);
+}
+
+static int looking_open(Looking *looking, PyObject *const *arguments, Py_ssize_t last)
+{
+    memset(looking, 0, sizeof *looking);
+    if (open_view(arguments[0], &OFFSETS, &looking->offsets) || open_view(arguments[1], &PLACES, &looking->terms) ||
+        open_view(arguments[2], &FREQUENCIES, &looking->frequencies) ||
+        open_view(arguments[3], &PLACES, &looking->places) || open_view(arguments[last], &WANTED, &looking->wanted) ||
+        same_length(&looking->frequencies, looking->terms.shape[0], "frequencies has the wrong length"))
         return -1;
-    return question_terms(question);
+    if (looking->offsets.shape[0] < 1) {
+        PyErr_SetString(PyExc_ValueError, "offsets has the wrong length");
+        return -1;
+    }
+    looking->forward =
+        (Forward){looking->offsets.buf, looking->terms.buf, looking->frequencies.buf,
+                  (uint64_t)looking->offsets.shape[0] - 1, looking->terms.shape[0]};
+    return 0;
 }
 
 static PyObject *occurrences(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
 {
-    Question question;
-    Py_buffer wanted = {0}, view = {0};
+    Looking looking;
+    Py_buffer view = {0};
     PyObject *result = NULL;
-    uint32_t *slots = NULL;
+    enum failure failure = FINE;
     if (expect(given, 5)) return NULL;
-    if (stretches_open(&question, arguments) || open_view(arguments[4], &WANTED, &wanted)) goto done;
-    Py_ssize_t count = wanted.shape[0];
-    slots = PyMem_Malloc(count ? (size_t)wanted.len : 1);
-    if (slots == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    if (count) memcpy(slots, wanted.buf, (size_t)wanted.len);
+    if (looking_open(&looking, arguments, 4)) goto done;
+    Py_ssize_t count = looking.wanted.shape[0], terms = looking.places.shape[0];
     State *state = PyModule_GetState(module);
-    result = PyObject_CallFunction(state->empty, "(nn)O", count, question.count, state->uint16);
-    if (result == NULL) goto done;
-    if (open_view(result, &RESULT, &view)) {
+    result = PyObject_CallFunction(state->empty, "(nn)O", count, terms, state->uint16);
+    if (result == NULL || open_view(result, &RESULT, &view)) {
         Py_CLEAR(result);
         goto done;
     }
     Py_BEGIN_ALLOW_THREADS
-    for (Py_ssize_t t = 0; t < question.count; t++)
-        occurrences_of(question.terms + t, slots, count, (uint16_t *)view.buf + t, question.count);
+    failure = occurrences_in(&looking.forward, looking.places.buf, terms, looking.wanted.buf, count, view.buf);
     Py_END_ALLOW_THREADS
+    if (failure) {
+        Py_CLEAR(result);
+        fail(failure);
+    }
 done:
     PyBuffer_Release(&view);
-    PyMem_Free(slots);
-    PyBuffer_Release(&wanted);
-    question_close(&question);
+    looking_close(&looking);
+    return result;
+}
+
+static PyObject *bm25_at(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Looking looking;
+    Py_buffer weights = {0}, norms = {0}, view = {0};
+    PyObject *result = NULL;
+    enum failure failure = FINE;
+    if (expect(given, 8)) return NULL;
+    if (looking_open(&looking, arguments, 7) || open_view(arguments[4], &WEIGHTS, &weights) ||
+        open_view(arguments[5], &NORMS, &norms) ||
+        same_length(&weights, looking.places.shape[0], "weights has the wrong length") ||
+        same_length(&norms, (Py_ssize_t)looking.forward.passages, "norms has the wrong length"))
+        goto done;
+    double most;
+    if (read_k1(arguments[6], &most)) goto done;
+    State *state = PyModule_GetState(module);
+    Py_ssize_t count = looking.wanted.shape[0], terms = looking.places.shape[0];
+    if (open_result(module, state->float64, count, &result, &view)) {
+        Py_CLEAR(result);
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    failure = scores_in(&looking.forward, looking.places.buf, weights.buf, terms, norms.buf, most, looking.wanted.buf,
+                        count, view.buf);
+    Py_END_ALLOW_THREADS
+    if (failure) {
+        Py_CLEAR(result);
+        fail(failure);
+    }
+done:
+    PyBuffer_Release(&view);
+    PyBuffer_Release(&norms);
+    PyBuffer_Release(&weights);
+    looking_close(&looking);
+    return result;
+}
+
+static PyObject *turn_over(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer offsets, slots = {0}, frequencies = {0}, views[3] = {{0}, {0}, {0}};
+    PyObject *made[3] = {NULL, NULL, NULL}, *result = NULL;
+    if (expect(given, 4)) return NULL;
+    if (open_view(arguments[0], &OFFSETS, &offsets) || open_view(arguments[1], &SLOTS, &slots) ||
+        open_view(arguments[2], &FREQUENCIES, &frequencies) ||
+        same_length(&frequencies, slots.shape[0], "frequencies has the wrong length"))
+        goto done;
+    Py_ssize_t size = slots.shape[0], terms = offsets.shape[0] - 1, count = PyNumber_AsSsize_t(arguments[3], NULL);
+    if (count == -1 && PyErr_Occurred()) goto done;
+    if (terms < 0 || count < 0 || fits_slots(count) || fits_slots(terms)) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "offsets has the wrong length");
+        goto done;
+    }
+    State *state = PyModule_GetState(module);
+    if (open_result(module, state->int64, count + 1, &made[0], &views[0]) ||
+        open_result(module, state->uint32, size, &made[1], &views[1]) ||
+        open_result(module, state->uint16, size, &made[2], &views[2]))
+        goto done;
+    enum failure failure;
+    Py_BEGIN_ALLOW_THREADS
+    failure = turned_over(offsets.buf, (uint32_t)terms, slots.buf, frequencies.buf, size, views[0].buf, count,
+                          views[1].buf, views[2].buf);
+    Py_END_ALLOW_THREADS
+    result = failure ? fail(failure) : PyTuple_Pack(3, made[0], made[1], made[2]);
+done:
+    for (int i = 0; i < 3; i++) {
+        PyBuffer_Release(&views[i]);
+        Py_XDECREF(made[i]);
+    }
+    PyBuffer_Release(&frequencies);
+    PyBuffer_Release(&slots);
+    PyBuffer_Release(&offsets);
+    return result;
+}
+
+static PyObject *find_texts(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    static const Shape *const SHAPES[7] = {&TEXTS, &OFFSETS, &HASHES, &PLACES, &TEXTS, &OFFSETS, &HASHES};
+    Py_buffer views[7], view = {0};
+    PyObject *result = NULL;
+    memset(views, 0, sizeof views);
+    if (expect(given, 7)) return NULL;
+    for (int i = 0; i < 7; i++)
+        if (open_view(arguments[i], SHAPES[i], &views[i])) goto done;
+    Py_ssize_t count = views[3].shape[0], asked = views[6].shape[0];
+    if (same_length(&views[1], count + 1, "offsets has the wrong length") ||
+        same_length(&views[2], count, "hashes has the wrong length") ||
+        same_length(&views[5], asked + 1, "offsets has the wrong length"))
+        goto done;
+    State *state = PyModule_GetState(module);
+    if (open_result(module, state->uint32, asked, &result, &view)) {
+        Py_CLEAR(result);
+        goto done;
+    }
+    Dictionary held = {views[0].buf, views[1].buf, views[2].buf, views[3].buf, count, views[0].shape[0]};
+    const uint8_t *texts = views[4].buf;
+    const int64_t *offsets = views[5].buf;
+    const uint64_t *hashes = views[6].buf;
+    uint32_t *places = view.buf;
+    enum failure failure = FINE;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < asked && !failure; i++) {
+        int64_t start = offsets[i], end = offsets[i + 1];
+        if (start < 0 || end < start || end > views[4].shape[0]) failure = OUTSIDE;
+        else failure = find_in(&held, texts + start, end - start, hashes[i], places + i);
+    }
+    Py_END_ALLOW_THREADS
+    if (failure) {
+        Py_CLEAR(result);
+        fail(failure);
+    }
+done:
+    PyBuffer_Release(&view);
+    for (int i = 0; i < 7; i++) PyBuffer_Release(&views[i]);
     return result;
 }
 
@@ -1039,7 +1336,10 @@ done:
 
 static PyMethodDef METHODS[] = {
     {"bm25_top", (PyCFunction)(void (*)(void))bm25_top, METH_FASTCALL, NULL},
+    {"bm25_at", (PyCFunction)(void (*)(void))bm25_at, METH_FASTCALL, NULL},
     {"occurrences", (PyCFunction)(void (*)(void))occurrences, METH_FASTCALL, NULL},
+    {"turn_over", (PyCFunction)(void (*)(void))turn_over, METH_FASTCALL, NULL},
+    {"find_texts", (PyCFunction)(void (*)(void))find_texts, METH_FASTCALL, NULL},
     {"count_marked", (PyCFunction)(void (*)(void))count_marked, METH_FASTCALL, NULL},
     {"mark", (PyCFunction)(void (*)(void))mark, METH_FASTCALL, NULL},
     {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},
@@ -1059,10 +1359,12 @@ static int module_exec(PyObject *module)
     state->uint16 = PyObject_GetAttrString(numpy, "uint16");
     state->uint32 = PyObject_GetAttrString(numpy, "uint32");
     state->int32 = PyObject_GetAttrString(numpy, "int32");
+    state->int64 = PyObject_GetAttrString(numpy, "int64");
     state->float32 = PyObject_GetAttrString(numpy, "float32");
     state->float64 = PyObject_GetAttrString(numpy, "float64");
     Py_DECREF(numpy);
-    return state->empty && state->uint16 && state->uint32 && state->int32 && state->float32 && state->float64
+    return state->empty && state->uint16 && state->uint32 && state->int32 && state->int64 && state->float32 &&
+                   state->float64
                ? 0 : -1;
 }
 
@@ -1073,6 +1375,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->uint16);
     Py_VISIT(state->uint32);
     Py_VISIT(state->int32);
+    Py_VISIT(state->int64);
     Py_VISIT(state->float32);
     Py_VISIT(state->float64);
     return 0;
@@ -1085,6 +1388,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->uint16);
     Py_CLEAR(state->uint32);
     Py_CLEAR(state->int32);
+    Py_CLEAR(state->int64);
     Py_CLEAR(state->float32);
     Py_CLEAR(state->float64);
     return 0;

@@ -13,13 +13,35 @@ def bm25_top(
     allowed: NDArray[np.uint8] | None,
     k: int,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
-def occurrences(
-    slots: NDArray[np.uint32],
+def bm25_at(
+    offsets: NDArray[np.int64],
+    terms: NDArray[np.uint32],
     frequencies: NDArray[np.uint16],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
+    places: NDArray[np.uint32],
+    weights: NDArray[np.float64],
+    norms: NDArray[np.float64],
+    k1: float,
+    wanted: NDArray[np.uint32],
+) -> NDArray[np.float64]: ...
+def occurrences(
+    offsets: NDArray[np.int64],
+    terms: NDArray[np.uint32],
+    frequencies: NDArray[np.uint16],
+    places: NDArray[np.uint32],
     wanted: NDArray[np.uint32],
 ) -> NDArray[np.uint16]: ...
+def turn_over(
+    offsets: NDArray[np.int64], slots: NDArray[np.uint32], frequencies: NDArray[np.uint16], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint16]]: ...
+def find_texts(
+    texts: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
+    places: NDArray[np.uint32],
+    asked: NDArray[np.uint8],
+    asked_offsets: NDArray[np.int64],
+    wanted: NDArray[np.uint64],
+) -> NDArray[np.uint32]: ...
 def count_marked(slots: NDArray[np.uint32], start: int, end: int, marks: NDArray[np.uint8]) -> int: ...
 def mark(slots: NDArray[np.uint32], start: int, end: int, marks: NDArray[np.uint8]) -> None: ...
 def top_scores(scores: NDArray[np.float32], allowed: NDArray[np.uint8] | None, k: int) -> NDArray[np.uint32]: ...

@@ -13,8 +13,11 @@ Frequencies = NDArray[np.uint16]
 Offsets = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.uint8]
+Bytes = NDArray[np.uint8]
+Hashes = NDArray[np.uint64]
 
 MAX_SLOTS = 2**32 - 1
+NOWHERE = 2**32 - 1  # the place of a term that a segment does not hold
 MAX_WIDTH = 131_071  # 131071 · 128² < 2³¹
 MAX_EXACT_WIDTH = 1023  # 1023 · 128² < 2²⁴: float32 adds so many products of two codes without rounding
 
@@ -57,23 +60,128 @@ def bm25_top(  # noqa: PLR0913, PLR0917
     return best.astype(np.uint32), scores[best]
 
 
+def bm25_at(  # noqa: PLR0913, PLR0917
+    offsets: Offsets,
+    terms: Slots,
+    frequencies: Frequencies,
+    places: Slots,
+    weights: Floats,
+    norms: Floats,
+    k1: float,
+    wanted: Slots,
+) -> Floats:
+    """Return the BM25 score of each wanted slot, float64 (m,), by the forward index: the bits that `bm25_top` gives.
+
+    The arrays are those of `occurrences`; `weights` (t,) and `norms` (n,) those of `bm25_top`. Raises ValueError as
+    they do.
+    """
+    often = occurrences(offsets, terms, frequencies, places, wanted)
+    count = _check_scorer(norms, k1)
+    if count != len(offsets) - 1:
+        raise ValueError("norms has the wrong length")
+    _check(weights, np.float64, "weights", len(places))
+    times, norm = often.astype(np.float64), norms[wanted]
+    scores = np.zeros(len(wanted), dtype=np.float64)
+    with np.errstate(all="ignore"):
+        for term, weight in enumerate(weights):
+            held = often[:, term] != 0
+            scores[held] += weight * (times[held, term] * (k1 + 1.0) / (times[held, term] + norm[held]))
+    return scores
+
+
 def occurrences(
-    slots: Slots, frequencies: Frequencies, starts: Offsets, ends: Offsets, wanted: Slots
+    offsets: Offsets, terms: Slots, frequencies: Frequencies, places: Slots, wanted: Slots
 ) -> NDArray[np.uint16]:
     """Return how often each term occurs in each wanted slot: uint16 (wanted, terms), 0 where it does not.
 
-    Fastest where the wanted slots rise. A slot that the segment does not have holds no term. Raises ValueError for
-    arrays of a wrong kind or length.
+    The forward index of n passages: slot s holds the terms `terms[offsets[s]:offsets[s + 1]]`, each once, with
+    `frequencies` in step. `places` (t,) are the question's terms by the same numbers, each once; `NOWHERE` is a
+    term that no passage holds. Raises ValueError for a wanted slot beyond n, for terms that lie outside the
+    index, and for arrays of a wrong kind or length.
     """
-    _check_postings(slots, frequencies, starts, ends)
+    _check(offsets, np.int64, "offsets")
+    _check(terms, np.uint32, "places")
+    _check(frequencies, np.uint16, "frequencies", len(terms))
+    _check(places, np.uint32, "places")
     _check(wanted, np.uint32, "wanted")
-    found = np.zeros((len(wanted), len(starts)), dtype=np.uint16)
-    for term, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        if start < end:
-            held = slots[start:end]
-            places = np.minimum(np.searchsorted(held, wanted), len(held) - 1)
-            found[:, term] = np.where(held[places] == wanted, frequencies[start:end][places], 0)
+    if not len(offsets):
+        raise ValueError("offsets has the wrong length")
+    if len(wanted) and int(wanted.max()) >= len(offsets) - 1:
+        raise ValueError("a slot is out of range")
+    numbers = {place: number for number, place in enumerate(places.tolist()) if place != NOWHERE}
+    found = np.zeros((len(wanted), len(places)), dtype=np.uint16)
+    for row, slot in zip(found, wanted.tolist(), strict=True):
+        start, end = int(offsets[slot]), int(offsets[slot + 1])
+        if not 0 <= start <= end <= len(terms):
+            raise ValueError("the terms of a passage lie outside the index")
+        for place, often in zip(terms[start:end].tolist(), frequencies[start:end].tolist(), strict=True):
+            if place in numbers:
+                row[numbers[place]] = often
     return found
+
+
+def turn_over(
+    offsets: Offsets, slots: Slots, frequencies: Frequencies, count: int
+) -> tuple[Offsets, Slots, Frequencies]:
+    """Return the forward index of `count` passages: offsets (count + 1,), terms and frequencies (p,); terms rise.
+
+    Term t's postings are `slots[offsets[t]:offsets[t + 1]]`, with `frequencies` in step. Raises ValueError for a
+    slot beyond `count`, for offsets that lead out, and for arrays of a wrong kind or length.
+    """
+    _check(offsets, np.int64, "offsets")
+    _check(slots, np.uint32, "slots")
+    _check(frequencies, np.uint16, "frequencies", len(slots))
+    if not len(offsets) or count < 0:
+        raise ValueError("offsets has the wrong length")
+    if len(slots) and int(slots.max()) >= count:
+        raise ValueError("a slot is out of range")
+    sizes = np.diff(offsets)
+    if offsets[0] != 0 or offsets[-1] != len(slots) or (sizes < 0).any():
+        raise ValueError("the terms of a passage lie outside the index")
+    order = np.argsort(slots, kind="stable")
+    starts = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(slots, minlength=count), out=starts[1:])
+    return starts, np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)[order], frequencies[order]
+
+
+def find_texts(  # noqa: PLR0913, PLR0917
+    texts: Bytes, offsets: Offsets, hashes: Hashes, places: Slots, asked: Bytes, asked_offsets: Offsets, wanted: Hashes
+) -> Slots:
+    """Return where each of m texts stands among n: uint32 (m,), `NOWHERE` for one that is not among them.
+
+    Text i of the n is `texts[offsets[i]:offsets[i + 1]]`; `hashes` (n,) are theirs, rising, and `places` (n,) the text
+    that each is of. The m are cut alike out of `asked`, and `wanted` are their hashes. Raises ValueError for places
+    and offsets that lead out, and for arrays of a wrong kind or length.
+    """
+    for array, kind, name in (
+        (texts, np.uint8, "texts"),
+        (asked, np.uint8, "texts"),
+        (places, np.uint32, "places"),
+        (wanted, np.uint64, "hashes"),
+    ):
+        _check(array, kind, name)
+    _check(hashes, np.uint64, "hashes", len(places))
+    _check(offsets, np.int64, "offsets", len(places) + 1)
+    _check(asked_offsets, np.int64, "offsets", len(wanted) + 1)
+    found = np.full(len(wanted), NOWHERE, dtype=np.uint32)
+    first = np.searchsorted(hashes, wanted).tolist()
+    for number, at in enumerate(first):
+        text = _cut(asked, asked_offsets, number)
+        while at < len(hashes) and hashes[at] == wanted[number]:
+            if _cut(texts, offsets, int(places[at])) == text:
+                found[number] = places[at]
+                break
+            at += 1  # noqa: PLW2901
+    return found
+
+
+def _cut(texts: Bytes, offsets: Offsets, place: int) -> bytes:
+    if place >= len(offsets) - 1:
+        raise ValueError("a slot is out of range")
+    start, end = int(offsets[place]), int(offsets[place + 1])
+    if not 0 <= start <= end <= len(texts):
+        raise ValueError("the terms of a passage lie outside the index")
+    return texts[start:end].tobytes()
 
 
 def count_marked(slots: Slots, start: int, end: int, marks: Mask) -> int:

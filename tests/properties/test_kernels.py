@@ -94,21 +94,27 @@ def test_the_best_by_bm25_are_those_of_a_plain_loop_with_all_ties_and_to_the_las
 
 
 @given(question=questions(), seed=st.integers(0, 99))
-def test_occurrences_are_what_the_postings_say_in_any_order_of_slots(
-    kernels: ModuleType, question: Question, seed: int
-) -> None:
-    slots, often, starts, ends = question[:4]
-    wanted = np.random.default_rng(seed).integers(0, len(question.norms) + 3, 30).astype(np.uint32)
+def test_chosen_slots_hold_and_score_what_the_postings_say(kernels: ModuleType, question: Question, seed: int) -> None:
+    slots, often, starts, ends, weights, norms = question
+    drawn = np.random.default_rng(seed)
+    wanted = drawn.integers(0, len(norms), 30).astype(np.uint32)
+    forward = kernels.turn_over(np.append(starts, ends[-1:] if len(ends) else 0), slots, often, len(norms))
+    order = drawn.permutation(len(starts))  # of the question's terms
+    places = order.astype(np.uint32)
     held = [
         dict(zip(slots[start:end].tolist(), often[start:end].tolist(), strict=True))
         for start, end in zip(starts, ends, strict=True)
     ]
 
-    for asked in (wanted, np.sort(wanted)):
-        found = kernels.occurrences(slots, often, starts, ends, asked)
+    found = kernels.occurrences(*forward, places, wanted)
+    scores = kernels.bm25_at(*forward, places, weights[order], norms, K1, wanted)
 
-        assert found.dtype == np.uint16
-        assert found.tolist() == [[term.get(slot, 0) for term in held] for slot in asked.tolist()]
+    assert found.dtype == np.uint16
+    assert found.tolist() == [[held[term].get(slot, 0) for term in order] for slot in wanted.tolist()]
+    plain = plain_scores(question._replace(starts=starts[order], ends=ends[order], weights=weights[order]))
+    assert scores.tolist() == [plain.get(slot, 0.0) for slot in wanted.tolist()]
+    rebuilt = _kernels_numpy.turn_over(np.append(starts, ends[-1:] if len(ends) else 0), slots, often, len(norms))
+    assert [one.tobytes() for one in forward] == [one.tobytes() for one in rebuilt]
 
 
 @given(
@@ -211,8 +217,12 @@ def test_damaged_postings_are_refused_and_harm_nothing(kernels: ModuleType, data
     else:
         with pytest.raises(ValueError, match="slot"):
             kernels.bm25_top(*question, None, k)
-    wanted = np.arange(count, dtype=np.uint32)
-    assert kernels.occurrences(*question[:4], wanted).shape == (count, 1)
+    offsets = np.array([0, len(slots)], dtype=np.int64)
+    if sound:
+        assert len(kernels.turn_over(offsets, slots, often, count)[1]) == len(slots)
+    elif len(slots) and int(slots.max()) >= count:
+        with pytest.raises(ValueError, match="out of range"):
+            kernels.turn_over(offsets, slots, often, count)
 
 
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 40), width=st.sampled_from([1, 17, 384]))

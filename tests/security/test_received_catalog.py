@@ -383,6 +383,14 @@ SEGMENTS: dict[str, Callable[[Table, bytearray], None]] = {
     "keys in no order": filled("key_order", 255),
     "frequencies of nought": filled("frequencies", 0),
     "scales that are no numbers": filled("scales", 255),
+    "a forward index beyond the terms": filled("forward_places", 255),
+    "a forward index beyond its end": filled("forward_offsets", 127),
+    "a forward index that counts nothing": filled("forward_frequencies", 0),
+    "a forward index that is not there": without("forward_places"),
+    "terms' texts beyond their end": filled("term_offsets", 127),
+    "terms' places beyond the terms": filled("term_places", 255),
+    "terms that are no text": filled("term_texts", 255),
+    "hashes of nothing": filled("term_hashes", 0),
     "fields that are no JSON": filled("field_groups", 255),
     "values that are no JSON": filled("field_values", 255),
     "values that fit no field": filled("field_values", ord("1")),
@@ -390,7 +398,11 @@ SEGMENTS: dict[str, Callable[[Table, bytearray], None]] = {
     "fields' offsets beyond the slots": filled("field_offsets", 127),
     "vectors that are no numbers": filled("vectors", 255),
 }
-ASKED_AFTERWARDS = {"vectors that are no numbers"}  # too dear to look for at each opening
+ASKED_AFTERWARDS = {
+    "vectors that are no numbers",
+    "terms that are no text",
+    "hashes of nothing",
+}  # too dear to look for at each opening
 
 
 @pytest.mark.parametrize("name", SEGMENTS)

@@ -16,7 +16,12 @@ STARTS = np.array([0, 2], dtype=np.int64)
 ENDS = np.array([2, 4], dtype=np.int64)
 WEIGHTS = np.array([2.0, 0.5])
 NORMS = np.full(4, 1.2)
-POSTINGS: tuple[Any, ...] = (SLOTS, OFTEN, STARTS, ENDS)
+FORWARD: tuple[Any, ...] = (  # the same postings by slot: 0 holds the first term, 1 the second, 2 both, 3 neither
+    np.array([0, 1, 2, 4, 4], dtype=np.int64),
+    np.array([0, 1, 0, 1], dtype=np.uint32),
+    np.array([3, 1, 1, 1], dtype=np.uint16),
+    np.array([0, 1], dtype=np.uint32),
+)
 QUESTION: tuple[Any, ...] = (SLOTS, OFTEN, STARTS, ENDS, WEIGHTS, NORMS, 1.2)
 
 
@@ -42,10 +47,34 @@ def test_the_worked_number_of_bm25_holds(twin: ModuleType) -> None:
 
 
 def test_occurrences_have_a_row_a_slot_and_a_column_a_term(twin: ModuleType) -> None:
-    often = twin.occurrences(*POSTINGS, np.array([2, 3, 0], dtype=np.uint32))
+    often = twin.occurrences(*FORWARD, np.array([2, 3, 0], dtype=np.uint32))
 
     assert often.dtype == np.uint16
     assert often.tolist() == [[1, 1], [0, 0], [3, 0]]
+
+
+def test_chosen_slots_have_the_worked_number_and_a_term_that_is_nowhere_adds_nothing(twin: ModuleType) -> None:
+    places = np.array([0, 2**32 - 1, 1], dtype=np.uint32)
+    weights = np.array([2.0, 9.0, 0.5])
+
+    scores = twin.bm25_at(*FORWARD[:3], places, weights, NORMS, 1.2, np.array([0, 3, 2, 0], dtype=np.uint32))
+
+    assert scores.tolist() == [3.142857142857143, 0.0, 2.5, 3.142857142857143]
+
+
+def test_postings_turned_over_are_the_terms_of_each_slot(twin: ModuleType) -> None:
+    found = twin.turn_over(np.array([0, 2, 4], dtype=np.int64), SLOTS, OFTEN, 4)
+
+    assert [one.tolist() for one in found] == [[0, 1, 2, 4, 4], [0, 1, 0, 1], [3, 1, 1, 1]]
+    assert [one.dtype.name for one in found] == ["int64", "uint32", "uint16"]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "count"), [([0, 2, 4], 2), ([0, 5, 4], 4), ([1, 2, 4], 4), ([0, 2, 3], 4), ([], 4), ([0, 4], -1)]
+)
+def test_postings_that_lead_out_are_not_turned_over(twin: ModuleType, offsets: list[int], count: int) -> None:
+    with pytest.raises(ValueError, match=r"range|outside|length"):
+        twin.turn_over(np.array(offsets, dtype=np.int64), SLOTS, OFTEN, count)
 
 
 def test_no_terms_find_nothing(twin: ModuleType) -> None:
@@ -53,7 +82,7 @@ def test_no_terms_find_nothing(twin: ModuleType) -> None:
     slots, scores = twin.bm25_top(SLOTS, OFTEN, none, none, np.empty(0), NORMS, 1.2, None, 5)
 
     assert (len(slots), len(scores)) == (0, 0)
-    assert twin.occurrences(SLOTS, OFTEN, none, none, np.zeros(3, np.uint32)).shape == (3, 0)
+    assert twin.occurrences(*FORWARD[:3], np.empty(0, np.uint32), np.zeros(3, np.uint32)).shape == (3, 0)
 
 
 def test_an_empty_segment_finds_nothing(twin: ModuleType) -> None:
@@ -146,29 +175,53 @@ def test_a_malformed_mask_is_refused(twin: ModuleType, allowed: Any) -> None:  #
         twin.top_scores(np.zeros(4, np.float32), allowed, 3)
 
 
-def test_a_slot_that_is_not_there_holds_no_term(twin: ModuleType) -> None:
-    assert twin.occurrences(*POSTINGS, np.array([2**32 - 1], dtype=np.uint32)).tolist() == [[0, 0]]
+def test_a_slot_that_is_not_there_is_refused(twin: ModuleType) -> None:
+    for slot in (4, 2**32 - 1):
+        wanted = np.array([slot], dtype=np.uint32)
+        with pytest.raises(ValueError, match="out of range"):
+            twin.occurrences(*FORWARD, wanted)
+        with pytest.raises(ValueError, match="out of range"):
+            twin.bm25_at(*FORWARD, np.ones(2), NORMS, 1.2, wanted)
 
 
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        (0, SLOTS.astype(np.int32)),
-        (1, OFTEN[:3]),
-        (2, np.array([0, 5], dtype=np.int64)),
-        (2, np.array([-1, 2], dtype=np.int64)),
-        (3, ENDS[:1]),
+        (0, FORWARD[0].astype(np.int32)),
+        (0, np.empty(0, dtype=np.int64)),
+        (0, np.array([0, 5, 5, 5, 5], dtype=np.int64)),
+        (0, np.array([-1, 2, 2, 4, 4], dtype=np.int64)),
+        (0, np.array([3, 2, 2, 4, 4], dtype=np.int64)),
+        (1, SLOTS.astype(np.int32)),
+        (2, OFTEN[:3]),
+        (3, np.zeros(2, dtype=np.int64)),
     ],
 )
-def test_malformed_postings_are_refused(twin: ModuleType, place: int, value: object) -> None:
-    with pytest.raises(ValueError, match=r"slots|frequencies|ends|outside"):
-        twin.occurrences(*POSTINGS[:place], value, *POSTINGS[place + 1 :], np.zeros(1, np.uint32))
+def test_a_malformed_forward_index_is_refused(twin: ModuleType, place: int, value: object) -> None:
+    given = (*FORWARD[:place], value, *FORWARD[place + 1 :])
+    with pytest.raises(ValueError, match=r"offsets|places|frequencies|outside"):
+        twin.occurrences(*given, np.zeros(1, np.uint32))
+    with pytest.raises(ValueError, match=r"offsets|places|frequencies|outside"):
+        twin.bm25_at(*given, np.ones(2), NORMS, 1.2, np.zeros(1, np.uint32))
+
+
+@pytest.mark.parametrize(
+    ("weights", "norms", "k1"), [(np.ones(3), NORMS, 1.2), (np.ones(2), NORMS[:3], 1.2), (np.ones(2), NORMS, -1.0)]
+)
+def test_weights_and_norms_that_do_not_fit_are_refused(
+    twin: ModuleType,
+    weights: Any,  # noqa: ANN401
+    norms: Any,  # noqa: ANN401
+    k1: float,
+) -> None:
+    with pytest.raises(ValueError, match=r"weights|norms|k1"):
+        twin.bm25_at(*FORWARD, weights, norms, k1, np.zeros(1, np.uint32))
 
 
 @pytest.mark.parametrize("wanted", [np.zeros(1, np.int32), np.zeros((1, 1), np.uint32)])
 def test_malformed_wanted_slots_are_refused(twin: ModuleType, wanted: Any) -> None:  # noqa: ANN401
     with pytest.raises(ValueError, match="wanted"):
-        twin.occurrences(*POSTINGS, wanted)
+        twin.occurrences(*FORWARD, wanted)
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 2), (3, 2), (0, 5)])

@@ -6,6 +6,9 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Literal, Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.domain.types import (
@@ -17,10 +20,12 @@ from twofold.domain.types import (
     Entry,
     IndexedChunk,
     Metadata,
+    PassageTerms,
     Ranking,
     Scores,
     Statistics,
     TermCounts,
+    TermIds,
     TermQuery,
     TermScore,
     Vector,
@@ -237,6 +242,15 @@ class Snapshot(Protocol):
 
         Raises NotFoundError for a key that is not there.
         """
+
+    def passage_terms(self, keys: Sequence[int]) -> PassageTerms:
+        """Return the same as arrays. Raises NotFoundError for a key that is not there."""
+
+    def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
+        """Count in how many live passages each term occurs, of those that `passage_terms` of this view numbers."""
+
+    def term_texts(self, ids: TermIds) -> Sequence[str]:
+        """Return the terms that `passage_terms` of this view numbers, in the order asked."""
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""

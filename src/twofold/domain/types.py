@@ -16,6 +16,7 @@ MetadataValue = Scalar | tuple[Scalar, ...]
 Metadata = Mapping[str, MetadataValue]
 
 ChunkKeys = NDArray[np.int64]
+TermIds = NDArray[np.uint32]
 Scores = NDArray[np.float64]
 Vector = NDArray[np.float32]  # (dimensions,), Euclidean length 1
 Vectors = NDArray[np.float32]  # (count, dimensions), each row of length 1
@@ -153,6 +154,20 @@ class TermCounts:
 
     counts: Mapping[str, int]
     length: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PassageTerms:
+    """The terms of n passages as arrays: `TermCounts` of all of them at once, with numbers for terms.
+
+    Passage i holds the terms `ids[offsets[i]:offsets[i + 1]]`, each once and in no order that means anything, with
+    `frequencies` in step, and is `lengths[i]` words long. A number stands for a term in one view alone.
+    """
+
+    offsets: NDArray[np.int64]  # (n + 1,)
+    ids: TermIds  # (p,)
+    frequencies: NDArray[np.uint16]  # (p,)
+    lengths: NDArray[np.int64]  # (n,)
 
 
 @dataclass(frozen=True, slots=True)

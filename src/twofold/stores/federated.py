@@ -30,10 +30,12 @@ from twofold.domain.types import (
     DocumentInfo,
     Entry,
     Metadata,
+    PassageTerms,
     Ranking,
     Scores,
     Statistics,
     TermCounts,
+    TermIds,
     TermQuery,
     TermScore,
     Vector,
@@ -129,6 +131,7 @@ class FederatedSnapshot:
         self._keys = FederatedKeys(len(collections))
         self._shared: dict[int, tuple[TermQuery, TermQuery]] = {}
         self._counted: dict[tuple[str, ...], Statistics] = {}
+        self._numbers: dict[str, int] = {}
         self.asked = ""
 
     @property
@@ -197,6 +200,28 @@ class FederatedSnapshot:
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
         """Return what the analyzer made of passages, in the order asked."""
         return self._fetched(keys, lambda number, wanted: self._ask(number, lambda view: view.term_counts(wanted)))
+
+    def passage_terms(self, keys: Sequence[int]) -> PassageTerms:
+        """Return the same as arrays; terms are numbered as they come, since each collection has its own numbers."""
+        numbers = self._numbers
+        counted = self.term_counts(keys)
+        return PassageTerms(
+            offsets=np.cumsum([0, *(len(one.counts) for one in counted)], dtype=np.int64),
+            ids=np.array([numbers.setdefault(term, len(numbers)) for one in counted for term in one.counts], np.uint32),
+            frequencies=np.array([often for one in counted for often in one.counts.values()], dtype=np.uint16),
+            lengths=np.array([one.length for one in counted], dtype=np.int64),
+        )
+
+    def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
+        """Add up in how many passages of each collection each term occurs."""
+        texts = self.term_texts(ids)
+        known = self.statistics(tuple(dict.fromkeys(texts))).frequencies
+        return np.array([known[term] for term in texts], dtype=np.int64)
+
+    def term_texts(self, ids: TermIds) -> Sequence[str]:
+        """Return the terms of some numbers that `passage_terms` gives."""
+        terms = tuple(self._numbers)
+        return [terms[one] for one in ids.tolist()]
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""

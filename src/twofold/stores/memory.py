@@ -26,10 +26,12 @@ from twofold.domain.types import (
     Entry,
     IndexedChunk,
     Metadata,
+    PassageTerms,
     Ranking,
     Scores,
     Statistics,
     TermCounts,
+    TermIds,
     TermQuery,
     TermScore,
     Vector,
@@ -141,6 +143,31 @@ class MemorySnapshot:
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
         """Return what the analyzer made of passages when they were put, in the order asked."""
         return [held.terms for held in self._held(keys)]
+
+    def passage_terms(self, keys: Sequence[int]) -> PassageTerms:
+        """Return the same as arrays; a term's number is its place among all the terms there are."""
+        held = [one.terms for one in self._held(keys)]
+        numbers = {term: number for number, term in enumerate(self._vocabulary())}
+        return PassageTerms(
+            offsets=np.cumsum([0, *(len(one.counts) for one in held)], dtype=np.int64),
+            ids=np.array([numbers[term] for one in held for term in one.counts], dtype=np.uint32),
+            frequencies=np.array([often for one in held for often in one.counts.values()], dtype=np.uint16),
+            lengths=np.array([one.length for one in held], dtype=np.int64),
+        )
+
+    def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
+        """Count in how many passages each term occurs."""
+        texts = self.term_texts(ids)
+        known = self.statistics(tuple(dict.fromkeys(texts))).frequencies
+        return np.array([known[term] for term in texts], dtype=np.int64)
+
+    def term_texts(self, ids: TermIds) -> Sequence[str]:
+        """Return the terms of some numbers that `passage_terms` gives."""
+        terms = self._vocabulary()
+        return [terms[one] for one in ids.tolist()]
+
+    def _vocabulary(self) -> Sequence[str]:
+        return sorted({term for one in self._chunks.values() for term in one.terms.counts})
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""

@@ -67,8 +67,9 @@ class StoreSearches:
             assert view.explain_terms(query("cat"), int(unknown[0])) == ()
             with pytest.raises(NotFoundError):
                 view.chunks([int(unknown[0])])
-            with pytest.raises(NotFoundError):
-                view.term_counts([int(unknown[0])])
+            for look_up in (view.term_counts, view.passage_terms):
+                with pytest.raises(NotFoundError):
+                    look_up([int(unknown[0])])
 
     def test_the_terms_of_a_passage_are_those_it_was_put_with(self, store: Store) -> None:
         made = entries(TEXTS)
@@ -78,6 +79,27 @@ class StoreSearches:
             for _ in range(2):  # the second time what was looked up is known
                 assert list(view.term_counts([one.chunk.key for one in passages])) == [one.terms for one in passages]
             assert list(view.term_counts([])) == []
+
+    def test_the_terms_of_passages_as_arrays_are_those_they_were_put_with(self, store: Store) -> None:
+        store.put(entries(TEXTS))
+        store.delete([entries(TEXTS)[1].document.id])
+        store.put([entry("the cat is new\nand the old one is gone", "new.txt")])
+        with store.view() as view:
+            keys = view.search_vectors(vector("cat"), 100).keys.tolist()[::-1]
+            held, expected = view.passage_terms(keys), view.term_counts(keys)
+            texts = view.term_texts(held.ids)
+            starts, ends = held.offsets[:-1].tolist(), held.offsets[1:].tolist()
+            counts = [
+                dict(zip(texts[start:end], held.frequencies[start:end].tolist(), strict=True))
+                for start, end in zip(starts, ends, strict=True)
+            ]
+            assert counts == [one.counts for one in expected]
+            assert held.lengths.tolist() == [one.length for one in expected]
+            known = view.statistics(tuple(dict.fromkeys(texts))).frequencies
+            assert view.document_frequencies(held.ids).tolist() == [known[term] for term in texts]
+            assert known["the"] == sum("the" in one.counts for one in expected)
+            assert view.passage_terms([]).offsets.tolist() == [0]
+            assert len(view.term_texts(held.ids[:0])) == len(view.document_frequencies(held.ids[:0])) == 0
 
     def test_the_parts_of_a_score_add_up_to_it(self, store: Store) -> None:
         store.put(entries(TEXTS))

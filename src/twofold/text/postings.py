@@ -1,4 +1,7 @@
-"""Postings of one segment: which passages hold a term, and how often; built from passages, or merged from segments."""
+"""Postings of one segment: which passages hold a term, and how often; built from passages, or merged from segments.
+
+Turned over they are the forward index: which terms a passage holds.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -7,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
+from twofold.kernels import NOWHERE, turn_over
 
 TermIds = NDArray[np.uint32]
 Offsets = NDArray[np.int64]
@@ -38,15 +42,42 @@ class Postings:
     slots: Slots
     frequencies: Frequencies
 
-    def locate(self, term_ids: TermIds) -> tuple[Offsets, Offsets]:
-        """Return where each asked term's postings start and end, int64; an absent term gives an empty stretch."""
-        if not len(self.terms):
-            return np.zeros(len(term_ids), dtype=np.int64), np.zeros(len(term_ids), dtype=np.int64)
-        places = np.minimum(np.searchsorted(self.terms, term_ids), len(self.terms) - 1)
-        held = self.terms[places] == term_ids
-        starts = np.where(held, self.offsets[places], 0).astype(np.int64)
-        ends = np.where(held, self.offsets[places + 1], 0).astype(np.int64)
+    def stretches(self, places: Slots) -> tuple[Offsets, Offsets]:
+        """Return where the postings of `terms[place]` start and end, int64; an empty stretch for `NOWHERE`.
+
+        Raises LookupError for a place beyond the terms.
+        """
+        held = places != NOWHERE
+        starts, ends = np.zeros(len(places), dtype=np.int64), np.zeros(len(places), dtype=np.int64)
+        starts[held] = self.offsets[places[held]]
+        ends[held] = self.offsets[places[held].astype(np.int64) + 1]
         return starts, ends
+
+    def places_of(self, term_ids: TermIds) -> Slots:
+        """Return where terms stand among `terms`; `NOWHERE` for one that is not there."""
+        places = np.searchsorted(self.terms, term_ids).astype(np.uint32)
+        places[places == len(self.terms)] = NOWHERE
+        held = places != NOWHERE
+        held[held] = self.terms[places[held]] == term_ids[held]
+        places[~held] = NOWHERE
+        return places
+
+    def turned_over(self, passages: int) -> "ForwardIndex":
+        """Return the same by passage. Raises ValueError for a slot beyond that number of passages."""
+        return ForwardIndex(*turn_over(self.offsets, self.slots, self.frequencies, passages))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForwardIndex:
+    """Passage s holds the terms `places[offsets[s]:offsets[s + 1]]`, rising, `frequencies` times each.
+
+    A place is that of a term among the `terms` of the postings. `offsets` (n + 1,) int64, `places` (p,) uint32,
+    `frequencies` (p,) uint16. The arrays may be views of a mapped file.
+    """
+
+    offsets: Offsets
+    places: Slots
+    frequencies: Frequencies
 
 
 def build(passages: Sequence[TermsOfPassage]) -> Postings:

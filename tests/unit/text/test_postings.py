@@ -81,7 +81,7 @@ def test_a_term_is_found_where_it_stands_and_an_absent_one_nowhere(passages: lis
     postings = build(arrays_of(passages))
     held = listed(postings)
 
-    starts, ends = postings.locate(np.array(asked, dtype=np.uint32))
+    starts, ends = postings.stretches(postings.places_of(np.array(asked, dtype=np.uint32)))
 
     assert (starts.dtype.name, ends.dtype.name) == ("int64", "int64")
     for term, start, end in zip(asked, starts.tolist(), ends.tolist(), strict=True):

@@ -16,9 +16,17 @@ from twofold.stores.local import commit_marker
 from twofold.stores.local.catalog import BUSY_MILLISECONDS
 from twofold.stores.local.durable import write_durably
 from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER, is_segment_file
-from twofold.stores.local.segment import Segment, build_segment, checksum, encode, merge_segments
+from twofold.stores.local.segment import Segment, checksum, encode, merge_segments
 from twofold.stores.local.serialization import MALFORMED
-from twofold.stores.local.snapshot import Listed, OpenSegment, SegmentSnapshot, listed_segments, read_rows, read_state
+from twofold.stores.local.snapshot import (
+    Listed,
+    OpenSegment,
+    SegmentSnapshot,
+    listed_segments,
+    read_rows,
+    read_state,
+    segment_of,
+)
 
 TIER_FACTOR = 4
 DEAD_SHARE_TO_REWRITE = 0.25
@@ -102,7 +110,7 @@ def flush(connection: apsw.Connection, folder: Path, most: int) -> None:
     """Write the tail to segments of at most `most` passages."""
     state = read_state(connection)
     while fresh := read_rows(connection, state.edition, (_covered(connection), None), most):
-        segment = build_segment(fresh, state.dimensions)
+        segment = segment_of(connection, fresh, state.dimensions)
         _replace(connection, folder, (), segment, (_covered(connection) + 1, fresh[-1].row))
 
 
@@ -135,14 +143,16 @@ def merge_listed(connection: apsw.Connection, folder: Path, snapshot: SegmentSna
     except MALFORMED:
         logger.warning("A segment is malformed; it is made again from the catalog.")
         state = read_state(connection)
-        merged = build_segment(read_rows(connection, state.edition, (covers[0] - 1, covers[1])), state.dimensions)
+        rows = read_rows(connection, state.edition, (covers[0] - 1, covers[1]))
+        merged = segment_of(connection, rows, state.dimensions)
     _replace(connection, folder, run, merged, covers)
 
 
 def make_again(connection: apsw.Connection, folder: Path, segment: Listed) -> None:
     """Write a segment again from the catalog's rows."""
     state = read_state(connection)
-    made = build_segment(read_rows(connection, state.edition, (segment.first - 1, segment.last)), state.dimensions)
+    rows = read_rows(connection, state.edition, (segment.first - 1, segment.last))
+    made = segment_of(connection, rows, state.dimensions)
     _replace(connection, folder, [segment], made, (segment.first, segment.last))
 
 

@@ -6,15 +6,15 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.domain.errors import CorruptError
 from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not
 from twofold.domain.ports import ALL, Scope
 from twofold.domain.types import Clause, Scalar
 from twofold.kernels import mark
-from twofold.stores.local.catalog import HINT, select
-from twofold.stores.local.segment import Segment, build_segment
+from twofold.stores.local.catalog import select
+from twofold.stores.local.segment import Segment
 from twofold.stores.local.serialization import MALFORMED, MAX_INTEGER, read_indexed_text
-from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot, read_rows
+from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot, read_rows, segment_of
+from twofold.stores.local.term_dictionary import EncodedTerms
 from twofold.text.phrases import occurs
 
 Mask = NDArray[np.uint8]
@@ -23,7 +23,6 @@ Passing = NDArray[np.bool_]
 logger = logging.getLogger(__name__)
 
 MAX_REMEMBERED = 16
-MAX_TERM_ID = 2**32 - 1
 
 
 def masks_of(connection: apsw.Connection, snapshot: SegmentSnapshot, scope: Scope) -> tuple[Mask | None, ...]:
@@ -60,9 +59,9 @@ def _compute(connection: apsw.Connection, snapshot: SegmentSnapshot, scope: Scop
 def _holding(connection: apsw.Connection, part: OpenSegment, clause: Clause, among: Mask) -> Mask:
     """Mark the slots, among those marked, that hold a clause."""
     held = among.copy()
-    for term in clause.terms:
+    starts, ends = part.segment.stretches(EncodedTerms.of(clause.terms))
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         with_term = np.zeros(len(part.segment), dtype=np.uint8)
-        start, end = term_range(connection, part, term)
         mark(part.segment.slots, start, end, with_term)
         held &= with_term
     if clause.verbatim:
@@ -70,25 +69,6 @@ def _holding(connection: apsw.Connection, part: OpenSegment, clause: Clause, amo
             row = int(part.segment.rows[slot])
             held[slot] = occurs(clause.verbatim, _indexed_text(connection, row))
     return held
-
-
-def term_range(connection: apsw.Connection, part: OpenSegment, term: str) -> tuple[int, int]:
-    """Return the stretch of a part's postings that a term has; empty where it does not occur."""
-    starts, ends = part.segment.postings.locate(np.array([term_id(connection, term)], dtype=np.uint32))
-    return int(starts[0]), int(ends[0])
-
-
-def term_id(connection: apsw.Connection, term: str) -> int:
-    """Look a term up. One that no passage ever held has the id 0, which has no postings."""
-    row = connection.execute("SELECT id FROM term WHERE text = ?", (term,)).fetchone() if storable(term) else None
-    return 0 if row is None else checked_term_id(row[0])
-
-
-def checked_term_id(number: int) -> int:
-    """Return a term's number. Raises CorruptError for one that no term can have."""
-    if not 0 < number <= MAX_TERM_ID:
-        raise CorruptError(f"The index is damaged: a term has the number {number}.", HINT)
-    return number
 
 
 def storable(value: Scalar) -> bool:
@@ -121,9 +101,8 @@ def _passing_or_again(
     except MALFORMED:
         logger.warning("Segment %s has malformed fields; they are made again.", part.name)
     rows = part.segment.rows
-    made = build_segment(
-        read_rows(connection, snapshot.state.edition, (int(rows[0]) - 1, int(rows[-1]))), snapshot.state.dimensions
-    )
+    again = read_rows(connection, snapshot.state.edition, (int(rows[0]) - 1, int(rows[-1])))
+    made = segment_of(connection, again, snapshot.state.dimensions)
     found = np.zeros(len(rows), dtype=np.bool_)
     found[part.segment.slots_of_rows(made.rows[_passing(made, condition)])] = True
     return found

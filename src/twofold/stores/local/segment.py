@@ -8,10 +8,10 @@ import json
 import math
 import mmap
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xxhash
@@ -21,11 +21,12 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError
 from twofold.stores.local.field_index import Columns, Lookup, build_columns, groups_of, merge_columns
 from twofold.stores.local.serialization import MALFORMED, FieldsRow, read_terms, reading
-from twofold.text.postings import DROPPED, Postings, TermsOfPassage, build, merge
+from twofold.stores.local.term_dictionary import EncodedTerms, TermDictionary, is_sound_dictionary, merge_dictionaries
+from twofold.text.postings import DROPPED, ForwardIndex, Postings, TermsOfPassage, build, merge
 from twofold.vectors.quantize import Codes, quantize
 from twofold.vectors.rabitq import BitCodes, bit_codes, words_of
 
-MAGIC = b"twofold segment 3\n"
+MAGIC = b"twofold segment 4\n"
 ALIGNMENT = 64
 BITS_FROM = 4096  # passages in a segment; fewer are scanned as fast in eight bits
 HEADER_BYTES_AT_MOST = 4096
@@ -45,6 +46,13 @@ class Segment:
     offsets: NDArray[np.int64]  # (T + 1,) where each term's postings begin
     slots: NDArray[np.uint32]  # (P,)
     frequencies: NDArray[np.uint16]  # (P,)
+    forward_offsets: NDArray[np.int64]  # (n + 1,) these three are `ForwardIndex`
+    forward_places: NDArray[np.uint32]  # (P,)
+    forward_frequencies: NDArray[np.uint16]  # (P,)
+    term_texts: NDArray[np.uint8]  # these four are `TermDictionary`
+    term_offsets: NDArray[np.int64]  # (T + 1,)
+    term_hashes: NDArray[np.uint64]  # (T,)
+    term_places: NDArray[np.uint32]  # (T,)
     vectors: NDArray[np.float16]  # (n, d)
     codes: NDArray[np.int8]  # (n, d)
     scales: NDArray[np.float32]  # (n,)
@@ -66,6 +74,16 @@ class Segment:
     def postings(self) -> Postings:
         """Return the BM25 retriever's arrays as one thing."""
         return Postings(self.terms, self.offsets, self.slots, self.frequencies)
+
+    @property
+    def forward(self) -> ForwardIndex:
+        """Return the terms of each passage as one thing."""
+        return ForwardIndex(self.forward_offsets, self.forward_places, self.forward_frequencies)
+
+    @property
+    def dictionary(self) -> TermDictionary:
+        """Return the texts of the terms as one thing."""
+        return TermDictionary(self.term_texts, self.term_offsets, self.term_hashes, self.term_places)
 
     @property
     def quantized(self) -> Codes:
@@ -90,6 +108,10 @@ class Segment:
         if not self.lookups:
             self.lookups.append(Lookup(self.columns))
         return self.lookups[0]
+
+    def stretches(self, terms: EncodedTerms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the postings of each term start and end."""
+        return self.postings.stretches(self.dictionary.find(terms))
 
     def slots_of_keys(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Find which of the keys are here: their places among `keys`, and their slots."""
@@ -126,6 +148,13 @@ DTYPES = {
     "offsets": "<i8",
     "slots": "<u4",
     "frequencies": "<u2",
+    "forward_offsets": "<i8",
+    "forward_places": "<u4",
+    "forward_frequencies": "<u2",
+    "term_texts": "|u1",
+    "term_offsets": "<i8",
+    "term_hashes": "<u8",
+    "term_places": "<u4",
     "vectors": "<f2",
     "codes": "|i1",
     "scales": "<f4",
@@ -153,8 +182,12 @@ class SegmentRow:
     fields: FieldsRow
 
 
+TermTexts = Callable[[NDArray[np.uint32]], Sequence[str]]
+"""Reads the texts of terms, by their numbers."""
+
+
 @reading("a passage")
-def build_segment(passages: Sequence[SegmentRow], dimensions: int) -> Segment:
+def build_segment(passages: Sequence[SegmentRow], dimensions: int, texts: TermTexts) -> Segment:
     """Make a segment of passages, given by rising row."""
     count = len(passages)
     postings = build([TermsOfPassage(*read_terms(passage.terms)) for passage in passages])
@@ -168,7 +201,9 @@ def build_segment(passages: Sequence[SegmentRow], dimensions: int) -> Segment:
         keys=np.array([passage.key for passage in passages], dtype=np.int64),
         documents=np.array([passage.fields.document for passage in passages], dtype=np.int64),
         lengths=np.array([passage.words for passage in passages], dtype=np.uint32),
-        inverted=(postings, build_columns(passage.fields for passage in passages)),
+        derived=Derived(
+            postings, TermDictionary.of(texts(postings.terms)), build_columns(passage.fields for passage in passages)
+        ),
         vectors=vectors,
     )
 
@@ -190,17 +225,28 @@ def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8
     def joined(name: str) -> NDArray[Any]:
         return np.concatenate([getattr(segment, name)[slots] for segment, slots in zip(segments, kept, strict=True)])
 
+    postings = merge([segment.postings for segment in segments], remaps)
+    dictionaries = [segment.dictionary for segment in segments]
     return _assemble(
         rows=joined("rows"),
         keys=joined("keys"),
         documents=joined("documents"),
         lengths=joined("lengths"),
-        inverted=(
-            merge([segment.postings for segment in segments], remaps),
+        derived=Derived(
+            postings,
+            merge_dictionaries(dictionaries, [segment.terms for segment in segments], postings.terms),
             merge_columns([segment.columns for segment in segments], remaps),
         ),
         vectors=joined("vectors"),
     )
+
+
+class Derived(NamedTuple):
+    """What a segment's passages are looked up by."""
+
+    postings: Postings
+    dictionary: TermDictionary
+    columns: Columns
 
 
 def _assemble(
@@ -209,10 +255,9 @@ def _assemble(
     keys: NDArray[np.int64],
     documents: NDArray[np.int64],
     lengths: NDArray[np.uint32],
-    inverted: tuple[Postings, Columns],
+    derived: Derived,
     vectors: NDArray[np.float16],
 ) -> Segment:
-    postings, columns = inverted
     codes = quantize(vectors)
     bits = bit_codes(vectors if len(vectors) >= BITS_FROM else vectors[:0])
     order = np.argsort(keys, kind="stable").astype(np.uint32)
@@ -223,10 +268,6 @@ def _assemble(
         key_order=order,
         documents=documents,
         lengths=lengths,
-        terms=postings.terms,
-        offsets=postings.offsets,
-        slots=postings.slots,
-        frequencies=postings.frequencies,
         vectors=vectors,
         codes=codes.values,
         scales=codes.scales,
@@ -235,11 +276,31 @@ def _assemble(
         bit_scales=bits.scales,
         bit_offsets=bits.offsets,
         bit_spreads=bits.spreads,
-        field_groups=columns.groups,
-        field_values=columns.values,
-        field_offsets=columns.offsets,
-        field_slots=columns.slots,
+        lookups=[],
+        **_arrays_of(derived, len(rows)),
     )
+
+
+def _arrays_of(derived: Derived, passages: int) -> dict[str, NDArray[Any]]:
+    postings, dictionary, columns = derived
+    forward = postings.turned_over(passages)
+    return {
+        "terms": postings.terms,
+        "offsets": postings.offsets,
+        "slots": postings.slots,
+        "frequencies": postings.frequencies,
+        "forward_offsets": forward.offsets,
+        "forward_places": forward.places,
+        "forward_frequencies": forward.frequencies,
+        "term_texts": dictionary.texts,
+        "term_offsets": dictionary.offsets,
+        "term_hashes": dictionary.hashes,
+        "term_places": dictionary.places,
+        "field_groups": columns.groups,
+        "field_values": columns.values,
+        "field_offsets": columns.offsets,
+        "field_slots": columns.slots,
+    }
 
 
 def encode(segment: Segment) -> Iterator[bytes]:
@@ -280,8 +341,10 @@ def open_segment(path: Path, expected: bytes, covers: tuple[int, int], dimension
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise CorruptError(f"Segment {path.name} cannot be read.", "It is made again from the catalog.") from error
-    if xxhash.xxh3_128_digest(mapped) != expected or not mapped[: len(MAGIC)] == MAGIC:
+    if xxhash.xxh3_128_digest(mapped) != expected:
         raise CorruptError(f"Segment {path.name} fails its checksum.", "It is made again from the catalog.")
+    if mapped[: len(MAGIC)] != MAGIC:
+        raise CorruptError(f"Segment {path.name} has another format.", "It is made again from the catalog.")
     try:
         table = json.loads(mapped[len(MAGIC) : HEADER_BYTES_AT_MOST])
         segment = Segment(**{name: _array(mapped, name, table[name]) for name in ARRAYS}, lookups=[])
@@ -320,10 +383,19 @@ def is_sound(segment: Segment, covers: tuple[int, int], dimensions: int) -> bool
     if not rising or not np.array_equal(segment.keys[segment.key_order], segment.rising_keys):
         return False
     held = _leads_inside(segment.offsets, len(segment.terms), segment.slots, count)
+    held = held and _leads_inside(segment.forward_offsets, count, segment.forward_places, len(segment.terms))
+    held = held and is_sound_dictionary(segment.dictionary, len(segment.terms))
     values = sum(group.beyond - group.first for _, _, group in groups_of(segment.columns))
     held = held and _leads_inside(segment.field_offsets, values, segment.field_slots, count)
-    same = len(segment.frequencies) == len(segment.slots) and bool(np.isfinite(segment.scales).all())
-    return held and same and (not len(segment.slots) or int(segment.frequencies.min()) > 0)
+    return held and _counts_fit(segment) and bool(np.isfinite(segment.scales).all())
+
+
+def _counts_fit(segment: Segment) -> bool:
+    """Return whether postings and forward index have as many counts as entries, none of them 0, and are as long."""
+    postings = len(segment.slots)
+    if any(len(one) != postings for one in (segment.forward_places, segment.forward_frequencies, segment.frequencies)):
+        return False
+    return not postings or min(int(segment.frequencies.min()), int(segment.forward_frequencies.min())) > 0
 
 
 def _has_bits_of(segment: Segment, count: int, dimensions: int) -> bool:

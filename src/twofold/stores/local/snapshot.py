@@ -4,9 +4,11 @@ Segments on disk cover old rows; newer rows (the tail) are held in small segment
 grow, so a snapshot follows a change at a cost of the change's own size.
 """
 
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -154,7 +156,7 @@ def follow(
         last_row = max((int(part.segment.rows[-1]) for part in parts if len(part.segment)), default=0)
     fresh = read_rows(connection, state.edition, (last_row, None))
     if fresh:
-        parts = _merge_tail((*parts, OpenSegment(build_segment(fresh, state.dimensions))))
+        parts = _merge_tail((*parts, OpenSegment(segment_of(connection, fresh, state.dimensions))))
     known = previous is not None and previous.state.edition == state.edition  # an edition keeps its recipe
     snapshot = SegmentSnapshot(
         state, previous.fingerprint if previous and known else current_fingerprint(connection), parts
@@ -179,6 +181,20 @@ def read_rows(
         SegmentRow(row, key, words, terms, vector, FieldsRow(*named))
         for row, key, words, terms, vector, *named in found
     ]
+
+
+def segment_of(connection: apsw.Connection, rows: Sequence[SegmentRow], dimensions: int) -> Segment:
+    """Make a segment of rows that were read from the catalog."""
+    return build_segment(rows, dimensions, partial(_term_texts, connection))
+
+
+def _term_texts(connection: apsw.Connection, ids: NDArray[np.uint32]) -> Sequence[str]:
+    """Return the terms of some numbers. Raises CorruptError for a number that was never given."""
+    query = "SELECT id, text FROM term WHERE id IN (SELECT value FROM json_each(?))"
+    found = dict(select(connection, query, (json.dumps(ids.tolist()),)))
+    if len(found) != len(ids):
+        raise CorruptError("The index has lost some of its terms.", "Restore a copy, or sync into a new index.")
+    return [found[one] for one in ids.tolist()]
 
 
 def _open_all(
@@ -206,7 +222,7 @@ def _open_or_build(
     except CorruptError as error:
         logger.warning("%s", error)
         rows = read_rows(connection, state.edition, (first - 1, last))
-        return OpenSegment(build_segment(rows, state.dimensions), path.name, damaged=True)
+        return OpenSegment(segment_of(connection, rows, state.dimensions), path.name, damaged=True)
 
 
 def _mark_dead(connection: apsw.Connection, parts: Sequence[OpenSegment], since: int) -> tuple[OpenSegment, ...]:

@@ -44,7 +44,6 @@ from twofold.stores.local.snapshot import (
     listed_segments,
     read_state,
 )
-from twofold.stores.local.term_dictionary import TermDictionary
 from twofold.stores.local.verify import logged_pages, segment_findings, verify
 from twofold.stores.local.view import LocalSnapshot
 
@@ -82,7 +81,6 @@ class LocalStore:
         self._following = threading.Lock()
         self._snapshot: SegmentSnapshot | None = None
         self._vocabulary = writing.Vocabulary()
-        self._known = TermDictionary()
         self._unsettled = False
         if not is_catalog(folder):
             with self._lock.held():
@@ -99,7 +97,7 @@ class LocalStore:
     def view(self) -> Iterator[LocalSnapshot]:
         """Open one consistent state; close it soon."""
         with self._connections.reading() as connection:
-            yield LocalSnapshot(connection, self._known, self._follow(connection))
+            yield LocalSnapshot(connection, self._follow(connection))
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Say by which recipe passages are made."""

@@ -12,9 +12,9 @@ from twofold.domain.ports import Finding
 from twofold.stores.local import serialization
 from twofold.stores.local.checksums import PAGE_BYTES, ChecksumVFS
 from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER
-from twofold.stores.local.segment import ARRAYS, build_segment, merge_segments, open_segment
+from twofold.stores.local.segment import ARRAYS, merge_segments, open_segment
 from twofold.stores.local.serialization import MALFORMED
-from twofold.stores.local.snapshot import Listed, State, listed_segments, read_rows, read_state
+from twofold.stores.local.snapshot import Listed, State, listed_segments, read_rows, read_state, segment_of
 
 LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 MAX_LENGTH = 2**32 - 1  # in words
@@ -133,7 +133,8 @@ def segment_findings(connection: apsw.Connection, folder: Path, state: State, se
         yield Finding(where, f"holds {len(held)} passages where the catalog lists {segment.chunks}", mendable=True)
     dead = {row for (row,) in connection.execute("SELECT row FROM tombstone WHERE row BETWEEN ? AND ?", covers)}
     live = np.array([int(row) not in dead for row in held.rows], dtype=np.uint8)
-    made = build_segment(read_rows(connection, state.edition, (segment.first - 1, segment.last)), state.dimensions)
+    rows = read_rows(connection, state.edition, (segment.first - 1, segment.last))
+    made = segment_of(connection, rows, state.dimensions)
     try:
         kept = merge_segments([held], [live])
     except MALFORMED:

@@ -1,6 +1,7 @@
 """A view: one snapshot and the transaction it was read in, for the length of one question."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import apsw
 import numpy as np
@@ -14,21 +15,22 @@ from twofold.domain.types import (
     ChunkKeys,
     Document,
     DocumentInfo,
+    PassageTerms,
     Ranking,
     Scores,
     Statistics,
     TermCounts,
+    TermIds,
     TermQuery,
     TermScore,
     Vector,
 )
-from twofold.kernels import bm25_top, cosines, occurrences
+from twofold.kernels import NOWHERE, bm25_at, bm25_top, cosines, occurrences
 from twofold.stores.local import serialization
-from twofold.stores.local.resolve import Offsets, ResolvedTerms, added, resolve, statistics_of
+from twofold.stores.local.resolve import Offsets, ResolvedTerms, document_frequencies, resolve, statistics_of
 from twofold.stores.local.scoping import masks_of, storable
 from twofold.stores.local.serialization import reading
 from twofold.stores.local.snapshot import SegmentSnapshot
-from twofold.stores.local.term_dictionary import TermDictionary
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.text.bm25 import saturation
 from twofold.vectors.scan import Plane, candidates
@@ -37,14 +39,14 @@ from twofold.vectors.scan import Plane, candidates
 class LocalSnapshot:
     """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
 
-    def __init__(self, connection: apsw.Connection, known: TermDictionary, snapshot: SegmentSnapshot) -> None:
+    def __init__(self, connection: apsw.Connection, snapshot: SegmentSnapshot) -> None:
         self._connection = connection
-        self._known = known
         self._snapshot = snapshot
         self._edition = snapshot.state.edition
         self._question: tuple[TermQuery, ResolvedTerms] | None = None
         self._places: dict[int, tuple[int, int]] = {}
         self._document_rows: dict[str, int] = {}
+        self._texts: dict[int, str] = {}
 
     @property
     def generation(self) -> int:
@@ -98,13 +100,14 @@ class LocalSnapshot:
             return scores
         terms = self._resolved(query)
         for place, places, slots in self._located(keys):
-            order = np.argsort(slots)
-            rising = slots[order].astype(np.uint32)
-            often, norms = self._often(terms, place, rising), terms.norms[place][rising]
+            wanted, norms = slots.astype(np.uint32), terms.norms[place]
             if query.scorer == "tfidf":
-                scores[places[order]] = tfidf_added(often, terms.weights, np.array(terms.idfs), norms)
+                often = self._often(terms, place, wanted)
+                scores[places] = tfidf_added(often, terms.weights, np.array(terms.idfs), norms[wanted])
             else:
-                scores[places[order]] = added(often, terms, norms, query.k1)
+                held = self._snapshot.parts[place].segment.forward
+                arrays = (held.offsets, held.places, held.frequencies, terms.places[place])
+                scores[places] = bm25_at(*arrays, terms.weights, norms, query.k1, wanted)
         return scores
 
     @reading("a segment")
@@ -140,7 +143,7 @@ class LocalSnapshot:
     @reading("a segment")
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
-        return statistics_of(self._connection, self._known, self._snapshot, terms)
+        return statistics_of(self._snapshot, terms)
 
     @reading("a segment")
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
@@ -172,16 +175,45 @@ class LocalSnapshot:
     @reading("a segment")
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
         """Return what the analyzer made of passages when they were put, in the order asked."""
-        query = "SELECT words, terms FROM chunk WHERE row = ?"
-        found = []
+        held = self.passage_terms(keys)
+        texts, often = self.term_texts(held.ids), held.frequencies.tolist()
+        return [
+            TermCounts(dict(zip(texts[start:end], often[start:end], strict=True)), length)
+            for (start, end), length in zip(pairwise(held.offsets.tolist()), held.lengths.tolist(), strict=True)
+        ]
+
+    @reading("a segment")
+    def passage_terms(self, keys: Sequence[int]) -> PassageTerms:
+        """Return the same as arrays, read from the segments' forward indexes."""
+        ids, often, lengths = [np.empty(0, np.uint32)], [np.empty(0, np.uint16)], []
         for key, place in zip(keys, self._places_of(keys), strict=True):
-            row = None if place is None else self._connection.execute(query, (self._row_at(*place),)).fetchone()
-            if row is None:
+            if place is None:
                 raise _absent(key)
-            ids, counts = serialization.read_terms(row[1])
-            texts = self._known.texts(self._connection, ids.tolist())
-            found.append(TermCounts(dict(zip(texts, counts.tolist(), strict=True)), row[0]))
-        return found
+            held, slot = self._snapshot.parts[place[0]].segment, place[1]
+            terms = slice(int(held.forward_offsets[slot]), int(held.forward_offsets[slot + 1]))
+            ids.append(held.terms[held.forward_places[terms]])
+            often.append(held.forward_frequencies[terms])
+            lengths.append(int(held.lengths[slot]))
+        offsets = np.cumsum([len(one) for one in ids], dtype=np.int64)
+        return PassageTerms(offsets, np.concatenate(ids), np.concatenate(often), np.array(lengths, dtype=np.int64))
+
+    @reading("a segment")
+    def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
+        """Count in how many live passages each term occurs, by the numbers that `passage_terms` gives."""
+        return document_frequencies(self._snapshot, ids)
+
+    @reading("a segment")
+    def term_texts(self, ids: TermIds) -> Sequence[str]:
+        """Return the terms of some numbers that `passage_terms` gives."""
+        known = self._texts
+        fresh = np.array([one for one in dict.fromkeys(ids.tolist()) if one not in known], dtype=np.uint32)
+        for part in self._snapshot.parts if len(fresh) else ():
+            places = part.segment.postings.places_of(fresh)
+            dictionary = part.segment.dictionary
+            for one, place in zip(fresh.tolist(), places.tolist(), strict=True):
+                if place != NOWHERE and one not in known:
+                    known[one] = dictionary.read(place)
+        return [known[one] for one in ids.tolist()]
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""
@@ -244,13 +276,13 @@ class LocalSnapshot:
     def _resolved(self, query: TermQuery) -> ResolvedTerms:
         """Look a question's terms up; a view mostly hears one question, several times over."""
         if self._question is None or self._question[0] is not query:
-            self._question = query, resolve(self._connection, self._known, self._snapshot, query)
+            self._question = query, resolve(self._snapshot, query)
         return self._question[1]
 
     def _often(self, terms: ResolvedTerms, place: int, slots: NDArray[np.uint32]) -> NDArray[np.uint16]:
-        """Return how often each term occurs in slots of one part, which should rise: (slots, terms)."""
-        held = self._snapshot.parts[place].segment
-        return occurrences(held.slots, held.frequencies, *terms.stretches[place], slots)
+        """Return how often each term occurs in slots of one part: (slots, terms)."""
+        held = self._snapshot.parts[place].segment.forward
+        return occurrences(held.offsets, held.places, held.frequencies, terms.places[place], slots)
 
     def _located(self, keys: ChunkKeys) -> Iterator[tuple[int, Offsets, Offsets]]:
         """Find the living passages among the keys: which part, their places among the keys, their slots."""

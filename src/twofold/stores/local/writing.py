@@ -5,15 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 import apsw
 import numpy as np
 
-from twofold.domain.errors import InvalidInputError, MismatchError
+from twofold.domain.errors import CorruptError, InvalidInputError, MismatchError
 from twofold.domain.filters import fields_of, values_of
 from twofold.domain.ports import IndexFingerprint
 from twofold.domain.types import Document, Entry, IndexedChunk, Metadata, MetadataValue
 from twofold.stores.local import serialization
-from twofold.stores.local.scoping import checked_term_id, storable
+from twofold.stores.local.catalog import HINT
+from twofold.stores.local.scoping import storable
 from twofold.stores.local.snapshot import State, current_fingerprint, read_state
 
 TERMS_REMEMBERED = 200_000
+MAX_TERM_ID = 2**32 - 1
 CHUNK_TABLE = (
     *("edition", "document", "ordinal", "key", "start", "stop", "page", "place", "metadata", "heading", "header"),
     *("text", "text_hash", "words", "terms", "vector"),
@@ -48,8 +50,15 @@ def _term_id(connection: apsw.Connection, term: str) -> int:
     row = connection.execute("SELECT id FROM term WHERE text = ?", (term,)).fetchone()
     if row is None:
         connection.execute("INSERT INTO term (text) VALUES (?)", (term,))
-        return checked_term_id(connection.last_insert_rowid())
-    return checked_term_id(row[0])
+        return _checked_term_id(connection.last_insert_rowid())
+    return _checked_term_id(row[0])
+
+
+def _checked_term_id(number: int) -> int:
+    """Return a term's number. Raises CorruptError for one that no term can have."""
+    if not 0 < number <= MAX_TERM_ID:
+        raise CorruptError(f"The index is damaged: a term has the number {number}.", HINT)
+    return number
 
 
 def begin_edition(connection: apsw.Connection, fingerprint: IndexFingerprint) -> int:
