@@ -3,7 +3,7 @@
     python benchmarks/tuning.py --memory DIR                 all collections
     python benchmarks/tuning.py --memory DIR scifact cacm    only these
 
-For each collection: what real judgements choose (half of them, confirmed on the other half), and what `--pseudo`
+For each collection: what real judgements choose (half of them, confirmed on the other half), and what `--synthetic`
 chooses, measured on all real questions afterwards. `first` is the change that did best on the made-up questions that
 choose, taken without any confirmation. A table in Markdown goes to standard output.
 """
@@ -29,7 +29,7 @@ from twofold.evaluation.significance import bootstrap_interval, randomization_te
 from twofold.evaluation.synthetic import Making, pseudo_questions
 from twofold.evaluation.tuning import (
     JUDGED,
-    PSEUDO,
+    SYNTHETIC,
     SYNTHETIC_TUNABLE,
     TUNABLE,
     Changes,
@@ -127,7 +127,7 @@ def synthetic_queries(
     print(dict(made.kinds), [one.text for one in made.judged.queries[:6]], file=sys.stderr)
     names = {document.id: document.id for document in documents}
     measure = searching(made.judged, names, METRIC, preparing(scratch, start), lambda: None)
-    done = tune_by(made.judged.queries, measure, METRIC.name, all_settings(start, SYNTHETIC_TUNABLE), PSEUDO)
+    done = tune_by(made.judged.queries, measure, METRIC.name, all_settings(start, SYNTHETIC_TUNABLE), SYNTHETIC)
     scratch.store.close()
     return done
 

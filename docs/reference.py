@@ -34,7 +34,7 @@ SETTINGS_HEAD = """\
 Written by `make docs` from the program. A setting is, the later the stronger, a default, a value of the chosen
 [profile](profiles.md), a line of `twofold.yaml` in `TWOFOLD_HOME`, a line of `twofold.yaml` in the current folder (or
 instead of both, of the file that `--config` names), what an index keeps for itself, an environment variable, or an
-option such as `twofold --set search.k=5 search ...`. `twofold config show --resolved` says what holds and where it came
+option such as `twofold --set search.k=5 search ...`. `twofold config show --all` says what holds and where it came
 from. An unknown name, a name said twice or a value out of range is refused. The profile itself may be named in any of
 these places. What was set in any of them is stronger than a profile, also one that a single search names.
 
@@ -66,7 +66,7 @@ PROFILES_HEAD = """\
 Written by `make docs` from `twofold/config/profiles.py`. Choose one with `profile: NAME` in `twofold.yaml`,
 `TWOFOLD_PROFILE`, or `twofold --set profile=NAME search ...`.
 A profile is only a layer above the defaults: a file, an index, the
-environment and options change single values of it. `twofold config show --profile NAME --resolved` says what it comes
+environment and options change single values of it. `twofold config show --profile NAME --all` says what it comes
 to, `twofold config profiles` lists them. What a profile does not set has its default, see [settings.md](settings.md).
 The items are numbers of the project's checklist of retrieval systems.
 

@@ -21,7 +21,7 @@ def main() -> None:
         print(f"  {one.retriever}: {one.weight:.2f} x {one.normalized:.4f} (raw {one.raw:.4f}, rank {one.rank})")
     for term in best.trace.terms:
         print(f"    {term.term}: {term.frequency} times, idf {term.idf:.3f}, gives {term.score:.4f}")
-    if best.trace.evaluate() != best.score:
+    if best.trace.recompute_score() != best.score:
         raise SystemExit("the parts do not add up")
 
 

@@ -145,7 +145,7 @@ def _open_local(folder: Path, where: str | Path, settings: Settings, create: boo
 def kept_by(store: Store) -> tuple[Mapping[str, str], IndexFingerprint | None]:
     """Return an index's own settings and its recipe; nothing of one that is not there yet."""
     try:
-        return store.preferences(), store.fingerprint()
+        return store.get_settings(), store.fingerprint()
     except NotFoundError:
         return {}, None
 
@@ -181,12 +181,12 @@ def held_by(
     settings: Settings,
     fingerprint: IndexFingerprint | None,
     embedder: Embedder | None = None,
-    extensions: Plugins = NO_PLUGINS,
+    plugins: Plugins = NO_PLUGINS,
 ) -> Held:
     """Return the settings an index is opened with: its own where nobody but a profile said otherwise.
 
     Of its own it has what `setting_trust` lets through, and parts of the same name that are passed: `embedder` and
-    `extensions`. Raises InvalidInputError for a value that is out of range.
+    `plugins`. Raises InvalidInputError for a value that is out of range.
     """
     if fingerprint is None:
         return Held(settings)
@@ -204,7 +204,7 @@ def held_by(
             stand_in = UnaskedEmbedder(fingerprint.embedder, unheard[0].note, unheard[0].hint)
     chunker = own.get("chunker", "")
     if chunker and chunker not in kept.plugins.ingest:
-        if extensions.chunker is not None and extensions.chunker.name == chunker:
+        if plugins.chunker is not None and plugins.chunker.name == chunker:
             kept = replace(kept, plugins=replace(kept.plugins, ingest=(*kept.plugins.ingest, chunker)))
         else:
             unheard.append(ignored("plugins.ingest", as_text((chunker,)), MADE_BY))
@@ -216,13 +216,13 @@ def search_components(
     settings: Settings,
     embedder: Embedder | None,
     progress: Callable[[Progress], None] = ignore,
-    extensions: OpenPlugins | None = None,
+    plugins: OpenPlugins | None = None,
 ) -> SearchComponents:
     """Make what searches a store. A model is loaded when something is to be embedded, and fetched if need be.
 
-    `extensions` are the user's own parts; none if left out, but for those that the settings name.
+    `plugins` are the user's own parts; none if left out, but for those that the settings name.
     """
-    own = extensions or OpenPlugins()
+    own = plugins or OpenPlugins()
     if embedder is None:
         used = _embedder(store, settings, own, progress)
     else:
@@ -302,7 +302,7 @@ class ModelOpeners:
 
     reranker: Callable[[int], Callable[[str], Reranker | None]]
     generators: OpenModels[Generator]
-    extensions: OpenPlugins
+    plugins: OpenPlugins
     by_tokens: dict[int, OpenRerankers] = field(default_factory=dict)
 
     def rerankers(self, tokens: int) -> OpenRerankers:
@@ -318,15 +318,15 @@ class ModelOpeners:
         for some in self.by_tokens.values():
             some.close()
         self.generators.close()
-        self.extensions.close()
+        self.plugins.close()
 
 
 def model_openers(
-    settings: Settings, progress: Callable[[Progress], None] = ignore, extensions: OpenPlugins | None = None
+    settings: Settings, progress: Callable[[Progress], None] = ignore, plugins: OpenPlugins | None = None
 ) -> ModelOpeners:
     """Make what opens rerankers and generators by name; see `open_reranker` and `open_generator`."""
     cache, offline = settings.models, settings.offline
-    own = extensions or OpenPlugins()
+    own = plugins or OpenPlugins()
 
     def reranker(tokens: int) -> Callable[[str], Reranker | None]:
         how: dict[str, Any] = {"cache": cache, "offline": offline, "progress": progress, "device": settings.device}
@@ -379,8 +379,8 @@ def search_models_for(
     """Return what a search may ask by these settings; `own` is a reranker to take instead of theirs."""
     rerankers = openers.rerankers(settings.rerank.tokens)
     made = (GuardedReranker(own),) if own is not None else tuple(map(rerankers.named, reranker_names(settings)))
-    retrievers = (*_graph(settings.graph.file), *openers.extensions.retrievers(settings.plugins.search))
-    transformers = openers.extensions.transformers(settings.plugins.search)
+    retrievers = (*_graph(settings.graph.file), *openers.plugins.retrievers(settings.plugins.search))
+    transformers = openers.plugins.transformers(settings.plugins.search)
     return replace(
         base,
         rerankers=tuple(one for one in made if one is not None),
@@ -389,7 +389,7 @@ def search_models_for(
         retrievers=retrievers,
         transformers=tuple(one for _, one in transformers),
         own=(*(name for name, _ in (*retrievers, *transformers)), *_state_of(settings.graph.file)),
-        pruner=openers.extensions.pruner,
+        pruner=openers.plugins.pruner,
     )
 
 

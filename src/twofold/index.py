@@ -40,12 +40,11 @@ class Index(Collection, Answering):
     """A searchable collection of documents.
 
     `where` is a name (kept under `TWOFOLD_HOME`), a path (kept there), or `":memory:"`. One that is not there yet is
-    made by the first change, `add`, `sync` or `prefer`; until then what reads raises NotFoundError and leaves nothing
-    behind. `config` names a file to read instead of `twofold.yaml`, `overrides` are settings by their dotted names that
-    are stronger than all else;
-    `settings` replaces everything that a file, the environment and the index itself say. Where settings are left at
-    their defaults an existing index is opened as it was made. `embedder` brings one of your own, `extensions` other
-    parts. `on_model` hears of a model being fetched.
+    made by the first change, `add`, `sync` or `set_settings`; until then what reads raises NotFoundError and leaves
+    nothing behind. `config` names a file to read instead of `twofold.yaml`, `overrides` are settings by their dotted
+    names that are stronger than all else; `settings` replaces everything that a file, the environment and the index
+    itself say. Where settings are left at their defaults an existing index is opened as it was made. `embedder` brings
+    one of your own, `plugins` other parts. `on_model` hears of a model being fetched.
 
     >>> from twofold import Index
     >>> from twofold.models.embedders.hashing import HashingEmbedder
@@ -67,7 +66,7 @@ class Index(Collection, Answering):
         embedder: Embedder | None = None,
         create: bool = True,
         on_model: Callable[[Progress], None] = ignore,
-        extensions: Plugins = NO_PLUGINS,
+        plugins: Plugins = NO_PLUGINS,
     ) -> None:
         super().__init__(
             where,
@@ -77,24 +76,24 @@ class Index(Collection, Answering):
             embedder=embedder,
             create=create,
             on_model=on_model,
-            extensions=extensions,
+            plugins=plugins,
         )
         name = self._settings.embedder if embedder is None else embedder.identity.name
-        self._parts = filled(self._searching, self._settings, name, self._openers.extensions)
+        self._parts = filled(self._searching, self._settings, name, self._openers.plugins)
         self._passages = self._searcher
         folder = self.folder
         self._sessions = Sessions(None if folder is None else sessions_folder(self._asked.home, folder))
 
     @overload
     def sync(
-        self, *paths: str | os.PathLike[str], plan: Literal[True], metadata: Metadata = NO_METADATA
+        self, *paths: str | os.PathLike[str], dry_run: Literal[True], metadata: Metadata = NO_METADATA
     ) -> SyncPlan: ...
 
     @overload
     def sync(
         self,
         *paths: str | os.PathLike[str],
-        plan: Literal[False] = False,
+        dry_run: Literal[False] = False,
         progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
     ) -> SyncReport: ...
@@ -102,13 +101,13 @@ class Index(Collection, Answering):
     def sync(
         self,
         *paths: str | os.PathLike[str],
-        plan: bool = False,
+        dry_run: bool = False,
         progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
     ) -> SyncPlan | SyncReport:
         """Add, update and delete documents until the index says what these files and folders say.
 
-        With `plan` it only says what it would do. Documents are committed a few at a time, each whole: it may be
+        With `dry_run` it only says what it would do. Documents are committed a few at a time, each whole: it may be
         stopped at any moment and run again. Files that cannot be read are in the report's `failed`; nothing else is
         lost. Every document below the paths has the fields of `metadata`, over those that its file states; documents
         keep such fields in later syncs, files that are new then do not have them, and an empty text takes one away.
@@ -120,7 +119,7 @@ class Index(Collection, Answering):
             raise InvalidInputError("There is nothing to sync.", "Name a file or a folder.")
         self._held.check_fillable()
         limits = limits_of(self._settings)
-        if plan:
+        if dry_run:
             return plan_sync(self._planned(), paths, limits, metadata)
         return sync(self._parts, paths, limits, progress, metadata)
 
@@ -202,7 +201,7 @@ class Index(Collection, Answering):
         """
         return self._searcher.why_not(query, document, options)
 
-    def prefer(self, values: Mapping[str, object]) -> None:
+    def set_settings(self, values: Mapping[str, object]) -> None:
         """Let the index keep these settings for itself, instead of those it kept before; they hold when it is opened.
 
         Raises InvalidInputError for what is no setting of a search, and for what no index may say: an address, a model
@@ -214,7 +213,7 @@ class Index(Collection, Answering):
                 raise InvalidInputError(
                     f"An index cannot keep this value of {key}.", "Put it in twofold.yaml of TWOFOLD_HOME."
                 )
-        self._store.prefer({key: as_text(value_of(checked, key)) for key in values})
+        self._store.set_settings({key: as_text(value_of(checked, key)) for key in values})
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and hold both retrievers against the catalog; nothing found means all is well."""

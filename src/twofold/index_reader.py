@@ -52,7 +52,7 @@ class Collection:
         embedder: Embedder | None = None,
         create: bool = False,
         on_model: Callable[[Progress], None] = ignore,
-        extensions: Plugins = NO_PLUGINS,
+        plugins: Plugins = NO_PLUGINS,
     ) -> None:
         self._where = where
         found = Resolved(settings, ()) if settings else resolve(config=config, overrides=overrides)
@@ -62,12 +62,12 @@ class Collection:
         if settings is None and own:
             found = resolve(config=config, collection=own, overrides=overrides)
         self._asked = found.settings
-        self._held = held_by(found.settings, fingerprint, embedder, extensions)
+        self._held = held_by(found.settings, fingerprint, embedder, plugins)
         self._settings = self._held.settings
         self._ignored = (*found.ignored, *self._held.ignored)
-        self._openers = model_openers(self._settings, on_model, OpenPlugins(extensions))
+        self._openers = model_openers(self._settings, on_model, OpenPlugins(plugins))
         used = self._held.embedder if embedder is None else embedder
-        self._searching = search_components(self._store, self._settings, used, on_model, self._openers.extensions)
+        self._searching = search_components(self._store, self._settings, used, on_model, self._openers.plugins)
         self._searching = noting(self._searching, [one.note for one in found.ignored if one.origin == MADE_BY])
         kept = query_log_of(where, self._settings) if self._settings.log.queries else None
         self._searcher = search_engine(self._searching, self._settings, self._openers, kept)
@@ -160,9 +160,9 @@ class Collection:
         """Return how searching went since the index was opened: counts, times by stage, memory."""
         return self._searcher.metrics()
 
-    def preferences(self) -> Mapping[str, str]:
+    def get_settings(self) -> Mapping[str, str]:
         """Return the settings that the index keeps for itself, by their dotted names."""
-        return self._store.preferences()
+        return self._store.get_settings()
 
     def info(self) -> IndexInfo:
         """Return what the index holds and how it was made."""

@@ -29,10 +29,10 @@ def indexing_components(
     settings: Settings,
     embedder: Embedder | None,
     progress: Callable[[Progress], None] = ignore,
-    extensions: OpenPlugins | None = None,
+    plugins: OpenPlugins | None = None,
 ) -> IndexingComponents:
     """Make what fills a store and searches it; arguments as for `search_components`."""
-    own = extensions or OpenPlugins()
+    own = plugins or OpenPlugins()
     name = settings.embedder if embedder is None else embedder.identity.name
     return filled(search_components(store, settings, embedder, progress, own), settings, name, own)
 

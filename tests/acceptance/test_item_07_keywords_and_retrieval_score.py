@@ -64,7 +64,7 @@ def test_seven_tenths_of_the_vector_and_three_of_the_retrieval_score() -> None:
     assert [hit.source for hit in plain.hits] == ["near", "worth"]
     assert [hit.source for hit in result.hits] == ["worth", "near"]
     assert [hit.score for hit in result.hits] == pytest.approx([0.62, 0.585], abs=COSINE_TOLERANCE)
-    assert list(result.trace.evaluate()) == [hit.score for hit in result.hits]
+    assert list(result.trace.recompute_scores()) == [hit.score for hit in result.hits]
 
 
 def test_the_rules_give_every_passage_a_retrieval_score() -> None:

@@ -65,7 +65,7 @@ def test_the_trace_adds_up_and_names_the_parts(opened: Callable[[Mapping[str, st
     assert [(term.term, term.frequency) for term in best.trace.terms] == [("lake", 1), ("river", 2)]
     assert [term.idf for term in best.trace.terms] == [LAKE, RIVER]
     assert 0.0 + best.trace.terms[0].score + best.trace.terms[1].score == best.trace.retrievers[0].raw
-    assert list(result.trace.evaluate()) == [hit.score for hit in result.hits]
+    assert list(result.trace.recompute_scores()) == [hit.score for hit in result.hits]
 
 
 def test_deleted_and_replaced_passages_count_nowhere(opened: Callable[[Mapping[str, str]], Index]) -> None:

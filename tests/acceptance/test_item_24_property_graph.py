@@ -91,7 +91,7 @@ def test_the_trace_shows_the_look_up_and_what_it_gave(index: Index, graph: Path)
 
     assert (stage.candidates_out, stage.notes) == (3, ("next_to: NABARD",))
     assert found.hits[0].source == "bank.md"
-    assert [hit.trace.evaluate() for hit in found.hits] == [hit.score for hit in found.hits]
+    assert [hit.trace.recompute_score() for hit in found.hits] == [hit.score for hit in found.hits]
 
 
 def test_a_passage_that_neither_words_nor_meaning_rank_is_added(index: Index, graph: Path) -> None:
@@ -215,7 +215,7 @@ class Shouted:
 def test_a_translator_of_a_users_own_looks_up_the_same_graph(graph: Path, index: Index) -> None:
     index.close()
     own = Plugins(retrievers={"shouted": GraphRetriever(graph, Shouted())})
-    with Index(graph.parent / "kb", embedder=HashingEmbedder(), extensions=own) as opened:
+    with Index(graph.parent / "kb", embedder=HashingEmbedder(), plugins=own) as opened:
         found = opened.search("tell me of RBI please")
 
     retrievers = {hit.source: hit.trace.retriever("shouted") for hit in found.hits}

@@ -26,7 +26,7 @@ def test_a_plain_cosine_and_bm25_over_its_best_make_0_7891() -> None:
     assert shown.vector is not None
     assert round(shown.bm25.normalized, 4) == 0.7048
     assert shown.vector.normalized == pytest.approx(0.8734, abs=COSINE_TOLERANCE)
-    assert shown.evaluate() == pytest.approx(0.7891, abs=COSINE_TOLERANCE)
+    assert shown.recompute_score() == pytest.approx(0.7891, abs=COSINE_TOLERANCE)
 
 
 def test_the_pipeline_of_three_modes_gives_it_with_its_details() -> None:

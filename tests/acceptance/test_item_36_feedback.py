@@ -29,7 +29,7 @@ def test_terms_of_the_other_arm_find_what_the_questions_own_words_do_not(index: 
     assert after.trace.bm25 is not None
     assert before.trace.bm25.raw == 0.0 < after.trace.bm25.raw
     assert after.score > before.score
-    assert list(with_dense_terms.trace.evaluate()) == [hit.score for hit in with_dense_terms.hits]
+    assert list(with_dense_terms.trace.recompute_scores()) == [hit.score for hit in with_dense_terms.hits]
 
 
 def test_it_is_off_by_default_and_needs_both_arms(index: Index) -> None:

@@ -23,7 +23,7 @@ class GraphQueryTranslator:
 
 def filled(translator: GraphQueryTranslator) -> Index:
     own = Plugins(transformers={"graph": translator})
-    index = Index(":memory:", embedder=HashingEmbedder(), extensions=own)
+    index = Index(":memory:", embedder=HashingEmbedder(), plugins=own)
     for source, text in GIT.items():
         index.add(text, source=source)
     return index

@@ -40,7 +40,7 @@ def test_a_passage_that_several_wordings_found_comes_once(merge: str) -> None:
 def test_a_passage_that_an_own_retriever_found_too_comes_once() -> None:
     listed = Plugins(retrievers={"mine": Listed([("b_chunk_0", 1.0), ("b_chunk_0", 0.5)])})
     said = {"analyzer": "simple", "plugins.search": ["mine"]}
-    with Index(":memory:", overrides=said, embedder=Known(COSINES), extensions=listed) as index:
+    with Index(":memory:", overrides=said, embedder=Known(COSINES), plugins=listed) as index:
         for name in ("a", "b", "c"):
             index.add(f"{name}: {QUESTION}", source=name, id=name)
         found = index.search(QUESTION)

@@ -41,7 +41,7 @@ def test_a_search_is_reranked_by_it(width: int) -> None:
     assert result.degraded == ()
     assert result.rerank is not None
     assert result.rerank.scale == Scale.COSINE
-    assert list(result.trace.evaluate()) == [hit.score for hit in result.hits]
+    assert list(result.trace.recompute_scores()) == [hit.score for hit in result.hits]
 
 
 def test_each_token_of_the_question_counts_by_its_best_match() -> None:
@@ -93,7 +93,7 @@ def test_a_setting_reranks_with_the_token_vectors_of_the_embedder(by_meaning: Pa
     assert result.rerank is not None
     assert (result.rerank.model, result.rerank.scale) == ("late-interaction:bge-small-en-v1.5", Scale.COSINE)
     assert result.rerank.read == len(GIT)
-    assert list(result.trace.evaluate()) == [hit.score for hit in result.hits]
+    assert list(result.trace.recompute_scores()) == [hit.score for hit in result.hits]
     assert loaded == ("bge-small-en-v1.5", "late-interaction:bge-small-en-v1.5")
 
 

@@ -39,7 +39,7 @@ def from_cli(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_fallback_of_these_tests_reads_where_reranking_is_on(profile: str) -> None:
     dead = Plugins(rerankers={"dead": Dictated({}, last=0)})
-    with Index(":memory:", overrides={"embedder": "hashing"}, extensions=dead) as index:
+    with Index(":memory:", overrides={"embedder": "hashing"}, plugins=dead) as index:
         index.add(GIT["reset.md"], source="reset.md")
         found = index.search(QUESTION, profile=profile, settings={"rerank.model": "dead", FALLBACK: "word-overlap"})
 

@@ -50,7 +50,7 @@ def model(heard: list[Heard]) -> Iterator[str]:
 
 
 def made(pruner: Told | None = None, text: str = TEXT) -> Index:
-    index = Index(":memory:", embedder=HashingEmbedder(), extensions=Plugins(pruner=pruner))
+    index = Index(":memory:", embedder=HashingEmbedder(), plugins=Plugins(pruner=pruner))
     index.add(text, source="kiln.md")
     return index
 

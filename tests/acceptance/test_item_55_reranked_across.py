@@ -33,7 +33,7 @@ def test_the_best_of_all_is_the_rerankers_wherever_it_is_from(several: MultiInde
         ("b", "b/one.md"),
     ]
     assert [hit.score for hit in found.hits] == [0.9, 0.8, 0.7]
-    assert found.trace.evaluate() == (0.9, 0.8, 0.7)
+    assert found.trace.recompute_scores() == (0.9, 0.8, 0.7)
     assert found.confidence == pytest.approx(0.5 + 0.5 * 0.8)
     assert found.rerank is not None
     assert (found.rerank.read, found.rerank.weight) == (23, 1.0)

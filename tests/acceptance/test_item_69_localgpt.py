@@ -75,7 +75,7 @@ def test_item_55_more_than_retrieval_k_are_reranked_together(tmp_path: Path) -> 
     own = Plugins(rerankers={"mine": Dictated({"of b": 0.9})})
     where = {"a": tmp_path / "a", "b": tmp_path / "b"}
     config: dict[str, object] = {"reranker_model": "mine"}
-    with RetrievalPipeline(where, config, extensions=own, embedder=HashingEmbedder()) as pipeline:
+    with RetrievalPipeline(where, config, plugins=own, embedder=HashingEmbedder()) as pipeline:
         many = pipeline.search_multiple_indexes("commit number", ["a", "b"], retrieval_k=6)
         few = pipeline.search_multiple_indexes("commit number", ["a", "b"], retrieval_k=12)
 

@@ -88,7 +88,7 @@ def test_several_collections_answer_as_one_of_all_their_documents_does(
         found = several.search(question, options, "global")
 
         assert told(found) == told(one.searcher.search(question, options))
-        assert found.trace.evaluate() == tuple(hit.score for hit in found.hits)
+        assert found.trace.recompute_scores() == tuple(hit.score for hit in found.hits)
         assert all(hit.source.startswith(f"{hit.collection}/") for hit in found.hits)
 
 

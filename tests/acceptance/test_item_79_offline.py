@@ -25,7 +25,7 @@ def test_the_built_in_parts_index_search_and_rerank_without_any_file() -> None:
     assert (result.mode, result.degraded) == ("hybrid", ())
     assert result.hits[0].source == "merge.md"
     assert result.rerank is not None
-    assert list(result.trace.evaluate()) == [hit.score for hit in result.hits]
+    assert list(result.trace.recompute_scores()) == [hit.score for hit in result.hits]
 
 
 def test_a_model_that_is_not_here_is_not_fetched_and_how_to_get_it_is_said() -> None:

@@ -93,7 +93,7 @@ def test_a_judged_folder_needs_no_judgements_where_answers_judge(run: Run, tmp_p
     )
     written(folder / "queries.jsonl", {"_id": "q1", "text": "how high is the tower", "answers": ["330 metres"]})
 
-    found = run("eval", folder, "--answers", folder / "queries.jsonl", "-m", "bm25", "--against", "settings")
+    found = run("eval", folder, "--answers", folder / "queries.jsonl", "-m", "bm25", "--baseline", "settings")
 
     assert found.exit_code == 0, found.output
     assert "small: 2 documents, 1 question" in found.stdout.replace("queries: ", "small: ")

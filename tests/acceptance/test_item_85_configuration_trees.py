@@ -76,7 +76,7 @@ def shown(folder: Path, text: str) -> Any:  # noqa: ANN401  # JSON
     """Return what `config show` says of such a file."""
     path = folder / "theirs.yaml"
     path.write_text(text)
-    words = ["--config", str(path), "config", "show", "--resolved", "--json"]
+    words = ["--config", str(path), "config", "show", "--all", "--json"]
     done = CliRunner().invoke(application(), words, prog_name="twofold")
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)

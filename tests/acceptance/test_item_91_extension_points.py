@@ -56,7 +56,7 @@ def registered() -> Registry:
 
 
 def filled(registry: Registry) -> Index:
-    index = Index(":memory:", embedder=HashingEmbedder(), extensions=registry.extensions)
+    index = Index(":memory:", embedder=HashingEmbedder(), plugins=registry.plugins)
     for source, text in GIT.items():
         index.add(text, source=source)
     return index

@@ -33,7 +33,7 @@ def test_by_rank_the_best_of_each_comes_first_and_the_trace_names_the_collection
     assert first.trace.retrievers[0].retriever == "cats"
     assert first.trace.retrievers[0].raw == own["cats"][0].score
     assert [retriever.weight for retriever in first.trace.retrievers] == [1.0, 0.0, 0.0]
-    assert found.trace.evaluate() == tuple(hit.score for hit in found.hits)
+    assert found.trace.recompute_scores() == tuple(hit.score for hit in found.hits)
     assert [stage.name for stage in found.stages] == ["cats", "dogs", "fuse"]
 
 

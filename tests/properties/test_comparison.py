@@ -37,8 +37,8 @@ def test_swapping_the_two_turns_every_sign_and_nothing_else(rows: list[tuple[flo
         assert (one.p, one.p_holm) == (other.p, other.p_holm)
         assert (one.better, one.same, one.worse) == (other.worse, other.same, other.better)
         assert one.detectable == pytest.approx(other.detectable)
-    assert [change.value - change.against for change in there.gained] == [
-        change.against - change.value for change in back.lost
+    assert [change.value - change.baseline for change in there.gained] == [
+        change.baseline - change.value for change in back.lost
     ]
 
 
@@ -60,8 +60,8 @@ def test_every_question_is_better_the_same_or_worse_and_the_largest_changes_come
     found = compared(scored("a", rows, 0), scored("b", rows, 2))
 
     assert all(one.better + one.same + one.worse == len(rows) for one in found.differences)
-    gains = [change.value - change.against for change in found.gained]
-    losses = [change.against - change.value for change in found.lost]
+    gains = [change.value - change.baseline for change in found.gained]
+    losses = [change.baseline - change.value for change in found.lost]
     assert gains == sorted(gains, reverse=True)
     assert losses == sorted(losses, reverse=True)
     assert all(gain > 0 for gain in (*gains, *losses))

@@ -246,12 +246,12 @@ def test_several_cannot_be_written_as_one() -> None:
         lambda: stores.delete(["a"]),
         lambda: stores.ensure_fingerprint(fingerprint()),
         lambda: stores.rebuild(fingerprint(), lambda _: []),
-        lambda: stores.prefer({}),
+        lambda: stores.set_settings({}),
         stores.compact,
     ):
         with pytest.raises(InvalidInputError, match="each by itself"):
             write()
-    assert stores.preferences() == {}
+    assert stores.get_settings() == {}
     assert stores.verify() == []
     stores.close()
 

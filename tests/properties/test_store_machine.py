@@ -81,9 +81,9 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.model.delete(names) == self.local.delete(names)
 
     @rule(values=st.dictionaries(words.filter(bool), words, max_size=2))
-    def prefer(self, values: dict[str, str]) -> None:
+    def set_settings(self, values: dict[str, str]) -> None:
         for store in (self.model, self.local):
-            store.prefer(values)
+            store.set_settings(values)
 
     @rule()
     def compact(self) -> None:
@@ -139,7 +139,7 @@ class StoreMachine(RuleBasedStateMachine):
         for store in (self.local, self.other):
             with store.view() as view, self.model.view() as expected:
                 assert list(view.documents()) == list(expected.documents())
-            assert store.preferences() == self.model.preferences()
+            assert store.get_settings() == self.model.get_settings()
 
     def teardown(self) -> None:
         assert self.local.verify() == []

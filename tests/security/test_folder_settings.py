@@ -313,7 +313,7 @@ def test_it_is_said_once_where_text_goes_that_leaves_this_machine(here: Path, na
 def test_a_server_says_each_of_these_things_once_on_standard_error(here: Path, canary: Canary) -> None:
     (here / "twofold.yaml").write_text(f"rerank: {{model: '{canary.spec}'}}\n")
     store = open_store("notes", load_settings(), create=False)
-    store.prefer({"rerank.fallback": canary.spec})
+    store.set_settings({"rerank.fallback": canary.spec})
     store.close()
     heard: list[str] = []
     with chatting(answers_with_keys(heard)) as address:

@@ -88,7 +88,7 @@ def received(where: str | Path, embedder: str, kept: Mapping[str, str] = NOTHING
         index.add("The Eiffel tower stands in Paris.", source="tower.txt")
     store = open_store(where, load_settings(), create=False)
     try:
-        store.prefer(kept)
+        store.set_settings(kept)
     finally:
         store.close()
 
@@ -264,9 +264,9 @@ def test_who_names_the_same_address_is_obeyed(
 def test_an_index_is_told_at_once_what_it_cannot_keep(here: Path) -> None:
     with Index(here / "mine", overrides={"embedder": "hashing"}) as index:
         with pytest.raises(InvalidInputError, match="cannot keep this value of generator"):
-            index.prefer({"generator": "http://127.0.0.1:9/v1#model"})
-        index.prefer({"rerank.model": "word-overlap"})
-        assert dict(index.preferences()) == {"rerank.model": "word-overlap"}
+            index.set_settings({"generator": "http://127.0.0.1:9/v1#model"})
+        index.set_settings({"rerank.model": "word-overlap"})
+        assert dict(index.get_settings()) == {"rerank.model": "word-overlap"}
 
 
 def test_resetting_what_was_tuned_leaves_nothing_of_what_is_not_heeded(here: Path) -> None:
@@ -278,5 +278,5 @@ def test_resetting_what_was_tuned_leaves_nothing_of_what_is_not_heeded(here: Pat
 
     assert done.code == 0, done.err
     with Index(here / "shared", create=False) as index:
-        assert dict(index.preferences()) == {"search.context_window": "1"}
+        assert dict(index.get_settings()) == {"search.context_window": "1"}
         assert index.ignored == ()

@@ -82,5 +82,5 @@ def test_a_mistyped_index_is_refused_and_not_made(run: Run, notes: Path) -> None
         ["sync", notes / "no-such-file"],
     ):  # fmt: skip
         assert run(*words, "-i", "mistyped").code == 3, words
-    assert run("sync", notes, "--plan", "-i", "mistyped").code == 0
+    assert run("sync", notes, "--dry-run", "-i", "mistyped").code == 0
     assert names() == []

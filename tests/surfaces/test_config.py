@@ -14,7 +14,7 @@ Run = Callable[..., Any]
 
 
 def test_a_profile_is_shown_with_everything_it_sets(run: Run) -> None:
-    rows = run("config", "show", "--profile", "rrf-diverse", "--resolved", "--json").data["settings"]
+    rows = run("config", "show", "--profile", "rrf-diverse", "--all", "--json").data["settings"]
 
     shown = {row["key"]: (row["value"], row["origin"]) for row in rows}
     assert list(shown) == [dial.key for dial in all_settings()]
@@ -26,7 +26,7 @@ def test_a_profile_is_shown_with_everything_it_sets(run: Run) -> None:
 
 @pytest.mark.parametrize("name", [one.name for one in PROFILES])
 def test_every_profile_can_be_shown(run: Run, name: str) -> None:
-    assert run("config", "show", "--profile", name, "--resolved").code == 0
+    assert run("config", "show", "--profile", name, "--all").code == 0
 
 
 def test_profiles_are_listed_one_a_line_with_the_chosen_one_marked(run: Run) -> None:
@@ -79,9 +79,9 @@ def test_nonsense_is_refused(run: Run, words: list[str], says: str) -> None:
 @pytest.mark.usefixtures("ready")
 def test_what_an_index_keeps_for_itself_is_shown_as_its_own(run: Run) -> None:
     with Index("notes", create=False) as index:
-        index.prefer({"search.k": 7, "profile": "fast"})
+        index.set_settings({"search.k": 7, "profile": "fast"})
 
-    rows = {row["key"]: row for row in run("config", "show", "-i", "notes", "--resolved", "--json").data["settings"]}
+    rows = {row["key"]: row for row in run("config", "show", "-i", "notes", "--all", "--json").data["settings"]}
     stronger = {
         row["key"]: row
         for row in run("--set", "search.k=2", "config", "show", "-i", "notes", "--json").data["settings"]

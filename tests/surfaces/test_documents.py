@@ -46,8 +46,8 @@ def test_a_plan_says_what_would_be_done_and_does_nothing(run: Run, indexed: Path
     before = run("ls", "-i", "notes", "--json").data
     (indexed / "new.txt").write_text("Something new.\n")
 
-    planned = run("sync", indexed, "-i", "notes", "--plan")
-    as_data = run("sync", indexed, "-i", "notes", "--plan", "--json").data
+    planned = run("sync", indexed, "-i", "notes", "--dry-run")
+    as_data = run("sync", indexed, "-i", "notes", "--dry-run", "--json").data
 
     assert f"+ {indexed / 'new.txt'}" in planned.out
     assert "Nothing was written" in planned.out
@@ -56,7 +56,7 @@ def test_a_plan_says_what_would_be_done_and_does_nothing(run: Run, indexed: Path
 
 
 def test_a_plan_for_an_index_that_is_not_there_makes_none(run: Run, notes: Path) -> None:
-    planned = run("sync", notes, "-i", "notes", "--plan", "--json")
+    planned = run("sync", notes, "-i", "notes", "--dry-run", "--json")
 
     assert len(planned.data["added"]) == 3
     assert run("index", "list", "--json").data == []

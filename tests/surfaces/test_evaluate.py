@@ -71,12 +71,12 @@ def rows_of(done: Any) -> dict[str, dict[str, float]]:  # noqa: ANN401  # whatev
 
 def test_a_comparison_has_the_documented_shape(run: Run, folder: Path) -> None:
     done = run(
-        "eval", folder, "--with", "bm25", "--with", "fusion.vector_weight=0.9", "--against", "settings", "--json"
+        "eval", folder, "--variant", "bm25", "--variant", "fusion.vector_weight=0.9", "--baseline", "settings", "--json"
     )
 
     assert done.code == 0
     assert list(rows_of(done)) == ["bm25", "fusion.vector_weight=0.9", "settings"]
-    assert [(one["name"], one["against"]) for one in done.data["comparisons"]] == [
+    assert [(one["name"], one["baseline"]) for one in done.data["comparisons"]] == [
         ("bm25", "settings"),
         ("fusion.vector_weight=0.9", "settings"),
     ]
@@ -88,13 +88,13 @@ def test_a_comparison_has_the_documented_shape(run: Run, folder: Path) -> None:
             assert one["interval"]["low"] <= one["interval"]["mean"] <= one["interval"]["high"]
             assert 0 < one["p"] <= one["p_holm"] <= 1
             assert one["better"] + one["same"] + one["worse"] == len(QUESTIONS)
-        assert all(change["value"] > change["against"] for change in comparison["gained"])
-        assert all(change["value"] < change["against"] for change in comparison["lost"])
+        assert all(change["value"] > change["baseline"] for change in comparison["gained"])
+        assert all(change["value"] < change["baseline"] for change in comparison["lost"])
 
 
 def test_the_same_configuration_twice_is_said_to_be_the_same(run: Run, folder: Path) -> None:
-    done = run("eval", folder, "--with", "bm25", "--against", "bm25", "--json")
-    shown = run("eval", folder, "-m", "bm25", "--against", "search.mode=bm25").out
+    done = run("eval", folder, "--variant", "bm25", "--baseline", "bm25", "--json")
+    shown = run("eval", folder, "-m", "bm25", "--baseline", "search.mode=bm25").out
 
     assert list(rows_of(done)) == ["bm25", "bm25 (2)"]
     (comparison,) = done.data["comparisons"]
@@ -105,22 +105,24 @@ def test_the_same_configuration_twice_is_said_to_be_the_same(run: Run, folder: P
 
 def test_without_a_word_on_it_the_three_modes_stand_side_by_side(run: Run, folder: Path) -> None:
     assert list(rows_of(run("eval", folder, "--json"))) == ["hybrid", "bm25", "vector"]
-    assert list(rows_of(run("--set", "search.mode=bm25", "eval", folder, "--against", "hybrid", "--json"))) == [
+    assert list(rows_of(run("--set", "search.mode=bm25", "eval", folder, "--baseline", "hybrid", "--json"))) == [
         "settings",
         "hybrid",
     ]
 
 
 def test_settings_of_searching_change_what_is_found(run: Run, folder: Path) -> None:
-    done = run("eval", folder, "--with", "vector", "--with", "fusion.vector_weight=1", "--with", "bm25", "--json")
+    done = run(
+        "eval", folder, "--variant", "vector", "--variant", "fusion.vector_weight=1", "--variant", "bm25", "--json"
+    )
     rows = rows_of(done)
 
     assert rows["vector"] == rows["fusion.vector_weight=1"] != rows["bm25"]
 
 
 def test_reranking_is_measured_like_any_setting(run: Run, folder: Path) -> None:
-    done = run("eval", folder, "--with", "bm25,rerank.model=word-overlap,rerank.weight=1", "--against", "bm25")
-    gone = run("eval", folder, "--with", "bm25, rerank.model=http://127.0.0.1:9/v1#none")
+    done = run("eval", folder, "--variant", "bm25,rerank.model=word-overlap,rerank.weight=1", "--baseline", "bm25")
+    gone = run("eval", folder, "--variant", "bm25, rerank.model=http://127.0.0.1:9/v1#none")
 
     assert done.code == 0
     assert "bm25, rerank.model=word-overlap, rerank.weight=1 against bm25" in done.out
@@ -145,7 +147,7 @@ def test_metrics_are_chosen_by_name_in_any_case(run: Run, folder: Path) -> None:
     ],
 )
 def test_a_condition_that_holds_fails_the_build(run: Run, folder: Path, condition: str, code: int) -> None:
-    words = ("eval", folder, "-m", "bm25", "--against", "vector", "--fail-if", condition)
+    words = ("eval", folder, "-m", "bm25", "--baseline", "vector", "--fail-if", condition)
     done, shown = run(*words, "--json"), run(*words)
 
     assert (done.code, shown.code) == (code, code)
@@ -157,7 +159,7 @@ def test_a_run_is_written_reads_back_and_scores_the_same(run: Run, folder: Path,
     out = tmp_path / "out.trec"
     made = run("eval", folder, "-m", "hybrid", "--run", out, "--json")
     read = run("eval", folder, "--from-run", out, "--json")
-    compared = run("eval", folder, "-m", "hybrid", "--against", f"run:{out}", "--json")
+    compared = run("eval", folder, "-m", "hybrid", "--baseline", f"run:{out}", "--json")
 
     assert rows_of(read)["out.trec"] == rows_of(made)["hybrid"]
     assert read.data["rows"][0]["ms_per_query"] is None
@@ -173,7 +175,7 @@ def test_several_runs_get_files_of_their_own(run: Run, folder: Path, tmp_path: P
         folder,
         "-m",
         "bm25",
-        "--with",
+        "--variant",
         "search.k1=2, search.b=0",
         "--from-run",
         other,
@@ -199,7 +201,7 @@ def test_a_run_made_elsewhere_needs_no_index(run: Run, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("ready")
 def test_an_index_of_ones_own_is_judged_by_pairs(run: Run, pairs: Path, tmp_path: Path) -> None:
     out = tmp_path / "mine.trec"
-    done = run("eval", "--qrels", pairs, "-i", "notes", "-m", "bm25", "--against", "hybrid", "--json")
+    done = run("eval", "--qrels", pairs, "-i", "notes", "-m", "bm25", "--baseline", "hybrid", "--json")
     kept = run("eval", "--qrels", pairs, "-i", "notes", "-m", "bm25", "--run", out)
     again = run("eval", "--qrels", pairs, "--from-run", out, "--json")
 
@@ -244,10 +246,10 @@ REFUSED = {
     "neither": ([], 2, "needs a judged folder or --qrels"),
     "both": (["{folder}", "--qrels", "{pairs}"], 2, "not both"),
     "queries of a folder": (["{folder}", "--queries", "{pairs}"], 2, "go with --qrels"),
-    "an unknown mode": (["{folder}", "--with", "faster"], 2, "no mode or profile 'faster'"),
-    "an unknown setting": (["{folder}", "--with", "search.k2=1"], 2, "search.k2"),
-    "a bad value": (["{folder}", "--with", "search.b=7"], 2, "search.b"),
-    "a setting of storing": (["{folder}", "--against", "chunk.size=64"], 2, "chunk.size cannot be compared"),
+    "an unknown mode": (["{folder}", "--variant", "faster"], 2, "no mode or profile 'faster'"),
+    "an unknown setting": (["{folder}", "--variant", "search.k2=1"], 2, "search.k2"),
+    "a bad value": (["{folder}", "--variant", "search.b=7"], 2, "search.b"),
+    "a setting of storing": (["{folder}", "--baseline", "chunk.size=64"], 2, "chunk.size cannot be compared"),
     "a metric": (["{folder}", "--metric", "bleu@4"], 2, "no metric"),
     "a condition": (["{folder}", "--fail-if", "ndcg"], 2, "no condition"),
     "a difference to nothing": (["{folder}", "--fail-if", "ndcg@10 < -0.1"], 2, "nothing is compared"),
@@ -277,8 +279,8 @@ def test_what_cannot_be_measured_is_refused_in_one_line(
 def test_the_screen_is_the_one_that_was_approved(
     run: Run, folder: Path, request: pytest.FixtureRequest, repository: Path
 ) -> None:
-    golden = repository / "tests" / "golden" / "eval-against.txt"
-    done = run("eval", folder, "-m", "bm25", "--against", "fusion.method=rrf", "--fail-if", "ndcg@10 < -0.02")
+    golden = repository / "tests" / "golden" / "eval-baseline.txt"
+    done = run("eval", folder, "-m", "bm25", "--baseline", "fusion.method=rrf", "--fail-if", "ndcg@10 < -0.02")
     shown = re.sub(r"^ms/query.*$", "ms/query ...", done.out, flags=re.MULTILINE)
 
     if request.config.getoption("--rewrite-golden"):
@@ -305,9 +307,9 @@ def test_words_alone_are_measured_without_embedding_a_passage(
 @pytest.mark.usefixtures("ready")
 def test_what_an_index_keeps_for_itself_holds_when_it_is_measured(run: Run, pairs: Path) -> None:
     with Index("notes") as index:
-        index.prefer({"search.mode": "bm25"})
+        index.set_settings({"search.mode": "bm25"})
 
-    done = run("eval", "--qrels", pairs, "--index", "notes", "--with", "settings", "--against", "bm25", "--json")
+    done = run("eval", "--qrels", pairs, "--index", "notes", "--variant", "settings", "--baseline", "bm25", "--json")
 
     (comparison,) = done.data["comparisons"]
     assert comparison["gained"] == comparison["lost"] == []

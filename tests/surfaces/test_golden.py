@@ -16,8 +16,8 @@ SCREENS = {
     "search": ["search", "undo the last commit", "-i", "notes"],
     "search-explain": ["search", "undo the last commit", "-i", "notes", "-k", "2", "--explain"],
     "search-bm25": ["search", "tower", "in", "Paris", "-i", "notes", "-m", "bm25"],
-    "config-show": ["--set", "search.k=5", "config", "show", "--resolved"],
-    "config-profile": ["--set", "search.k=5", "config", "show", "--profile", "additive-gated", "--resolved"],
+    "config-show": ["--set", "search.k=5", "config", "show", "--all"],
+    "config-profile": ["--set", "search.k=5", "config", "show", "--profile", "additive-gated", "--all"],
     "config-profiles": ["config", "profiles"],
 }
 CHANGING = [

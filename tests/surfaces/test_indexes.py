@@ -151,7 +151,7 @@ def test_settings_are_shown_with_their_origin(run: Run, tmp_path: Path) -> None:
     config = tmp_path / "mine.yaml"
     config.write_text("search: {k: 4}\n")
 
-    every = run("--config", config, "--set", "search.b=0.5", "config", "show", "--resolved", "--json").data["settings"]
+    every = run("--config", config, "--set", "search.b=0.5", "config", "show", "--all", "--json").data["settings"]
     some = run("--config", config, "--set", "search.b=0.5", "config", "show").out
 
     rows = {row["key"]: row for row in every}

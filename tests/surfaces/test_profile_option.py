@@ -69,7 +69,7 @@ def test_a_file_an_index_and_a_program_are_as_strong(run: Run, tmp_path: Path) -
     config.write_text("search: {mode: hybrid}\n")
     assert found(run, "--config", str(config), "search", "--profile", "fast", WORD)["mode"] == "hybrid"
     with Index("notes", create=False) as index:
-        index.prefer({"search.mode": "hybrid"})
+        index.set_settings({"search.mode": "hybrid"})
     with Index("notes", create=False) as index:
         assert index.search(WORD, profile="fast").mode == "hybrid"
 

@@ -105,8 +105,8 @@ def test_the_doctor_looks_at_the_models_of_the_profile(run: Run) -> None:
 
 def test_the_doctor_has_advice_for_what_goes_wrong(run: Run) -> None:
     """Checklist item 92: a low hit rate, slow searches, results that are not relevant."""
-    shown = run("doctor", "--advice")
-    data = run("doctor", "--advice", "--json").data
+    shown = run("doctor", "--suggest")
+    data = run("doctor", "--suggest", "--json").data
 
     assert shown.code == 0
     assert all(f"If {one['when']}:" in shown.out for one in data)

@@ -34,7 +34,7 @@ def planted(tmp_path: Path) -> Path:
     """An index that looks for whole words alone, and questions in which the word that matters has another ending."""
     with Index("planted") as index:
         index.add_many([document_of_text(story(at), f"{at}.txt", "", {}, None) for at in range(len(NAMES))])
-        index.prefer({"search.mode": "bm25", "search.context_window": "1"})
+        index.set_settings({"search.mode": "bm25", "search.context_window": "1"})
     path = tmp_path / "questions.jsonl"
     asked = [{"query": f"{name}wards", "relevant": f"{at}.txt"} for at, name in enumerate(NAMES)]
     path.write_text("".join(json.dumps(one) + "\n" for one in asked))
@@ -43,7 +43,7 @@ def planted(tmp_path: Path) -> Path:
 
 def preferences() -> dict[str, str]:
     with Index("planted") as index:
-        return dict(index.preferences())
+        return dict(index.get_settings())
 
 
 def test_what_hides_the_answers_is_found_confirmed_applied_and_taken_back(run: Run, planted: Path) -> None:
@@ -79,7 +79,7 @@ def test_nothing_is_changed_unless_it_is_asked_for(run: Run, planted: Path) -> N
 def test_questions_are_made_from_the_documents_and_their_bias_is_said(run: Run, planted: Path) -> None:
     with Index("planted") as index:
         before = [index.document(one.id) for one in index.documents()]
-    done = run("tune", "-i", "planted", "--pseudo", "20", "--apply")
+    done = run("tune", "-i", "planted", "--synthetic", "20", "--apply")
     with Index("planted") as index:
         assert [index.document(one.id) for one in index.documents()] == before
 
@@ -101,12 +101,12 @@ def test_a_small_budget_is_said_to_have_cut_the_choice_short(run: Run, planted: 
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        ([], 2, "--qrels FILE or --pseudo N"),
-        (["--qrels", "few.csv", "--pseudo", "30"], 2, "not both"),
-        (["--pseudo", "3"], 2, "from 20"),
+        ([], 2, "--qrels FILE or --synthetic N"),
+        (["--qrels", "few.csv", "--synthetic", "30"], 2, "not both"),
+        (["--synthetic", "3"], 2, "from 20"),
         (["--qrels", "few.csv"], 2, "too few"),
         (["--qrels", "none.csv"], 3, "none.csv"),
-        (["--pseudo", "30"], 2, "too"),
+        (["--synthetic", "30"], 2, "too"),
         (["--qrels", "few.csv", "--metric", "beauty"], 2, "beauty"),
         (["--qrels", "few.csv", "-i", "nowhere"], 3, "nowhere"),
     ],

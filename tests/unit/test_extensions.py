@@ -31,9 +31,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return write
 
 
-def filled(extensions: Plugins = NO_PLUGINS, /, **overrides: object) -> Index:
+def filled(plugins: Plugins = NO_PLUGINS, /, **overrides: object) -> Index:
     said = {**WORDS, **{name.replace("__", "."): value for name, value in overrides.items()}}
-    index = Index(":memory:", overrides=said, extensions=extensions)
+    index = Index(":memory:", overrides=said, plugins=plugins)
     for name, text in TEXTS.items():
         index.add(text, id=name, source=f"{name}.txt")
     return index
@@ -52,7 +52,7 @@ def test_a_retriever_is_fused_by_rank_with_what_the_arms_found() -> None:
     retriever = dog.trace.retriever("by heart")
     assert retriever is not None
     assert (retriever.rank, retriever.raw) == (1, 9.0)
-    assert result.trace.evaluate() == tuple(hit.score for hit in result.hits)
+    assert result.trace.recompute_scores() == tuple(hit.score for hit in result.hits)
     assert result.degraded == ()
 
 
@@ -112,7 +112,7 @@ def test_an_own_reranker_stands_before_a_built_in_one_of_its_name_and_no_other_n
 
 def test_a_chunker_cuts_and_is_part_of_the_recipe(tmp_path: Path) -> None:
     own = Plugins(chunker=CustomChunker("by-line-1", cut_lines))
-    with Index(tmp_path / "kb", overrides=WORDS, extensions=own) as index:
+    with Index(tmp_path / "kb", overrides=WORDS, plugins=own) as index:
         index.add("one\n\n  two  \nthree", id="a")
         assert [chunk.text for chunk in index.chunks("a")] == ["one", "two", "three"]
     with Index(tmp_path / "kb", overrides=WORDS) as index:
@@ -130,7 +130,7 @@ def test_a_chunker_that_gives_what_is_not_in_the_document_is_refused_and_nothing
 
     for name, cut in (("inventing", inventing), ("failing", failing)):
         with (
-            Index(":memory:", overrides=WORDS, extensions=Plugins(chunker=CustomChunker(name, cut))) as index,
+            Index(":memory:", overrides=WORDS, plugins=Plugins(chunker=CustomChunker(name, cut))) as index,
             pytest.raises(ModelError, match=f"'{name}'"),
         ):
             index.add("the real text", id="a")
@@ -149,7 +149,7 @@ def test_an_enricher_gives_fields_to_filter_by() -> None:
 
 def test_files_are_read_by_a_reader_that_was_passed(tmp_path: Path) -> None:
     (tmp_path / "a.shout").write_text("be quiet")
-    with Index(":memory:", overrides=WORDS, extensions=Plugins(readers=(shouting(),))) as index:
+    with Index(":memory:", overrides=WORDS, plugins=Plugins(readers=(shouting(),))) as index:
         index.sync(tmp_path)
         assert index.document("a.shout").text == "BE QUIET"
         index.add_file(tmp_path / "a.shout")

@@ -20,7 +20,7 @@ READING: dict[str, Callable[[Index], object]] = {
     "why_not": lambda index: index.why_not("cat", "cat.txt"),
     "len": len,
     "info": lambda index: index.info(),
-    "preferences": lambda index: index.preferences(),
+    "preferences": lambda index: index.get_settings(),
     "delete": lambda index: index.delete("cat.txt"),
     "verify": lambda index: index.verify(),
     "compact": lambda index: index.compact(),
@@ -57,8 +57,8 @@ def test_the_first_change_makes_it(tmp_path: Path) -> None:
 
 def test_settings_make_it_too_and_a_bad_name_is_refused_at_once(tmp_path: Path) -> None:
     with Index(tmp_path / "index", embedder=HashingEmbedder()) as index:
-        index.prefer({"search.k": 3})
-        assert index.preferences() == {"search.k": "3"}
+        index.set_settings({"search.k": 3})
+        assert index.get_settings() == {"search.k": "3"}
     with pytest.raises(InvalidInputError):
         Index("no name!")
     with pytest.raises(NotFoundError):
@@ -77,7 +77,7 @@ def test_a_plan_for_an_index_that_is_not_there_makes_nothing(tmp_path: Path) -> 
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "cat.txt").write_text("The cat sat on the mat.")
     with Index(tmp_path / "index", embedder=HashingEmbedder()) as index:
-        plan = index.sync(tmp_path / "notes", plan=True)
+        plan = index.sync(tmp_path / "notes", dry_run=True)
 
     assert len(plan.added) == 1
     assert not (tmp_path / "index").exists()

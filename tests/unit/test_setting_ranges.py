@@ -29,7 +29,7 @@ def test_of_a_search(key: str, value: object) -> None:
     with indexed(GIT) as index:
         result = index.search("undo a commit", settings={key: value})
 
-    assert list(result.trace.evaluate()) == [hit.score for hit in result.hits]
+    assert list(result.trace.recompute_scores()) == [hit.score for hit in result.hits]
 
 
 OPENED = [

@@ -46,7 +46,7 @@ class RetrievalPipeline:
     `indexes` maps the ids that `search_multiple_indexes` is asked with to indexes: open ones, names or paths. An id
     that is not in it stands for the index `text_pages_<id>`. `config` holds the earlier system's own names, such as
     `{"search_type": "hybrid", "dense_weight": 0.7, "ai_rerank": False}`, or settings by their dotted names.
-    `extensions` and `embedder` are for the indexes that are opened here. Close it, or use it in a `with` statement.
+    `plugins` and `embedder` are for the indexes that are opened here. Close it, or use it in a `with` statement.
     """
 
     def __init__(
@@ -54,12 +54,12 @@ class RetrievalPipeline:
         indexes: Mapping[str, Where],
         config: Mapping[str, object] | None = None,
         *,
-        extensions: Plugins = NO_PLUGINS,
+        plugins: Plugins = NO_PLUGINS,
         embedder: Embedder | None = None,
     ) -> None:
         self._where = dict(indexes)
         self._settings = _read(config or {})
-        self._extensions, self._embedder = extensions, embedder
+        self._plugins, self._embedder = plugins, embedder
         self._opened: dict[str, Collection] = {}
         self._stack = ExitStack()
         self._fallen: Mapping[str, object] = {}
@@ -237,7 +237,7 @@ class RetrievalPipeline:
         if isinstance(where, Collection):
             return where
         if name not in self._opened:
-            made = Index(where, embedder=self._embedder, extensions=self._extensions, create=False)
+            made = Index(where, embedder=self._embedder, plugins=self._plugins, create=False)
             self._opened[name] = self._stack.enter_context(made)
         return self._opened[name]
 

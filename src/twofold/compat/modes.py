@@ -18,11 +18,18 @@ NO_METADATA: Metadata = {}
 
 
 class RetrievalMode(StrEnum):
-    """Which retrievers look: meaning alone, words alone, or both."""
+    """Which retrievers search: vectors, BM25, or both."""
 
     SEMANTIC = "semantic"
     BM25 = "bm25"
     HYBRID = "hybrid"
+
+
+MODES: Mapping[RetrievalMode, str] = {
+    RetrievalMode.SEMANTIC: "vector",
+    RetrievalMode.BM25: "bm25",
+    RetrievalMode.HYBRID: "hybrid",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,7 @@ class RAGPipeline:
         `context` holds up to `window` neighbors on either side, in reading order.
         """
         mode = self._mode if retrieval_mode is None else _mode(retrieval_mode)
-        found = self.index.search(query, k=top_k, mode=mode.value, settings={"search.context_window": window})
+        found = self.index.search(query, k=top_k, mode=MODES[mode], settings={"search.context_window": window})
         return [self._shaped(hit, mode) for hit in found.hits]
 
     def close(self) -> None:

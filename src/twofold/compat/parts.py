@@ -116,8 +116,8 @@ class Registry:
         return (*self._retrievers, *self._rerankers, *self._transformers)
 
     @property
-    def extensions(self) -> Plugins:
-        """What to open an index with: `Index("notes", extensions=registry.extensions)`."""
+    def plugins(self) -> Plugins:
+        """What to open an index with: `Index("notes", plugins=registry.plugins)`."""
         return Plugins(
             retrievers={name: _Retrieving(one) for name, one in self._retrievers.items()},
             rerankers={name: _Reranking(name, one) for name, one in self._rerankers.items()},

@@ -83,7 +83,7 @@ def suggestion(key: str, known: Mapping[str, object]) -> str:
     import difflib
 
     near = difflib.get_close_matches(key, known, 1)
-    return f"Did you mean {near[0]}?" if near else "`twofold config show --resolved` lists the settings."
+    return f"Did you mean {near[0]}?" if near else "`twofold config show --all` lists the settings."
 
 
 def _prepared(dial: Setting, said: RawValue) -> tuple[object, bool]:

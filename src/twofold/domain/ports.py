@@ -340,10 +340,10 @@ class Store(Protocol):
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and cross-check both retrievers; an empty answer means all is well."""
 
-    def preferences(self) -> Mapping[str, str]:
+    def get_settings(self) -> Mapping[str, str]:
         """Return the collection's own settings by their dotted names, as text; they are no part of its recipe."""
 
-    def prefer(self, values: Mapping[str, str]) -> None:
+    def set_settings(self, values: Mapping[str, str]) -> None:
         """Replace the collection's own settings, all of them or none, durable when it returns.
 
         At most 256, names of 1 to 128 characters, values of up to 16,384, 65,536 characters in all. Raises

@@ -159,7 +159,7 @@ class Change:
     query: str
     text: str
     value: float
-    against: float
+    baseline: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class Comparison:
     """One configuration against another; `gained` and `lost` are the questions that changed most, the largest first."""
 
     name: str
-    against: str
+    baseline: str
     differences: tuple[Difference, ...]
     gained: tuple[Change, ...]
     lost: tuple[Change, ...]
@@ -181,12 +181,12 @@ class Scored:
     values: tuple[MetricValues, ...]
 
 
-def compare_all(some: Sequence[Scored], against: Scored, questions: Sequence[Question]) -> tuple[Comparison, ...]:
+def compare_all(some: Sequence[Scored], baseline: Scored, questions: Sequence[Question]) -> tuple[Comparison, ...]:
     """Compare each of `some` with the same other; Holm's adjustment is over every metric of every comparison.
 
     Raises InvalidInputError when the metrics are not the same, or there are not as many values as questions.
     """
-    compared = [_compared(one, against, questions) for one in some]
+    compared = [_compared(one, baseline, questions) for one in some]
     adjusted = iter(holm([one.p for one in chain.from_iterable(each.differences for each in compared)]))
     return tuple(
         replace(each, differences=tuple(replace(one, p_holm=next(adjusted)) for one in each.differences))
@@ -203,12 +203,12 @@ def _compared(one: Scored, other: Scored, questions: Sequence[Question]) -> Comp
         for question, mine, yours in zip(questions, pairs[0][0].values, pairs[0][1].values, strict=True)
         if abs(mine - yours) > EQUAL
     ]
-    rising = sorted(changes, key=lambda change: change.value - change.against)
-    lost = [change for change in rising if change.value < change.against]
-    gained = [change for change in reversed(rising) if change.value > change.against]
+    rising = sorted(changes, key=lambda change: change.value - change.baseline)
+    lost = [change for change in rising if change.value < change.baseline]
+    gained = [change for change in reversed(rising) if change.value > change.baseline]
     return Comparison(
         name=one.name,
-        against=other.name,
+        baseline=other.name,
         differences=tuple(_difference(mine, yours) for mine, yours in pairs),
         gained=tuple(gained[:QUESTIONS_SHOWN]),
         lost=tuple(lost[:QUESTIONS_SHOWN]),

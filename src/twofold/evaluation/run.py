@@ -165,13 +165,13 @@ class Evaluation:
 
 
 def evaluation(
-    judged: JudgedCollection, documents: int, some: Sequence[Answers], against: Answers | None, asked: VariantRun
+    judged: JudgedCollection, documents: int, some: Sequence[Answers], baseline: Answers | None, asked: VariantRun
 ) -> Evaluation:
-    """Score everything and compare each of `some` with `against`. Raises InvalidInputError as `failures` does."""
+    """Score everything and compare each of `some` with `baseline`. Raises InvalidInputError as `failures` does."""
     scored = [_scored(one, judged, asked) for one in some]
-    other = None if against is None else _scored(against, judged, asked)
+    other = None if baseline is None else _scored(baseline, judged, asked)
     rows = [summarize(one.name, one.values, each.ms_per_query) for one, each in zip(scored, some, strict=True)]
-    last = None if other is None or against is None else summarize(other.name, other.values, against.ms_per_query)
+    last = None if other is None or baseline is None else summarize(other.name, other.values, baseline.ms_per_query)
     return Evaluation(
         collection=judged.name,
         documents=documents,

@@ -63,21 +63,21 @@ def check_comparable(conditions: Sequence[Condition], *, compared: bool) -> None
     if alone is not None:
         raise InvalidInputError(
             f"{alone.text!r} is about a difference, and nothing is compared.",
-            "Add --against, or leave the sign away to test the value itself.",
+            "Add --baseline, or leave the sign away to test the value itself.",
         )
 
 
 def failures(
     conditions: Sequence[Condition],
     means: Mapping[str, Mapping[str, float]],
-    against: Mapping[str, float] | None,
+    baseline: Mapping[str, float] | None,
 ) -> tuple[Failure, ...]:
     """Give which conditions hold: for each configuration, by name, its means by metric, and the other's means.
 
     Raises InvalidInputError as `check_comparable` does.
     """
-    check_comparable(conditions, compared=against is not None)
-    other = {} if against is None else against
+    check_comparable(conditions, compared=baseline is not None)
+    other = {} if baseline is None else baseline
     found = []
     for condition in conditions:
         for name, mine in means.items():

@@ -86,7 +86,7 @@ class Rules:
 
 
 JUDGED: Final = Rules()
-PSEUDO: Final = Rules(alpha=0.01, bound=0.03)
+SYNTHETIC: Final = Rules(alpha=0.01, bound=0.03)
 """Questions made from documents are not those that people ask: only what is plain is taken from them."""
 
 
@@ -161,7 +161,7 @@ def split(questions: Sequence[Question], seed: int = 0) -> tuple[tuple[Question,
     if len(questions) < MIN_QUESTIONS:
         raise InvalidInputError(
             f"{len(questions)} judged questions are too few to choose settings by.",
-            f"Judge {MIN_QUESTIONS} or more; `twofold judge` collects judgements, --pseudo makes questions.",
+            f"Judge {MIN_QUESTIONS} or more; `twofold judge` collects judgements, --synthetic makes questions.",
         )
     drawn = sorted(questions, key=lambda question: question.id)
     Random(seed).shuffle(drawn)  # noqa: S311  # a lot, no secret

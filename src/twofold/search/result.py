@@ -82,7 +82,7 @@ class HitTrace:
         """Return what one retriever said, None where it was not asked."""
         return next((one for one in self.retrievers if one.retriever == name), None)
 
-    def evaluate(self) -> float:
+    def recompute_score(self) -> float:
         """Recompute the passage's score, bit for bit."""
         score = self.fused()
         for step in self.steps:
@@ -224,9 +224,9 @@ class Trace:
     counts: Counts
     hits: tuple[HitTrace, ...]
 
-    def evaluate(self) -> tuple[float, ...]:
+    def recompute_scores(self) -> tuple[float, ...]:
         """Recompute the score of each passage shown, exactly."""
-        return tuple(hit.evaluate() for hit in self.hits)
+        return tuple(hit.recompute_score() for hit in self.hits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -426,7 +426,7 @@ class FederatedStore:
         """Verify each."""
         return [finding for _, store in self._collections for finding in store.verify()]
 
-    def preferences(self) -> Mapping[str, str]:
+    def get_settings(self) -> Mapping[str, str]:
         """Have none: each keeps its own."""
         return {}
 
@@ -446,7 +446,7 @@ class FederatedStore:
         """Refuse to write."""
         _refuse(fingerprint, remake)
 
-    def prefer(self, values: Mapping[str, str]) -> None:
+    def set_settings(self, values: Mapping[str, str]) -> None:
         """Refuse to write."""
         _refuse(values)
 

@@ -289,11 +289,11 @@ class MemoryStore:
             if entry.document.text[indexed.chunk.start : indexed.chunk.end] != indexed.chunk.text
         ]
 
-    def preferences(self) -> Mapping[str, str]:
+    def get_settings(self) -> Mapping[str, str]:
         """Return the collection's own settings."""
         return self._state.preferences
 
-    def prefer(self, values: Mapping[str, str]) -> None:
+    def set_settings(self, values: Mapping[str, str]) -> None:
         """Replace the collection's own settings."""
         kept = MappingProxyType(checked(values))
         with self._writer:

@@ -32,9 +32,9 @@ class UnmadeStore:
         """Make the index, and add documents."""
         self._there(create=True).put(entries)
 
-    def prefer(self, values: Mapping[str, str]) -> None:
+    def set_settings(self, values: Mapping[str, str]) -> None:
         """Make the index, and let it keep settings."""
-        self._there(create=True).prefer(values)
+        self._there(create=True).set_settings(values)
 
     def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
         """Replace the metadata of documents."""
@@ -64,9 +64,9 @@ class UnmadeStore:
         """Recompute every checksum."""
         return self._there().verify()
 
-    def preferences(self) -> Mapping[str, str]:
+    def get_settings(self) -> Mapping[str, str]:
         """Return the collection's own settings."""
-        return self._there().preferences()
+        return self._there().get_settings()
 
     def compact(self) -> None:
         """Merge what can be merged."""

@@ -74,17 +74,17 @@ class StoreContract(StoreSearches):
         assert store.info().roots == {"/a": 1, "/b": 3}
 
     def test_preferences_are_replaced_whole_and_stay(self, store: Store) -> None:
-        assert store.preferences() == {}
-        store.prefer({"search.k": "7", "fusion": "rrf"})
+        assert store.get_settings() == {}
+        store.set_settings({"search.k": "7", "fusion": "rrf"})
         store.put([entry("word")])
         generation = store.info().generation
-        store.prefer({"search.k": "9", "ü.ß": ""})
+        store.set_settings({"search.k": "9", "ü.ß": ""})
         assert store.info().generation == generation
         store.rebuild(fingerprint("again"), lambda documents: [entry(one.text, one.source).chunks for one in documents])
         store.compact()
-        assert store.preferences() == {"search.k": "9", "ü.ß": ""}
-        store.prefer({})
-        assert store.preferences() == {}
+        assert store.get_settings() == {"search.k": "9", "ü.ß": ""}
+        store.set_settings({})
+        assert store.get_settings() == {}
 
     @pytest.mark.parametrize(
         "values",
@@ -99,10 +99,10 @@ class StoreContract(StoreSearches):
         ],
     )
     def test_preferences_that_are_too_many_or_too_long_are_refused(self, store: Store, values: dict[str, str]) -> None:
-        store.prefer({"kept": "yes"})
+        store.set_settings({"kept": "yes"})
         with pytest.raises(InvalidInputError):
-            store.prefer(values)
-        assert store.preferences() == {"kept": "yes"}
+            store.set_settings(values)
+        assert store.get_settings() == {"kept": "yes"}
 
     def test_another_enricher_is_another_recipe(self, store: Store) -> None:
         store.put([entry("word")])

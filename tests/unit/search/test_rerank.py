@@ -62,7 +62,7 @@ def test_every_score_is_recomputed_from_its_trace(mode: str, weight: float) -> N
     for hit in result.hits:
         trace = hit.trace.rerank
         assert trace is not None
-        assert hit.trace.evaluate() == hit.score
+        assert hit.trace.recompute_score() == hit.score
         assert hit.trace.fused() == trace.fused
         assert trace.fused_normalized <= (trace.fused - result.constants["fused_low"]) / (
             result.constants["fused_high"] - result.constants["fused_low"]

@@ -43,7 +43,7 @@ def test_every_score_is_recomputed_from_its_trace(mode: str, fusion: str) -> Non
         result = index.search("undo a commit", mode=mode)
     assert result.hits
     for hit in result.hits:
-        assert hit.trace.evaluate() == hit.score
+        assert hit.trace.recompute_score() == hit.score
         if hit.trace.bm25 is not None:
             total = 0.0
             for term in hit.trace.terms:

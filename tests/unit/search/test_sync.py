@@ -130,7 +130,7 @@ def test_a_plan_writes_nothing_and_says_what_a_sync_does(index: Index, folder: P
     (folder / "b.txt").unlink()
     (folder / "new.md").write_text("New.")
     generation = index.info().generation
-    plan = index.sync(folder, plan=True)
+    plan = index.sync(folder, dry_run=True)
     assert index.info().generation == generation
     report = index.sync(folder)
     assert (plan.added, plan.updated, plan.deleted) == (report.added, report.updated, report.deleted)

@@ -43,7 +43,7 @@ def index() -> Index:
 
 def assert_recomputed(result: SearchResult) -> None:
     shown = [hit.score for hit in result.hits]
-    assert list(result.trace.evaluate()) == shown
+    assert list(result.trace.recompute_scores()) == shown
     assert shown == sorted(shown, reverse=True)
     for hit in result.hits:
         scores = [hit.trace.fused(), *(step.after for step in hit.trace.steps)]

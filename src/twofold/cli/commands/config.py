@@ -37,7 +37,7 @@ def show(
         str | None,
         typer.Option("--index", "-i", metavar="NAME", help="As they hold in this index.", show_default=False),
     ] = None,
-    resolved: Annotated[bool, typer.Option("--resolved", help="Every setting, not only those that were set.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Every setting, not only those that were set.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show the settings and where each came from: a default, a profile, a file, the environment or the command line.
@@ -45,13 +45,13 @@ def show(
     With an index, what it keeps for itself and what it was made with count as well.
     """
     found = settings_for(context, profile=profile) if index is None else _in_index(context, index, profile)
-    rows = tuple(row for row in found.rows if resolved or row.origin != "default")
+    rows = tuple(row for row in found.rows if every or row.origin != "default")
     if as_json:
         write_json(_Shown(rows, found.unused, found.ignored))
         return
     screen = screen_on()
     if not rows:
-        screen.line("Nothing is set; every setting has its default. `twofold config show --resolved` lists them.")
+        screen.line("Nothing is set; every setting has its default. `twofold config show --all` lists them.")
     values = [one_line(as_text(row.value)) for row in rows]
     width = max((len(value) for value in values if len(value) <= _ALIGNED), default=0)
     told = [
@@ -71,7 +71,7 @@ def _in_index(context: typer.Context, name: str, profile: str | None) -> Resolve
     launch = runtime_of(context)
     said = {**launch.overrides, **({} if profile is None else {"profile": profile})}
     with open_index(context, name, profile=profile) as opened:
-        kept, held, unheard = opened.preferences(), opened.settings, tuple(opened.ignored)
+        kept, held, unheard = opened.get_settings(), opened.settings, tuple(opened.ignored)
     found = resolve(config=launch.config, collection=kept, overrides=said)
     rows = tuple(
         row

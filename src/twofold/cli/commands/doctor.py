@@ -60,8 +60,8 @@ def doctor(
     context: typer.Context,
     *,
     index: IndexOption = None,
-    advice: Annotated[
-        bool, typer.Option("--advice", help="Say what to try where searches find too little, or are slow.")
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Say what to try where searches find too little, or are slow.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -70,7 +70,7 @@ def doctor(
     The exit code is 0 unless something failed; then it is that of the first failure.
     """
     settings = settings_for(context).settings
-    if advice:
+    if suggest:
         _advise(as_json=as_json)
         return
     checks = list(_checks(settings, index))

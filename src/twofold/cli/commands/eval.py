@@ -46,19 +46,23 @@ ByAnswer = Annotated[
     Path | None,
     _option("--answers", "FILE", "Judge passages by the text of the answer: query and answers in a .csv or .jsonl."),
 ]
-Modes = Annotated[list[str] | None, _option("--mode", "MODE", "The same as --with MODE; repeat for more.", "-m")]
-With = Annotated[
+Modes = Annotated[list[str] | None, _option("--mode", "MODE", "The same as --variant MODE; repeat for more.", "-m")]
+Variants = Annotated[
     list[str] | None,
-    _option("--with", "WAY", "Measure this: a mode, a profile, KEY=VALUE,..., settings or run:FILE; repeat for more."),
+    _option(
+        "--variant", "VARIANT", "Measure this: a mode, a profile, KEY=VALUE,..., settings or run:FILE; repeat for more."
+    ),
 ]
-Against = Annotated[str | None, _option("--against", "WAY", "Compare with this, question by question.")]
+Baseline = Annotated[str | None, _option("--baseline", "VARIANT", "Compare with this, question by question.")]
 FromRun = Annotated[
     list[Path] | None, _option("--from-run", "FILE", "Measure a TREC run that was made elsewhere; repeat for more.")
 ]
 Metrics = Annotated[
     list[str] | None, _option("--metric", "NAME@K", "Show this, such as ndcg@20 or map@100; repeat for more.")
 ]
-RunOut = Annotated[Path | None, _option("--run", "FILE", "Write what was found as a TREC run, a file for each WAY.")]
+RunOut = Annotated[
+    Path | None, _option("--run", "FILE", "Write what was found as a TREC run, a file for each VARIANT.")
+]
 FailIf = Annotated[
     list[str] | None,
     _option("--fail-if", "TEST", '"ndcg@10 < 0.7" of the value, or "< -0.02" of the difference: exit code 11.'),
@@ -75,8 +79,8 @@ def evaluate(
     index: IndexOption = None,
     split: Split = "test",
     modes: Modes = None,
-    ways: With = None,
-    against: Against = None,
+    variants: Variants = None,
+    baseline: Baseline = None,
     from_run: FromRun = None,
     metrics: Metrics = None,
     run_out: RunOut = None,
@@ -91,10 +95,10 @@ def evaluate(
     Each figure is a mean over the questions, with the interval in which 95 % of resampled means lie. More in
     docs/evaluating.md.
     """
-    asked = _asked(metrics, fail_if, compared=against is not None, by_answer=answers is not None)
-    texts = [*(modes or ()), *(ways or ()), *(f"{RUN}{path}" for path in from_run or ())]
-    default = [AS_CONFIGURED] if against is not None or asked.conditions else list(MODES)
-    every = [*(texts or default), *(() if against is None else (against,))]
+    asked = _asked(metrics, fail_if, compared=baseline is not None, by_answer=answers is not None)
+    texts = [*(modes or ()), *(variants or ()), *(f"{RUN}{path}" for path in from_run or ())]
+    default = [AS_CONFIGURED] if baseline is not None or asked.conditions else list(MODES)
+    every = [*(texts or default), *(() if baseline is None else (baseline,))]
     own = qrels is not None or answers is not None
     kept = folder is None and own and any(not text.startswith(RUN) for text in every)
     resolved = resolving(context, embedder, index, kept=kept)
@@ -103,7 +107,7 @@ def evaluate(
     source = Source(folder, split, qrels, queries, index, answers)
     with eval_data_of(source, _needs(configurations, resolved({}))) as ground:
         found = [_answers(one, ground, asked) for one in configurations]
-    some, other = (found, None) if against is None else (found[:-1], found[-1])
+    some, other = (found, None) if baseline is None else (found[:-1], found[-1])
     done = evaluation(ground.judged, ground.documents, some, other, asked)
     written = [] if run_out is None else _written(run_out, configurations, found)
     if as_json:

@@ -28,7 +28,9 @@ def sync(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders that the index follows.", show_default=False)],
     *,
     watch: Annotated[bool, typer.Option("--watch", help="Stay, and sync again whenever something changes.")] = False,
-    plan: Annotated[bool, typer.Option("--plan", help="Only say what would be done; read and write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be done; read and write nothing.")
+    ] = False,
     metadata: MetaOption = None,
     index: IndexOption = None,
     embedder: EmbedderOption = None,
@@ -43,9 +45,9 @@ def sync(
     """
     show: Callable[[SyncPlan | SyncReport], None] = write_json if as_json else _draw
     fields = fields_from(metadata or [])
-    if plan:
+    if dry_run:
         with _to_plan_with(context, index, embedder) as opened:
-            show(opened.sync(*paths, plan=True, metadata=fields))
+            show(opened.sync(*paths, dry_run=True, metadata=fields))
         return
     with open_index(context, index, create=True, embedder=embedder) as opened:
         if watch:

@@ -27,7 +27,7 @@ from twofold.evaluation.tuning import (
     JUDGED,
     MAX_FINALISTS,
     MIN_QUESTIONS,
-    PSEUDO,
+    SYNTHETIC,
     SYNTHETIC_TUNABLE,
     TUNABLE,
     Changes,
@@ -50,13 +50,13 @@ Queries = Annotated[
     Path | None,
     typer.Option("--queries", metavar="FILE", help="The queries that --qrels has ids of.", show_default=False),
 ]
-Pseudo = Annotated[
+Synthetic = Annotated[
     int | None,
-    typer.Option("--pseudo", metavar="N", help="Make N questions from the documents instead.", show_default=False),
+    typer.Option("--synthetic", metavar="N", help="Make N questions from the documents instead.", show_default=False),
 ]
 Metric = Annotated[str, typer.Option("--metric", metavar="NAME@K", help="What is to become better.")]
 Budget = Annotated[float, typer.Option("--budget", metavar="SECONDS", help="About how long it may take.")]
-Seed = Annotated[int, typer.Option("--seed", help="Parts the questions, and makes those of --pseudo.")]
+Seed = Annotated[int, typer.Option("--seed", help="Parts the questions, and makes those of --synthetic.")]
 Apply = Annotated[bool, typer.Option("--apply", help="Let the index keep what won, for every search.")]
 Reset = Annotated[bool, typer.Option("--reset", help="Let the index forget what tune may have set, and stop.")]
 
@@ -67,7 +67,7 @@ def tune(
     index: IndexOption = None,
     qrels: Qrels = None,
     queries: Queries = None,
-    pseudo: Pseudo = None,
+    synthetic: Synthetic = None,
     metric: Metric = "ndcg@10",
     budget: Budget = 300.0,
     seed: Seed = 0,
@@ -85,20 +85,20 @@ def tune(
     if reset:
         _reset(context, index, as_json=as_json)
         return
-    if (qrels is None) == (pseudo is None):
-        raise InvalidInputError("Tuning needs --qrels FILE or --pseudo N, not both.", "See docs/tuning.md.")
+    if (qrels is None) == (synthetic is None):
+        raise InvalidInputError("Tuning needs --qrels FILE or --synthetic N, not both.", "See docs/tuning.md.")
     settings = resolving(context, embedder, index, kept=True)({})
     needs = Needs(settings, engine=True, model=True)
-    if pseudo is not None:
-        _check(pseudo)
-        with synthetic_queries(index, needs, pseudo, seed) as made:
+    if synthetic is not None:
+        _check(synthetic)
+        with synthetic_queries(index, needs, synthetic, seed) as made:
             told = _tuned(made.ground, settings, _Asked(metric, budget, seed, made.kinds))
     else:
         with eval_data_of(Source(None, "", qrels, queries, index), needs) as ground:
             told = _tuned(ground, settings, _Asked(metric, budget, seed, {}))
     if apply and told.tuning.winner:
         with open_index(context, index, embedder=embedder) as opened:
-            opened.prefer({**_heeded(opened), **told.tuning.winner})
+            opened.set_settings({**_heeded(opened), **told.tuning.winner})
         told = replace(told, applied=True)
     if as_json:
         write_json(told)
@@ -119,7 +119,7 @@ def _tuned(ground: EvalData, settings: Settings, asked: _Asked) -> Told:
         raise InvalidInputError("There is no index to search.", "Name one with --index.")
     parts, metric = ground.parts, metric_named(asked.metric)
     all_settings = _dials(SYNTHETIC_TUNABLE if asked.kinds else TUNABLE, settings)
-    rules = replace(PSEUDO if asked.kinds else JUDGED, seed=asked.seed, seconds=asked.budget)
+    rules = replace(SYNTHETIC if asked.kinds else JUDGED, seed=asked.seed, seconds=asked.budget)
     most = 1 + sum(len(dial.options) for dial in all_settings) + MAX_FINALISTS + 1
     with _preparing(parts, settings) as prepare, searches_on(most) as tell:
         measure = searching(ground.judged, ground.names, metric, prepare, tell)
@@ -166,22 +166,22 @@ def _dials(all_settings: Sequence[TunableSetting], settings: Settings) -> Sequen
 def _check(number: int) -> None:
     if not MIN_QUESTIONS <= number <= MAX_QUESTIONS:
         raise InvalidInputError(
-            f"--pseudo must be from {MIN_QUESTIONS} to {MAX_QUESTIONS:,}, not {number}.", "Try 300."
+            f"--synthetic must be from {MIN_QUESTIONS} to {MAX_QUESTIONS:,}, not {number}.", "Try 300."
         )
 
 
 def _heeded(opened: Index) -> Mapping[str, str]:
     """Return what an index keeps for itself, without what nobody heeds because an index may not say it."""
-    held = opened.preferences()
+    held = opened.get_settings()
     return {key: text for key, text in held.items() if index_may_say(key, value_from_text(key, text))}
 
 
 def _reset(context: typer.Context, index: str | None, *, as_json: bool) -> None:
     tuned = {key for dial in TUNABLE for option in dial.options for key in option}
     with open_index(context, index) as opened:
-        held = opened.preferences()
+        held = opened.get_settings()
         forgotten = {key: value for key, value in held.items() if key in tuned}
-        opened.prefer({key: value for key, value in _heeded(opened).items() if key not in tuned})
+        opened.set_settings({key: value for key, value in _heeded(opened).items() if key not in tuned})
     if as_json:
         write_json({"forgotten": forgotten})
     else:

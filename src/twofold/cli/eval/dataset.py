@@ -106,7 +106,7 @@ def resolving(
 def _kept_by(index: str | None, settings: Settings) -> Mapping[str, str]:
     store = open_store(index or settings.index, settings, create=False)
     try:
-        return store.preferences()
+        return store.get_settings()
     finally:
         store.close()
 

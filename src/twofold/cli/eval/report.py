@@ -46,8 +46,8 @@ def _draw_rows(screen: Screen, rows: Sequence[Row]) -> None:
 
 
 def _draw_comparison(screen: Screen, comparison: Comparison) -> None:
-    name, against = one_line(comparison.name), one_line(comparison.against)
-    screen.line(screen.paint(f"{name} against {against}", "bold"))
+    name, baseline = one_line(comparison.name), one_line(comparison.baseline)
+    screen.line(screen.paint(f"{name} against {baseline}", "bold"))
     table = [["", "difference", "p", "p (Holm)", "better", "same", "worse"]]
     table += [
         [one.metric, _signed(one.interval), _chance(one.p), _chance(one.p_holm), *_counts(one)]
@@ -55,7 +55,7 @@ def _draw_comparison(screen: Screen, comparison: Comparison) -> None:
     ]
     for line in columns(table, right=frozenset(range(1, 7))):
         screen.line(line)
-    for line in _verdict(comparison.differences[0], name, against):
+    for line in _verdict(comparison.differences[0], name, baseline):
         screen.line(line)
     for what, changes in (("Gained most", comparison.gained), ("Lost most", comparison.lost)):
         if changes:
@@ -64,11 +64,11 @@ def _draw_comparison(screen: Screen, comparison: Comparison) -> None:
                 screen.line(_changed(change))
 
 
-def _verdict(one: Difference, name: str, against: str) -> Iterator[str]:
+def _verdict(one: Difference, name: str, baseline: str) -> Iterator[str]:
     """Say in plain words what the first metric shows, and how small a difference it could have shown."""
     questions = one.better + one.same + one.worse
     if one.p_holm < _LEVEL:
-        yield f"{one.metric}: {name} is {'better' if one.interval.mean > 0 else 'worse'} than {against}."
+        yield f"{one.metric}: {name} is {'better' if one.interval.mean > 0 else 'worse'} than {baseline}."
     elif one.better or one.worse:
         yield f"{one.metric}: no difference is shown; the two may be alike, or the questions too few."
     else:
@@ -80,7 +80,7 @@ def _verdict(one: Difference, name: str, against: str) -> Iterator[str]:
 
 def _changed(change: Change) -> str:
     text = shortened(one_line(change.text), _WIDEST_QUESTION)
-    return f"  {change.against:.3f} → {change.value:.3f}  {text}"
+    return f"  {change.baseline:.3f} → {change.value:.3f}  {text}"
 
 
 def _draw_notes(screen: Screen, done: Evaluation, unmatched: Sequence[str], written: Sequence[Path]) -> None:

@@ -84,7 +84,7 @@ def _draw_confirmed(screen: Screen, comparison: Comparison) -> None:
 
 def _changed(what: str, change: Change) -> str:
     text = shortened(one_line(change.text), _WIDEST_QUESTION)
-    return f"  {what:<6} {change.against:.3f} → {change.value:.3f}  {text}"
+    return f"  {what:<6} {change.baseline:.3f} → {change.value:.3f}  {text}"
 
 
 def _draw_answer(screen: Screen, told: Told) -> None:

@@ -192,16 +192,16 @@ class LocalStore:
             return connection, logged_pages(self._folder)
         return connection, frozenset()
 
-    def preferences(self) -> Mapping[str, str]:
+    def get_settings(self) -> Mapping[str, str]:
         """Return the collection's own settings by their dotted names."""
         with self._connections.reading() as connection:
             return dict(select(connection, "SELECT name, value FROM preference ORDER BY name"))
 
-    def prefer(self, values: Mapping[str, str]) -> None:
+    def set_settings(self, values: Mapping[str, str]) -> None:
         """Replace the collection's own settings, all of them or none, durable when it returns."""
         kept = checked(values)
         with self._changing() as connection, maintenance.transaction(connection):
-            writing.prefer(connection, kept)
+            writing.set_settings(connection, kept)
 
     def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
         """Replace the metadata of documents, all of them or none, durable when it returns."""

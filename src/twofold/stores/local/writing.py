@@ -158,7 +158,7 @@ def delete_document(connection: apsw.Connection, document: str, generation: int)
     return True
 
 
-def prefer(connection: apsw.Connection, values: Mapping[str, str]) -> None:
+def set_settings(connection: apsw.Connection, values: Mapping[str, str]) -> None:
     """Replace the collection's own settings."""
     connection.execute("DELETE FROM preference")
     connection.executemany("INSERT INTO preference VALUES (?, ?)", values.items())
