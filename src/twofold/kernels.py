@@ -1,11 +1,20 @@
 """The hot loops, in C where they were built and in numpy elsewhere; both give the same bits.
 
-`KERNELS` says which of the two serves, for `twofold doctor`. The functions are described in `_kernels_numpy`.
+`KERNELS` says which of the two serves, for `twofold doctor`. The functions are described in `_kernels_numpy`, `Runs` in
+`twofold.text.analyzer`, which does without it where it is None.
 """
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from twofold._kernels_numpy import NOWHERE
+
+if TYPE_CHECKING:
+    from twofold._analyzer import Runs
+else:
+    try:
+        from twofold._analyzer import Runs
+    except ImportError:
+        Runs = None
 
 KERNELS: Literal["c", "numpy"]
 
@@ -47,6 +56,7 @@ except ImportError:
 __all__ = [
     "KERNELS",
     "NOWHERE",
+    "Runs",
     "bit_scores",
     "bm25_at",
     "bm25_top",

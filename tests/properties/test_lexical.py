@@ -11,13 +11,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from twofold import kernels
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import TermCounts, TermQuery
 from twofold.query.parse import Analysis, parse
 from twofold.text import phrases
 from twofold.text.analyzer import EXACT, Analyzer, analyzer_for
 from twofold.text.bm25 import reference_scores
-from twofold.text.languages import stop_words
+from twofold.text.languages import Language, language_of, stop_words
 from twofold.text.ngrams import NGRAM
 from twofold.text.phrases import occurrences, occurs, squeeze
 from twofold.text.tokenizer import Kind
@@ -26,6 +27,13 @@ from twofold.text.unicode_normalization import fold, fold_with_places, normalize
 ANALYZERS = {
     spec: analyzer_for(spec)
     for spec in ("english", "french", "turkish", "simple", "code", "cjk", "english+2", "code+4")
+}
+NATIVE = {
+    spec: (analyzer_for(spec), Analyzer(spec, language, humps=spec == "code", native=False))
+    for spec, language in (
+        *((spec, language_of(spec)) for spec in ("english", "german", "french", "italian", "russian")),
+        *((spec, Language()) for spec in ("simple", "code", "cjk")),
+    )
 }
 WORDS = [
     "Running",
@@ -58,6 +66,7 @@ SIGNS = [" ", "  ", "\n", "\u3000", ".", ",", "'", "-", "_", '"', "+", "/", "(",
 PIECES = [*WORDS, *CODES, *MARKS, *SIGNS]
 ANY_TEXT = st.text(st.characters(), max_size=80)
 TEXT = ANY_TEXT | st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
+ASCII = st.text(st.sampled_from("aBcS.,:;'\"-_+#/&@<>(){}[]!?09 \t\n\x00\x1f"), max_size=60)
 ANALYZER = st.sampled_from(list(ANALYZERS.values()))
 TERM_COUNTS = st.dictionaries(st.sampled_from("abcde"), st.integers(1, 9), max_size=5)
 
@@ -69,6 +78,30 @@ def test_terms_counted_are_terms_found(analyzer: Analyzer, text: str) -> None:
 
     assert counts.counts == Counter(tokens)
     assert counts.length == sum(not term.startswith(EXACT) for term in tokens)
+
+
+@given(st.sampled_from(list(NATIVE)), TEXT | ASCII)
+def test_the_loop_in_c_finds_what_the_one_in_python_finds(spec: str, text: str) -> None:
+    fast, slow = NATIVE[spec]
+    found, expected = fast.counts(text), slow.counts(text)
+
+    assert list(found.counts.items()) == list(expected.counts.items())
+    assert found.length == expected.length
+    assert list(fast.tokens(text)) == list(slow.tokens(text))
+    assert fast.query(text) == slow.query(text)
+
+
+def test_the_loop_in_c_is_what_was_tested() -> None:
+    assert kernels.Runs is not None
+
+
+def test_more_words_than_are_remembered_are_counted_right() -> None:
+    words = [f"w{number}" for number in range(140_000)]
+    fast = analyzer_for("simple")
+
+    for text in (" ".join(words), " ".join(words[::-1])):
+        assert fast.counts(text).counts == dict.fromkeys(words, 1)
+    assert fast.counts(",".join([*words, *words])).counts == Counter([*words, *words])
 
 
 @given(ANALYZER, TEXT)

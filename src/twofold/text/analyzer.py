@@ -9,6 +9,10 @@ BM25.
 
 Word n-grams, where an analyzer's name asks for them (`english+2`), are terms of that kind: `twofold.text.ngrams`.
 
+Each different run is analyzed once and remembered, each different word stemmed once. The loop over a text, and ASCII
+runs, are in C where a compiler was there (`_analyzer.c`); the methods here are its oracle, and serve elsewhere: in
+Turkish, whose `I` is not ASCII when it is small, with n-grams, and for text that is not Unicode.
+
 The weights of exact forms in a question, and the figures behind them: `docs/decisions/0030-exact-forms.md`.
 """
 
@@ -16,13 +20,23 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import TermCounts
-from twofold.text.languages import Language, language_of, open_stemmer, parted, snowball_version, without_apostrophes
+from twofold.kernels import Runs
+from twofold.text.languages import (
+    Apostrophe,
+    Language,
+    language_of,
+    open_stemmer,
+    parted,
+    snowball_version,
+    without_apostrophes,
+)
 from twofold.text.ngrams import NGRAM, SIZES, chain, ngrams, part_of_a_pair
 from twofold.text.tokenizer import MAX_WORD_LENGTH, CharacterKinds, Kind, Piece, Segments, camel_parts, segment
 from twofold.text.unicode_normalization import Normal, fold, normalize, normalize_with_places
@@ -67,12 +81,28 @@ class _Run(NamedTuple):
     links: tuple[str, ...]
 
 
+class _PlacedRun(NamedTuple):
+    """What a run comes to with its places: `(term, start, end, kind)` of each term, counted from the run's start."""
+
+    pieces: tuple[tuple[str, int, int, Kind], ...]
+    tail: str | None
+    tail_start: int
+    head: str | None
+    head_end: int
+    links: tuple[tuple[str, int, int, Kind], ...]
+
+
 class Analyzer:
-    """Makes terms of text. Bears calls from several threads; holds a stemmer, which does not, and a bounded cache."""
+    """Makes terms of text. Bears calls from several threads; holds a stemmer, which does not, and a bounded cache.
 
-    __slots__ = ("_humps", "_kinds", "_language", "_lock", "_most", "_name", "_runs", "_stemmer")
+    Without `native` all of it is done in Python.
+    """
 
-    def __init__(self, name: str, language: Language, *, humps: bool = False, ngrams: int = 1) -> None:
+    __slots__ = ("_humps", "_kinds", "_language", "_lock", "_most", "_name", "_native", "_runs", "_stemmer")
+
+    def __init__(
+        self, name: str, language: Language, *, humps: bool = False, ngrams: int = 1, native: bool = True
+    ) -> None:
         self._name = name if ngrams == 1 else f"{name}+{ngrams}"
         self._language = language
         self._most = ngrams
@@ -81,6 +111,10 @@ class Analyzer:
         self._runs: dict[str, _Run] = {}
         self._lock = threading.Lock()
         self._stemmer = open_stemmer(language.stemmer)
+        self._native = None
+        if native and Runs is not None and ngrams == 1 and language.apostrophe is not Apostrophe.CUT:
+            splits = language.apostrophe is Apostrophe.SPLIT
+            self._native = Runs(self._term, self._counted, self._placed, Token, tuple(Kind), splits, humps)
 
     def describe(self) -> str:
         """Return canonical text of all that the terms depend on; equal text, equal terms."""
@@ -98,6 +132,15 @@ class Analyzer:
 
         English: `"The dog's dogs bark"` gives `{"dog": 2, "bark": 1, "=the": 1}` and length 3.
         """
+        counts, length = self._counts_and_length(text)
+        if len(text) > MAX_EXPANSIONS_OF_A_TERM:
+            counts = {term: min(count, MAX_EXPANSIONS_OF_A_TERM) for term, count in counts.items()}
+        return TermCounts(counts, length)
+
+    def _counts_and_length(self, text: str) -> tuple[dict[str, int], int]:
+        if self._native is not None:
+            with suppress(UnicodeEncodeError):
+                return self._native.count(text)
         runs = text.split()
         counts: dict[str, int] = {}
         length = 0
@@ -115,9 +158,7 @@ class Analyzer:
         if self._most > 1:
             links = [link for run in runs for link in self._run(run).links]
             counts |= Counter(term for term, _, _ in ngrams(links, self._most))
-        if len(runs) > MAX_EXPANSIONS_OF_A_TERM or len(text) > MAX_EXPANSIONS_OF_A_TERM:
-            counts = {term: min(count, MAX_EXPANSIONS_OF_A_TERM) for term, count in counts.items()}
-        return TermCounts(counts, length)
+        return counts, length
 
     def query(self, text: str) -> Mapping[str, float]:
         """Weigh a question's terms, in its order: `WEIGHTS` times count; stop words only if there is nothing else.
@@ -161,25 +202,58 @@ class Analyzer:
 
     def tokens(self, text: str) -> Iterator[Token]:
         """Return every term with its place, word n-grams last; counted, they are `counts(text).counts`."""
+        if self._native is not None:
+            with suppress(UnicodeEncodeError):
+                return iter(self._native.place(text))
+        return self._tokens(text)
+
+    def _tokens(self, text: str) -> Iterator[Token]:
         at, tail, tail_start = 0, "", 0
         links: list[Token] = []
         for run in text.split():
             at = text.index(run, at)
-            normal = normalize_with_places(run)
-            segments = segment(normal.text, self._kinds)
-            terms = list(self._terms(segments.pieces))
-            yield from (_placed(term, piece, at, normal) for term, piece in terms)
-            if self._most > 1:
-                links += [_placed(link, piece, at, normal) for link, piece in chain(terms)]
-            if tail and segments.head and run[0].isdecimal():
-                end = at + normal.ends[segments.head.end - 1]
-                yield Token(_pair(tail, fold(segments.head.text)), tail_start, end, Kind.PAIR)
-            tail = self._tail(segments)
-            tail_start = at + normal.starts[segments.tail.start] if segments.tail else at
+            placed = self._placed(run)
+            yield from _moved(placed.pieces, at)
+            links += _moved(placed.links, at)
+            if tail and placed.head:
+                yield Token(_pair(tail, placed.head), tail_start, at + placed.head_end, Kind.PAIR)
+            tail, tail_start = placed.tail or "", at + placed.tail_start
             at += len(run)
         words = [link.term for link in links]
         for term, first, end in ngrams(words, self._most):
             yield Token(term, links[first].start, links[end - 1].end, Kind.NGRAM)
+
+    def _term(self, folded: str) -> str:
+        """Return the term of a folded word: its stem, or with a mark in front a stop word."""
+        if folded in self._language.stop_words:
+            return EXACT + folded
+        plain = without_apostrophes(folded)
+        return EXACT + plain if plain in self._language.stop_words else self._stem(plain)
+
+    def _counted(self, run: str) -> tuple[list[str], list[str], str | None, str | None]:
+        """Return what the loop in C counts of a run that is not ASCII: words, exact forms, tail and head."""
+        made = self._make_run(run)
+        return (
+            list(made.words),
+            list(made.exact),
+            made.tail or None,
+            (made.head or None) if run[0].isdecimal() else None,
+        )
+
+    def _placed(self, run: str) -> _PlacedRun:
+        """Analyze a run with its places."""
+        normal = normalize_with_places(run)
+        segments = segment(normal.text, self._kinds)
+        terms = list(self._terms(segments.pieces))
+        head = fold(segments.head.text) if segments.head and run[0].isdecimal() else None
+        return _PlacedRun(
+            pieces=tuple(_placed(normal, term, piece) for term, piece in terms),
+            tail=self._tail(segments) or None,
+            tail_start=normal.starts[segments.tail.start] if segments.tail else 0,
+            head=head,
+            head_end=normal.ends[segments.head.end - 1] if segments.head else 0,
+            links=tuple(_placed(normal, term, piece) for term, piece in chain(terms)) if self._most > 1 else (),
+        )
 
     def _weight(self, token: Token) -> float:
         """Weigh one term of a question; an acronym whose word is a stop word, as in WHO, has to stand for it."""
@@ -232,15 +306,8 @@ class Analyzer:
     def _word_terms(self, word: Piece) -> Iterator[tuple[str, Piece]]:
         humps = camel_parts(word) if self._humps else []
         for piece in (*parted(word, self._language.apostrophe), *humps):
-            folded = self._fold(piece.text[:MAX_WORD_LENGTH])
-            if folded in self._language.stop_words:
-                yield EXACT + folded, piece._replace(kind=Kind.STOP)
-                continue
-            plain = without_apostrophes(folded)
-            if plain in self._language.stop_words:
-                yield EXACT + plain, piece._replace(kind=Kind.STOP)
-            else:
-                yield self._stem(plain), piece
+            term = self._term(self._fold(piece.text[:MAX_WORD_LENGTH]))
+            yield term, piece._replace(kind=Kind.STOP) if term.startswith(EXACT) else piece
 
     def _fold(self, word: str) -> str:
         return fold(word.translate(_TURKISH_I) if self._language.stemmer == "turkish" else word)
@@ -280,8 +347,12 @@ def analyzer_for(spec: str) -> Analyzer:
     )
 
 
-def _placed(term: str, piece: Piece, at: int, normal: Normal) -> Token:
-    return Token(term, at + normal.starts[piece.start], at + normal.ends[piece.end - 1], piece.kind)
+def _placed(normal: Normal, term: str, piece: Piece) -> tuple[str, int, int, Kind]:
+    return term, normal.starts[piece.start], normal.ends[piece.end - 1], piece.kind
+
+
+def _moved(pieces: Iterable[tuple[str, int, int, Kind]], at: int) -> list[Token]:
+    return [Token(term, at + start, at + end, kind) for term, start, end, kind in pieces]
 
 
 def _pair(tail: str, head: str) -> str:

@@ -1,0 +1,1098 @@
+/* The analyzer's loop over a text: runs of non-space, each looked up among those met before, ASCII ones analyzed here.
+ *
+ * `twofold.text.runs` describes what comes out and is the oracle: both give the same terms at the same places, in the
+ * same order. What is not ASCII, and each different word's stem, is asked of it once and then remembered. So a text
+ * costs a look-up a word, and the first sight of a word one call.
+ *
+ * What holds throughout: stable ABI of Python 3.11; the GIL is held; every number that becomes an address is a place in
+ * the text that was measured here. A call to Python may empty the tables, so nothing of theirs is held across one.
+ * The tables are bounded in entries, in bytes of a key and in the steps of a search.
+ */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST = 131072,         /* entries of a table, about 30 MB with all that they hold; a full one is emptied */
+    FIRST_ROOM = 1024,     /* slots of a new table, a power of two; it doubles when half of them are taken */
+    LONGEST_KEY = 27,      /* bytes; longer runs are codes and addresses that hardly come again */
+    STEPS = 64,            /* of a search: what hashes badly on purpose is analyzed each time instead */
+    LONGEST_WORD = 255,
+    LONGEST_CODE = 128,
+    LONGEST_ACRONYM = 10,
+};
+
+/* twofold.text.tokenizer.Kind, by the same numbers */
+enum { WORD, STOP, ACRONYM, COMPOUND, CODE, PAIR, KINDS };
+
+/* One term, shared by the runs that hold it. `stamp` and `count` are of the text that is being counted. */
+typedef struct {
+    PyObject *text;
+    uint64_t stamp;
+    uint32_t references, count;
+    int shared; /* no other record is of this term, until the tables are emptied */
+} Term;
+
+/* What a run comes to when it is counted: its words' terms, then its exact forms. */
+typedef struct {
+    uint32_t references, words, terms;
+    PyObject *tail, *head; /* of a pair; NULL: none */
+    Term *held[];
+} Entry;
+
+typedef struct {
+    uint32_t hash;
+    uint8_t size;
+    char key[LONGEST_KEY];
+    void *value; /* NULL: free */
+} Slot;
+
+typedef struct {
+    Slot *slots; /* made when first filled */
+    uint32_t used, room;
+    void (*drop)(void *);
+} Table;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *term_of;   /* (folded word) -> term; "=" in front of a stop word */
+    PyObject *count_run; /* (run) -> (list of words, list of exact forms, tail, head) */
+    PyObject *place_run; /* (run) -> (pieces, tail, tail's start, head, head's end, links) */
+    PyObject *token;     /* (term, start, end, kind) -> token */
+    PyObject *kinds[KINDS];
+    PyObject *terms; /* folded word -> term */
+    Table records;   /* term -> Term; emptied with `counted`, never alone */
+    Table counted;   /* run -> Entry */
+    Table placed;    /* run -> tuple */
+    uint64_t stamp, emptied;
+    int splits, humps;
+} Runs;
+
+/* ---- tables ---- */
+
+static void drop_object(void *value) { Py_DECREF((PyObject *)value); }
+
+static void drop_term(void *value)
+{
+    Term *term = value;
+    if (--term->references) return;
+    Py_DECREF(term->text);
+    free(term);
+}
+
+static void drop_entry(void *value)
+{
+    Entry *entry = value;
+    if (--entry->references) return;
+    for (uint32_t index = 0; index < entry->terms; index++) drop_term(entry->held[index]);
+    Py_XDECREF(entry->tail);
+    Py_XDECREF(entry->head);
+    free(entry);
+}
+
+static uint32_t hash_of(const char *key, size_t size)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (size_t at = 0; at < size; at++) hash = (hash ^ (unsigned char)key[at]) * 0x100000001b3u;
+    return (uint32_t)(hash ^ (hash >> 32));
+}
+
+/* The slot of a key, or a free one to put it in, or NULL after too many steps. */
+static Slot *find(const Table *table, uint32_t hash, const char *key, size_t size)
+{
+    for (uint32_t step = 0; step < STEPS; step++) {
+        Slot *slot = &table->slots[(hash + step) & (table->room - 1)];
+        if (slot->value == NULL) return slot;
+        if (slot->hash == hash && slot->size == size && memcmp(slot->key, key, size) == 0) return slot;
+    }
+    return NULL;
+}
+
+static void empty(Table *table)
+{
+    Table old = *table;
+    *table = (Table){.drop = old.drop}; /* first: dropping a value may run anything */
+    for (size_t at = 0; at < old.room; at++)
+        if (old.slots[at].value) old.drop(old.slots[at].value);
+    free(old.slots);
+}
+
+/* Makes room for one entry more; 0 where there is none, since remembering is a matter of speed. */
+static int make_room(Table *table)
+{
+    if (2 * table->used < table->room) return 1;
+    Table larger = {.used = table->used, .room = table->room ? 2 * table->room : FIRST_ROOM, .drop = table->drop};
+    larger.slots = calloc(larger.room, sizeof(Slot));
+    if (larger.slots == NULL) return 0;
+    for (size_t at = 0; at < table->room; at++) {
+        const Slot *old = &table->slots[at];
+        Slot *slot = old->value ? find(&larger, old->hash, old->key, old->size) : NULL;
+        if (slot != NULL) *slot = *old;
+        else if (old->value) larger.used--, table->drop(old->value);
+    }
+    free(table->slots);
+    *table = larger;
+    return 1;
+}
+
+static void *get(const Table *table, uint32_t hash, const char *key, size_t size)
+{
+    const Slot *slot = table->slots ? find(table, hash, key, size) : NULL;
+    return slot ? slot->value : NULL;
+}
+
+/* Keeps a value under a key that is not there, and gives 1; 0 where it cannot be kept. The caller gives a reference. */
+static int put(Table *table, uint32_t hash, const char *key, size_t size, void *value)
+{
+    if (!make_room(table)) return 0;
+    Slot *slot = find(table, hash, key, size);
+    if (slot == NULL || slot->value != NULL) return 0;
+    *slot = (Slot){.hash = hash, .value = value, .size = (uint8_t)size};
+    memcpy(slot->key, key, size);
+    table->used++;
+    return 1;
+}
+
+/* ---- characters of ASCII ---- */
+
+static int is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
+static int is_upper(unsigned char c) { return c >= 'A' && c <= 'Z'; }
+static int is_lower(unsigned char c) { return c >= 'a' && c <= 'z'; }
+static int is_letter(unsigned char c) { return is_upper(c) || is_lower(c); }
+static int is_alnum(unsigned char c) { return is_letter(c) || is_digit(c); }
+static int is_word(unsigned char c) { return is_alnum(c) || c == '_'; }
+static char lowered(char c) { return is_upper((unsigned char)c) ? (char)(c + 32) : c; }
+
+/* A run, and looks at it that may go beyond its ends, where there is nothing. */
+typedef struct {
+    const unsigned char *text;
+    size_t size;
+} Run;
+
+static unsigned char at(Run run, size_t place) { return place < run.size ? run.text[place] : 0; }
+static unsigned char before(Run run, size_t place) { return place ? run.text[place - 1] : 0; }
+
+static size_t past_alnum(Run run, size_t place)
+{
+    while (is_alnum(at(run, place))) place++;
+    return place;
+}
+
+/* ---- where codes end: each gives 0 where there is none, as `_CODES` of the tokenizer, branch by branch ---- */
+
+static size_t option_at(Run run, size_t start)
+{
+    if (at(run, start) != '-' || at(run, start + 1) != '-' || is_word(before(run, start)) || before(run, start) == '-')
+        return 0;
+    size_t end = past_alnum(run, start + 2);
+    if (end == start + 2) return 0;
+    while (at(run, end) == '-' || at(run, end) == '_') {
+        size_t next = past_alnum(run, end + 1);
+        if (next == end + 1) break;
+        end = next;
+    }
+    return end;
+}
+
+static size_t dotted_at(Run run, size_t start)
+{
+    if (at(run, start) != '.' || is_word(before(run, start)) || before(run, start) == '.') return 0;
+    size_t end = start + 1;
+    while (is_letter(at(run, end))) end++;
+    return end == start + 1 || is_word(at(run, end)) || at(run, end) == '.' ? 0 : end;
+}
+
+/* C++, C#, C++11: what follows the name. */
+static size_t plus_at(Run run, size_t name)
+{
+    size_t end;
+    if (at(run, name) == '+' && at(run, name + 1) == '+') end = name + 2;
+    else if (at(run, name) == '#') end = name + 1;
+    else return 0;
+    if (at(run, end) == '+' || at(run, end) == '#') return 0;
+    while (is_digit(at(run, end))) end++;
+    return is_word(at(run, end)) ? 0 : end;
+}
+
+/* Past one separator, where a part follows it. */
+static size_t past_separator(Run run, size_t place)
+{
+    unsigned char c = at(run, place);
+    size_t next = place + 1;
+    if (c == '_') {
+        while (at(run, next) == '_') next++;
+        return is_alnum(at(run, next)) ? next : 0;
+    }
+    if (c == '-' || c == '.' || c == '@' || c == '&') return is_alnum(at(run, next)) ? next : 0;
+    if (c == ',' || c == ':') return is_digit(before(run, place)) && is_digit(at(run, next)) ? next : 0;
+    return 0;
+}
+
+static size_t name_at(Run run, size_t start)
+{
+    if (is_word(before(run, start))) return 0;
+    size_t name = start;
+    while (at(run, name) == '_') name++;
+    size_t end = past_alnum(run, name);
+    if (end == name) return 0;
+    size_t plus = plus_at(run, end), next, first = end;
+    if (plus) return plus;
+    while ((next = past_separator(run, end))) end = past_alnum(run, next);
+    size_t bars = end;
+    while (at(run, bars) == '_') bars++;
+    return bars > first ? bars : 0;
+}
+
+static size_t short_part(Run run, size_t start)
+{
+    size_t end = start;
+    while (end < start + 4 && is_alnum(at(run, end))) end++;
+    return end;
+}
+
+static size_t slashed_at(Run run, size_t start)
+{
+    if (is_word(before(run, start)) || before(run, start) == '/') return 0;
+    size_t end = short_part(run, start), parts = 0;
+    if (end == start) return 0;
+    while (at(run, end) == '/') {
+        size_t next = short_part(run, end + 1);
+        if (next == end + 1) break;
+        end = next;
+        parts++;
+    }
+    unsigned char c = at(run, end);
+    return !parts || is_word(c) || c == '/' || c == '.' || c == '-' ? 0 : end;
+}
+
+static size_t code_at(Run run, size_t start)
+{
+    size_t end = option_at(run, start);
+    if (!end) end = dotted_at(run, start);
+    if (!end) end = name_at(run, start);
+    return end ? end : slashed_at(run, start);
+}
+
+/* ---- words ---- */
+
+typedef struct {
+    size_t start, end;
+    size_t letters; /* characters without the full stops of initials */
+    int initials;
+} Word;
+
+/* Past initials such as U.S.A, or 0. */
+static size_t initials_at(Run run, size_t start)
+{
+    if (!is_letter(at(run, start)) || (start >= 2 && run.text[start - 1] == '.' && is_letter(run.text[start - 2])))
+        return 0;
+    size_t end = start + 1;
+    while (at(run, end) == '.' && is_letter(at(run, end + 1))) end += 2;
+    return end == start + 1 || is_alnum(at(run, end)) ? 0 : end;
+}
+
+static int next_word(Run run, size_t place, Word *word)
+{
+    for (; place < run.size; place++) {
+        if (!is_alnum(run.text[place])) continue;
+        size_t end = initials_at(run, place);
+        *word = (Word){place, end, (end - place + 1) / 2, end != 0};
+        if (end) return 1;
+        end = past_alnum(run, place);
+        while (at(run, end) == '\'' && is_alnum(at(run, end + 1))) end = past_alnum(run, end + 1);
+        word->end = end;
+        word->letters = end - place;
+        return 1;
+    }
+    return 0;
+}
+
+static char letter_of(Run run, const Word *word, size_t index)
+{
+    return (char)run.text[word->start + (word->initials ? 2 * index : index)];
+}
+
+static int is_acronym(Run run, const Word *word)
+{
+    if (word->letters < 2 || word->letters > LONGEST_ACRONYM) return 0;
+    size_t letters = 0;
+    for (size_t index = 0; index < word->letters; index++) {
+        unsigned char c = (unsigned char)letter_of(run, word, index);
+        if (is_lower(c)) return 0;
+        letters += is_upper(c);
+    }
+    return letters > 1;
+}
+
+/* ---- what is found: either counted, or placed ---- */
+
+typedef struct {
+    Runs *runs;
+    PyObject *words, *exact; /* of a run to be counted */
+    PyObject *pieces;        /* of a run to be placed: tuples (term, start, end, kind) */
+} Found;
+
+static int add(Found *found, PyObject *term, int kind, size_t start, size_t end)
+{
+    if (found->pieces == NULL) return PyList_Append(kind == WORD ? found->words : found->exact, term);
+    PyObject *piece = Py_BuildValue("(OnnO)", term, (Py_ssize_t)start, (Py_ssize_t)end, found->runs->kinds[kind]);
+    int failed = piece == NULL || PyList_Append(found->pieces, piece);
+    Py_XDECREF(piece);
+    return failed ? -1 : 0;
+}
+
+/* "=" and a text, folded or not; `size` is at most LONGEST_CODE. */
+static PyObject *exact_term(const char *text, size_t size, int fold)
+{
+    char made[LONGEST_CODE + 1];
+    made[0] = '=';
+    for (size_t index = 0; index < size; index++) made[index + 1] = fold ? lowered(text[index]) : text[index];
+    return PyUnicode_FromStringAndSize(made, (Py_ssize_t)size + 1);
+}
+
+static int add_exact(Found *found, const char *text, size_t size, int kind, size_t start, size_t end)
+{
+    PyObject *term = exact_term(text, size, kind != ACRONYM);
+    int failed = term == NULL || add(found, term, kind, start, end);
+    Py_XDECREF(term);
+    return failed ? -1 : 0;
+}
+
+/* The term of a folded word, a new reference. */
+static PyObject *term_of(Runs *runs, const char *folded, size_t size)
+{
+    PyObject *word = PyUnicode_FromStringAndSize(folded, (Py_ssize_t)size);
+    if (word == NULL) return NULL;
+    PyObject *term = PyDict_GetItemWithError(runs->terms, word);
+    if (term != NULL) {
+        Py_INCREF(term);
+    } else if (!PyErr_Occurred()) {
+        term = PyObject_CallFunctionObjArgs(runs->term_of, word, NULL);
+        if (term != NULL && !PyUnicode_Check(term)) {
+            Py_CLEAR(term);
+            PyErr_SetString(PyExc_TypeError, "a term is a str");
+        }
+        if (term != NULL && PyDict_Size(runs->terms) >= MOST) PyDict_Clear(runs->terms);
+        if (term != NULL && size <= LONGEST_KEY && PyDict_SetItem(runs->terms, word, term)) Py_CLEAR(term);
+    }
+    Py_DECREF(word);
+    return term;
+}
+
+/* 1 for a stop word's term, 0 for another, -1 for an error. */
+static int is_stop(PyObject *term)
+{
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(term, &size);
+    return text == NULL ? -1 : size > 0 && text[0] == '=';
+}
+
+/* Letters `first` to before `last` of a word as a word of their own, which begins at `start` in the run. */
+static int add_word(Found *found, Run run, const Word *word, size_t first, size_t last, size_t start, size_t end)
+{
+    char folded[LONGEST_WORD];
+    size_t size = 0;
+    for (size_t index = first; index < last && size < LONGEST_WORD; index++)
+        folded[size++] = lowered(letter_of(run, word, index));
+    PyObject *term = term_of(found->runs, folded, size);
+    if (term == NULL) return -1;
+    int stop = is_stop(term);
+    int failed = stop < 0 || add(found, term, stop ? STOP : WORD, start, end);
+    Py_DECREF(term);
+    return failed ? -1 : 0;
+}
+
+static int add_parts(Found *found, Run run, const Word *word)
+{
+    if (!found->runs->splits || word->initials) return add_word(found, run, word, 0, word->letters, word->start, word->end);
+    for (size_t first = 0, last; first <= word->letters; first = last + 1) {
+        for (last = first; last < word->letters && letter_of(run, word, last) != '\''; last++) {}
+        if (add_word(found, run, word, first, last, word->start + first, word->start + last)) return -1;
+    }
+    return 0;
+}
+
+static int hump_at(Run run, const Word *word, size_t index)
+{
+    unsigned char left = (unsigned char)letter_of(run, word, index - 1), here = (unsigned char)letter_of(run, word, index);
+    if (!is_upper(here)) return 0;
+    if (is_lower(left) || is_digit(left)) return 1;
+    return is_upper(left) && index + 1 < word->letters && is_lower((unsigned char)letter_of(run, word, index + 1));
+}
+
+static int add_humps(Found *found, Run run, const Word *word)
+{
+    size_t first = 0;
+    for (size_t index = 1; index < word->letters; index++) {
+        if (!hump_at(run, word, index)) continue;
+        if (add_word(found, run, word, first, index, word->start + first, word->start + index)) return -1;
+        first = index;
+    }
+    if (!first) return 0;
+    return add_word(found, run, word, first, word->letters, word->start + first, word->start + word->letters);
+}
+
+static int add_words(Found *found, Run run, Word *last, int *any)
+{
+    *any = 0;
+    for (size_t place = 0; next_word(run, place, last); place = last->end) {
+        *any = 1;
+        if (add_parts(found, run, last) || (found->runs->humps && add_humps(found, run, last))) return -1;
+    }
+    return 0;
+}
+
+static int add_acronyms(Found *found, Run run)
+{
+    Word word;
+    for (size_t place = 0; next_word(run, place, &word); place = word.end) {
+        if (!is_acronym(run, &word)) continue;
+        char text[LONGEST_ACRONYM];
+        for (size_t index = 0; index < word.letters; index++) text[index] = letter_of(run, &word, index);
+        if (add_exact(found, text, word.letters, ACRONYM, word.start, word.end)) return -1;
+    }
+    return 0;
+}
+
+static int is_compound(Run run, size_t start, size_t end)
+{
+    if (run.text[start] == '-') return 0;
+    size_t letters = 0;
+    for (size_t place = start; place < end; place++) {
+        unsigned char c = run.text[place];
+        if (c == '-' || c == '/') continue;
+        if (!is_letter(c)) return 0;
+        letters++;
+    }
+    return letters > 0;
+}
+
+static int add_codes(Found *found, Run run)
+{
+    for (size_t start = 0; start < run.size;) {
+        size_t end = code_at(run, start);
+        if (!end) {
+            start++;
+            continue;
+        }
+        int kind = is_compound(run, start, end) ? COMPOUND : CODE;
+        if (end - start <= LONGEST_CODE
+            && add_exact(found, (const char *)run.text + start, end - start, kind, start, end)) return -1;
+        start = end;
+    }
+    return 0;
+}
+
+/* ---- what a run lends to a pair: `Article` on its left, `370` here ---- */
+
+static PyObject *none(void)
+{
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+/* The folded word that ends the run; None where it is not one, or a stop word. */
+static PyObject *tail_of(Runs *runs, Run run, const Word *word)
+{
+    size_t size = word->letters;
+    if (size < 2 || size > LONGEST_CODE) return none();
+    char folded[LONGEST_CODE];
+    for (size_t index = 0; index < size; index++) {
+        char c = letter_of(run, word, index);
+        if (!is_letter((unsigned char)c)) return none();
+        folded[index] = lowered(c);
+    }
+    if (!(word->end == run.size || (word->end + 1 == run.size && run.text[word->end] == '.'))) return none();
+    PyObject *term = term_of(runs, folded, size);
+    if (term == NULL) return NULL;
+    int stop = is_stop(term);
+    Py_DECREF(term);
+    if (stop) return stop < 0 ? NULL : none();
+    return PyUnicode_FromStringAndSize(folded, (Py_ssize_t)size);
+}
+
+/* The folded number that begins the run; None where there is none. */
+static PyObject *head_of(Run run, size_t *end)
+{
+    size_t place = 0;
+    while (is_digit(at(run, place))) place++;
+    if (!place) return none();
+    for (unsigned char c = at(run, place); c == '.' || c == ',' || c == ':' || c == '-'; c = at(run, place)) {
+        if (!is_digit(at(run, place + 1))) break;
+        for (place++; is_digit(at(run, place)); place++) {}
+    }
+    if (is_letter(at(run, place)) && !is_word(at(run, place + 1))) place++;
+    else if (is_word(at(run, place))) return none();
+    if (place > LONGEST_CODE) return none();
+    *end = place;
+    char folded[LONGEST_CODE];
+    for (size_t index = 0; index < place; index++) folded[index] = lowered((char)run.text[index]);
+    return PyUnicode_FromStringAndSize(folded, (Py_ssize_t)place);
+}
+
+/* ---- one run ---- */
+
+static int analyze(Found *found, Run run, Word *last, int *any)
+{
+    return add_words(found, run, last, any) || add_acronyms(found, run) || add_codes(found, run) ? -1 : 0;
+}
+
+/* The record of a term, a new reference. */
+static Term *record_of(Runs *runs, PyObject *text)
+{
+    Py_ssize_t size;
+    const char *key = PyUnicode_AsUTF8AndSize(text, &size);
+    if (key == NULL) return NULL;
+    uint32_t hash = size <= LONGEST_KEY ? hash_of(key, (size_t)size) : 0;
+    Term *term = size <= LONGEST_KEY ? get(&runs->records, hash, key, (size_t)size) : NULL;
+    if (term == NULL) {
+        term = calloc(1, sizeof(Term));
+        if (term == NULL) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        Py_INCREF(text);
+        term->text = text;
+        term->references = 1;
+        if (size > LONGEST_KEY || runs->records.used >= MOST || !put(&runs->records, hash, key, (size_t)size, term)) return term;
+        term->shared = 1;
+    }
+    term->references++;
+    return term;
+}
+
+static int hold(Runs *runs, Entry *entry, PyObject *terms)
+{
+    for (Py_ssize_t index = 0; index < PyList_Size(terms); index++) {
+        Term *term = record_of(runs, PyList_GetItem(terms, index));
+        if (term == NULL) return -1;
+        entry->held[entry->terms++] = term;
+    }
+    return 0;
+}
+
+/* An entry of lists of terms; takes over the references to tail and head, which may be None. */
+static Entry *entry_with(Runs *runs, PyObject *words, PyObject *exact, PyObject *tail, PyObject *head)
+{
+    Py_ssize_t size = PyList_Size(words) + PyList_Size(exact);
+    Entry *entry = calloc(1, sizeof(Entry) + (size_t)size * sizeof(Term *));
+    if (entry == NULL) {
+        Py_DECREF(tail);
+        Py_DECREF(head);
+        PyErr_NoMemory();
+        return NULL;
+    }
+    *entry = (Entry){.references = 1, .tail = tail, .head = head};
+    if (tail == Py_None) Py_CLEAR(entry->tail);
+    if (head == Py_None) Py_CLEAR(entry->head);
+    entry->words = (uint32_t)PyList_Size(words);
+    if (!hold(runs, entry, words) && !hold(runs, entry, exact)) return entry;
+    drop_entry(entry);
+    return NULL;
+}
+
+static Entry *counted_run(Runs *runs, Run run)
+{
+    Found found = {.runs = runs, .words = PyList_New(0), .exact = PyList_New(0)};
+    PyObject *tail = NULL, *head = NULL;
+    Entry *made = NULL;
+    Word last = {0};
+    size_t end;
+    int any;
+    if (found.words && found.exact && !analyze(&found, run, &last, &any)) {
+        tail = any ? tail_of(runs, run, &last) : none();
+        head = tail ? head_of(run, &end) : NULL;
+        if (head) made = entry_with(runs, found.words, found.exact, tail, head);
+        else Py_XDECREF(tail);
+    }
+    Py_XDECREF(found.words);
+    Py_XDECREF(found.exact);
+    return made;
+}
+
+static int is_text_or_none(PyObject *object) { return object == Py_None || PyUnicode_Check(object); }
+
+/* The same by Python, for a run that is not ASCII. */
+static Entry *asked_run(Runs *runs, Run run)
+{
+    PyObject *words, *exact, *tail, *head;
+    PyObject *given = PyObject_CallFunction(runs->count_run, "s#", (const char *)run.text, (Py_ssize_t)run.size);
+    if (given == NULL) return NULL;
+    Entry *made = NULL;
+    if (!PyTuple_Check(given)) {
+        PyErr_SetString(PyExc_TypeError, "a run comes to a tuple");
+    } else if (PyArg_ParseTuple(given, "O!O!OO", &PyList_Type, &words, &PyList_Type, &exact, &tail, &head)) {
+        if (is_text_or_none(tail) && is_text_or_none(head)) {
+            Py_INCREF(tail);
+            Py_INCREF(head);
+            made = entry_with(runs, words, exact, tail, head);
+        } else {
+            PyErr_SetString(PyExc_TypeError, "a tail or a head is a str or None");
+        }
+    }
+    Py_DECREF(given);
+    return made;
+}
+
+static PyObject *placed_run(Runs *runs, Run run)
+{
+    Found found = {.runs = runs, .pieces = PyList_New(0)};
+    PyObject *tail = NULL, *head = NULL, *pieces = NULL, *made = NULL;
+    Word last = {0};
+    size_t end = 0;
+    int any;
+    if (found.pieces && !analyze(&found, run, &last, &any)) {
+        tail = any ? tail_of(runs, run, &last) : none();
+        head = tail ? head_of(run, &end) : NULL;
+        pieces = head ? PyList_AsTuple(found.pieces) : NULL;
+        made = pieces ? Py_BuildValue("(OOnOn())", pieces, tail, (Py_ssize_t)last.start, head, (Py_ssize_t)end) : NULL;
+    }
+    Py_XDECREF(found.pieces);
+    Py_XDECREF(tail);
+    Py_XDECREF(head);
+    Py_XDECREF(pieces);
+    return made;
+}
+
+static int is_ascii(Run run)
+{
+    for (size_t place = 0; place < run.size; place++)
+        if (run.text[place] >= 0x80) return 0;
+    return 1;
+}
+
+/* A run as it is counted: most are a word with a capital or with punctuation, and share what the word comes to. */
+typedef struct {
+    Run run;
+    char folded[LONGEST_KEY]; /* where `run` then points to */
+    int tailless;             /* after other punctuation than one full stop a word makes no pair with what follows */
+} Plain;
+
+static int opens(unsigned char c) { return c == '"' || c == '\'' || c == '(' || c == '[' || c == '{' || c == '<'; }
+
+static int closes(unsigned char c)
+{
+    switch (c) {
+    case '"': case '\'': case ')': case ']': case '}': case '>': case ',': case ';': case ':': case '!': case '?': case '.':
+        return 1;
+    }
+    return 0;
+}
+
+static void make_plain(Run run, Plain *plain)
+{
+    *plain = (Plain){.run = run};
+    size_t first = 0;
+    while (opens(at(run, first))) first++;
+    size_t end = first + 1;
+    if (!is_letter(at(run, first))) return;
+    while (is_lower(at(run, end))) end++;
+    size_t rest = end;
+    while (closes(at(run, rest))) rest++;
+    if (rest < run.size || end - first > LONGEST_KEY) return;
+    for (size_t index = first; index < end; index++) plain->folded[index - first] = lowered((char)run.text[index]);
+    plain->run = (Run){(const unsigned char *)plain->folded, end - first};
+    plain->tailless = !(end == run.size || (end + 1 == run.size && run.text[end] == '.'));
+}
+
+/* What a run comes to, a new reference: remembered, made here, or asked of Python. */
+static Entry *entry_of(Runs *runs, Run run)
+{
+    const char *key = (const char *)run.text;
+    int short_enough = run.size <= LONGEST_KEY;
+    uint32_t hash = short_enough ? hash_of(key, run.size) : 0;
+    Entry *entry = short_enough ? get(&runs->counted, hash, key, run.size) : NULL;
+    if (entry == NULL) {
+        entry = is_ascii(run) ? counted_run(runs, run) : asked_run(runs, run);
+        if (entry == NULL) return NULL;
+        if (runs->counted.used >= MOST || runs->records.used >= MOST) {
+            runs->emptied++;
+            empty(&runs->counted);
+            empty(&runs->records);
+        }
+        if (!short_enough || !put(&runs->counted, hash, key, run.size, entry)) return entry;
+    }
+    entry->references++;
+    return entry;
+}
+
+/* The same with places: a tuple, see `_PlacedRun`. */
+static PyObject *places_of(Runs *runs, Run run)
+{
+    const char *key = (const char *)run.text;
+    int short_enough = run.size <= LONGEST_KEY;
+    uint32_t hash = short_enough ? hash_of(key, run.size) : 0;
+    PyObject *made = short_enough ? get(&runs->placed, hash, key, run.size) : NULL;
+    if (made == NULL) {
+        made = is_ascii(run) ? placed_run(runs, run)
+                             : PyObject_CallFunction(runs->place_run, "s#", key, (Py_ssize_t)run.size);
+        if (made == NULL) return NULL;
+        if (!PyTuple_Check(made)) {
+            Py_DECREF(made);
+            PyErr_SetString(PyExc_TypeError, "a run comes to a tuple");
+            return NULL;
+        }
+        if (runs->placed.used >= MOST) empty(&runs->placed);
+        if (!short_enough || !put(&runs->placed, hash, key, run.size, made)) return made;
+    }
+    Py_INCREF(made);
+    return made;
+}
+
+/* ---- a text's runs ---- */
+
+/* The bytes of the white space that `str.split` knows and that begins here, or 0. `size` is at least 1. */
+static size_t space_at(const unsigned char *text, size_t size)
+{
+    unsigned char c = text[0];
+    if (c <= 0x20) return (c >= 9 && c <= 13) || c >= 0x1c;
+    if (c == 0xc2) return size > 1 && (text[1] == 0x85 || text[1] == 0xa0) ? 2 : 0;
+    if (c < 0xe1 || c > 0xe3 || size < 3) return 0;
+    unsigned char d = text[1], e = text[2];
+    if (c == 0xe1) return d == 0x9a && e == 0x80 ? 3 : 0;
+    if (c == 0xe3) return d == 0x80 && e == 0x80 ? 3 : 0;
+    if (d == 0x80) return (e >= 0x80 && e <= 0x8a) || e == 0xa8 || e == 0xa9 || e == 0xaf ? 3 : 0;
+    return d == 0x81 && e == 0x9f ? 3 : 0;
+}
+
+typedef struct {
+    const unsigned char *text;
+    size_t size, place;
+    Py_ssize_t characters; /* before `place` */
+    Run run;
+    Py_ssize_t start; /* of the run, in characters */
+} Scan;
+
+static int next_run(Scan *scan)
+{
+    const unsigned char *text = scan->text;
+    size_t place = scan->place, space;
+    while (place < scan->size && (space = space_at(text + place, scan->size - place))) {
+        place += space;
+        scan->characters++;
+    }
+    size_t first = place;
+    scan->start = scan->characters;
+    while (place < scan->size && !space_at(text + place, scan->size - place)) {
+        scan->characters += (text[place] & 0xc0) != 0x80;
+        place++;
+    }
+    scan->place = place;
+    scan->run = (Run){text + first, place - first};
+    return place > first;
+}
+
+static PyObject *pair_of(PyObject *tail, PyObject *head)
+{
+    return PyUnicode_FromFormat("=%U %U", tail, head);
+}
+
+static int scan_of(PyObject *text, Scan *scan)
+{
+    Py_ssize_t size;
+    const char *bytes = PyUnicode_AsUTF8AndSize(text, &size);
+    if (bytes == NULL) return -1;
+    *scan = (Scan){.text = (const unsigned char *)bytes, .size = (size_t)size};
+    return 0;
+}
+
+typedef struct {
+    Entry *entry;
+    int tailless;
+} Met;
+
+/* The entries of a text's runs, in order. */
+typedef struct {
+    Met *held;
+    size_t size, room;
+} Entries;
+
+static int keep(Runs *runs, Entries *entries, Run run)
+{
+    Plain plain;
+    make_plain(run, &plain);
+    Entry *entry = entry_of(runs, plain.run);
+    if (entry == NULL) return -1;
+    if (entries->size == entries->room) {
+        size_t room = entries->room ? 2 * entries->room : 256;
+        Met *held = realloc(entries->held, room * sizeof(Met));
+        if (held == NULL) {
+            drop_entry(entry);
+            PyErr_NoMemory();
+            return -1;
+        }
+        entries->held = held;
+        entries->room = room;
+    }
+    entries->held[entries->size++] = (Met){entry, plain.tailless};
+    return 0;
+}
+
+static void drop_all(Entries *entries)
+{
+    for (size_t index = 0; index < entries->size; index++) drop_entry(entries->held[index].entry);
+    free(entries->held);
+}
+
+static int add_count(PyObject *counts, PyObject *term, unsigned long count)
+{
+    PyObject *held = PyDict_GetItemWithError(counts, term);
+    if (held == NULL && PyErr_Occurred()) return -1;
+    PyObject *sum = PyLong_FromUnsignedLong(count + (held ? PyLong_AsUnsignedLong(held) : 0));
+    int failed = sum == NULL || PyDict_SetItem(counts, term, sum);
+    Py_XDECREF(sum);
+    return failed ? -1 : 0;
+}
+
+/* Counts terms in their records, which nothing else does meanwhile: nothing here runs Python. Gives how many differ,
+ * and these in the order in which they are first met. `distinct` has room for all. */
+static size_t tally(Runs *runs, const Entries *entries, Term **distinct)
+{
+    uint64_t stamp = ++runs->stamp;
+    size_t found = 0;
+    for (size_t index = 0; index < entries->size; index++) {
+        const Entry *entry = entries->held[index].entry;
+        for (uint32_t one = 0; one < entry->terms; one++) {
+            Term *term = entry->held[one];
+            if (term->stamp != stamp) {
+                term->stamp = stamp;
+                term->count = 0;
+                distinct[found++] = term;
+            }
+            term->count++;
+        }
+    }
+    return found;
+}
+
+static int count_terms(Runs *runs, PyObject *counts, const Entries *entries, int alone)
+{
+    size_t all = 0;
+    for (size_t index = 0; index < entries->size; index++) all += entries->held[index].entry->terms;
+    Term **distinct = malloc((all + 1) * sizeof(Term *));
+    uint32_t *times = malloc((all + 1) * sizeof(uint32_t));
+    int failed = distinct == NULL || times == NULL;
+    if (failed) PyErr_NoMemory();
+    size_t found = failed ? 0 : tally(runs, entries, distinct);
+    for (size_t index = 0; index < found; index++) times[index] = distinct[index]->count;
+    for (size_t index = 0; !failed && index < found; index++) {
+        Term *term = distinct[index];
+        if (!alone || !term->shared) {
+            failed = add_count(counts, term->text, times[index]);
+            continue;
+        }
+        PyObject *count = PyLong_FromUnsignedLong(times[index]);
+        failed = count == NULL || PyDict_SetItem(counts, term->text, count);
+        Py_XDECREF(count);
+    }
+    free(distinct);
+    free(times);
+    return failed ? -1 : 0;
+}
+
+static int count_pairs(PyObject *counts, const Entries *entries)
+{
+    for (size_t index = 1; index < entries->size; index++) {
+        PyObject *tail = entries->held[index - 1].entry->tail, *head = entries->held[index].entry->head;
+        if (tail == NULL || head == NULL || entries->held[index - 1].tailless) continue;
+        PyObject *pair = pair_of(tail, head);
+        int failed = pair == NULL || add_count(counts, pair, 1);
+        Py_XDECREF(pair);
+        if (failed) return -1;
+    }
+    return 0;
+}
+
+static PyObject *runs_count(PyObject *object, PyObject *text)
+{
+    Runs *runs = (Runs *)object;
+    Scan scan;
+    if (scan_of(text, &scan)) return NULL;
+    Entries entries = {0};
+    uint64_t emptied = runs->emptied;
+    Py_ssize_t length = 0;
+    int failed = 0;
+    while (!failed && next_run(&scan)) failed = keep(runs, &entries, scan.run);
+    for (size_t index = 0; index < entries.size; index++) length += entries.held[index].entry->words;
+    PyObject *counts = failed ? NULL : PyDict_New(), *made = NULL;
+    failed = counts == NULL || count_terms(runs, counts, &entries, emptied == runs->emptied) || count_pairs(counts, &entries);
+    if (!failed) made = Py_BuildValue("(On)", counts, length);
+    Py_XDECREF(counts);
+    drop_all(&entries);
+    return made;
+}
+
+static int place_one(Runs *runs, PyObject *tokens, PyObject *term, Py_ssize_t start, Py_ssize_t end, PyObject *kind)
+{
+    PyObject *token = PyObject_CallFunction(runs->token, "OnnO", term, start, end, kind);
+    int failed = token == NULL || PyList_Append(tokens, token);
+    Py_XDECREF(token);
+    return failed ? -1 : 0;
+}
+
+typedef struct {
+    PyObject *tail; /* NULL or None: nothing */
+    Py_ssize_t start;
+} Left;
+
+static int place_run(Runs *runs, PyObject *tokens, PyObject *entry, Py_ssize_t shift, Left *left)
+{
+    PyObject *pieces, *tail, *head, *links, *term, *kind;
+    Py_ssize_t tail_start, head_end, start, end;
+    if (!PyArg_ParseTuple(entry, "O!OnOnO", &PyTuple_Type, &pieces, &tail, &tail_start, &head, &head_end, &links)) return -1;
+    for (Py_ssize_t index = 0; index < PyTuple_Size(pieces); index++) {
+        if (!PyArg_ParseTuple(PyTuple_GetItem(pieces, index), "OnnO", &term, &start, &end, &kind)) return -1;
+        if (place_one(runs, tokens, term, shift + start, shift + end, kind)) return -1;
+    }
+    if (left->tail != NULL && left->tail != Py_None && head != Py_None) {
+        PyObject *pair = pair_of(left->tail, head);
+        int failed = pair == NULL
+                     || place_one(runs, tokens, pair, left->start, shift + head_end, runs->kinds[PAIR]);
+        Py_XDECREF(pair);
+        if (failed) return -1;
+    }
+    Py_INCREF(tail);
+    Py_XDECREF(left->tail);
+    *left = (Left){tail, shift + tail_start};
+    return 0;
+}
+
+static PyObject *runs_place(PyObject *object, PyObject *text)
+{
+    Runs *runs = (Runs *)object;
+    Scan scan;
+    if (scan_of(text, &scan)) return NULL;
+    PyObject *tokens = PyList_New(0);
+    Left left = {0};
+    int failed = tokens == NULL;
+    while (!failed && next_run(&scan)) {
+        PyObject *entry = places_of(runs, scan.run);
+        failed = entry == NULL || place_run(runs, tokens, entry, scan.start, &left);
+        Py_XDECREF(entry);
+    }
+    Py_XDECREF(left.tail);
+    if (failed) Py_CLEAR(tokens);
+    return tokens;
+}
+
+/* ---- the type ---- */
+
+static int runs_clear(PyObject *object)
+{
+    Runs *runs = (Runs *)object;
+    Py_CLEAR(runs->term_of);
+    Py_CLEAR(runs->count_run);
+    Py_CLEAR(runs->place_run);
+    Py_CLEAR(runs->token);
+    Py_CLEAR(runs->terms);
+    for (int kind = 0; kind < KINDS; kind++) Py_CLEAR(runs->kinds[kind]);
+    empty(&runs->counted);
+    empty(&runs->records);
+    empty(&runs->placed);
+    return 0;
+}
+
+static int runs_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Runs *runs = (Runs *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(runs->term_of);
+    Py_VISIT(runs->count_run);
+    Py_VISIT(runs->place_run);
+    Py_VISIT(runs->token);
+    Py_VISIT(runs->terms);
+    for (int kind = 0; kind < KINDS; kind++) Py_VISIT(runs->kinds[kind]);
+    return 0; /* entries hold strings and kinds, which lead nowhere */
+}
+
+static void runs_free(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    runs_clear(object);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+static PyObject *runs_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
+{
+    PyObject *of_word, *of_run, *places, *token, *kinds;
+    int splits, humps;
+    if (named != NULL && PyDict_Size(named)) {
+        PyErr_SetString(PyExc_TypeError, "arguments go by place");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(arguments, "OOOOO!pp", &of_word, &of_run, &places, &token, &PyTuple_Type, &kinds, &splits, &humps))
+        return NULL;
+    if (PyTuple_Size(kinds) < KINDS) {
+        PyErr_SetString(PyExc_ValueError, "kinds are missing");
+        return NULL;
+    }
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    Runs *runs = (Runs *)allocate(type, 0); /* all zero */
+    if (runs == NULL) return NULL;
+    Py_INCREF(runs->term_of = of_word);
+    Py_INCREF(runs->count_run = of_run);
+    Py_INCREF(runs->place_run = places);
+    Py_INCREF(runs->token = token);
+    for (int kind = 0; kind < KINDS; kind++) Py_INCREF(runs->kinds[kind] = PyTuple_GetItem(kinds, kind));
+    runs->counted.drop = drop_entry;
+    runs->records.drop = drop_term;
+    runs->placed.drop = drop_object;
+    runs->splits = splits;
+    runs->humps = humps;
+    runs->terms = PyDict_New();
+    if (runs->terms == NULL) Py_CLEAR(runs);
+    return (PyObject *)runs;
+}
+
+static PyMethodDef RUNS_METHODS[] = {
+    {"count", runs_count, METH_O, "Return a text's counts by term, and its length in words."},
+    {"place", runs_place, METH_O, "Return a text's tokens."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot RUNS_SLOTS[] = {
+    {Py_tp_new, (void *)runs_new},
+    {Py_tp_dealloc, (void *)runs_free},
+    {Py_tp_traverse, (void *)runs_traverse},
+    {Py_tp_clear, (void *)runs_clear},
+    {Py_tp_methods, RUNS_METHODS},
+    {0, NULL},
+};
+
+static PyType_Spec RUNS = {
+    .name = "twofold._analyzer.Runs",
+    .basicsize = sizeof(Runs),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = RUNS_SLOTS,
+};
+
+static int module_exec(PyObject *module)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, &RUNS, NULL);
+    int failed = type == NULL || PyModule_AddObjectRef(module, "Runs", type);
+    Py_XDECREF(type);
+    return failed ? -1 : 0;
+}
+
+static PyModuleDef_Slot MODULE_SLOTS[] = {
+    {Py_mod_exec, (void *)module_exec},
+    {0, NULL},
+};
+
+static struct PyModuleDef MODULE = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "twofold._analyzer",
+    .m_doc = "The analyzer's loop; twofold.text.runs describes it.",
+    .m_slots = MODULE_SLOTS,
+};
+
+PyMODINIT_FUNC PyInit__analyzer(void)
+{
+    return PyModuleDef_Init(&MODULE);
+}

@@ -1,0 +1,21 @@
+# `twofold.text.analyzer` describes these methods and is their oracle.
+from collections.abc import Callable
+from typing import Self
+
+from twofold.text.analyzer import Token
+from twofold.text.tokenizer import Kind
+
+class Runs:
+    def __new__(
+        cls,
+        term_of: Callable[[str], str],
+        count_run: Callable[[str], tuple[list[str], list[str], str | None, str | None]],
+        place_run: Callable[[str], tuple[object, ...]],
+        token: type[Token],
+        kinds: tuple[Kind, ...],
+        splits: bool,
+        humps: bool,
+        /,
+    ) -> Self: ...
+    def count(self, text: str, /) -> tuple[dict[str, int], int]: ...
+    def place(self, text: str, /) -> list[Token]: ...
