@@ -1,6 +1,8 @@
 """An index, as a Python program uses it."""
 
+import math
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +18,12 @@ from twofold.domain.types import Document, DocumentInfo, Metadata
 from twofold.factory import MEMORY, query_log_of, remove_index
 from twofold.index_reader import Collection
 from twofold.indexing.components import IndexingComponents
+from twofold.indexing.embed import embed_pending
 from twofold.indexing.prepare import prepare
 from twofold.indexing.reindex import reindex
 from twofold.indexing.sync import OnProgress, plan_sync, sync
-from twofold.indexing.types import SyncPlan, SyncReport, no_progress
-from twofold.indexing.watch import changes
+from twofold.indexing.types import Phase, SyncPlan, SyncProgress, SyncReport, VectorTiming, no_progress
+from twofold.indexing.watch import looks
 from twofold.indexing_factory import filled, limits_of
 from twofold.ingest.document import document_of_text
 from twofold.ingest.pool import Failed, ReaderPool
@@ -34,6 +37,7 @@ from twofold.stores.memory import MemoryStore
 from twofold.stores.sessions import Sessions, sessions_folder
 
 NO_METADATA: Metadata = {}
+VECTORS_BETWEEN_LOOKS = 5.0  # seconds
 
 
 class Index(Collection, Answering):
@@ -96,6 +100,7 @@ class Index(Collection, Answering):
         dry_run: Literal[False] = False,
         progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
+        vectors: VectorTiming = "follow",
     ) -> SyncReport: ...
 
     def sync(
@@ -104,13 +109,17 @@ class Index(Collection, Answering):
         dry_run: bool = False,
         progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
+        vectors: VectorTiming = "follow",
     ) -> SyncPlan | SyncReport:
         """Add, update and delete documents until the index says what these files and folders say.
 
         With `dry_run` it only says what it would do. Documents are committed a few at a time, each whole: it may be
         stopped at any moment and run again. Files that cannot be read are in the report's `failed`; nothing else is
-        lost. Every document below the paths has the fields of `metadata`, over those that its file states; documents
-        keep such fields in later syncs, files that are new then do not have them, and an empty text takes one away.
+        lost. First all documents can be found by their words; then their `vectors` follow, a batch at a time. With
+        `vectors="atomic"` a document comes with its vectors in one transaction; with `"later"` they are left to
+        `embed_pending`, or to the next sync. Every document below the paths has the fields of `metadata`, over those
+        that its file states; documents keep such fields in later syncs, files that are new then do not have them, and
+        an empty text takes one away.
         Raises InvalidInputError for a field that the sync keeps itself, NotFoundError for a path that is not there,
         MismatchError (also where the index was made with a model or an extension that you did not name),
         WriterBusyError, StorageFullError and ModelError.
@@ -121,7 +130,23 @@ class Index(Collection, Answering):
         limits = limits_of(self._settings)
         if dry_run:
             return plan_sync(self._planned(), paths, limits, metadata)
-        return sync(self._parts, paths, limits, progress, metadata)
+        return sync(self._parts, paths, limits, progress, metadata, vectors)
+
+    def embed_pending(self, *, progress: OnProgress = no_progress, seconds: float = math.inf) -> int:
+        """Give passages that are found by their words alone their vectors; return how many still have none.
+
+        Those that queries of this index found come first. It ends after the batch in hand when `seconds` are
+        over, and may be stopped at any moment. Raises ModelError, WriterBusyError, StorageFullError.
+        """
+        self._held.check_fillable()
+        started, given = time.monotonic(), 0
+
+        def count(more: int, pending: int) -> None:
+            nonlocal given
+            given += more
+            progress(SyncProgress(Phase.EMBED, 0, 0, "", given, pending))
+
+        return embed_pending(self._parts, count, lambda: time.monotonic() - started < seconds).pending
 
     def _planned(self) -> IndexingComponents:
         """Return the parts to plan with: those of an empty index in memory where there is none yet."""
@@ -137,11 +162,22 @@ class Index(Collection, Answering):
         progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
     ) -> Iterator[SyncReport]:
-        """Sync now, and again whenever something below the paths changes; give a report each time. It never ends."""
-        for number, _ in enumerate(changes(paths)):
-            report = self.sync(*paths, progress=progress, metadata=metadata)
-            if not number or report.added or report.updated or report.renamed or report.deleted or report.failed:
+        """Sync now, and again whenever something below the paths changes; give a report each time. It never ends.
+
+        Documents can be found by their words when their report is given. Their vectors follow while nothing changes,
+        some seconds' worth at a time, and when all are there another report says so.
+        """
+        first, waiting = True, False
+        for changed in looks(paths):
+            report = SyncReport()
+            if changed:
+                report = self.sync(*paths, progress=progress, metadata=metadata, vectors="later")
+            elif waiting:
+                report = SyncReport(pending=self.embed_pending(progress=progress, seconds=VECTORS_BETWEEN_LOOKS))
+            news = report.added or report.updated or report.renamed or report.deleted or report.failed
+            if first or news or (waiting and not changed and not report.pending):
                 yield report
+            first, waiting = False, report.pending > 0
 
     def add(
         self,
@@ -155,7 +191,8 @@ class Index(Collection, Answering):
         """Add or replace one document by its text; durable when it returns.
 
         `source` names it for people and gives its id; without one the text itself does. `id` sets the id instead: keep
-        it to letters, digits, `.`, `_` and `-`.
+        it to letters, digits, `.`, `_` and `-`. Its vectors are there when it returns, as after `add_file` and
+        `add_many`; those that a sync left are not touched.
         """
         return self.add_many([document_of_text(text, source, title, metadata, id)])[0]
 

@@ -169,7 +169,7 @@ class Collection:
         held = self._store.info()
         folder = MEMORY if self.folder is None else str(self.folder)
         counts = (held.documents, held.chunks, held.generation, held.segments, held.bytes_on_disk)
-        return IndexInfo(str(self._where), folder, held.fingerprint, *counts)
+        return IndexInfo(str(self._where), folder, held.fingerprint, *counts, held.pending)
 
     def close(self) -> None:
         """Leave a state that opens fast, and close. Calling it twice does nothing more."""

@@ -13,9 +13,13 @@ from twofold.ingest.chunking.plan import MIN_SECTION
 from twofold.ingest.enrich import RULES, enrich
 from twofold.ingest.readers.types import Limits as ReadingLimits
 from twofold.models.catalog.progress import Progress, ignore
+from twofold.models.no_embedder import NO_EMBEDDER
 from twofold.plugins import OpenPlugins
 from twofold.query_planning import retry_of
 from twofold.search.components import SearchComponents
+
+FAST_EMBEDDERS = frozenset({"hashing", NO_EMBEDDER})
+"""Embedders without a model: a vector that came later would cost more than it saves."""
 
 ENRICHERS: Mapping[str, CustomEnricher] = {
     "rules": CustomEnricher(RULES, enrich),
@@ -68,6 +72,7 @@ def filled(searching: SearchComponents, settings: Settings, embedder: str, own: 
         readers=own.readers(settings.plugins.ingest),
         retry=retry,
         batch=settings.batch.embed,
+        embeds_at_once=embedder in FAST_EMBEDDERS,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.factories import entry, fingerprint, query, vector
+from support.factories import entry, fingerprint, pending, query, vector
 from twofold.domain.errors import CorruptError, InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import ALL, Scope, Snapshot, Store
@@ -243,6 +243,7 @@ def test_several_cannot_be_written_as_one() -> None:
     stores = joint([MemoryStore(), MemoryStore()])
     for write in (
         lambda: stores.put([]),
+        lambda: stores.put_vectors(fingerprint().embedder, {}),
         lambda: stores.delete(["a"]),
         lambda: stores.ensure_fingerprint(fingerprint()),
         lambda: stores.rebuild(fingerprint(), lambda _: []),
@@ -260,3 +261,17 @@ def test_a_joint_view_of_the_same_view_under_two_names_counts_it_twice() -> None
     with filled(MemoryStore(), [entry("a cat", "a.txt")]).view() as view:
         twice = FederatedSnapshot([Named("a", view), Named("b", view)])
         assert twice.statistics(["cat"]).frequencies == {"cat": 2}
+
+
+def test_passages_that_wait_for_vectors_are_those_of_all() -> None:
+    first = filled(MemoryStore(), [pending(entry("the cat\na fox", "a.txt"), 0)])
+    other = filled(MemoryStore(), [pending(entry("the cat\na dog", "b.txt"))])
+    stores = joint([first, other])
+    assert stores.info().pending == 3
+    with stores.view() as view:
+        found = view.search_bm25(query("the a"), 9)
+        keys = np.sort(found.keys)
+        assert (view.pending, len(view.without_vector(keys)), len(keys)) == (3, 3, 4)
+        assert list(view.pending_texts(9)) == ["the cat", "a dog"]
+        assert list(view.pending_texts(1)) == ["the cat"]
+        assert [chunk.text for chunk in view.chunks(view.search_vectors(vector("x"), 9).keys.tolist())] == ["a fox"]

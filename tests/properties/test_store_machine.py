@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from support.factories import DIMENSIONS, entry, fingerprint, query, vector
+from support.factories import DIMENSIONS, entry, fingerprint, pending, query, vector
 from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or
 from twofold.domain.ports import ALL, Scope
 from twofold.domain.types import Clause, IndexedChunk, TermQuery
@@ -69,11 +69,29 @@ class StoreMachine(RuleBasedStateMachine):
         for store in (self.model, self.local):
             store.ensure_fingerprint(fingerprint())
 
-    @rule(entries=st.dictionaries(sources, st.tuples(texts, metadata, owned), min_size=1, max_size=3))
-    def put(self, entries: dict[str, tuple[str, dict[str, str], list[dict[str, str]]]]) -> None:
+    @rule(
+        entries=st.dictionaries(sources, st.tuples(texts, metadata, owned), min_size=1, max_size=3),
+        waits=st.sampled_from([None, (), (0, 2)]),
+    )
+    def put(
+        self,
+        entries: dict[str, tuple[str, dict[str, str], list[dict[str, str]]]],
+        waits: tuple[int, ...] | None,
+    ) -> None:
         made = [entry(text, source, held, own=own) for source, (text, held, own) in entries.items()]
+        made = made if waits is None else [pending(one, *waits) for one in made]
         for store in (self.model, self.local):
             store.put(made)
+
+    @precondition(lambda self: self.model.info().pending)
+    @rule(more=st.integers(1, 4), other=lines)
+    def put_vectors(self, more: int, other: str) -> None:
+        with self.model.view() as view:
+            texts = [*view.pending_texts(more), other]
+        held = self.model.fingerprint()
+        assert held is not None
+        vectors = {text: vector(text) for text in texts}
+        assert self.model.put_vectors(held.embedder, vectors) == self.local.put_vectors(held.embedder, vectors)
 
     @rule(chosen=st.lists(sources, max_size=4))
     def delete(self, chosen: list[str]) -> None:
@@ -125,6 +143,8 @@ class StoreMachine(RuleBasedStateMachine):
             with store.view() as view, self.model.view() as expected:
                 assert view.search_bm25(asked, k, scope) == expected.search_bm25(asked, k, scope)
                 near = expected.search_vectors(direction, 99, scope)
+                found = np.sort(expected.search_bm25(asked, 99).keys)
+                assert np.array_equal(view.without_vector(found), expected.without_vector(found))
                 assert view.search_vectors(direction, 99, scope) == near
                 assert view.statistics(tuple(asked.weights)) == expected.statistics(tuple(asked.weights))
                 assert np.array_equal(view.score_terms(asked, near.keys), expected.score_terms(asked, near.keys))
@@ -139,6 +159,8 @@ class StoreMachine(RuleBasedStateMachine):
         for store in (self.local, self.other):
             with store.view() as view, self.model.view() as expected:
                 assert list(view.documents()) == list(expected.documents())
+                assert view.pending == expected.pending
+                assert set(view.pending_texts(99)) == set(expected.pending_texts(99))
             assert store.get_settings() == self.model.get_settings()
 
     def teardown(self) -> None:

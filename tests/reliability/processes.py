@@ -11,6 +11,7 @@ from pathlib import Path
 
 from reliability.workload import MOST, difference, do, entry_of, open_busy, reopened, steps
 from support.factories import entry, fingerprint, query, vector
+from support.slow_embedder import SlowEmbedder
 from twofold import Index
 from twofold.domain.errors import StorageFullError
 from twofold.domain.ports import Snapshot
@@ -148,8 +149,10 @@ def hold_the_lock(folder: Path, told: Connection, until: Connection) -> None:
     store.close()
 
 
-def sync_until_killed(folder: Path, documents: Path, progress: Connection) -> None:
-    """Sync a folder, and tell of every move of the progress bar."""
-    with Index(folder, embedder=HashingEmbedder()) as index:
+def sync_until_killed(folder: Path, documents: Path, progress: Connection, *, vectors_follow: bool = False) -> None:
+    """Sync a folder, and tell of every move of the progress bar; vectors follow a few at a time, or come at once."""
+    embedder = SlowEmbedder() if vectors_follow else HashingEmbedder()
+    batch = {"batch.embed": 4} if vectors_follow else {}
+    with Index(folder, embedder=embedder, overrides=batch) as index:
         index.sync(documents, progress=lambda _: progress.send_bytes(b"."))
     progress.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reliability.disk import Faults, FaultyVFS, faulty_system
-from reliability.workload import Model, Step, after, difference, do, open_busy
+from reliability.workload import LATER, Model, Step, after, difference, do, open_busy
 from support.factories import fingerprint
 from twofold.domain.errors import TwofoldError
 from twofold.stores.local.store import LocalStore
@@ -14,6 +14,9 @@ from twofold.stores.local.store import LocalStore
 PLAN = (
     Step("put", texts=tuple((f"{n}.txt", f"every cat {n}\nevery dog {n}\nevery mat {n}") for n in range(3))),
     Step("put", texts=(("1.txt", "every new word\nevery other"), ("3.txt", "every fox\nevery log\nevery the cat"))),
+    Step("put", texts=(("4.txt", f"{LATER}every cat 4\nevery dog 4"), ("5.txt", f"{LATER}every mat 5"))),
+    Step("put", texts=(("5.txt", f"{LATER}every cat 5"),)),
+    Step("vectors"),
     Step("delete", sources=("0.txt",)),
     Step("reopen"),
     Step("rebuild"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reliability.workload import BUSY
-from support.factories import entry, fingerprint, query, vector
+from support.factories import entry, fingerprint, pending, query, vector
 from twofold.domain.types import Entry, Ranking
 from twofold.stores.local import segment
 from twofold.stores.local.store import LocalStore
@@ -37,7 +37,10 @@ def eventful(folder: Path, made: list[Entry], seed: int) -> LocalStore:
     for at in range(0, len(waiting), 5):
         batch = {one.document.id: one for one in waiting[at : at + 5]}
         passing = entry(f"w1 w2 passing {at}\nw3 w4 away", f"passing {at % 4}.txt", None, DIMENSIONS)
-        store.put([*batch.values(), passing])
+        later = random_.random() < 0.3
+        store.put([pending(one) if later else one for one in (*batch.values(), passing)])
+        if random_.random() < 0.3:
+            give_vectors(store)
         if random_.random() < 0.1:
             store.compact()
         if random_.random() < 0.2:
@@ -46,10 +49,17 @@ def eventful(folder: Path, made: list[Entry], seed: int) -> LocalStore:
     with store.view() as view:
         missing = [one for one in made if view.document(one.document.id) is None]
     store.put(missing)
+    give_vectors(store)
     if random_.random() < 0.5:
         store.close()
         store = LocalStore(folder)
     return store
+
+
+def give_vectors(store: LocalStore) -> None:
+    with store.view() as view:
+        texts = view.pending_texts(10_000)
+    store.put_vectors(fingerprint(dimensions=DIMENSIONS).embedder, {one: vector(one, DIMENSIONS) for one in texts})
 
 
 def rankings(store: LocalStore) -> list[Ranking]:

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from reliability.processes import PROCESSES, sync_until_killed
+from support.slow_embedder import SlowEmbedder
 from twofold import Index
 from twofold.models.embedders.hashing import HashingEmbedder
 
 FILES = 150
+FEW = 40
 WORDS = ["apple", "river", "stone", "cloud", "engine", "paper", "winter", "signal"]
 
 
@@ -30,10 +32,12 @@ def change(documents: Path, random_: random.Random) -> None:
         path.rename(path.with_name(f"moved {random_.randrange(10**6)} {path.name}"))
 
 
-def kill_a_sync(folder: Path, documents: Path, moves: int) -> None:
+def kill_a_sync(folder: Path, documents: Path, moves: int, *, vectors_follow: bool = False) -> None:
     """Kill a sync after so many moves of its progress bar, or after it has ended."""
     pipe, end = PROCESSES.Pipe(duplex=False)
-    process = PROCESSES.Process(target=sync_until_killed, args=(folder, documents, end))
+    process = PROCESSES.Process(
+        target=sync_until_killed, args=(folder, documents, end), kwargs={"vectors_follow": vectors_follow}
+    )
     process.start()
     end.close()
     with suppress(EOFError):
@@ -84,3 +88,35 @@ def test_a_sync_that_is_killed_converges(tmp_path: Path, kills: int) -> None:
         whole.sync(documents)
         assert everything(index) == everything(whole)
         assert list(index.verify()) == []
+
+
+@pytest.mark.parametrize("kills", [5, pytest.param(100, marks=pytest.mark.soak)])
+def test_a_sync_that_is_killed_while_vectors_follow_goes_on_with_the_rest(tmp_path: Path, kills: int) -> None:
+    random_ = random.Random(kills)  # noqa: S311
+    documents, folder = tmp_path / "documents", tmp_path / "killed"
+    documents.mkdir()
+    for number in range(FEW):
+        write(documents / f"{number}.md", random_)
+    kill_a_sync(folder, documents, FEW + 5, vectors_follow=True)
+    before, seen = 10**6, set()
+    for _ in range(kills):
+        with Index(folder, embedder=SlowEmbedder()) as index:
+            pending = index.info().pending
+            words = {hit.source for word in WORDS for hit in index.search(word, k=1000, mode="bm25").hits}
+            assert {info.source for info in index.documents()} == words
+            vectors = sum(len(index.search(word, k=1000, mode="vector").hits) for word in WORDS[:1])
+            assert vectors == index.info().chunks - pending
+            assert pending <= before
+            assert list(index.verify()) == []
+        before = pending
+        seen.add(pending)
+        kill_a_sync(folder, documents, random_.randint(1, 6), vectors_follow=True)
+    assert len(seen) > 2, "some kills came while vectors were given"
+    rest = SlowEmbedder()
+    with Index(folder, embedder=rest) as index, Index(tmp_path / "whole", embedder=SlowEmbedder()) as whole:
+        pending = index.info().pending
+        report = index.sync(documents)
+        assert (len(rest.embedded), report.pending) == (report.embedded, 0)
+        assert len(rest.embedded) <= pending
+        whole.sync(documents, vectors="atomic")
+        assert everything(index) == everything(whole)

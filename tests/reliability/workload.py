@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from support.factories import entry, fingerprint, query, vector
+from support.factories import entry, fingerprint, pending, query, vector
 from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import Scope, Snapshot, Store
 from twofold.domain.types import Entry, Ranking
@@ -19,12 +19,16 @@ SOURCES = [f"{number:02d}.txt" for number in range(24)]
 MOST = 10_000
 EVEN = Scope(filter=Condition("even", Operator.EQ, value=True))
 
-Model = Mapping[str, str]  # a document's source and its text
+Model = Mapping[str, str]  # a document's source and its text, with `LATER` in front while it waits for its vectors
+LATER = "\x02"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that a writer does: `put` texts by source, `delete` sources, or `compact`, `reopen` or `rebuild`."""
+    """One thing that a writer does.
+
+    `put` texts by source, `delete` sources, `vectors` (give all that wait theirs), `compact`, `reopen` or `rebuild`.
+    """
 
     kind: str
     texts: tuple[tuple[str, str], ...] = ()
@@ -35,10 +39,11 @@ def steps(seed: int) -> Iterator[Step]:
     """Draw steps without an end."""
     random_ = random.Random(seed)  # noqa: S311
     while True:
-        kind = random_.choices(["put", "delete", "compact", "reopen", "rebuild"], [24, 8, 2, 2, 1])[0]
+        kind = random_.choices(["put", "vectors", "delete", "compact", "reopen", "rebuild"], [24, 6, 8, 2, 2, 1])[0]
         some = tuple(random_.sample(SOURCES, random_.randint(1, 3)))
         if kind == "put":
-            yield Step(kind, texts=tuple((source, text(random_)) for source in some))
+            later = random_.choice(["", LATER])
+            yield Step(kind, texts=tuple((source, later + text(random_)) for source in some))
         else:
             yield Step(kind, sources=some if kind == "delete" else ())
 
@@ -52,6 +57,8 @@ def text(random_: random.Random) -> str:
 def after(model: Model, step: Step) -> Model:
     """Say what a collection holds after a step."""
     kept = {source: held for source, held in model.items() if source not in step.sources}
+    if step.kind in {"vectors", "rebuild"}:
+        kept = {source: held.removeprefix(LATER) for source, held in kept.items()}
     return {**kept, **dict(step.texts)}
 
 
@@ -66,6 +73,10 @@ def do(store: LocalStore, step: Step) -> LocalStore:
         store.put([entry_of(held, source) for source, held in step.texts])
     elif step.kind == "delete":
         store.delete([entry("", source).document.id for source in step.sources])
+    elif step.kind == "vectors":
+        with store.view() as view:
+            texts = view.pending_texts(MOST)
+        store.put_vectors(fingerprint().embedder, {one: vector(one) for one in texts})
     elif step.kind == "compact":
         store.compact()
     elif step.kind == "rebuild":
@@ -77,7 +88,9 @@ def do(store: LocalStore, step: Step) -> LocalStore:
 
 def entry_of(held: str, source: str) -> Entry:
     """Give a document whose passages have fields that follow from its text."""
-    return entry(held, source, own=[{"even": len(line) % 2 == 0} for line in held.split("\n")])
+    said = held.removeprefix(LATER)
+    made = entry(said, source, own=[{"even": len(line) % 2 == 0} for line in said.split("\n")])
+    return pending(made) if held.startswith(LATER) else made
 
 
 def reopened(store: LocalStore) -> LocalStore:
@@ -98,6 +111,8 @@ def reference(model: Model) -> MemoryStore:
 def difference(store: Store, model: Model) -> str:
     """Say how a store differs from a model in documents, passages or either retriever; empty when it does not."""
     with store.view() as held, reference(model).view() as expected:
+        if held.pending != expected.pending or set(held.pending_texts(MOST)) != set(expected.pending_texts(MOST)):
+            return f"{held.pending} wait for vectors instead of {expected.pending}"
         if list(held.documents()) != list(expected.documents()):
             return f"{[one.source for one in held.documents()]} instead of {sorted(model)}"
         for source in model:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from twofold.cli.render.progress import told
 from twofold.cli.render.time_left import Estimate, estimated
 from twofold.indexing.types import Phase, SyncProgress
 
@@ -93,3 +94,25 @@ def test_where_nothing_is_embedded_files_count() -> None:
 def test_the_first_seconds_say_nothing() -> None:
     assert estimated(Estimate(), SyncProgress(Phase.WRITE, 1, 240, "", 9), 4.9).left is None
     assert estimated(Estimate(), SyncProgress(Phase.WALK, 0, 0), 60.0).left is None
+
+
+def test_while_vectors_follow_the_rest_is_told_by_their_pace() -> None:
+    """All files are written at 10 s. 100 vectors after 10 s more leave 300 for 30 s."""
+    state = estimated(Estimate(), SyncProgress(Phase.WRITE, 240, 240, "", 0, 400), 10.0)
+    assert state.left == 0.0
+
+    first = estimated(state, SyncProgress(Phase.EMBED, 240, 240, "", 40, 360), 14.0)
+    assert first.left is None
+
+    second = estimated(first, SyncProgress(Phase.EMBED, 240, 240, "", 100, 300), 20.0)
+    assert second.left == pytest.approx(30.0)
+    assert estimated(second, SyncProgress(Phase.EMBED, 240, 240, "", 200, 200), 30.0).left == pytest.approx(20.0)
+
+
+def test_both_halves_of_a_sync_are_told() -> None:
+    reading = SyncProgress(Phase.READ, 60, 240, "a.html", 0, 900)
+    following = SyncProgress(Phase.EMBED, 240, 240, "", 1_200, 2_000)
+
+    assert told(reading, 4.0, None) == "60/240 files · 0/900 vectors"
+    assert told(following, 60.0, 70.0) == "240 files found by words · 1,200/3,200 vectors · 70 s left"
+    assert told(SyncProgress(Phase.EMBED, 0, 0, "", 5, 5), 4.0, None) == "5/10 vectors"

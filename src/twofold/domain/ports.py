@@ -213,17 +213,27 @@ class Snapshot(Protocol):
     def fingerprint(self) -> IndexFingerprint | None:
         """What the passages were made by; None for a collection that never held a document."""
 
+    @property
+    def pending(self) -> int:
+        """Counts the passages that have no vector yet."""
+
     def search_bm25(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25; passages without any of the terms are not in it."""
 
     def search_vectors(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
-        """Rank the k nearest passages by cosine, in [-1, 1] but for what storing in float16 rounds: about 0.001."""
+        """Rank the k nearest passages by cosine, in [-1, 1] but for what storing in float16 rounds: about 0.001.
+
+        Passages without a vector are not in it.
+        """
 
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
         """Return the true BM25 score of each key, 0.0 where no term occurs. An unknown key scores 0.0."""
 
     def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
-        """Return the true cosine of each key. An unknown key scores 0.0."""
+        """Return the true cosine of each key. An unknown key, or one without a vector, scores 0.0."""
+
+    def without_vector(self, keys: ChunkKeys) -> ChunkKeys:
+        """Return those of the keys, in their order, whose passages are there and have no vector yet."""
 
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
         """Return each occurring term's part, in the query's order; added up from the left they are the BM25 score."""
@@ -273,6 +283,9 @@ class Snapshot(Protocol):
     def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """Give the vectors already stored for passages with exactly these indexed texts, so none is embedded twice."""
 
+    def pending_texts(self, most: int) -> Sequence[str]:
+        """Return indexed texts of passages without a vector, at most `most`, each once, in the order of writing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -288,7 +301,7 @@ class StoreInfo:
     """A collection's size and shape. `fingerprint` is None for a collection that never held a document.
 
     `roots` are the files and folders it was synced from, with the time of the last sync that changed something, in
-    nanoseconds since 1970.
+    nanoseconds since 1970. `pending` counts the passages that have no vector yet.
     """
 
     fingerprint: IndexFingerprint | None
@@ -298,6 +311,7 @@ class StoreInfo:
     segments: int
     bytes_on_disk: int
     roots: Mapping[str, int] = field(default_factory=dict)
+    pending: int = 0
 
 
 class Store(Protocol):
@@ -312,7 +326,17 @@ class Store(Protocol):
     def put(self, entries: Sequence[Entry]) -> None:
         """Add or replace documents whole, all of the entries or none, durable when it returns.
 
-        Raises MismatchError when the vectors have another width, WriterBusyError, StorageFullError.
+        Passages may come without a vector. Raises MismatchError when the vectors have another width, WriterBusyError,
+        StorageFullError.
+        """
+
+    def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+        """Give each passage without a vector the one of exactly its indexed text; count those that got one.
+
+        All of them or none, durable when it returns; nothing else of a document changes. A text that no passage waits
+        for is passed over: its document was replaced or deleted. Raises MismatchError when the passages are made with
+        another embedder or a vector has another width, InvalidInputError for one that is no unit vector,
+        WriterBusyError, StorageFullError.
         """
 
     def set_metadata(self, changes: Mapping[str, Metadata]) -> None:

@@ -172,11 +172,14 @@ class PassageTerms:
 
 @dataclass(frozen=True, slots=True)
 class IndexedChunk:
-    """A passage ready for both retrievers. `vector` has Euclidean length 1 and the collection's dimensions."""
+    """A passage ready for both retrievers. `vector` has Euclidean length 1 and the collection's dimensions.
+
+    A passage that is not embedded yet has no vector: BM25 finds it, and `Store.put_vectors` gives it one later.
+    """
 
     chunk: Chunk
     terms: TermCounts
-    vector: Vector
+    vector: Vector | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class IndexingComponents(SearchComponents):
 
     `chunking` describes the chunker; `settings` are those that the parts were made with, by name. `readers` are the
     user's own. `retry` says how often an embedder that is out of reach is asked again, `batch` how
-    many passages it gets at once.
+    many passages it gets at once. `embeds_at_once` is for an embedder that is as fast as storing its vectors.
     """
 
     chunker: Chunker
@@ -46,6 +46,7 @@ class IndexingComponents(SearchComponents):
     readers: tuple[CustomReader, ...] = ()
     retry: RetryPlan = ONCE
     batch: int = 128
+    embeds_at_once: bool = False
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages, asking again as `retry` says. Raises ModelError."""

@@ -29,16 +29,22 @@ class Prepared:
 
 
 def prepare(
-    documents: Sequence[Document], parts: IndexingComponents, view: Snapshot | None, on_embedded: OnEmbedded
+    documents: Sequence[Document],
+    parts: IndexingComponents,
+    view: Snapshot | None,
+    on_embedded: OnEmbedded,
+    *,
+    embed: bool = True,
 ) -> Prepared:
     """Make entries of documents. Vectors that `view` knows for the same indexed text are used again.
 
-    Raises ModelError when the embedder cannot be run.
+    Without `embed` what is new has no vector yet: see `twofold.indexing.embed`. Raises ModelError when the embedder
+    cannot be run.
     """
     cut = [parts.chunker(document) for document in documents]
     texts = list(dict.fromkeys(chunk.indexed_text for chunks in cut for chunk in chunks))
     vectors: dict[str, Vector] = dict(view.vectors_for(texts)) if view is not None else {}
-    fresh = [text for text in texts if text not in vectors]
+    fresh = [text for text in texts if text not in vectors] if embed else []
     for first in range(0, len(fresh), parts.batch):
         some = fresh[first : first + parts.batch]
         for text, vector in zip(some, parts.embed_passages(some), strict=True):
@@ -65,7 +71,7 @@ def count_truncated(embedder: Embedder, texts: Sequence[str]) -> int:
 def _indexed(document: Document, chunk: Chunk, parts: IndexingComponents, vectors: dict[str, Vector]) -> IndexedChunk:
     text = chunk.indexed_text
     made = enriched(document, chunk, parts)
-    return IndexedChunk(made, parts.analyzer.counts(with_keywords(text, document, made, parts)), vectors[text])
+    return IndexedChunk(made, parts.analyzer.counts(with_keywords(text, document, made, parts)), vectors.get(text))
 
 
 def with_keywords(text: str, document: Document, chunk: Chunk, parts: IndexingComponents) -> str:

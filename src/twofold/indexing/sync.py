@@ -10,8 +10,9 @@ from twofold.domain.ports import Store
 from twofold.domain.types import Document, Metadata
 from twofold.indexing.components import IndexingComponents
 from twofold.indexing.diff import GIVEN, NONE_GIVEN, Diff, Wanted, is_below, own_fields, survey
+from twofold.indexing.embed import embed_pending
 from twofold.indexing.prepare import prepare
-from twofold.indexing.types import Failure, Phase, SyncPlan, SyncProgress, SyncReport
+from twofold.indexing.types import Failure, Phase, SyncPlan, SyncProgress, SyncReport, VectorTiming
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.readers.types import Limits, Source
 from twofold.ingest.source_types import LOCAL_FILE, from_origin
@@ -28,21 +29,24 @@ def plan_sync(
 ) -> SyncPlan:
     """Return what a sync would do."""
     with parts.store.view() as view:
-        return survey(view, roots, limits, metadata).plan
+        return replace(survey(view, roots, limits, metadata).plan, pending=view.pending)
 
 
-def sync(
+def sync(  # each may be left out but the first four
     parts: IndexingComponents,
     roots: Sequence[str | os.PathLike[str]],
     limits: Limits,
     on_progress: OnProgress,
     metadata: Metadata = NONE_GIVEN,
+    vectors: VectorTiming = "follow",
 ) -> SyncReport:
     """Add, update and delete documents until the index says what the roots say.
 
-    Documents are committed a few at a time, each whole; deletions come last. A file that cannot be read becomes one
-    failure, and what the index held of it stays. Raises NotFoundError for a root that is not there, MismatchError when
-    the index was made with other parts, WriterBusyError, StorageFullError, ModelError; what was committed stays.
+    Documents are committed a few at a time, each whole, then what is gone is deleted. Then `vectors` follow: until a
+    passage has its own, its words find it, and a sync that is stopped goes on with those that wait. A file that cannot
+    be read becomes one failure, and what the index held of it stays. Raises NotFoundError for a root that is not there,
+    MismatchError when the index was made with other parts, WriterBusyError, StorageFullError, ModelError; what was
+    committed stays.
     """
     started = time.monotonic()
     on_progress(SyncProgress(Phase.WALK, 0, 0))
@@ -50,7 +54,7 @@ def sync(
     parts.store.ensure_fingerprint(parts.fingerprint)
     with parts.store.view() as view:
         found = survey(view, roots, limits, metadata)
-    run = _Run(parts, found, on_progress)
+    run = _Run(parts, found, on_progress, at_once=vectors == "atomic" or parts.embeds_at_once)
     with ReaderPool(own=parts.readers) as pool:
         for batch in run.batches(pool, limits):
             run.write(batch)
@@ -61,6 +65,7 @@ def sync(
     _touch(parts.store, found.touched)
     plan = found.plan
     _note_roots(parts.store, roots, changed=bool(found.to_read or found.to_delete or found.touched))
+    pending = run.embed_rest() if vectors != "later" else parts.store.info().pending
     return SyncReport(
         added=tuple(source for source in plan.added if source not in failed),
         updated=tuple(source for source in plan.updated if source not in failed),
@@ -72,6 +77,7 @@ def sync(
         passages=run.passages,
         embedded=run.embedded,
         truncated=run.truncated,
+        pending=pending,
         seconds=time.monotonic() - started,
     )
 
@@ -95,8 +101,10 @@ def _note_roots(store: Store, roots: Sequence[str | os.PathLike[str]], *, change
 class _Run:
     """The counts of one sync on its way."""
 
-    def __init__(self, parts: IndexingComponents, found: Diff, on_progress: OnProgress) -> None:
+    def __init__(self, parts: IndexingComponents, found: Diff, on_progress: OnProgress, *, at_once: bool) -> None:
         self._parts = parts
+        self._at_once = at_once
+        self._pending = 0
         self._wanted = {one.found.source: one for one in found.to_read}
         self._on_progress = on_progress
         self._done = 0
@@ -124,13 +132,29 @@ class _Run:
             yield batch
 
     def write(self, batch: Sequence[Document]) -> None:
-        """Embed what is new in a batch and commit it."""
+        """Commit a batch: with the vectors of what is new, or by its words alone."""
         with self._parts.store.view() as view:
-            prepared = prepare(batch, self._parts, view, self._embedded)
+            prepared = prepare(batch, self._parts, view, self._embedded, embed=self._at_once)
         self._report(Phase.WRITE)
         self._parts.store.put(prepared.entries)
         self.passages += sum(len(entry.chunks) for entry in prepared.entries)
         self.truncated += prepared.truncated
+        self._pending += sum(one.vector is None for entry in prepared.entries for one in entry.chunks)
+
+    def embed_rest(self) -> int:
+        """Give all passages their vectors, also those that earlier runs left; return how many still have none."""
+        vectors = 0
+
+        def count(given: int, pending: int) -> None:
+            nonlocal vectors
+            vectors += given
+            self._pending = pending
+            self._on_progress(SyncProgress(Phase.EMBED, self._done, len(self._wanted), "", vectors, pending))
+
+        rest = embed_pending(self._parts, count)
+        self.embedded += rest.embedded
+        self.truncated += rest.truncated
+        return rest.pending
 
     def _sources(self, limits: Limits) -> Iterator[Source]:
         for one in self._wanted.values():
@@ -148,7 +172,7 @@ class _Run:
         self._report(Phase.EMBED)
 
     def _report(self, phase: Phase) -> None:
-        self._on_progress(SyncProgress(phase, self._done, len(self._wanted), self._last, self.embedded))
+        self._on_progress(SyncProgress(phase, self._done, len(self._wanted), self._last, self.embedded, self._pending))
 
 
 def placed(document: Document, wanted: Wanted) -> Document:

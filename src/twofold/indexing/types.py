@@ -1,10 +1,14 @@
 """What a sync says while it runs, before it runs, and afterwards."""
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import IndexFingerprint
+
+VectorTiming = Literal["follow", "atomic", "later"]
+"""When passages get their vectors: right after all documents can be found by their words, with each document in one
+transaction, or not in this run."""
 
 
 class Phase(StrEnum):
@@ -18,13 +22,17 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SyncProgress:
-    """One report: `done` of `total` documents, the one that was read last, and the passages embedded so far."""
+    """One report: `done` of `total` documents, the one that was read last, and the passages embedded so far.
+
+    `pending` counts the passages that are found by their words and have no vector yet.
+    """
 
     phase: Phase
     done: int
     total: int
     source: str = ""
     passages: int = 0
+    pending: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ class Rename(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SyncPlan:
-    """What a sync would do."""
+    """What a sync would do. `pending` counts the passages of before that have no vector yet."""
 
     added: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
@@ -62,13 +70,15 @@ class SyncPlan:
     deleted: tuple[str, ...] = ()
     unchanged: int = 0
     skipped: tuple[LeftOut, ...] = ()
+    pending: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a sync did. `passages` were written, of which `embedded` were new to the embedder.
+    """What a sync did. `passages` were written; `embedded` texts were new to the embedder, also of earlier syncs.
 
-    `truncated` counts passages longer than the embedder reads: words find their ends, meaning does not.
+    `pending` counts the passages that still have no vector: none, but where vectors were to come later. `truncated`
+    counts passages longer than the embedder reads: words find their ends, meaning does not.
     """
 
     added: tuple[str, ...] = ()
@@ -81,12 +91,16 @@ class SyncReport:
     passages: int = 0
     embedded: int = 0
     truncated: int = 0
+    pending: int = 0
     seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """What an index holds, where, and how it was made. `fingerprint` is None until it holds a document."""
+    """What an index holds, where, and how it was made.
+
+    `fingerprint` is None until it holds a document. `pending` counts the passages that have no vector yet.
+    """
 
     name: str
     folder: str
@@ -96,6 +110,7 @@ class IndexInfo:
     generation: int
     segments: int
     bytes_on_disk: int
+    pending: int = 0
 
 
 def no_progress(_: SyncProgress) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 LOOK_EVERY_MILLISECONDS = 500
 
 
-def changes(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
-    """Yield once when the watcher looks, so that nothing is missed from then on, and again after every change.
+def looks(paths: Sequence[str | os.PathLike[str]]) -> Iterator[bool]:
+    """Yield at every look whether something changed; the first, from which nothing is missed, counts as a change.
 
-    It never ends; Ctrl-C raises KeyboardInterrupt.
+    A look comes after half a second without a change. It never ends; Ctrl-C raises KeyboardInterrupt.
     """
     import watchfiles  # a native watcher that only those load who watch
 
@@ -20,7 +20,6 @@ def changes(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
         rust_timeout=LOOK_EVERY_MILLISECONDS,
     )
     next(heard)
-    yield
+    yield True
     for changed in heard:
-        if changed:
-            yield
+        yield bool(changed)

@@ -10,6 +10,7 @@ from twofold.domain.ports import Embedder, QueryTransformer, Reranker, Retriever
 from twofold.domain.types import TermCounts
 from twofold.ranking.answerability import Calibration
 from twofold.search.metrics import MemoryWatch
+from twofold.search.pending_vectors import PendingVectors
 from twofold.search.timeouts import TimedCalls
 
 
@@ -40,7 +41,7 @@ class SearchModels:
     `retrievers` find passages by ways of their own, by name. `calls` makes the calls that may be given up,
     `calibrations` say what searches were measured, `memory` watches how much of it is in use. `own` names the parts of
     the user's own that an answer depends on, `pruner` is one of them, `notes` say what no search can have that was
-    asked for.
+    asked for. `pending` hands the vectors that queries make to the writer.
     """
 
     rerankers: tuple[Reranker, ...] = ()
@@ -54,6 +55,7 @@ class SearchModels:
     pruner: SentencePruner | None = None
     notes: tuple[str, ...] = ()
     memory: MemoryWatch = field(default_factory=MemoryWatch)
+    pending: PendingVectors = field(default_factory=PendingVectors)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,17 @@ from twofold.domain.errors import (
     StoreError,
     TwofoldError,
 )
-from twofold.domain.ports import ALL, Finding, IndexFingerprint, Remake, Scope, Snapshot, Store, StoreInfo
+from twofold.domain.ports import (
+    ALL,
+    EmbedderIdentity,
+    Finding,
+    IndexFingerprint,
+    Remake,
+    Scope,
+    Snapshot,
+    Store,
+    StoreInfo,
+)
 from twofold.domain.types import (
     EMPTY_RANKING,
     Chunk,
@@ -147,6 +157,11 @@ class FederatedSnapshot:
             None,
         )
 
+    @property
+    def pending(self) -> int:
+        """Counts the passages of all that have no vector yet."""
+        return sum(self._ask_all(lambda view: view.pending))
+
     def search_bm25(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages of all by BM25, by the statistics of all."""
         shared = self._with_statistics(query)
@@ -164,6 +179,13 @@ class FederatedSnapshot:
     def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
         """Return the true cosine of each key."""
         return self._scored(keys, lambda view, local: view.score_vector(vector, local))
+
+    def without_vector(self, keys: ChunkKeys) -> ChunkKeys:
+        """Return those of the keys whose passages have no vector yet."""
+        waiting = np.zeros(len(keys), dtype=np.bool_)
+        for number, places, local in self._keys.split(keys):
+            waiting[places] = np.isin(local, self._ask(number, lambda view, local=local: view.without_vector(local)))  # type: ignore[misc]
+        return keys[waiting]
 
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
         """Return each occurring term's part in the query's order."""
@@ -272,6 +294,11 @@ class FederatedSnapshot:
             for held in self._ask_all(lambda view: view.vectors_for(texts))
             for text, vector in held.items()
         }
+
+    def pending_texts(self, most: int) -> Sequence[str]:
+        """Return indexed texts of passages without a vector, of one collection after the other."""
+        texts = [text for some in self._ask_all(lambda view: view.pending_texts(most)) for text in some]
+        return list(dict.fromkeys(texts))[:most]
 
     def _ask(self, number: int, call: Callable[[Snapshot], Answer]) -> Answer:
         """Ask one collection, and say of a failure whose it is."""
@@ -415,6 +442,7 @@ class FederatedStore:
             generation=sum(info.generation for info in infos),
             segments=sum(info.segments for info in infos),
             bytes_on_disk=sum(info.bytes_on_disk for info in infos),
+            pending=sum(info.pending for info in infos),
         )
 
     def fingerprint(self) -> IndexFingerprint | None:
@@ -437,6 +465,10 @@ class FederatedStore:
     def put(self, entries: Sequence[Entry]) -> None:
         """Refuse to write."""
         _refuse(entries)
+
+    def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+        """Refuse to write."""
+        _refuse(embedder, vectors)
 
     def delete(self, documents: Sequence[str]) -> int:
         """Refuse to write."""

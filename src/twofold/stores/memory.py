@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.filters import fields_of, matches
-from twofold.domain.ports import ALL, Finding, IndexFingerprint, Remake, Scope, StoreInfo
+from twofold.domain.ports import ALL, EmbedderIdentity, Finding, IndexFingerprint, Remake, Scope, StoreInfo
 from twofold.domain.types import (
     Chunk,
     ChunkKeys,
@@ -75,6 +75,11 @@ class MemorySnapshot:
         """What the passages were made by."""
         return self._state.fingerprint
 
+    @property
+    def pending(self) -> int:
+        """Counts the passages that have no vector yet."""
+        return sum(held.vector is None for held in self._chunks.values())
+
     def search_bm25(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25."""
         keys = self._allowed(scope)
@@ -85,6 +90,7 @@ class MemorySnapshot:
     def search_vectors(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k nearest passages by cosine."""
         keys = self._allowed(scope)
+        keys = keys[~np.isin(keys, self.without_vector(keys))]
         return Ranking.of(keys, self.score_vector(vector, keys), k)
 
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
@@ -102,7 +108,7 @@ class MemorySnapshot:
         scores = np.zeros(len(keys), dtype=np.float64)
         for place, key in enumerate(keys):
             held = self._chunks.get(int(key))
-            if held is not None:
+            if held is not None and held.vector is not None:
                 if held.vector.shape != vector.shape:
                     raise MismatchError(
                         f"The question's vector has {len(vector)} dimensions; the index has {len(held.vector)}.",
@@ -110,6 +116,11 @@ class MemorySnapshot:
                     )
                 scores[place] = exact_scores(vector, stored(held.vector)[None, :])[0]
         return scores
+
+    def without_vector(self, keys: ChunkKeys) -> ChunkKeys:
+        """Return those of the keys whose passages have no vector yet."""
+        held = [self._chunks.get(int(key)) for key in keys]
+        return keys[np.array([one is not None and one.vector is None for one in held], dtype=np.bool_)]
 
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
         """Return each occurring term's part in the query's order."""
@@ -194,8 +205,17 @@ class MemorySnapshot:
 
     def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors already stored for passages with exactly these indexed texts."""
-        held = {one.chunk.indexed_text: stored(one.vector).astype(np.float32) for one in self._chunks.values()}
+        held = {
+            one.chunk.indexed_text: stored(one.vector).astype(np.float32)
+            for one in self._chunks.values()
+            if one.vector is not None
+        }
         return {text: held[text] for text in texts if text in held}
+
+    def pending_texts(self, most: int) -> Sequence[str]:
+        """Return indexed texts of passages without a vector, each once, in the order of writing."""
+        waiting = [one.chunk.indexed_text for one in self._chunks.values() if one.vector is None]
+        return list(dict.fromkeys(waiting[:most]))
 
     def _held(self, keys: Sequence[int]) -> Sequence[IndexedChunk]:
         missing = [key for key in keys if int(key) not in self._chunks]
@@ -248,11 +268,25 @@ class MemoryStore:
             if self._state.fingerprint is None:
                 raise MismatchError("The index has no recipe yet.", "Call `ensure_fingerprint` before the first `put`.")
             width = self._state.fingerprint.embedder.dimensions
-            if any(indexed.vector.shape != (width,) for entry in entries for indexed in entry.chunks):
-                raise MismatchError(f"A vector does not have the index's {width} dimensions.", "Use its embedder.")
-            if not all(np.isfinite(indexed.vector).all() for entry in entries for indexed in entry.chunks):
-                raise InvalidInputError("A vector holds a value that is no finite number.", "Check the embedder.")
+            given = (indexed.vector for entry in entries for indexed in entry.chunks)
+            _check_vectors([vector for vector in given if vector is not None], width)
             self._change({**self._state.entries, **added})
+
+    def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+        """Give each passage without a vector the one of its indexed text; count those that got one."""
+        if not vectors:
+            return 0
+        with self._writer:
+            held = self._state.fingerprint
+            if held is None or held.embedder != embedder:
+                raise MismatchError("The index is made with another embedder.", "Run `twofold sync` again.")
+            _check_vectors(list(vectors.values()), embedder.dimensions)
+            entries = {name: _with_vectors(entry, vectors) for name, entry in self._state.entries.items()}
+            waiting = sum(_pending(entry) for entry in self._state.entries.values())
+            given = waiting - sum(map(_pending, entries.values()))
+            if given:
+                self._change(entries)
+            return given
 
     def delete(self, documents: Sequence[str]) -> int:
         """Delete documents by id, all or none; give how many there were."""
@@ -274,7 +308,8 @@ class MemoryStore:
         """Describe the collection."""
         state = self._state
         chunks = sum(len(entry.chunks) for entry in state.entries.values())
-        return StoreInfo(state.fingerprint, len(state.entries), chunks, state.generation, 0, 0, state.roots)
+        pending = sum(map(_pending, state.entries.values()))
+        return StoreInfo(state.fingerprint, len(state.entries), chunks, state.generation, 0, 0, state.roots, pending)
 
     def fingerprint(self) -> IndexFingerprint | None:
         """Return how the collection was made."""
@@ -337,6 +372,28 @@ def holds(clause: Clause, indexed: IndexedChunk) -> bool:
 def stored(vector: Vector) -> NDArray[np.float16]:
     """Return a vector as every store keeps it."""
     return np.asarray(vector, dtype=np.float16)
+
+
+def _check_vectors(vectors: Sequence[Vector], width: int) -> None:
+    if any(vector.shape != (width,) for vector in vectors):
+        raise MismatchError(f"A vector does not have the index's {width} dimensions.", "Use its embedder.")
+    if not all(np.isfinite(vector).all() and stored(vector).any() for vector in vectors):
+        raise InvalidInputError("A vector is all zeros, or holds what is no finite number.", "Check the embedder.")
+
+
+def _pending(entry: Entry) -> int:
+    return sum(indexed.vector is None for indexed in entry.chunks)
+
+
+def _with_vectors(entry: Entry, vectors: Mapping[str, Vector]) -> Entry:
+    """Return a document whose passages without a vector have that of their indexed text, where there is one."""
+    if not _pending(entry):
+        return entry
+    chunks = (
+        one if one.vector is not None else replace(one, vector=vectors.get(one.chunk.indexed_text))
+        for one in entry.chunks
+    )
+    return replace(entry, chunks=tuple(chunks))
 
 
 def _info(entry: Entry) -> DocumentInfo:

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
-from twofold.domain.ports import Finding, IndexFingerprint, Remake, Snapshot, Store, StoreInfo
-from twofold.domain.types import Entry, Metadata
+from twofold.domain.ports import EmbedderIdentity, Finding, IndexFingerprint, Remake, Snapshot, Store, StoreInfo
+from twofold.domain.types import Entry, Metadata, Vector
 
 
 class UnmadeStore:
@@ -31,6 +31,10 @@ class UnmadeStore:
     def put(self, entries: Sequence[Entry]) -> None:
         """Make the index, and add documents."""
         self._there(create=True).put(entries)
+
+    def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+        """Give passages their vectors."""
+        return self._there().put_vectors(embedder, vectors)
 
     def set_settings(self, values: Mapping[str, str]) -> None:
         """Make the index, and let it keep settings."""

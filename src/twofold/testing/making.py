@@ -3,6 +3,7 @@
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -59,6 +60,16 @@ def entry(
         identity, source, text, title=source, metadata=metadata or {}, content_hash=str(zlib.crc32(text.encode()))
     )
     return Entry(document, tuple(chunks))
+
+
+def pending(made: Entry, *ordinals: int) -> Entry:
+    """Return a document without the vectors of its passages, or of those with these numbers."""
+    return replace(
+        made,
+        chunks=tuple(
+            replace(one, vector=None) if not ordinals or one.chunk.ordinal in ordinals else one for one in made.chunks
+        ),
+    )
 
 
 def entries(texts: Iterable[str]) -> list[Entry]:

@@ -61,4 +61,6 @@ def test_what_is_indexed_does_not_change_by_it() -> None:
 
     assert with_fields.chunk.indexed_text == without.chunk.indexed_text
     assert with_fields.terms == without.terms
+    assert with_fields.vector is not None
+    assert without.vector is not None
     assert with_fields.vector.tolist() == without.vector.tolist()

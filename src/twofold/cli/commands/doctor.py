@@ -227,11 +227,15 @@ def _index(name: str, settings: Settings) -> Check:
     try:
         with Index(name, settings=settings, create=False) as opened:
             findings = opened.verify()
-            documents = 0 if findings else len(opened)  # damaged, they may not be countable
+            held = None if findings else opened.info()  # damaged, documents may not be countable
     except TwofoldError as error:
         return Check(what, State.FAIL, error.message, error.hint, error.exit_code)
-    if not findings:
-        return Check(what, State.OK, f"{counted(documents, 'document')}, every checksum is right")
+    if held is not None:
+        says = f"{counted(held.documents, 'document')}, every checksum is right"
+        if not held.pending:
+            return Check(what, State.OK, says)
+        waiting = f"{says}; {counted(held.pending, 'passage')} without a vector yet"
+        return Check(what, State.WARN, waiting, f"Run `twofold sync PATH --index {name}`: it goes on with them.")
     says = f"{findings[0].where}: {findings[0].what}"
     mendable = all(finding.mendable for finding in findings)
     hint = f"Run `twofold index {'compact' if mendable else 'verify'} --index {name}`."

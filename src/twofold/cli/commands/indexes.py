@@ -103,6 +103,7 @@ def verify(
     """Recompute every checksum and hold both retrievers against the catalog; with damage the exit code is 7."""
     with open_index(context, _one_name(name, index)) as opened:
         findings = opened.verify()
+        pending = 0 if findings else opened.info().pending
     screen = screen_on()
     if as_json:
         write_json(findings)
@@ -116,6 +117,8 @@ def verify(
         )
     if not as_json:
         screen.line("Every checksum is right, and both retrievers agree with the catalog.")
+        if pending:
+            screen.line(f"{counted(pending, 'passage')} without a vector yet; `twofold sync` goes on with them.")
 
 
 def compact(
@@ -199,12 +202,21 @@ def _row(name: str, info: IndexInfo | None) -> tuple[str, ...]:
     return (name, counted(info.documents, "document"), counted(info.chunks, "passage"), sized(info.bytes_on_disk))
 
 
+def _waiting(pending: int) -> str:
+    """Say how many passages have no vector yet; nothing where all have theirs.
+
+    >>> _waiting(1200), _waiting(0)
+    (' (1,200 found by words alone until `twofold sync` has embedded them)', '')
+    """
+    return f" ({pending:,} found by words alone until `twofold sync` has embedded them)" if pending else ""
+
+
 def _lines(found: IndexInfo) -> list[tuple[str, str]]:
     lines = [
         ("name", found.name),
         ("folder", found.folder),
         ("documents", f"{found.documents:,}"),
-        ("passages", f"{found.chunks:,}"),
+        ("passages", f"{found.chunks:,}{_waiting(found.pending)}"),
         ("size", sized(found.bytes_on_disk)),
         ("generation", str(found.generation)),
         ("segments", str(found.segments)),

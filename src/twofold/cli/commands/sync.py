@@ -18,7 +18,7 @@ from twofold.domain.errors import NotFoundError, ReadError
 from twofold.domain.types import Metadata
 from twofold.factory import MEMORY
 from twofold.index import Index
-from twofold.indexing.types import SyncPlan, SyncReport
+from twofold.indexing.types import SyncPlan, SyncReport, VectorTiming
 
 _SHOWN = 10
 
@@ -31,6 +31,10 @@ def sync(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be done; read and write nothing.")
     ] = False,
+    atomic_vectors: Annotated[
+        bool,
+        typer.Option("--atomic-vectors", help="Show a document only with its vectors, instead of by its words first."),
+    ] = False,
     metadata: MetaOption = None,
     index: IndexOption = None,
     embedder: EmbedderOption = None,
@@ -39,8 +43,9 @@ def sync(
     """Add, update and delete documents until the index says what these files and folders say.
 
     What did not change is not read again. Files that were deleted under a folder named here are deleted from the index.
-    It may be stopped at any moment, and run again. Fields given by --meta stay with their documents in later syncs;
-    files that are new then do not have them, and --meta KEY= takes one away. With files that could not be read the
+    All documents can soon be found by their words, and their vectors follow. It may be stopped at any moment, and run
+    again: it goes on where it stopped. Fields given by --meta stay with their documents in later syncs; files that are
+    new then do not have them, and --meta KEY= takes one away. With files that could not be read the
     exit code is 9.
     """
     show: Callable[[SyncPlan | SyncReport], None] = write_json if as_json else _draw
@@ -56,7 +61,7 @@ def sync(
                 show(report)
                 sys.stdout.flush()
         else:
-            report = _synced(opened, paths, fields)
+            report = _synced(opened, paths, fields, "atomic" if atomic_vectors else "follow")
             show(report)
             _refuse_silence(report)
 
@@ -69,10 +74,10 @@ def _to_plan_with(context: typer.Context, index: str | None, embedder: str | Non
         return open_index(context, MEMORY, create=True, embedder=embedder)
 
 
-def _synced(opened: Index, paths: list[Path], fields: Metadata) -> SyncReport:
+def _synced(opened: Index, paths: list[Path], fields: Metadata, vectors: VectorTiming) -> SyncReport:
     ensure_present(opened.settings)
     with progress_on() as progress:
-        return opened.sync(*paths, progress=progress, metadata=fields)
+        return opened.sync(*paths, progress=progress, metadata=fields, vectors=vectors)
 
 
 def _refuse_silence(report: SyncReport) -> None:
@@ -94,11 +99,14 @@ def _draw(report: SyncPlan | SyncReport) -> None:
     if report.skipped:
         summary.append(f"{len(report.skipped):,} skipped")
     if isinstance(report, SyncPlan):
-        screen.line("Planned: " + ", ".join(summary) + ". Nothing was written.")
+        waiting = f" {counted(report.pending, 'passage')} get their vectors." if report.pending else ""
+        screen.line("Planned: " + ", ".join(summary) + f". Nothing was written.{waiting}")
         return
     if report.failed:
         summary.append(f"{len(report.failed):,} failed")
     screen.line(", ".join(summary) + f"; {counted(report.passages, 'passage')} in {lasting(report.seconds)}.")
+    if report.pending:
+        screen.line(f"{counted(report.pending, 'passage')} can be found by words; their vectors follow.")
     if report.truncated:
         screen.line(f"{counted(report.truncated, 'passage')} exceeded what the model reads and were embedded in part.")
 

@@ -62,11 +62,12 @@ def _drawn(stream: TextIO) -> Iterator[Report]:
             says = told(progress, elapsed, estimate.left)
             room = console.width - 40 - len(says)
             source = shortened_path(one_line(progress.source), room) if room > 0 else ""
+            follows = progress.phase is Phase.EMBED and progress.pending > 0
             drawn.update(
                 task,
                 description=_VERBS[progress.phase],
-                completed=progress.done,
-                total=progress.total or None,
+                completed=progress.passages if follows else progress.done,
+                total=progress.passages + progress.pending if follows else progress.total or None,
                 says=f"{says}  {source}",
             )
 
@@ -92,12 +93,19 @@ def _written(stream: TextIO) -> Report:
 def told(progress: SyncProgress, elapsed: float, left: float | None) -> str:
     """Return how many are done, how fast, and how long the rest will take; times are in seconds.
 
-    60 of 240 files with 900 passages after 30 s: 30 passages a second.
+    60 of 240 files with 900 passages after 30 s: 30 passages a second. Where vectors follow, both are told: the files
+    that words find, and the vectors that are there.
     """
     parts = [f"{progress.done:,}/{progress.total:,} files" if progress.total else f"{progress.done:,} files"]
-    if progress.passages and elapsed > 0:
+    follow = progress.pending > 0
+    if follow:
+        searchable = [f"{progress.total:,} files found by words"] if progress.total else []
+        read = progress.phase is not Phase.EMBED
+        total = progress.passages + progress.pending
+        parts = [*(parts if read else searchable), f"{progress.passages:,}/{total:,} vectors"]
+    elif progress.passages and elapsed > 0:
         parts.append(f"{progress.passages / elapsed:,.0f} passages/s")
-    if left is not None and progress.done < progress.total:
+    if left is not None and (progress.done < progress.total or follow):
         parts.append(f"{roughly(left)} left")
     return " · ".join(parts)
 

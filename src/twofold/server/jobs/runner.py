@@ -104,7 +104,8 @@ class JobRunner:
         def seen(progress: SyncProgress) -> None:
             if self._jobs.closed:
                 raise _StoppedError
-            self._jobs.show(replace(job, phase=progress.phase.value, done=progress.done, total=progress.total))
+            told = replace(job, phase=progress.phase.value, done=progress.done, total=progress.total)
+            self._jobs.show(replace(told, pending=progress.pending))
 
         report = index.sync(*self._jobs.task_of(job).paths, progress=seen)
         self._jobs.end(_synced(job, report))

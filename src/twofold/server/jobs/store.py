@@ -63,7 +63,8 @@ class Job:
     """A job as everybody sees it. Times are in UTC; `done` of `total` files were read, with or without success.
 
     Of a sync `files` are only those that failed. `counts` say what it did: added, updated, renamed, deleted, unchanged,
-    failed, passages. A job that could not go on waits with the phase `retrying`, and `problem` says for what.
+    failed, passages. While it runs, `pending` counts the passages that words find and that have no vector yet. A job
+    that could not go on waits with the phase `retrying`, and `problem` says for what.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Job:
     phase: str = ""
     done: int = 0
     total: int = 0
+    pending: int = 0
     files: tuple[JobFile, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     problem: Problem | None = None

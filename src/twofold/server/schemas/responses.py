@@ -14,7 +14,10 @@ OF_SYNC = frozenset({"root", "size", "modified_ns", "given"})
 
 @dataclass(frozen=True, slots=True)
 class IndexResponse:
-    """An index, and how it was made; the model's name is empty while it holds nothing."""
+    """An index, and how it was made; the model's name is empty while it holds nothing.
+
+    `pending` counts the passages that have no vector yet: words alone find them.
+    """
 
     name: str
     documents: int
@@ -24,6 +27,7 @@ class IndexResponse:
     embedder: str
     analyzer: str
     chunker: str
+    pending: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +156,8 @@ def index_given(info: IndexInfo) -> IndexResponse:
     model, analyzer, chunker = (
         (fingerprint.embedder.name, fingerprint.analyzer, fingerprint.chunker) if fingerprint else ("", "", "")
     )
-    return IndexResponse(
-        info.name, info.documents, info.chunks, info.generation, info.bytes_on_disk, model, analyzer, chunker
-    )
+    sizes = (info.documents, info.chunks, info.generation, info.bytes_on_disk)
+    return IndexResponse(info.name, *sizes, model, analyzer, chunker, info.pending)
 
 
 def search_given(found: SearchResult) -> SearchResponse:

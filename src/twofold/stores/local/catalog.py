@@ -24,7 +24,7 @@ from twofold.stores.local.place import CATALOG_NAME
 from twofold.stores.local.received import StepLimit, check_numbers, check_schema, harden, schema_text
 
 APPLICATION_ID = 0x32464F4C
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 BUSY_MILLISECONDS = 10_000
 CACHE_KIBIBYTES = (
     16_384  # the upper pages of the indexes of a million passages, so that a look-up reads one page or two

@@ -13,7 +13,8 @@ CREATE TABLE edition (
   recipe     TEXT NOT NULL,
   dimensions INTEGER NOT NULL,
   chunks     INTEGER NOT NULL DEFAULT 0,
-  words      INTEGER NOT NULL DEFAULT 0
+  words      INTEGER NOT NULL DEFAULT 0,
+  pending    INTEGER NOT NULL DEFAULT 0  -- passages without a vector
 ) STRICT;
 
 CREATE TABLE document (
@@ -48,11 +49,12 @@ CREATE TABLE chunk (
   text_hash BLOB NOT NULL,  -- of the indexed text: equal hash, equal vector
   words     INTEGER NOT NULL,
   terms     BLOB NOT NULL,  -- (uint32 term, uint16 count) records, by rising term
-  vector    BLOB NOT NULL   -- float16
+  vector    BLOB            -- float16; NULL until the passage is embedded
 ) STRICT;
 CREATE UNIQUE INDEX chunk_by_key ON chunk (edition, key);
 CREATE INDEX chunk_by_document ON chunk (document, edition, ordinal);
 CREATE INDEX chunk_by_text ON chunk (edition, text_hash);
+CREATE INDEX chunk_pending ON chunk (edition, row) WHERE vector IS NULL;
 
 CREATE TABLE term (
   id   INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -34,7 +34,10 @@ HEADER_BYTES_AT_MOST = 4096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segment:
-    """Arrays over n passages ("slots", in the order of their rows), T terms, P postings and d dimensions."""
+    """Arrays over n passages ("slots", in the order of their rows), T terms, P postings and d dimensions.
+
+    A passage without a vector has a row of zeros, which no embedder gives, and with it a scale of 0.
+    """
 
     rows: NDArray[np.int64]  # (n,) rising row numbers of the catalog
     keys: NDArray[np.int64]  # (n,) the passages' keys
@@ -89,6 +92,11 @@ class Segment:
     def quantized(self) -> Codes:
         """Return the eight-bit codes as one thing."""
         return Codes(self.codes, self.scales)
+
+    @property
+    def embedded(self) -> NDArray[np.bool_]:
+        """Mark the passages that have a vector, (n,)."""
+        return np.not_equal(self.scales, 0.0)
 
     @property
     def bit_codes(self) -> BitCodes | None:
@@ -178,7 +186,7 @@ class SegmentRow:
     key: int
     words: int
     terms: bytes
-    vector: bytes
+    vector: bytes | None  # None for a passage that is not embedded yet
     fields: FieldsRow
 
 
@@ -191,7 +199,8 @@ def build_segment(passages: Sequence[SegmentRow], dimensions: int, texts: TermTe
     """Make a segment of passages, given by rising row."""
     count = len(passages)
     postings = build([TermsOfPassage(*read_terms(passage.terms)) for passage in passages])
-    joined = b"".join(passage.vector for passage in passages)
+    zeros = bytes(2 * dimensions)
+    joined = b"".join(zeros if passage.vector is None else passage.vector for passage in passages)
     vectors = np.frombuffer(joined, dtype="<f2").reshape(count, dimensions)
     if not np.isfinite(vectors).all():
         message = "a vector holds what is no number"

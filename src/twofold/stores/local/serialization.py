@@ -86,6 +86,11 @@ def pack_vector(vector: Vector) -> bytes:
     return np.asarray(vector, dtype="<f2").tobytes()
 
 
+def has_direction(vector: Vector) -> bool:
+    """Return whether a vector is kept as other than zeros, which stand for a passage without one."""
+    return bool(np.asarray(vector, dtype="<f2").any())
+
+
 @reading("a vector")
 def unpack_vector(data: bytes) -> Vector:
     """Read a vector back, widened to float32."""
@@ -164,7 +169,7 @@ def chunk_row(indexed: IndexedChunk, terms: bytes) -> tuple[str | int | bytes | 
         text_hash(chunk.indexed_text),
         indexed.terms.length,
         terms,
-        pack_vector(indexed.vector),
+        None if indexed.vector is None else pack_vector(indexed.vector),
     )
 
 

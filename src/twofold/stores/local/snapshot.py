@@ -40,6 +40,7 @@ class State:
     dimensions: int
     chunks: int
     words: int
+    pending: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +63,12 @@ class OpenSegment:
         lengths = self.segment.lengths if self.live is None else self.segment.lengths[self.live != 0]
         return int(lengths.sum(dtype=np.int64))
 
+    @property
+    def pending(self) -> int:
+        """Count the living that have no vector yet."""
+        waiting = ~self.segment.embedded
+        return int(np.count_nonzero(waiting if self.live is None else waiting & (self.live != 0)))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentSnapshot:
@@ -83,7 +90,8 @@ class SegmentSnapshot:
 def read_state(connection: apsw.Connection) -> State:
     """Read the state; an empty collection has edition 0."""
     row = connection.execute(
-        "SELECT generation, layout, edition, ifnull(dimensions, 0), ifnull(chunks, 0), ifnull(words, 0)"
+        "SELECT generation, layout, edition, ifnull(dimensions, 0), ifnull(chunks, 0), ifnull(words, 0),"
+        " ifnull(pending, 0)"
         " FROM state LEFT JOIN edition ON edition.id = state.edition"
     ).fetchone()
     if row is None:
@@ -92,7 +100,9 @@ def read_state(connection: apsw.Connection) -> State:
 
 
 def _checked_state(state: State) -> State:
-    if state.edition and not (0 < state.dimensions <= MAX_DIMENSIONS and state.chunks >= 0 <= state.words):
+    if state.edition and not (
+        0 < state.dimensions <= MAX_DIMENSIONS and 0 <= state.pending <= state.chunks and state.words >= 0
+    ):
         raise CorruptError("The index is damaged: its counts are out of range.", HINT)
     return state
 
@@ -256,5 +266,11 @@ def _cross_check(snapshot: SegmentSnapshot) -> None:
         raise CorruptError(
             f"The index holds {chunks} passages of {words} words where its catalog counts"
             f" {snapshot.state.chunks} of {snapshot.state.words}.",
+            HINT,
+        )
+    pending = sum(part.pending for part in snapshot.parts)
+    if pending != snapshot.state.pending:
+        raise CorruptError(
+            f"The index holds {pending} passages without a vector where its catalog counts {snapshot.state.pending}.",
             HINT,
         )

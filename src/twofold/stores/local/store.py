@@ -19,8 +19,8 @@ from twofold.domain.errors import (
     StoreError,
     WriterBusyError,
 )
-from twofold.domain.ports import Finding, IndexFingerprint, Remake, StoreInfo
-from twofold.domain.types import Entry, Metadata
+from twofold.domain.ports import EmbedderIdentity, Finding, IndexFingerprint, Remake, StoreInfo
+from twofold.domain.types import Entry, Metadata, Vector
 from twofold.stores.index_settings import checked
 from twofold.stores.local import commit_marker, maintenance, writing
 from twofold.stores.local.catalog import create_catalog, failures, is_catalog, select
@@ -120,6 +120,18 @@ class LocalStore:
                 writing.advance(connection)
             self._tidy(connection)
 
+    def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+        """Give each passage without a vector the one of its indexed text; count those that got one."""
+        if not vectors:
+            return 0
+        with self._changing() as connection:
+            with maintenance.transaction(connection):
+                given = writing.put_vectors(connection, embedder, vectors)
+                if given:
+                    writing.advance(connection)
+            self._tidy(connection)
+        return given
+
     def delete(self, documents: Sequence[str]) -> int:
         """Delete documents by id, all or none; give how many there were."""
         if not documents:
@@ -159,6 +171,7 @@ class LocalStore:
                 segments=len(listed_segments(connection)),
                 bytes_on_disk=maintenance.bytes_on_disk(self._folder),
                 roots=dict(select(connection, "SELECT path, synced FROM root ORDER BY path")),
+                pending=state.pending,
             )
 
     def fingerprint(self) -> IndexFingerprint | None:

@@ -103,20 +103,23 @@ def _passages_of(
             yield Finding(chunk.id, "the passage's terms, length or vector cannot be its own", mendable=False)
 
 
-def _has_sizes(terms: bytes, vector: bytes, words: int, dimensions: int) -> bool:
-    """Return whether a passage's terms rise, each of them occurs, and its vector has the edition's width."""
+def _has_sizes(terms: bytes, vector: bytes | None, words: int, dimensions: int) -> bool:
+    """Return whether a passage's terms rise, each of them occurs, and its vector, if any, has the edition's width."""
     ids, counts = serialization.read_terms(terms)
     rising = bool((ids[1:] > ids[:-1]).all()) and (not len(ids) or int(ids[0]) > 0)
-    values = serialization.unpack_vector(vector)
-    whole = len(values) == dimensions and bool(np.isfinite(values).all())
+    whole = True
+    if vector is not None:
+        values = serialization.unpack_vector(vector)
+        whole = len(values) == dimensions and bool(np.isfinite(values).all()) and bool(values.any())
     return rising and bool(counts.all()) and whole and 0 <= words <= MAX_LENGTH
 
 
 def _totals(connection: apsw.Connection, state: State) -> Iterator[Finding]:
     counted = connection.execute(
-        "SELECT count(*), ifnull(sum(words), 0) FROM chunk WHERE edition = ?", (state.edition,)
+        "SELECT count(*), ifnull(sum(words), 0), ifnull(sum(vector IS NULL), 0) FROM chunk WHERE edition = ?",
+        (state.edition,),
     ).fetchone()
-    if counted != (state.chunks, state.words):
+    if counted != (state.chunks, state.words, state.pending):
         yield Finding(CATALOG_NAME, f"counts {state.chunks} passages and holds {counted}", mendable=False)
 
 

@@ -28,7 +28,7 @@ from twofold.domain.types import (
 from twofold.kernels import NOWHERE, bm25_at, bm25_top, cosines, occurrences
 from twofold.stores.local import serialization
 from twofold.stores.local.resolve import Offsets, ResolvedTerms, document_frequencies, resolve, statistics_of
-from twofold.stores.local.scoping import masks_of, storable
+from twofold.stores.local.scoping import Mask, masks_of, storable
 from twofold.stores.local.serialization import reading
 from twofold.stores.local.snapshot import SegmentSnapshot
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
@@ -58,6 +58,11 @@ class LocalSnapshot:
         """What the passages were made by."""
         return self._snapshot.fingerprint
 
+    @property
+    def pending(self) -> int:
+        """Counts the passages that have no vector yet."""
+        return self._snapshot.state.pending
+
     @reading("a segment")
     def search_bm25(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k best passages by BM25, or by TF-IDF."""
@@ -83,7 +88,7 @@ class LocalSnapshot:
         if not self._snapshot.parts:
             return EMPTY_RANKING
         self._check_width(vector)
-        masks = masks_of(self._connection, self._snapshot, scope)
+        masks = self._with_vectors(masks_of(self._connection, self._snapshot, scope))
         segments = [part.segment for part in self._snapshot.parts]
         planes = [Plane(one.quantized, one.bit_codes, mask) for one, mask in zip(segments, masks, strict=True)]
         found = [worth_scoring.slots for worth_scoring in candidates(vector, planes, k)]
@@ -120,6 +125,15 @@ class LocalSnapshot:
             held = self._snapshot.parts[place].segment
             scores[places] = cosines(asked, held.vectors, slots.astype(np.uint32))
         return scores
+
+    @reading("a segment")
+    def without_vector(self, keys: ChunkKeys) -> ChunkKeys:
+        """Return those of the keys whose passages have no vector yet."""
+        waiting = np.zeros(len(keys), dtype=np.bool_)
+        if self.pending:
+            for place, places, slots in self._located(keys):
+                waiting[places] = ~self._snapshot.parts[place].segment.embedded[slots]
+        return keys[waiting]
 
     @reading("a segment")
     def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
@@ -265,13 +279,29 @@ class LocalSnapshot:
 
     def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors already stored for passages with exactly these indexed texts."""
-        query = "SELECT vector FROM chunk WHERE edition = ? AND text_hash = ? LIMIT 1"
+        query = "SELECT vector FROM chunk WHERE edition = ? AND text_hash = ? AND vector IS NOT NULL LIMIT 1"
         found = {}
         for text in texts:
             row = self._connection.execute(query, (self._edition, serialization.text_hash(text))).fetchone()
             if row is not None:
                 found[text] = serialization.unpack_vector(row[0])
         return found
+
+    def pending_texts(self, most: int) -> Sequence[str]:
+        """Return indexed texts of passages without a vector, each once, in the order of writing."""
+        query = (
+            "SELECT heading, header, text FROM chunk INDEXED BY chunk_pending"
+            " WHERE edition = ? AND vector IS NULL ORDER BY row LIMIT ?"
+        )
+        rows = self._connection.execute(query, (self._edition, most))
+        return list(dict.fromkeys(serialization.read_indexed_text(*row) for row in rows))
+
+    def _with_vectors(self, masks: Sequence[Mask | None]) -> Sequence[Mask | None]:
+        """Return masks without the passages that have no vector yet."""
+        if not self.pending:
+            return masks
+        embedded = [part.segment.embedded.view(np.uint8) for part in self._snapshot.parts]
+        return [has if mask is None else mask & has for mask, has in zip(masks, embedded, strict=True)]
 
     def _resolved(self, query: TermQuery) -> ResolvedTerms:
         """Look a question's terms up; a view mostly hears one question, several times over."""

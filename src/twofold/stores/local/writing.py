@@ -7,10 +7,10 @@ import numpy as np
 
 from twofold.domain.errors import CorruptError, InvalidInputError, MismatchError
 from twofold.domain.filters import fields_of, values_of
-from twofold.domain.ports import IndexFingerprint
-from twofold.domain.types import Document, Entry, IndexedChunk, Metadata, MetadataValue
+from twofold.domain.ports import EmbedderIdentity, IndexFingerprint
+from twofold.domain.types import Document, Entry, IndexedChunk, Metadata, MetadataValue, Vector
 from twofold.stores.local import serialization
-from twofold.stores.local.catalog import HINT
+from twofold.stores.local.catalog import HINT, select
 from twofold.stores.local.scoping import storable
 from twofold.stores.local.snapshot import State, current_fingerprint, read_state
 
@@ -134,8 +134,15 @@ def put_chunks(
             (*owner, *serialization.chunk_row(indexed, terms)),
         )
     words = sum(indexed.terms.length for indexed in chunks)
+    pending = sum(indexed.vector is None for indexed in chunks)
+    _count(connection, owner[0], len(chunks), words, pending)
+
+
+def _count(connection: apsw.Connection, edition: int, chunks: int, words: int, pending: int) -> None:
+    """Count passages more, or fewer, of an edition."""
     connection.execute(
-        "UPDATE edition SET chunks = chunks + ?, words = words + ? WHERE id = ?", (len(chunks), words, owner[0])
+        "UPDATE edition SET chunks = chunks + ?, words = words + ?, pending = pending + ? WHERE id = ?",
+        (chunks, words, pending, edition),
     )
 
 
@@ -147,15 +154,41 @@ def delete_document(connection: apsw.Connection, document: str, generation: int)
     if found is None:
         return False
     _bury(connection, found[0], generation)
-    totals = connection.execute(
-        "SELECT edition, count(*), sum(words) FROM chunk WHERE document = ? GROUP BY edition", found
-    ).fetchall()
-    for edition, chunks, words in totals:
-        connection.execute(
-            "UPDATE edition SET chunks = chunks - ?, words = words - ? WHERE id = ?", (chunks, words, edition)
-        )
+    query = "SELECT edition, count(*), sum(words), sum(vector IS NULL) FROM chunk WHERE document = ? GROUP BY edition"
+    totals = list(select(connection, query, found))
+    for edition, chunks, words, pending in totals:
+        _count(connection, edition, -chunks, -words, -pending)
     connection.execute("DELETE FROM document WHERE row = ?", found)
     return True
+
+
+def put_vectors(connection: apsw.Connection, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+    """Give passages without a vector that of their indexed text; count those that got one.
+
+    They get new rows, since segments hold the old ones; a row that a segment or a reader took in never changes.
+    """
+    state, held = state_for_writing(connection), current_fingerprint(connection)
+    if held is None or held.embedder != embedder:
+        raise MismatchError(
+            f"The index is no longer made with the embedder {embedder.name!r}.", "Run `twofold sync` again."
+        )
+    columns = ", ".join(CHUNK_TABLE[:-1])  # the vector is the last
+    places = ", ".join("?" * len(CHUNK_TABLE))
+    given = 0
+    for text, vector in vectors.items():
+        _check_vector(vector, state.dimensions, "A vector that came later")
+        waiting = connection.execute(
+            f"SELECT row, {columns} FROM chunk WHERE edition = ? AND text_hash = ? AND vector IS NULL ORDER BY row",  # noqa: S608
+            (state.edition, serialization.text_hash(text)),
+        ).fetchall()
+        packed = serialization.pack_vector(vector)
+        for row, *rest in waiting:
+            connection.execute("INSERT INTO tombstone VALUES (?, ?)", (row, state.generation + 1))
+            connection.execute("DELETE FROM chunk WHERE row = ?", (row,))
+            connection.execute(f"INSERT INTO chunk ({columns}, vector) VALUES ({places})", (*rest, packed))  # noqa: S608
+        given += len(waiting)
+    _count(connection, state.edition, 0, 0, -given)
+    return given
 
 
 def set_settings(connection: apsw.Connection, values: Mapping[str, str]) -> None:
@@ -227,19 +260,25 @@ def _texts(named: tuple[str, MetadataValue]) -> list[str]:
 def check_chunks(document: Document, chunks: Sequence[IndexedChunk], dimensions: int) -> None:
     """Refuse passages that cannot be kept. Raises MismatchError for another width, else InvalidInputError."""
     for indexed in chunks:
-        if indexed.vector.shape != (dimensions,):
-            raise MismatchError(
-                f"A vector of {document.source!r} has the shape {indexed.vector.shape}; the index has {dimensions}.",
-                "Use the embedder that the index was made with, or run `twofold index reindex`.",
-            )
-        if not (np.abs(indexed.vector) <= MAX_HALF).all():
-            raise InvalidInputError(
-                f"A vector of {document.source!r} holds a value that is no finite number or too large.",
-                "Check the embedder: its vectors have the length 1.",
-            )
+        if indexed.vector is not None:
+            _check_vector(indexed.vector, dimensions, f"A vector of {document.source!r}")
         chunk = indexed.chunk
         own = (text for named in chunk.metadata.items() for text in _texts(named))
         if not storable("".join((chunk.text, chunk.place, chunk.header, *chunk.heading, *own, *indexed.terms.counts))):
             raise InvalidInputError(
                 f"A passage of {document.source!r} has text that is not Unicode.", "Clean its text first."
             )
+
+
+def _check_vector(vector: Vector, dimensions: int, what: str) -> None:
+    """Refuse a vector that cannot be kept; errors as for `check_chunks`."""
+    if vector.shape != (dimensions,):
+        raise MismatchError(
+            f"{what} has the shape {vector.shape}; the index has {dimensions}.",
+            "Use the embedder that the index was made with, or run `twofold index reindex`.",
+        )
+    if not (np.abs(vector) <= MAX_HALF).all() or not serialization.has_direction(vector):
+        raise InvalidInputError(
+            f"{what} is all zeros, or holds a value that is no finite number or too large.",
+            "Check the embedder: its vectors have the length 1.",
+        )
