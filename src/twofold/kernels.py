@@ -1,7 +1,7 @@
 """The hot loops, in C where they were built and in numpy elsewhere; both give the same bits.
 
 `KERNELS` says which of the two serves, for `twofold doctor`. The functions are described in `_kernels_numpy`, `Runs` in
-`twofold.text.analyzer`, which does without it where it is None.
+`twofold.text.analyzer`, which does without it where no compiler was there.
 """
 
 from typing import TYPE_CHECKING, Literal
