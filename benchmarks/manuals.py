@@ -29,8 +29,9 @@ from twofold.search.result import SearchResult
 
 QUESTIONS = Path(__file__).parent / "questions" / "manuals.jsonl"
 COMMANDS = (
-    "add am bisect blame branch checkout cherry-pick clean clone commit diff fetch format-patch gc grep init log ls-files"
-    " merge mv notes pull push rebase reflog remote reset restore revert rm show stash status submodule switch tag worktree"
+    "add am bisect blame branch checkout cherry-pick clean clone commit diff fetch format-patch gc grep init log"
+    " ls-files merge mv notes pull push rebase reflog remote reset restore revert rm show stash status submodule"
+    " switch tag worktree"
 )
 PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "postgresql-doc-15": (

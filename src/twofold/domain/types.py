@@ -56,11 +56,25 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """Text of a file that is no content of it, such as a running header: it is in no text, no passage and no index.
+
+    `count` is how often it stood there, `page` where first, counted from 1.
+    """
+
+    text: str
+    reason: str
+    page: int | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A document as it was read: its extracted text, and where in that text its parts stand.
 
     `id` is stable for one source and safe in a URL; `source` is a path or an address for people.
-    `content_hash` names the bytes that were read. Spans of `blocks` are character offsets into `text`.
+    `content_hash` names the bytes that were read. Spans of `blocks` are character offsets into `text`. `dropped` is
+    what the file has besides and `text` has not.
     """
 
     id: str
@@ -71,6 +85,7 @@ class Document:
     blocks: tuple[Block, ...] = ()
     metadata: Metadata = field(default_factory=dict)
     content_hash: str = ""
+    dropped: tuple[Dropped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

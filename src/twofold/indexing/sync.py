@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from twofold.domain.errors import ReadError
-from twofold.domain.ports import Store
+from twofold.domain.ports import Snapshot, Store
 from twofold.domain.types import Document, Metadata
 from twofold.indexing.components import IndexingComponents
 from twofold.indexing.diff import GIVEN, NONE_GIVEN, Diff, Wanted, is_below, own_fields, survey
 from twofold.indexing.embed import embed_pending
 from twofold.indexing.prepare import prepare
 from twofold.indexing.types import Failure, Phase, SyncPlan, SyncProgress, SyncReport, VectorTiming
+from twofold.ingest.boilerplate import SharedBlocks
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.readers.types import Limits, Source
 from twofold.ingest.source_types import LOCAL_FILE, from_origin
@@ -20,6 +21,7 @@ from twofold.ingest.walk import check_there, load, source_name
 
 CHARACTER_BATCH_SIZE = 200_000  # of text between two commits: a second or two of embedding
 DOCUMENT_BATCH_SIZE = 64
+SAMPLE = 64  # documents of the index whose blocks are compared with those of files that are added later
 
 OnProgress = Callable[[SyncProgress], None]
 
@@ -54,10 +56,11 @@ def sync(  # each may be left out but the first four
     parts.store.ensure_fingerprint(parts.fingerprint)
     with parts.store.view() as view:
         found = survey(view, roots, limits, metadata)
+        shared = SharedBlocks(_sample(view, found))
     run = _Run(parts, found, on_progress, at_once=vectors == "atomic" or parts.embeds_at_once)
     with ReaderPool(own=parts.readers) as pool:
         for batch in run.batches(pool, limits):
-            run.write(batch)
+            run.write(shared.cleaned(batch))
     failed = {failure.source for failure in run.failures}
     on_progress(SyncProgress(Phase.WRITE, len(found.to_read), len(found.to_read), "", run.embedded))
     kept = {rename.old for rename in found.plan.renamed if rename.new in failed}
@@ -80,6 +83,15 @@ def sync(  # each may be left out but the first four
         pending=pending,
         seconds=time.monotonic() - started,
     )
+
+
+def _sample(view: Snapshot, found: Diff) -> list[Document]:
+    """Return some documents of the index, evenly by source, with what was dropped of them: what files share shows."""
+    if not found.to_read:
+        return []
+    held = [info.id for info in view.documents()]
+    some = held[:: max(1, -(-len(held) // SAMPLE))]
+    return [document for document in map(view.document, some) if document is not None]
 
 
 def _touch(store: Store, touched: Mapping[str, Metadata]) -> None:

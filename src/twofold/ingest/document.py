@@ -23,6 +23,7 @@ def document_from(source_name: str, extract: Extract, media_type: str, hashed: s
         blocks=extract.blocks,
         metadata={SOURCE_TYPE: source_type_of(media_type), **extract.metadata},
         content_hash=hashed,
+        dropped=extract.dropped,
     )
 
 

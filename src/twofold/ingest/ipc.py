@@ -12,7 +12,7 @@ from typing import Any
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ReadError
-from twofold.domain.types import Block, BlockKind, MetadataValue
+from twofold.domain.types import Block, BlockKind, Dropped, MetadataValue
 from twofold.ingest.readers.types import Extract, Limits, Source, clean, clean_metadata, one_line
 
 LENGTHS = Struct(">II")
@@ -77,6 +77,7 @@ def pack_extract(media_type: str, extract: Extract, *, last: bool) -> tuple[byte
         "headers": list(headers),
         "records": records,
         "blocks": blocks,
+        "dropped": [(left.text, left.reason, left.page, left.count) for left in extract.dropped],
         "last": last,
     }
     return frame(head, extract.text.encode("utf-8", "replace"))
@@ -125,7 +126,23 @@ def _extract(held: Mapping[str, Any], body: bytes) -> Extract:
             raise WireError("a block lies outside of the text or over another")
         position = block.end
         blocks.append(block)
-    return Extract(text, tuple(blocks), one_line(_text(held.get("title"))), _metadata(held.get("metadata")))
+    dropped = tuple(_dropped(_list(row)) for row in _list(held.get("dropped", [])))
+    return Extract(text, tuple(blocks), one_line(_text(held.get("title"))), _metadata(held.get("metadata")), dropped)
+
+
+def _dropped(row: Sequence[Any]) -> Dropped:
+    if len(row) != 4:  # noqa: PLR2004 the fields of what was dropped
+        raise WireError("what was dropped has other fields")
+    text, reason, page, count = row
+    if _integer(count) < 1:
+        raise WireError("what was dropped never stood there")
+    return Dropped(one_line(_text(text)), one_line(_text(reason)), _page(page), count)
+
+
+def _page(page: Any) -> int | None:  # noqa: ANN401 parsed JSON
+    if page is None or 1 <= _integer(page) <= _MAX_PAGE:
+        return page  # type: ignore[no-any-return]  # _integer checked it
+    raise WireError("a page is out of range")
 
 
 def _block(row: Sequence[Any], paths: Sequence[tuple[str, ...]], headers: Sequence[str]) -> Block:
@@ -136,10 +153,8 @@ def _block(row: Sequence[Any], paths: Sequence[tuple[str, ...]], headers: Sequen
         raise WireError("a block is of unknown kind")
     if not 0 <= _integer(path) < len(paths) or not 0 <= _integer(header) < len(headers):
         raise WireError("a block names a path that was not sent")
-    if page is not None and not 1 <= _integer(page) <= _MAX_PAGE:
-        raise WireError("a page is out of range")
     where = one_line(_text(place))
-    return Block(BlockKind(kind), _integer(start), _integer(end), paths[path], page, where, headers[header])
+    return Block(BlockKind(kind), _integer(start), _integer(end), paths[path], _page(page), where, headers[header])
 
 
 def _metadata(held: Any) -> dict[str, MetadataValue]:  # noqa: ANN401 parsed JSON

@@ -86,6 +86,9 @@ def show(
     name: NameArgument,
     *,
     chunks: Annotated[bool, typer.Option("--chunks", help="Show its passages instead of its text.")] = False,
+    dropped: Annotated[
+        bool, typer.Option("--dropped", help="Show what of the file was not indexed: menus, running headers, numbers.")
+    ] = False,
     index: IndexOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -95,6 +98,8 @@ def show(
         passages = opened.chunks(name) if chunks else ()
     if as_json:
         write_json({"document": document, "chunks": passages} if chunks else document)
+    elif dropped:
+        _draw_dropped(document)
     elif chunks:
         _draw_passages(document, passages)
     else:
@@ -109,6 +114,19 @@ def _draw_document(document: Document) -> None:
         screen.line(line)
     screen.line()
     screen.line(printable(document.text.replace("\r\n", "\n")))
+
+
+def _draw_dropped(document: Document) -> None:
+    screen = screen_on()
+    if not document.dropped:
+        screen.line("Nothing was dropped: all of its text is indexed.")
+    for one in document.dropped:
+        where = [one.reason]
+        where += [f"page {one.page}" if one.count == 1 else f"from page {one.page}"] if one.page is not None else []
+        where += [f"{one.count:,} times"] if one.count > 1 else []
+        screen.line(screen.paint(one_line(" · ".join(where)), "cyan"))
+        screen.line(printable(one.text))
+        screen.line()
 
 
 def _draw_passages(document: Document, passages: Sequence[Chunk]) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from twofold.domain.types import Block, BlockKind, Metadata
+from twofold.domain.types import Block, BlockKind, Dropped, Metadata
 from twofold.ingest.decode import decode
 from twofold.ingest.readers.front_matter import read_front_matter
 from twofold.ingest.readers.office.rows import ROWS_PER_BLOCK
@@ -23,6 +23,7 @@ _KINDS = {
     "code_block": BlockKind.CODE,
 }
 _LISTS = ("bullet_list_open", "ordered_list_open")
+_MAX_DROPPED = 1_000  # characters of front matter that are kept to be shown
 _LONG_LIST = 1500  # characters; a longer list is several blocks, cut between its items
 _STRETCH = 100_000  # characters that are parsed at a time, at least
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -39,12 +40,13 @@ def extract_markdown(markdown: str, metadata: Metadata | None = None) -> Extract
     """Read Markdown that is text already, such as a notebook's cell."""
     text = clean(markdown)
     front = read_front_matter(text)
+    dropped = (Dropped(one_line(text[: front.end])[:_MAX_DROPPED], "front matter"),) if front.end else ()
     text = text[front.end :].lstrip("\n")
     blocks = tuple(_Document(text).blocks())
     stated = front.metadata.get("title")
     title = stated if isinstance(stated, str) else _first_title(text, blocks)
     rest = {name: value for name, value in front.metadata.items() if name != "title" or not isinstance(value, str)}
-    return Extract(text, blocks, one_line(title), clean_metadata({**(metadata or {}), **rest}))
+    return Extract(text, blocks, one_line(title), clean_metadata({**(metadata or {}), **rest}), dropped)
 
 
 def _first_title(text: str, blocks: Sequence[Block]) -> str:

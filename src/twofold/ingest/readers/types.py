@@ -11,7 +11,7 @@ from math import isfinite
 from types import MappingProxyType
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.types import Block, BlockKind, Metadata, MetadataValue, Scalar
+from twofold.domain.types import Block, BlockKind, Dropped, Metadata, MetadataValue, Scalar
 
 MEBIBYTE = 1 << 20
 
@@ -20,6 +20,8 @@ _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 _MAX_INTEGER = 1 << 63  # what stores hold as a number; longer ones are kept as text
 _MAX_INTEGER_BITS_LENGTH = 4096
 _GAP = "\n\n"
+_MAX_DROPPED = 200
+_MAX_DROPPED_LENGTH = 1_000
 NO_FIELDS: Metadata = MappingProxyType({})
 
 
@@ -56,6 +58,7 @@ class Extract:
     blocks: tuple[Block, ...] = ()
     title: str = ""
     metadata: Metadata = field(default_factory=dict)
+    dropped: tuple[Dropped, ...] = ()
 
 
 Reader = Callable[[Source], Extract]
@@ -108,6 +111,16 @@ class TextBuilder:
         self._parts: list[str] = []
         self._blocks: list[Block] = []
         self._length = 0
+        self._dropped: dict[tuple[str, str], Dropped] = {}
+
+    def drop(self, text: str, reason: str, page: int | None = None, count: int = 1) -> None:
+        """Note text that is left out, once however often it stands there: its first 1,000 characters, 200 texts."""
+        body = one_line(text)[:_MAX_DROPPED_LENGTH]
+        known = self._dropped.get((body, reason))
+        if known:
+            self._dropped[body, reason] = replace(known, count=known.count + count)
+        elif body and len(self._dropped) < _MAX_DROPPED:
+            self._dropped[body, reason] = Dropped(body, reason, page, count)
 
     def add(  # noqa: PLR0913 a block has this many properties
         self,
@@ -144,6 +157,8 @@ class TextBuilder:
         self, extract: Extract, *, heading: Sequence[str] = (), page: int | None = None, place: str = ""
     ) -> None:
         """Add what another reader made of a part: its blocks keep their own paths and places below these."""
+        for left in extract.dropped:
+            self.drop(left.text, left.reason, left.page if page is None else page, left.count)
         if not extract.blocks:
             return
         first, last = extract.blocks[0].start, extract.blocks[-1].end
@@ -168,13 +183,19 @@ class TextBuilder:
             )
 
     @property
+    def count(self) -> int:
+        """How many blocks there are so far."""
+        return len(self._blocks)
+
+    @property
     def length(self) -> int:
         """How many characters the text has so far."""
         return self._length
 
     def extract(self, title: str = "", metadata: Metadata | None = None) -> Extract:
         """Return all that was added."""
-        return Extract("".join(self._parts), tuple(self._blocks), one_line(title), clean_metadata(metadata or {}))
+        text, blocks, dropped = "".join(self._parts), tuple(self._blocks), tuple(self._dropped.values())
+        return Extract(text, blocks, one_line(title), clean_metadata(metadata or {}), dropped)
 
 
 def clean_metadata(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:

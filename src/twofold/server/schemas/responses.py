@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.types import Chunk, Document, DocumentInfo, Metadata
+from twofold.domain.types import Chunk, Document, DocumentInfo, Dropped, Metadata
 from twofold.indexing.types import IndexInfo
 from twofold.ranking.fusion import RetrieverTrace
 from twofold.search.result import Counts, Hit, HitTrace, SearchResult
@@ -99,7 +99,7 @@ class BatchResponse:
 
 @dataclass(frozen=True, slots=True)
 class DocumentResponse:
-    """A document without its text."""
+    """A document without its text. `dropped` is what of its file is not indexed, where one document is asked for."""
 
     id: str
     source: str
@@ -109,6 +109,7 @@ class DocumentResponse:
     content_hash: str
     chunks: int
     characters: int
+    dropped: tuple[Dropped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +213,7 @@ def whole_document_given(document: Document, chunks: int) -> DocumentResponse:
         document.content_hash,
         chunks,
         len(document.text),
+        document.dropped,
     )
 
 

@@ -19,6 +19,7 @@ from twofold.domain.types import (
     Chunk,
     Document,
     DocumentInfo,
+    Dropped,
     IndexedChunk,
     Metadata,
     Vector,
@@ -28,6 +29,7 @@ TERM_RECORD = np.dtype([("term", "<u4"), ("count", "<u2")])
 MAX_COUNT = 65_535
 MAX_INTEGER = 2**63 - 1
 MAX_DIMENSIONS = 65_536
+_DROPPED = "dropped"  # in place of a block's kind
 
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """What reading a value raises that no row or segment of ours holds."""
@@ -99,6 +101,7 @@ def unpack_vector(data: bytes) -> Vector:
 
 def document_row(document: Document) -> tuple[str | int, ...]:
     """Return a document's columns, in the table's order after `row`."""
+    dropped = [[_DROPPED, left.text, left.reason, left.page, left.count] for left in document.dropped]
     blocks = [
         [block.kind.value, block.start, block.end, block.heading, block.page, block.place, block.header]
         + ([dict(block.metadata)] if block.metadata else [])
@@ -112,7 +115,7 @@ def document_row(document: Document) -> tuple[str | int, ...]:
         write_metadata(document.metadata),
         document.content_hash,
         len(document.text),
-        json.dumps(blocks, ensure_ascii=False),
+        json.dumps([*blocks, *dropped], ensure_ascii=False),
         document.text,
     )
 
@@ -177,16 +180,24 @@ def chunk_row(indexed: IndexedChunk, terms: bytes) -> tuple[str | int | bytes | 
 def read_document(row: tuple[str, ...]) -> Document:
     """Make a document of `DOCUMENT_COLUMNS`."""
     identity, source, title, media_type, metadata, content_hash, blocks, text = row
+    rows = _JSON.decode(blocks)
     return Document(
         id=identity,
         source=source,
         text=text,
         title=title,
         media_type=media_type,
-        blocks=tuple(_block(*block) for block in _JSON.decode(blocks)),
+        blocks=tuple(_block(*row) for row in rows if row[0] != _DROPPED),
         metadata=read_metadata(metadata),
         content_hash=content_hash,
+        dropped=tuple(_left_out(*row[1:]) for row in rows if row[0] == _DROPPED),
     )
+
+
+def _left_out(text: str, reason: str, page: object, count: object) -> Dropped:
+    if not isinstance(count, int) or count < 1:
+        _refuse()
+    return Dropped(*_texts([text, reason]), _page(page), count)
 
 
 def _block(kind: str, start: int, end: int, *rest: object) -> Block:

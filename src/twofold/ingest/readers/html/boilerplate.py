@@ -33,12 +33,23 @@ NEVER_CONTENT = frozenset(
         "!doctype",
     }
 )
+NAVIGATION = "navigation"
 _MENUS = frozenset({"nav", "aside", "dialog"})
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog"})
 _NAMES = frozenset(
     {
         "nav",
         "navbar",
+        "navheader",
+        "navfooter",
+        "sphinxsidebar",
+        "globaltoc",
+        "localtoc",
+        "rst-footer-buttons",
+        "wy-nav-side",
+        "share-buttons",
+        "social-share",
+        "sharing",
         "navigation",
         "menu",
         "breadcrumb",
@@ -69,24 +80,22 @@ _CONTENT_IN_A_FORM = "h1, h2, h3, article, p + p, table table"
 _CONTENT_IN_A_HEADER = "h1, h2, p"
 
 
-def is_boilerplate(node: "LexborNode") -> bool:
-    """Return whether an element, with everything in it, is not part of what the page has to say."""
+def boilerplate_of(node: "LexborNode") -> str:
+    """Say why an element, with everything in it, is not part of what the page has to say; "" where it is."""
     tag = node.tag
-    if tag in NEVER_CONTENT:
-        return True
     if tag in _BODIES:
-        return False
+        return ""
     if tag in _MENUS:
-        return True
+        return NAVIGATION
     if tag == "form":
-        return node.css_first(_CONTENT_IN_A_FORM) is None
+        return "form" if node.css_first(_CONTENT_IN_A_FORM) is None else ""
     if tag in ("header", "footer"):
-        return _is_page_frame(node, tag)
-    return _is_marked(node)
+        return f"page {tag}" if _is_page_frame(node, tag) else ""
+    return _marked(node)
 
 
 def is_never_content(node: "LexborNode") -> bool:
-    """Say the same more mildly, for pages on which nothing is left otherwise."""
+    """Return whether an element holds no text of the page at all: a script, a form's field, a picture."""
     return node.tag in NEVER_CONTENT
 
 
@@ -100,16 +109,14 @@ def _is_page_frame(node: "LexborNode", tag: str) -> bool:
     return tag == "footer" or node.css_first(_CONTENT_IN_A_HEADER) is None
 
 
-def _is_marked(node: "LexborNode") -> bool:
+def _marked(node: "LexborNode") -> str:
     attributes = node.attributes
     if not attributes:
-        return False
-    if "hidden" in attributes or (attributes.get("aria-hidden") or "").lower() == "true":
-        return True
-    if (attributes.get("role") or "").lower() in _ROLES:
-        return True
+        return ""
     style = attributes.get("style")
-    if style and _HIDDEN_STYLE.search(style):
-        return True
+    concealed = "hidden" in attributes or (attributes.get("aria-hidden") or "").lower() == "true"
+    if concealed or (style and _HIDDEN_STYLE.search(style)):
+        return "hidden"
     names = f"{attributes.get('id') or ''} {attributes.get('class') or ''}".lower().split()
-    return not _NAMES.isdisjoint(names)
+    is_menu = (attributes.get("role") or "").lower() in _ROLES or not _NAMES.isdisjoint(names)
+    return NAVIGATION if is_menu else ""

@@ -47,11 +47,16 @@ class Flow:
         self._inline: list[str] = []
         self._lists: list[_List] = []
         self._lines: list[str] = []
-        self._headings_open = 0
+        self._links_open = 0
+        self._linked = 0  # characters of the running text that stand in links
+        self._linked_lines = 0
+        self.linked: list[int] = []  # of each block, how many of its characters stand in links
 
     def text(self, text: str) -> None:
         """Take running text."""
         self._inline.append(text)
+        if self._links_open:
+            self._linked += len(text.strip())
 
     def enter(self, node: "LexborNode") -> None:
         """Take the start of an element."""
@@ -64,6 +69,8 @@ class Flow:
             self._open_item(tag)
         elif tag in _HEADINGS:
             self._flush_list()
+        elif tag == "a":
+            self._links_open += "href" in node.attributes
         elif tag == "br":
             self._inline.append(LINE_BREAK)
         elif tag == "img":
@@ -72,7 +79,9 @@ class Flow:
     def leave(self, node: "LexborNode") -> None:
         """Take the end of an element."""
         tag = node.tag or ""
-        if tag == "pre":
+        if tag == "a":
+            self._links_open = max(0, self._links_open - ("href" in node.attributes))
+        elif tag == "pre":
             self._add_code(node)
         elif tag == "table" and is_data_table(node):
             self._add_table(node)
@@ -128,11 +137,13 @@ class Flow:
             return
         text = collapse("".join(self._inline))
         self._inline.clear()
+        linked, self._linked = self._linked, 0
         if not text:
             return
         if not self._lists:
-            self.builder.add(BlockKind.PARAGRAPH, text, heading=self._path)
+            self._add(BlockKind.PARAGRAPH, text, linked)
             return
+        self._linked_lines += linked
         level = self._lists[-1]
         indent = _INDENT * (len(self._lists) - 1)
         if level.tag == "dl" and not level.has_definition:
@@ -145,24 +156,38 @@ class Flow:
     def _flush_list(self) -> None:
         if not self._lines:
             return
-        self.builder.add(BlockKind.LIST, "\n".join(self._lines), heading=self._path)
+        self._add(BlockKind.LIST, "\n".join(self._lines), self._linked_lines)
         self._lines.clear()
+        self._linked_lines = 0
         for level in self._lists:
             level.is_shown = True
+
+    def _add(self, kind: BlockKind, text: str, linked: int) -> None:
+        self.builder.add(kind, text, heading=self._path)
+        self._note(linked)
+
+    def _note(self, linked: int) -> None:
+        """Note how much of the blocks added since the last note stands in links."""
+        self.linked.extend(linked for _ in range(self.builder.count - len(self.linked)))
 
     def _add_heading(self, level: int) -> None:
         title = collapse("".join(self._inline)).replace("\n", " ")
         self._inline.clear()
+        self._linked = 0
         above = self._outline.enter(level, title)
         self.builder.add(BlockKind.HEADING, title, heading=above)
+        self._note(0)
 
     def _add_code(self, node: "LexborNode") -> None:
         self._flush_list()
         self.builder.add(BlockKind.CODE, verbatim_text(node), heading=self._path)
+        self._note(0)
 
     def _add_table(self, table: "LexborNode") -> None:
         self._flush_list()
         caption = table.css_first("caption")
         if caption is not None:
-            self.builder.add(BlockKind.PARAGRAPH, inline_text(caption), heading=self._path)
-        add_rows(self.builder, rows_of(table), has_header=has_header_row(table), heading=self._path)
+            self._add(BlockKind.PARAGRAPH, inline_text(caption), 0)
+        above = (*self._path, *((inline_text(caption),) if caption is not None else ()))
+        add_rows(self.builder, rows_of(table), has_header=has_header_row(table), heading=above)
+        self._note(sum(len(inline_text(link)) for link in table.css("a[href]")))

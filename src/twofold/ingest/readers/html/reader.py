@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twofold.domain.errors import ReadError
 from twofold.domain.types import Metadata, MetadataValue
+from twofold.ingest.boilerplate import without
 from twofold.ingest.decode import decode
-from twofold.ingest.readers.html.boilerplate import is_boilerplate, is_never_content
+from twofold.ingest.readers.html.boilerplate import boilerplate_of, is_never_content
 from twofold.ingest.readers.html.flow import Flow, is_taken_whole
-from twofold.ingest.readers.html.tree import TEXT, Predicate, inline_text, walk
+from twofold.ingest.readers.html.residue import residue
+from twofold.ingest.readers.html.tree import TEXT, inline_text, walk
 from twofold.ingest.readers.types import Extract, Source, TextBuilder, clean
 
 if TYPE_CHECKING:
@@ -64,10 +67,16 @@ def extract_html(markup: str, metadata: Metadata | None = None) -> Extract:
     if root is None:
         return TextBuilder().extract("", metadata)
     found = {**(metadata or {}), **_metadata(tree)}
-    builder = _flow(root, is_boilerplate)
-    if builder.length == 0:
-        builder = _flow(root, is_never_content)
-    return builder.extract(_title(tree), found)
+    flow = _flow(root, milder=False)
+    if flow.builder.length == 0:
+        return _flow(root, milder=True).builder.extract(_title(tree), found)
+    extract = flow.builder.extract(_title(tree), found)
+    gone = residue(extract, flow.linked)
+    for number, reason in gone.items():
+        block = extract.blocks[number]
+        flow.builder.drop(extract.text[block.start : block.end], reason)
+    text, blocks = without(extract.text, extract.blocks, gone)
+    return replace(extract, text=text, blocks=blocks, dropped=flow.builder.extract().dropped)
 
 
 def _check_depth(markup: str) -> None:
@@ -79,8 +88,17 @@ def _check_depth(markup: str) -> None:
             raise ReadError(f"its elements are nested deeper than {_MAX_DEPTH:,}", "Simplify the page.", "limit")
 
 
-def _flow(root: "LexborNode", skip: Predicate) -> TextBuilder:
+def _flow(root: "LexborNode", *, milder: bool) -> Flow:
     flow = Flow()
+
+    def skip(node: "LexborNode") -> bool:
+        if is_never_content(node):
+            return True
+        reason = "" if milder else boilerplate_of(node)
+        if reason:
+            flow.builder.drop(inline_text(node), reason)
+        return bool(reason)
+
     for node, entering in walk(root, skip, is_taken_whole):
         if node.tag == TEXT:
             flow.text(node.text_content or "")
@@ -89,7 +107,7 @@ def _flow(root: "LexborNode", skip: Predicate) -> TextBuilder:
         else:
             flow.leave(node)
     flow.finish()
-    return flow.builder
+    return flow
 
 
 def _title(tree: "LexborHTMLParser") -> str:

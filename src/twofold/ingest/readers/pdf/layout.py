@@ -7,27 +7,29 @@ paragraphs are headings depends on the rest of the document.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import BlockKind
 from twofold.ingest.readers.pdf.lines import Line
+from twofold.ingest.readers.pdf.tables import Table, cells_of, has_figure, tables_of
 
 _BULLET = re.compile(r"(?:[•●▪■◦‣∙·○❖➢✓–—-]|\*{1,3}|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+\S")
 _SENTENCE_END = (".", "!", "?", ":", ";", "。")
 _VALUE = r"[$€£(]*[-+]?\d[\d,.]*[)%]*|[—–-]|[$€£]|n/?a|NM"
 _VALUES = re.compile(rf"(?:^|\s)(?:{_VALUE})(?:\s+(?:{_VALUE})){{1,40}}$")
 _FIGURE_ENDS = (*"0123456789)%—–",)
-_YEAR_OR_DAY = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}(?=,)")
 _HYPHENS = ("-", "\u00ad", "\u2010")
 _UNSPACED = re.compile("[\u3001-\u30ff\u3400-\u9fff\uff00-\uff60]")  # Chinese and Japanese write no blanks
 _WORD = re.compile(r"[^\W\d_]+")
 
 _MAX_LEVELS = 4
+_TEXT_ROWS = 2  # with gaps, that lines without figures need more of to be a table
 _LARGER = 1.12  # than the body: a heading by size
 _MAX_HEADING_LENGTH = 160
-_HEADER_ROWS = 3
+_HEADER_GAP = 3.2  # times a line's height between a header line and what is below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,70 @@ def paragraphs_of(lines: Sequence[Line]) -> list[Paragraph]:
             groups[-1].append(line)
         else:
             groups.append([line])
-    return [_paragraph(group, words) for group in groups]
+    return _parts(groups, words)
+
+
+def _parts(groups: Sequence[list[Line]], words: frozenset[str]) -> list[Paragraph]:
+    """Make paragraphs and tables; the last lines of a paragraph right above a table may be its header."""
+    found: list[Paragraph] = []
+    waiting: list[Line] = []
+    table: Table | None = None
+    for group in groups:
+        if not _is_table(group) and not _goes_on(table, group):
+            found += _flow(waiting, words)
+            waiting = group
+            continue
+        above = _near(waiting, group[0])
+        taken, tables = tables_of(group, above)
+        found += _flow(waiting[: len(waiting) - taken], words)
+        waiting = []
+        for one in tables:
+            header = one.header or (table.header if table and _same_columns(table, one) else "")
+            found.append(Paragraph(BlockKind.TABLE, one.text, one.chars, _size(group), False, header))
+            table = replace(one, header=header)
+    return found + _flow(waiting, words)
+
+
+def _flow(lines: Sequence[Line], words: frozenset[str]) -> list[Paragraph]:
+    return [_paragraph(lines, words)] if lines else []
+
+
+def _is_table(group: Sequence[Line]) -> bool:
+    """Return whether lines are a table: two or more, half of them rows, and one of these with figures in cells."""
+    return (
+        len(group) > 1
+        and sum(map(is_row, group)) * 2 >= len(group)
+        and (any(has_figure(cells_of(line)) for line in group) or sum(line.columns > 0 for line in group) > _TEXT_ROWS)
+    )
+
+
+def _goes_on(table: Table | None, group: Sequence[Line]) -> bool:
+    """Return whether a line alone is one more row of the table above it: a figure under each of its columns or most."""
+    row = cells_of(group[0])
+    if table is None or len(group) > 1 or not has_figure(row):
+        return False
+    return len(row) > 1 and all(any(cell.over(column) for column in table.columns) for cell in row[1:])
+
+
+def _near(lines: Sequence[Line], below: Line) -> Sequence[Line]:
+    """Return the last of some lines that stand right above another one, each above the next."""
+    count = 0
+    for line in reversed(lines):
+        if line.turn != below.turn or not 0 < line.bottom - below.bottom < _HEADER_GAP * max(line.size, below.size):
+            break
+        count, below = count + 1, line
+    return lines[len(lines) - count :]
+
+
+def _same_columns(one: Table, other: Table) -> bool:
+    """Return whether a table goes on below another: as many columns, each over its like."""
+    return len(one.columns) == len(other.columns) > 0 and all(
+        left < far and near < right for (left, right), (near, far) in zip(one.columns, other.columns, strict=True)
+    )
+
+
+def _size(group: Sequence[Line]) -> float:
+    return median(line.size for line in group)
 
 
 def _vocabulary(lines: Sequence[Line]) -> frozenset[str]:
@@ -106,21 +171,10 @@ def _ended(group: Sequence[Line], line: Line) -> bool:
 
 
 def _paragraph(group: Sequence[Line], words: frozenset[str]) -> Paragraph:
-    size = median(line.size for line in group)
-    bold = all(line.bold for line in group)
-    if len(group) > 1 and sum(map(is_row, group)) * 2 >= len(group):
-        text, chars = _stacked(group)
-        return Paragraph(BlockKind.TABLE, text, chars, size, bold, _header(group))
+    size, bold = _size(group), all(line.bold for line in group)
     text, chars = _flowed(group, words)
     kind = BlockKind.LIST if _BULLET.match(text) else BlockKind.PARAGRAPH
     return Paragraph(kind, text, chars, size, bold)
-
-
-def _stacked(group: Sequence[Line]) -> tuple[str, tuple[int, ...]]:
-    chars: list[int] = []
-    for line in group:
-        chars += [*line.chars, -1]
-    return "\n".join(line.text for line in group), tuple(chars[:-1])
 
 
 def _flowed(group: Sequence[Line], words: frozenset[str]) -> tuple[str, tuple[int, ...]]:
@@ -166,16 +220,6 @@ def _last_word(text: str) -> str:
 def _first_word(text: str) -> str:
     found = _WORD.match(text[:64])
     return found.group() if found else ""
-
-
-def _header(group: Sequence[Line]) -> str:
-    """Return the leading rows that hold no figures but years and days."""
-    rows = []
-    for line in group[:_HEADER_ROWS]:
-        if re.search(r"\d", _YEAR_OR_DAY.sub("", line.text)):
-            break
-        rows.append(line.text)
-    return "\n".join(rows) if len(rows) < len(group) else ""
 
 
 def heading_levels(pages: Iterable[Sequence[Paragraph]]) -> dict[tuple[int, int], int]:

@@ -10,6 +10,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -24,7 +25,18 @@ _LINE_FEED = 0x0A
 _FIRST_HALF, _SECOND_HALF = 0xD800 >> 10, 0xDC00 >> 10  # of a UTF-16 pair, by their upper six bits
 _SIDE_BY_SIDE = 0.6  # of the lower line's height that two lines must share to be one row
 _NEAR = 2.5  # times the line's height: lines this near follow each other
-_WIDE = 1.3  # times the line's height: a gap this wide parts columns, not words
+WIDE = 1.3  # times the line's height: a gap this wide parts columns, not words
+_NOTED = 0.5  # times the line's height: wider than blanks between words mostly are
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A gap before `text[at]`: from where to where it reaches, and its width in times the line's height."""
+
+    at: int
+    left: float
+    right: float
+    width: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +44,7 @@ class Line:
     """One line as it stands. `chars[i]` is the pdfium index of `text[i]`, or -1 where it was put in by us.
 
     The box is in PDF points, turned so that text runs to the right. `size` is the height of its letters' boxes,
-    about 1.15 times the font's size; `columns` counts the gaps wide enough to part columns.
+    about 1.15 times the font's size; `gaps` are those wider than blanks mostly are.
     """
 
     text: str
@@ -44,7 +56,12 @@ class Line:
     size: float
     turn: int
     bold: bool
-    columns: int
+    gaps: tuple[Gap, ...]
+
+    @property
+    def columns(self) -> int:
+        """How many gaps are wide enough to part columns."""
+        return sum(gap.width > WIDE for gap in self.gaps)
 
 
 class PageText:
@@ -177,8 +194,8 @@ def _placed(page: PageText, text: str, chars: Sequence[int]) -> Line | None:
     lefts, bottoms, rights, tops = zip(*samples, strict=True)
     size = median(top - bottom for _, bottom, _, top in samples)
     bold = page.is_bold(kept[len(kept) // 2]) and page.is_bold(kept[-1])
-    columns = _columns(page, body, kept, turn)
-    return Line(body, kept, min(lefts), median(bottoms), max(rights), median(tops), size, turn, bold, columns)
+    gaps = tuple(_gaps(page, body, kept, turn))
+    return Line(body, kept, min(lefts), median(bottoms), max(rights), median(tops), size, turn, bold, gaps)
 
 
 def _with_ligatures_in_order(page: PageText, text: str, chars: Sequence[int]) -> str:
@@ -190,13 +207,13 @@ def _with_ligatures_in_order(page: PageText, text: str, chars: Sequence[int]) ->
     return text
 
 
-def _columns(page: PageText, text: str, chars: Sequence[int], turn: int) -> int:
-    count = 0
+def _gaps(page: PageText, text: str, chars: Sequence[int], turn: int) -> Iterator[Gap]:
     for blank in re.finditer(r"\s+", text):
         before = page.turned_box(chars[blank.start() - 1], turn)
         after = page.turned_box(chars[blank.end()], turn)
-        count += after[0] - before[2] > _WIDE * (before[3] - before[1]) > 0
-    return count
+        height = before[3] - before[1]
+        if after[0] - before[2] > _NOTED * height > 0:
+            yield Gap(blank.end(), before[2], after[0], (after[0] - before[2]) / height)
 
 
 def _beside(one: Line, other: Line) -> bool:
@@ -210,7 +227,10 @@ def _beside(one: Line, other: Line) -> bool:
 
 
 def _joined(one: Line, other: Line) -> Line:
-    gap = other.left - one.right > _WIDE * one.size
+    width = (other.left - one.right) / one.size if one.size > 0 else 0.0
+    shift = len(one.text) + 1
+    seam = [Gap(shift, one.right, other.left, width)] if width > _NOTED else []
+    moved = [replace(gap, at=gap.at + shift) for gap in other.gaps]
     return Line(
         f"{one.text} {other.text}",
         (*one.chars, -1, *other.chars),
@@ -221,5 +241,5 @@ def _joined(one: Line, other: Line) -> Line:
         max(one.size, other.size),
         one.turn,
         one.bold and other.bold,
-        one.columns + other.columns + gap,
+        (*one.gaps, *seam, *moved),
     )

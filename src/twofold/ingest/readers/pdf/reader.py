@@ -2,13 +2,12 @@
 
 Offsets and rectangles come from one extraction: every character of a page's text carries the index that pdfium
 knows it by (-1 for the blanks and line ends that join lines), so a span maps to characters and these to boxes. A
-page's text depends on that page alone and is its blocks joined by blank lines, exactly as it stands in the
-document; a place in the document is a place on the page less the start of the page's first block. pdfium bears one
-thread at a time: whoever has several, queues.
+page's text is its blocks joined by blank lines. Lines that recur on most pages are left out of a document's text
+(`pdf.running`). pdfium bears one thread at a time: whoever has several, queues.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -17,10 +16,12 @@ from twofold.domain.errors import InvalidInputError, ReadError
 from twofold.domain.types import BlockKind, MetadataValue
 from twofold.ingest.archive import encrypted
 from twofold.ingest.readers.pdf.layout import Paragraph, heading_levels, paragraphs_of
-from twofold.ingest.readers.pdf.lines import PageText, lines_of
+from twofold.ingest.readers.pdf.lines import Line, PageText, lines_of
+from twofold.ingest.readers.pdf.running import NUMBER, running_lines
 from twofold.ingest.readers.types import Extract, Outline, Source, TextBuilder
 
 MAX_PAGES = 50_000
+_LONGEST_CAPTION = 200
 _GAP = "\n\n"
 _DATE = re.compile(r"D?:?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?")
 _FILE_NAME = re.compile(r"\.(?:docx?|pdf|indd|qxd|tex|dvi|xlsx?|pptx?|html?|rtf|odt|ps)$|^untitled", re.IGNORECASE)
@@ -48,12 +49,19 @@ def read_pdf(source: Source) -> Extract:
         count = len(document)
         if count > MAX_PAGES:
             raise ReadError(f"{source.name}: more than {MAX_PAGES:,} pages.", "Split it.", kind="limit")
-        pages = _read_pages(source, document, count)
-        silent = [number for number, parts in enumerate(pages) if not parts]
+        lines = _read_pages(source, document, count)
+        heights = [document.get_page_size(number)[1] for number in range(count)]
+        silent = [number for number, found in enumerate(lines) if not found]
         if len(silent) == count:
             raise _no_text(source, document, count)
         info = _information(document)
     builder = TextBuilder()
+    running = running_lines(lines, heights)
+    _drop(builder, lines, running)
+    pages = [
+        paragraphs_of([line for at, line in enumerate(found) if (number, at) not in running])
+        for number, found in enumerate(lines)
+    ]
     levels = heading_levels(pages)
     _write(builder, pages, levels)
     title = _title(info.pop("title", ""), pages, levels)
@@ -66,8 +74,8 @@ def read_pdf(source: Source) -> Extract:
 def page_boxes(data: bytes, page: int, start: int, end: int) -> tuple[Box, ...]:
     """Return the rectangles of `page_text[start:end]`, one for each line it touches, in reading order.
 
-    `page` counts from 1; `start` and `end` are offsets into the page's text (see the module's text). A span beyond the
-    text is cut. Raises ReadError as `read_pdf`, and InvalidInputError for a page that is not there.
+    `page` counts from 1; `start` and `end` are offsets into `page_text`. A span beyond the text is cut.
+    Raises ReadError as `read_pdf`, and InvalidInputError for a page that is not there.
     """
     with _opened(Source("document", data)) as document:
         if not 1 <= page <= len(document):
@@ -80,7 +88,7 @@ def page_boxes(data: bytes, page: int, start: int, end: int) -> tuple[Box, ...]:
 
 
 def page_text(data: bytes, page: int) -> str:
-    """Return one page's text as it stands in the document's text. Raises as `page_boxes`."""
+    """Return one page's text with its running lines, which the document's text has not. Raises as `page_boxes`."""
     with _opened(Source("document", data)) as document:
         if not 1 <= page <= len(document):
             raise InvalidInputError(f"There is no page {page}.", f"Pages run from 1 to {len(document)}.")
@@ -115,20 +123,20 @@ def _page(document: Any, index: int) -> Iterator[PageText]:  # noqa: ANN401 pypd
         yield PageText(raw, text.raw)
 
 
-def _read_pages(source: Source, document: Any, count: int) -> list[list[Paragraph]]:  # noqa: ANN401
+def _read_pages(source: Source, document: Any, count: int) -> list[list[Line]]:  # noqa: ANN401
     """Read all pages. One that pdfium cannot load counts as one without text, unless no page can be loaded."""
     import pypdfium2
 
-    pages: list[list[Paragraph]] = []
+    pages: list[list[Line]] = []
     broken = characters = 0
     for index in range(count):
         try:
             with _page(document, index) as text:
-                pages.append(paragraphs_of(lines_of(text)))
+                pages.append(lines_of(text))
         except pypdfium2.PdfiumError:
             broken += 1
             pages.append([])
-        characters += sum(len(part.text) for part in pages[-1])
+        characters += sum(len(line.text) for line in pages[-1])
         if characters > source.limits.unpacked_bytes // 4:
             raise ReadError(f"{source.name}: more than {characters:,} characters.", "Split it.", kind="limit")
     if broken == count:
@@ -143,7 +151,26 @@ def _write(builder: TextBuilder, pages: Sequence[Sequence[Paragraph]], levels: d
             level = levels.get((number, index))
             kind = part.kind if level is None else BlockKind.HEADING
             path = outline.path if level is None else outline.enter(level, part.text)
+            if kind is BlockKind.TABLE:
+                path += _caption(parts[index - 1] if index and (number, index - 1) not in levels else None)
             builder.add(kind, part.text, heading=path, page=number + 1, header=part.header)
+
+
+def _drop(builder: TextBuilder, lines: Sequence[Sequence[Line]], running: Mapping[tuple[int, int], str]) -> None:
+    """Note running lines; all numbers of pages are noted as one, by the first of them."""
+    first_number = ""
+    for (number, at), reason in sorted(running.items()):
+        text = lines[number][at].text
+        if reason == NUMBER:
+            text = first_number = first_number or text
+        builder.drop(text, reason, number + 1)
+
+
+def _caption(before: Paragraph | None) -> tuple[str, ...]:
+    """Return what introduces a table: the paragraph right above it, where it is short and ends in a colon."""
+    if before is None or before.kind is BlockKind.TABLE or len(before.text) > _LONGEST_CAPTION:
+        return ()
+    return (before.text.rstrip(": "),) if before.text.endswith(":") else ()
 
 
 def _information(document: Any) -> dict[str, str]:  # noqa: ANN401
