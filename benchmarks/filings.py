@@ -22,7 +22,7 @@ from reporting import keep, machine
 
 from twofold import Index
 
-MODES = ("bm25", "semantic", "hybrid")
+MODES = ("bm25", "vector", "hybrid")
 DEPTH = 10
 FOREIGN = 100
 
@@ -71,7 +71,7 @@ def main() -> None:
                 print(asked.id, dict(places), f"p={answer.p_answerable:.2f}", sorted(wanted), rows[-1], flush=True)
                 print("  ", asked.text[:150], "\n  ", answer.text[:600].replace("\n", "\n   "), flush=True)
         foreign = [index.ask(one.text).refused for one in foreign_questions("financebench", FOREIGN)]
-        passages = index.info.chunks
+        passages = index.info().chunks
     figures = {name: round(float(np.mean([one[name] for one in rows])), 3) for name in rows[0]}
     result = {"n": len(rows), "passages": passages, **figures, "elsewhere refused": float(np.mean(foreign))}
     print(json.dumps(result, indent=1))

@@ -197,7 +197,8 @@ def read_document(row: tuple[str, ...]) -> Document:
 def _left_out(text: str, reason: str, page: object, count: object) -> Dropped:
     if not isinstance(count, int) or count < 1:
         _refuse()
-    return Dropped(*_texts([text, reason]), _page(page), count)
+    shown, why = _texts([text, reason])
+    return Dropped(shown, why, _page(page), count)
 
 
 def _block(kind: str, start: int, end: int, *rest: object) -> Block:

@@ -49,7 +49,7 @@ def residue(extract: Extract, linked: Sequence[int]) -> Mapping[int, str]:
     """
     texts = [extract.text[block.start : block.end] for block in extract.blocks]
     certain = dict(_certain(extract, texts))
-    edges = {number: NAVIGATION for number in _edges(extract, texts, linked, certain)}
+    edges = dict.fromkeys(_edges(extract, texts, linked, certain), NAVIGATION)
     left = len(extract.text) - sum(len(texts[number]) for number in certain)
     lost = sum(len(texts[number]) for number in edges)
     found = certain if lost > _MOST_LOST * left else {**certain, **edges}

@@ -3,7 +3,7 @@
 A line counts where it stands in the upper or the lower 15 % of its page, its text but for figures stands at the same
 height on three pages at least and on 30 % of them, and nothing but such lines is between it and the edge of its page.
 Numbers that grow by one from page to page count wherever they end a page. A row of column names right above rows of
-figures is none, however often it recurs: a long table repeats it on each page.
+figures stays, however often it recurs: a long table repeats it on each page.
 """
 
 import re

@@ -189,7 +189,8 @@ def _table(heads: Sequence[Row], body: Sequence[Row], columns: tuple[Span, ...])
     header = _header(heads, columns)
     if header:
         lines.insert(0, header)
-    texts, chars = [], []
+    texts: list[str] = []
+    chars: list[int] = []
     for line in lines:
         text, own = _written(line)
         texts.append(text)
@@ -256,7 +257,8 @@ def _nearest(cell: Cell, columns: Sequence[Span]) -> int:
 def _written(line: Sequence[Cell | None]) -> tuple[str, list[int]]:
     """Write a row: cells parted by bars, empty ones kept but at the end."""
     last = max((at for at, cell in enumerate(line) if cell), default=-1)
-    text, chars = "", []
+    text = ""
+    chars: list[int] = []
     for at, cell in enumerate(line[: last + 1]):
         if at:
             text, chars = text + SEPARATOR, [*chars, *([-1] * len(SEPARATOR))]
