@@ -24,7 +24,7 @@ PAIRS, TOKENS = 20, 128
 MEGABYTE = 1024 * 1024
 ROWS: Mapping[str, tuple[str | None, Mapping[str, object], int, int]] = {
     "balanced": (None, {}, 100, 3),
-    "without likeness": (None, {"prf.top_k": 0}, 100, 3),
+    "without likeness": (None, {"prf": {"top_k": 0}}, 100, 3),
     "fast": ("fast", {}, 100, 3),
     "rerank 20 x 128": (None, {"rerank.model": CROSS_ENCODER, "rerank.tokens": TOKENS}, 12, 3),
     "precise": ("precise", {}, 12, 2),
@@ -39,7 +39,7 @@ def profiled(folder: Path, texts: Sequence[str]) -> Figures:
     with Index(folder, create=False) as index:
         found: dict[str, object] = {"passages": index.info().chunks}
     for name, (profile, changed, questions, rounds) in ROWS.items():
-        with Index(folder, create=False, overrides={"cache.query_embeddings": 0, **changed}) as index:
+        with Index(folder, create=False, overrides={**changed}) as index:
             found[name] = _row(index, texts, profile, questions, rounds)
     rate = multiplications_a_second()
     floors = {"rerank_ms": PAIRS * TOKENS * MULTIPLICATIONS_A_TOKEN / rate * 1e3}

@@ -46,13 +46,13 @@ NDCG = "nDCG@10"
 WITHOUT: Mapping[str, Mapping[str, object]] = {
     "words alone": {"search.mode": "bm25"},
     "meaning alone": {"search.mode": "vector"},
-    "without likeness": {"prf.top_k": 0},
+    "without likeness": {"prf": {"top_k": 0}},
     "without a weight by question": {"fusion.method": "convex"},
-    "without both of these": {"fusion.method": "convex", "prf.top_k": 0},
-    "ranks instead of scores": {"fusion.method": "rrf", "prf.top_k": 0},
+    "without both of these": {"fusion.method": "convex", "prf": {"top_k": 0}},
+    "ranks instead of scores": {"fusion.method": "rrf", "prf": {"top_k": 0}},
     "with the reranker": {"rerank.model": RERANKER, "rerank.candidates": 10},
     "with the quality gate": {"search.default_filter": "chunk_quality in [ok, high] and omit_flag is false"},
-    "with feedback terms": {"prf.dense_terms": 20, "prf.top_k": 0},
+    "with feedback terms": {"prf": {"dense_terms": 20, "top_k": 0}},
 }
 """The default, changed in one way each."""
 

@@ -70,7 +70,7 @@ def measured(index: Index, most: int, mode: str) -> None:
         tokens, kept = [], 0
         for one in asked:
             model = Noting()
-            settings = {"answer.prune": share, "answer.min_answerability": 0.0, "answer.context_tokens": 0}
+            settings = {"answer.prune": share, "answer.min_answerability": 0.0, "answer.context": {"tokens": 0}}
             index.ask(one.text, llm=model, k=5, mode=mode, settings=settings)
             gold = one.gold or {}
             has = any(plain(str(answer)) in plain(model.shown) for answer in gold["answers"])

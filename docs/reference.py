@@ -15,9 +15,10 @@ from typer.rich_utils import rich_render_text
 from typer.testing import CliRunner
 
 from twofold.cli.app import application
-from twofold.config.load import Settings, all_settings, as_text, value_of
+from twofold.config.load import Setting, Settings, all_settings, as_text, value_of
 from twofold.config.other_systems import KNOWN, RENAMED, TOGGLES, UNUSED, WEIGHTS, stand_ins, words_of
 from twofold.config.profiles import PROFILES, Profile
+from twofold.config.settings import COMMON
 
 HERE = Path(__file__).resolve().parent
 
@@ -49,12 +50,25 @@ search:
 boost:
   patterns: ['ERR-\\d{3,6}']
   rules: {"type == '.md'": 0.1}
+timeouts: {rerank: 2}
 ```
 
-In a variable and after `--set` a list or a map is JSON: `--set 'boost.patterns=["ERR-\\\\d{3,6}"]'`. An empty variable
-says nothing; to take a filter away write `()`, which lets everything through. Configurations of other systems are read
+A setting is one value, or a map of a few parts that belong together, such as `timeouts`. Parts that a map leaves out
+stay as a weaker place has them. After `--set` and in a variable a map is written `timeouts=rerank:2 generate:60`; that,
+and a list, may be JSON as well: `--set 'boost={"patterns": ["ERR-\\\\d{3,6}"]}'`. An empty variable says nothing; to
+take a filter away write `()`, which lets everything through. Configurations of other systems are read
 as well, see [seed-settings.md](seed-settings.md).
 
+## The twenty that matter first
+
+"""
+
+ADVANCED_HEAD = """
+## Advanced
+
+"""
+
+TABLE_HEAD = """\
 | setting | variable | default | allowed | what it does |
 | --- | --- | --- | --- | --- |
 """
@@ -182,15 +196,32 @@ def help_of(words: tuple[str, ...]) -> str:
 
 
 def settings_page() -> str:
-    """Put every setting in a table."""
-    defaults = Settings()
-    rows = []
-    for dial in all_settings():
-        value = value_of(defaults, dial.key)
-        default = as_typed(value)
-        default = f"`{default}`" if default else "empty"
-        rows.append(f"| `{dial.key}` | `{dial.variable}` | {default} | {dial.allowed} | {dial.description} |\n")
-    return SETTINGS_HEAD + "".join(rows)
+    """Put every setting in a table, the common ones first."""
+    known = {one.key: one for one in all_settings()}
+    common = [known[key] for key in COMMON]
+    others = [one for one in known.values() if one.key not in COMMON]
+    tables = ["".join([TABLE_HEAD, *map(settings_rows, some)]) for some in (common, others)]
+    return SETTINGS_HEAD + tables[0] + ADVANCED_HEAD + tables[1]
+
+
+def settings_rows(setting: Setting) -> str:
+    """Put a setting in a line, and each of its parts in one below it."""
+    if not setting.parts:
+        return row(f"`{setting.key}`", f"`{setting.variable}`", default_of(setting.key), setting)
+    parts = (row(f"· `{part.name}`", "", default_of(part.key), part) for part in setting.parts)
+    return row(f"`{setting.key}`", f"`{setting.variable}`", "", setting) + "".join(parts)
+
+
+def row(name: str, variable: str, default: str, setting: Setting) -> str:
+    """Put one line of the table."""
+    allowed = "a map of what follows" if setting.parts else setting.allowed
+    return f"| {name} | {variable} | {default} | {allowed} | {setting.description} |\n"
+
+
+def default_of(key: str) -> str:
+    """Give a default as one would type it; `empty` for an empty text."""
+    text = as_typed(value_of(Settings(), key))
+    return f"`{text}`" if text else "empty"
 
 
 def as_typed(value: object) -> str:

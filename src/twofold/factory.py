@@ -134,7 +134,7 @@ def open_store(where: str | Path, settings: Settings, *, create: bool) -> Store:
 
 def _open_local(folder: Path, where: str | Path, settings: Settings, create: bool) -> Store:  # noqa: FBT001  # a callback's
     try:
-        return LocalStore(folder, create=create, wait_seconds=settings.writer_wait_seconds)
+        return LocalStore(folder, create=create, wait_seconds=settings.timeouts.write)
     except NotFoundError as error:
         raise NotFoundError(
             f"There is no index {str(where)!r}.",
@@ -152,7 +152,7 @@ def kept_by(store: Store) -> tuple[Mapping[str, str], IndexFingerprint | None]:
 
 def remove_index(where: str | Path, settings: Settings) -> None:
     """Delete an index that is closed, for good."""
-    remove(spelled_folder(where, settings.home), settings.writer_wait_seconds)
+    remove(spelled_folder(where, settings.home), settings.timeouts.write)
 
 
 def query_log_of(where: str | Path, settings: Settings) -> QueryLog | None:
@@ -231,7 +231,7 @@ def search_components(
         store=store,
         embedder=used,
         analyzer=analyzer_for(settings.analyzer),
-        aids=SearchModels(calibrations=load_calibrations(), memory=MemoryWatch(settings.memory_limit_mb)),
+        aids=SearchModels(calibrations=load_calibrations(), memory=MemoryWatch(settings.limits.memory_mb)),
     )
 
 
@@ -245,14 +245,14 @@ def _embedder(store: Store, settings: Settings, own: OpenPlugins, progress: Call
 
     Nothing is loaded, and no server is asked, before there is something to embed.
     """
-    size, spec = settings.cache.query_embeddings, settings.embedder
+    spec = settings.embedder
     try:
         identity = identity_of(spec)
     except NotFoundError:
         found = own.embedder(spec)
         if found is None:
             raise
-        return CachingEmbedder(found, size) if size else found
+        return CachingEmbedder(found)
     if identity is None and (held := _recipe_of(store)) is not None:
         identity = remembered_identity(spec, held.embedder)
     how: dict[str, Any] = {"cache": settings.models, "offline": settings.offline, "device": settings.device}
@@ -261,7 +261,7 @@ def _embedder(store: Store, settings: Settings, own: OpenPlugins, progress: Call
     if spec == NO_EMBEDDER:
         return NoEmbedder()
     recovering = RecoveringEmbedder(LazyEmbedder(identity, opener), opener)
-    return CachingEmbedder(recovering, size) if size else recovering
+    return CachingEmbedder(recovering)
 
 
 def _recipe_of(store: Store) -> IndexFingerprint | None:

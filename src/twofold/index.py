@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Literal, overload
 
 from twofold.answering import Answering
-from twofold.config.load import Settings, merge, value_of
+from twofold.config.load import Settings, merge
 from twofold.config.trust import index_may_say
-from twofold.config.values import as_text
+from twofold.config.values import as_text, value_from_text
 from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 from twofold.domain.ports import Embedder, Finding
 from twofold.domain.types import Document, DocumentInfo, Metadata
@@ -244,13 +244,14 @@ class Index(Collection, Answering):
         Raises InvalidInputError for what is no setting of a search, and for what no index may say: an address, a model
         outside the catalog, an extension, a prompt.
         """
-        checked = merge(Settings(), values)
-        for key in values:
-            if not index_may_say(key, value_of(checked, key)):
+        merge(Settings(), values)
+        own = {key: value_from_text(key, as_text(value)) for key, value in values.items()}
+        for key, value in own.items():
+            if not index_may_say(key, value):
                 raise InvalidInputError(
                     f"An index cannot keep this value of {key}.", "Put it in twofold.yaml of TWOFOLD_HOME."
                 )
-        self._store.set_settings({key: as_text(value_of(checked, key)) for key in values})
+        self._store.set_settings({key: as_text(value) for key, value in own.items()})
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and hold both retrievers against the catalog; nothing found means all is well."""

@@ -78,11 +78,11 @@ def filled(searching: SearchComponents, settings: Settings, embedder: str, own: 
 
 def limits_of(settings: Settings) -> ReadingLimits:
     """Return what reading one file may cost."""
-    chosen = settings.sync
+    chosen = settings.limits
     return ReadingLimits(
         file_bytes=chosen.file_bytes,
         archive_ratio=chosen.archive_ratio,
         archive_depth=chosen.archive_depth,
-        memory_bytes=chosen.memory_bytes,
-        cpu_seconds=chosen.cpu_seconds,
+        memory_bytes=chosen.reader_bytes,
+        cpu_seconds=chosen.reader_seconds,
     )

@@ -1,10 +1,7 @@
 """Settings in, the plan of a search out: each default stands in the settings, and nowhere else."""
 
-from dataclasses import fields
-from typing import Any
-
 from twofold.config.load import Settings
-from twofold.config.schema import BoostSettings
+from twofold.config.schema import BoostSettings, FusionSettings
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.retry import RetryPlan
 from twofold.query.filter_syntax import parse_filter
@@ -31,15 +28,15 @@ def plan_of(settings: Settings) -> SearchPlan:
         k=chosen.k,
         mode=chosen.mode,
         candidates=chosen.candidates,
-        k1=chosen.k1,
-        b=chosen.b,
-        scorer=chosen.scorer,
+        k1=chosen.bm25.k1,
+        b=chosen.bm25.b,
+        scorer=chosen.bm25.scorer,
         default_filter=parse_filter(chosen.default_filter) if chosen.default_filter else MATCH_ALL,
         filter_stage=chosen.filter_stage,
         context_window=chosen.context_window,
-        on_failure=chosen.on_failure,
+        on_failure="degrade" if chosen.on_failure == "llm" else chosen.on_failure,
         profile=settings.profile,
-        fusion=FusionPlan(**_values(settings.fusion)),
+        fusion=_fusion_of(settings.fusion),
         prf=PrfParameters(feedback.top_k, feedback.terms, feedback.weight, feedback.temperature),
         query_expansion=_rewrite_of(settings),
         dense_terms=settings.prf.dense_terms,
@@ -50,7 +47,7 @@ def plan_of(settings: Settings) -> SearchPlan:
             top_n=settings.rerank.top_n,
             weight=settings.rerank.weight,
             threshold=settings.rerank.threshold,
-            budget_ms=chosen.rerank_budget_ms,
+            budget_ms=waiting.search * 1000.0,
             batch=settings.batch.rerank,
         ),
         metadata_boost=MetadataWeights(
@@ -58,9 +55,7 @@ def plan_of(settings: Settings) -> SearchPlan:
         ),
         diversity=Limits(varied.per_page, varied.per_source, varied.max_overlap),
         timeouts=Timeouts(
-            StageLimits(
-                waiting.embed_seconds, waiting.retrieve_seconds, waiting.rerank_seconds, waiting.generate_seconds
-            ),
+            StageLimits(waiting.embed, waiting.retrieve, waiting.rerank, waiting.generate),
             retry_of(settings),
         ),
     )
@@ -89,7 +84,7 @@ def _rewrite_of(settings: Settings) -> QueryExpansionPlan:
         follow_up=settings.query.follow_up,
         memory=Memory(history.turns, history.characters or None),
         merge=chosen.merge,
-        seconds=settings.timeouts.generate_seconds or MAX_SECONDS,
+        seconds=settings.timeouts.generate or MAX_SECONDS,
     )
 
 
@@ -98,6 +93,6 @@ def _boost_of(chosen: BoostSettings) -> BoostPlan:
     return BoostPlan(compile_patterns(chosen.patterns), chosen.multiplier, rules, chosen.stage)
 
 
-def _values(group: object) -> dict[str, Any]:
-    """Return a group's values by name, for a plan with the same names."""
-    return {one.name: getattr(group, one.name) for one in fields(group)}  # type: ignore[arg-type]  # a dataclass
+def _fusion_of(chosen: FusionSettings) -> FusionPlan:
+    own = chosen.parameters
+    return FusionPlan(chosen.method, chosen.vector_weight, own.bm25_weight, own.rrf_k, own.bm25_norm, own.vector_norm)

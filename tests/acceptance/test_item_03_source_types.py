@@ -103,7 +103,7 @@ def test_item_07_tables_of_two_columns_are_tables_and_the_subject_is_told(index:
 
 
 def test_item_42_a_short_sheet_about_water_gains_fifteen_hundredths(index: Index) -> None:
-    settings = {"rerank.model": "none", "query.intent_filter": False}
+    settings = {"rerank.model": "none", "query": {"intent_filter": False}}
     result = index.search("Chilika", profile="aanae", settings=settings, k=50)
     steps = {
         Path(hit.source).name: {one.stage: one.after - one.before for one in hit.trace.steps} for hit in result.hits

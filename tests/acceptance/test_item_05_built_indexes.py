@@ -84,7 +84,7 @@ class Batched(HashingEmbedder):
 def test_item_8_passages_reach_the_model_in_batches_of_the_size_that_is_set() -> None:
     """70 passages are 32, 32 and 6."""
     model = Batched()
-    with Index(":memory:", overrides={"batch.embed": 32, "chunk.size": 16}, embedder=model) as index:
+    with Index(":memory:", overrides={"batch": {"embed": 32}, "chunk.size": 16}, embedder=model) as index:
         index.add("\n\n".join(f"Passage number{number} " + "about herons " * 6 for number in range(70)), source="a.txt")
         assert len(index.chunks("a.txt")) == 70
 

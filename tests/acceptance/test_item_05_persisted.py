@@ -10,7 +10,7 @@ from twofold.compat.knowledge_bases import KBManager
 from twofold.compat.voicevault import BM25Retriever
 from twofold.models.embedders.hashing import HashingEmbedder
 
-WORDS = {"search.mode": "bm25", "prf.top_k": 0}
+WORDS = {"search.mode": "bm25", "prf": {"top_k": 0}}
 
 
 def test_scores_are_the_same_after_the_index_is_closed_and_opened_again(tmp_path: Path) -> None:

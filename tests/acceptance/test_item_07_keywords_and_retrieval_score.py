@@ -8,7 +8,7 @@ from support.exact_scores import COSINE_TOLERANCE, Known
 from twofold import Index
 from twofold.models.embedders.hashing import HashingEmbedder
 
-WORDS = {"search.mode": "bm25", "prf.top_k": 0}
+WORDS = {"search.mode": "bm25", "prf": {"top_k": 0}}
 
 
 def made(enricher: str) -> Index:
@@ -54,8 +54,8 @@ def test_the_profile_makes_its_indexes_so_and_an_index_stays_as_it_was_made(tmp_
 
 def test_seven_tenths_of_the_vector_and_three_of_the_retrieval_score() -> None:
     """0.7 · 0.75 + 0.3 · 0.2 = 0.585, and 0.7 · 0.5 + 0.3 · 0.9 = 0.62: what is worth more overtakes what is nearer."""
-    settings = {"search.mode": "vector", "metadata_boost.alpha": 0.7, "metadata_boost.retrieval_score": 0.3}
-    with Index(":memory:", embedder=Known({"near": 0.75, "worth": 0.5}), overrides={"prf.top_k": 0}) as index:
+    settings = {"search.mode": "vector", "metadata_boost": {"alpha": 0.7, "retrieval_score": 0.3}}
+    with Index(":memory:", embedder=Known({"near": 0.75, "worth": 0.5}), overrides={"prf": {"top_k": 0}}) as index:
         index.add("near: one", source="near", metadata={"retrieval_score": 0.2})
         index.add("worth: two", source="worth", metadata={"retrieval_score": 0.9})
         plain = index.search("zeta", settings={"search.mode": "vector"})

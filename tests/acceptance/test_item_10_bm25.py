@@ -46,7 +46,7 @@ def test_every_score_is_what_the_formula_says(k1: float, b: float) -> None:
 
 @pytest.mark.parametrize(("k1", "b"), SETTINGS)
 def test_a_search_scores_by_it_too(k1: float, b: float) -> None:
-    settings = load_settings(overrides={"analyzer": "simple", "search.k1": k1, "search.b": b})
+    settings = load_settings(overrides={"analyzer": "simple", "search.bm25": {"k1": k1, "b": b}})
     with Index(":memory:", settings=settings, embedder=HashingEmbedder()) as index:
         for number, text in enumerate(PASSAGES):
             index.add(text, source=str(number))

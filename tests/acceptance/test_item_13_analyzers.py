@@ -116,7 +116,7 @@ def test_a_question_grows_by_words_and_not_by_word_ngrams() -> None:
     pairs = indexed(RESETS, {"analyzer": "english+2"})
 
     assert ngrams_told(pairs, ASKED) == {"=+soft reset"}
-    assert ngrams_told(pairs, ASKED, **{"prf.dense_terms": 5, "prf.top_k": 0}) == {"=+soft reset"}
+    assert ngrams_told(pairs, ASKED, prf={"dense_terms": 5, "top_k": 0}) == {"=+soft reset"}
     assert ngrams_told(pairs, "landing") == set()
 
 

@@ -1,4 +1,4 @@
-"""Checklist 15 and 79: TF-IDF cosine as scikit-learn has it by default, instead of BM25: `search.scorer: tfidf`."""
+"""Checklist 15 and 79: TF-IDF cosine as scikit-learn has it by default, instead of BM25."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from support.indexes import indexed
 from twofold import Index
 from twofold.cli.app import application
 
-TFIDF = {"search.scorer": "tfidf", "search.mode": "bm25", "prf.top_k": 0}
+TFIDF = {"search.bm25": {"scorer": "tfidf"}, "search.mode": "bm25", "prf": {"top_k": 0}}
 TEXTS = {"a": "lake river river", "b": "lake", "c": "stone stone stone road"}
 # N = 3. lake: df 2, idf = ln(4/3) + 1 = 1.287682; river: df 1, idf = ln(4/2) + 1 = 1.693147.
 LAKE, RIVER = math.log(4 / 3) + 1, math.log(4 / 2) + 1
@@ -128,7 +128,7 @@ def test_it_is_chosen_on_the_command_line_and_by_the_profile_of_the_local_mode(
 
     CliRunner().invoke(application(), ["sync", str(tmp_path), "-i", "n"], prog_name="twofold")
     asked = ("search", "-i", "n", "lake river", "--mode", "bm25", "--json", "--explain")
-    by_setting = run("--set", "search.scorer=tfidf", "--set", "prf.top_k=0", *asked)
+    by_setting = run("--set", "search.bm25=scorer:tfidf", "--set", "prf=top_k:0", *asked)
     by_profile = run(
         "--set", "search.default_filter=()", "--set", "rerank.model=none", "--profile", "aanae-local", *asked
     )

@@ -77,4 +77,4 @@ def test_with_weights_first_in_both_is_1_61_whatever_the_weight(weight: float) -
 
 @pytest.mark.parametrize("k", [0.0, 10.0])
 def test_the_constant_is_a_setting(k: float) -> None:
-    assert scores(fused("rrf", "fusion.rrf_k", k))["a"] == pytest.approx(2 / (k + 1))
+    assert scores(fused("rrf", "fusion.parameters", {"rrf_k": k}))["a"] == pytest.approx(2 / (k + 1))

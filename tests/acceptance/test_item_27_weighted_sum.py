@@ -12,7 +12,7 @@ from twofold.compat.orchestrator import QueryRetrievalModule
 REPEATS = {"D": 20, "A": 8, "B": 3}
 COSINES = {"A": 0.92, "B": 0.89, "C": 0.75}
 K1 = 8 / 3
-SETTINGS = {"search.k1": K1, "search.b": 0.0, "rerank.model": "none", "search.k": 10}
+SETTINGS = {"search.bm25": {"k1": K1, "b": 0.0}, "rerank.model": "none", "search.k": 10}
 
 
 def test_a_b_and_c_score_as_worked_out_under_the_orchestrator() -> None:

@@ -14,7 +14,7 @@ SHARE = 12.456 / 17.673
 K1 = (2 - 2 * SHARE) / (2 * SHARE - 1)
 REPEATS = {"best": 2, "shown": 1}
 COSINES = {"shown": 0.8734}
-EXACT = {"search.k1": K1, "search.b": 0.0}
+EXACT = {"search.bm25": {"k1": K1, "b": 0.0}}
 
 
 def test_a_plain_cosine_and_bm25_over_its_best_make_0_7891() -> None:
@@ -42,7 +42,7 @@ def test_the_pipeline_of_three_modes_gives_it_with_its_details() -> None:
 
 def test_min_max_would_not_give_it() -> None:
     with exact_index(REPEATS, COSINES, K1) as index:
-        said = {"fusion.method": "linear", "fusion.vector_weight": 0.5, "fusion.bm25_norm": "minmax"}
+        said = {"fusion.method": "linear", "fusion.vector_weight": 0.5, "fusion.parameters": {"bm25_norm": "minmax"}}
         found = {hit.source: hit.score for hit in index.search(QUESTION, settings=said).hits}
 
     assert found["shown"] == pytest.approx(0.5 * 0.8734, abs=COSINE_TOLERANCE)  # the lesser BM25 becomes 0

@@ -16,7 +16,7 @@ SHORT_SHEET = {"source_type": "excel", "word_count": 39, "semantic_type_primary"
 
 def score(source: str, settings: dict[str, object], metadata: dict[str, object] | None = None) -> float:
     with exact_index(REPEATS, COSINES, K1, metadata={**GOOD, **(metadata or {})}) as index:  # type: ignore[dict-item]
-        said = {"search.k1": K1, "search.b": 0.0, "rerank.model": "none", **settings}
+        said = {"search.bm25": {"k1": K1, "b": 0.0}, "rerank.model": "none", **settings}
         found = index.search(QUESTION, profile="aanae", settings=said)
     return next(hit.score for hit in found.hits if hit.source == source)
 
@@ -37,7 +37,7 @@ def test_their_average_is_0_71() -> None:
 
 def test_a_bonus_finds_nothing_that_no_arm_found() -> None:
     with exact_index({"worded": 1}, {"meant": 0.8, "bonus": -0.9}, K1) as index:
-        said = {"fusion.method": "additive", "boost.rules": {"source == 'bonus'": 5.0}, "search.candidates": "1"}
+        said = {"fusion.method": "additive", "boost": {"rules": {"source == 'bonus'": 5.0}}, "search.candidates": "1"}
         found = index.search(QUESTION, k=1, settings=said)
 
     assert [hit.source for hit in found.hits] == ["meant"]

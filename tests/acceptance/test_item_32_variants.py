@@ -21,7 +21,7 @@ WORDINGS = ("zeta", "other")
 @pytest.fixture(scope="module")
 def index() -> Iterator[Index]:
     with chatting(saying(lambda _: "1. other")) as address:
-        said = {"analyzer": "simple", "generator": f"{address}#m", "search.b": 0.0, "prf.top_k": 0}
+        said = {"analyzer": "simple", "generator": f"{address}#m", "search.bm25": {"b": 0.0}, "prf": {"top_k": 0}}
         with Index(":memory:", overrides=said, embedder=Known(COSINES, {"other": 0.5})) as made:
             for source, text in TEXTS.items():
                 made.add(text, source=source)
@@ -29,7 +29,7 @@ def index() -> Iterator[Index]:
 
 
 def searched(index: Index, merge: str, mode: str = "hybrid", form: str = "rrf") -> SearchResult:
-    said = {"query_expansion.multi_query": 2, "query_expansion.merge": merge, "fusion.method": form}
+    said = {"query_expansion": {"multi_query": 2, "merge": merge}, "fusion.method": form}
     found = index.search("zeta", mode=mode, settings=said)
     assert found.queries == WORDINGS
     return found
@@ -58,7 +58,7 @@ def test_ranks_are_taken_from_the_merged_arms_before_fusion(index: Index) -> Non
 
 def test_a_wording_that_comes_twice_does_not_count_twice(index: Index) -> None:
     with chatting(saying(lambda _: "1. zeta\n2. Zeta")) as address:
-        said = {"query_expansion.multi_query": 3, "generator": f"{address}#m"}
+        said = {"query_expansion": {"multi_query": 3}, "generator": f"{address}#m"}
         many, one = index.search("zeta", settings=said), index.search("zeta")
 
     assert [(hit.source, hit.score) for hit in many.hits] == [(hit.source, hit.score) for hit in one.hits]

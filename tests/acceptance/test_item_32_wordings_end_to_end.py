@@ -30,7 +30,7 @@ def index(embedder: Counted) -> Iterator[Index]:
 
 def test_a_question_becomes_three_and_all_are_embedded_at_once(index: Index, embedder: Counted) -> None:
     embedder.asked.clear()
-    result = index.search(QUESTION, settings={"query_expansion.multi_query": 3})
+    result = index.search(QUESTION, settings={"query_expansion": {"multi_query": 3}})
 
     assert result.queries == WORDINGS
     assert embedder.asked == [WORDINGS]
@@ -41,7 +41,7 @@ def test_a_question_becomes_three_and_all_are_embedded_at_once(index: Index, emb
 
 
 def test_sub_questions_are_searched_as_well(index: Index) -> None:
-    assert index.search(QUESTION, settings={"query_expansion.decompose": True}).queries == WORDINGS
+    assert index.search(QUESTION, settings={"query_expansion": {"decompose": True}}).queries == WORDINGS
 
 
 @pytest.mark.parametrize("mode", ["bm25", "vector"])
@@ -50,18 +50,16 @@ def test_each_passage_has_its_best_score_over_the_wordings(index: Index, mode: s
     best: dict[str, float] = {}
     for hit in (hit for result in alone for hit in result.hits):
         best[hit.source] = max(best.get(hit.source, -1.0), hit.score)
-    together = index.search(QUESTION, mode=mode, k=9, settings={"query_expansion.multi_query": 3})
+    together = index.search(QUESTION, mode=mode, k=9, settings={"query_expansion": {"multi_query": 3}})
 
     assert {hit.source: hit.score for hit in together.hits} == best
     assert {"reset.md", "merge.md"} <= set(sources(together)[:3])
 
 
 def test_by_rank_the_wordings_are_fused_after_each_was_ranked(index: Index) -> None:
-    plain = {"fusion.method": "rrf", "prf.top_k": 0}
+    plain = {"fusion.method": "rrf", "prf": {"top_k": 0}}
     alone = index.search_many(WORDINGS, SearchOptions(k=9, settings=plain))
-    together = index.search(
-        QUESTION, k=9, settings={**plain, "query_expansion.multi_query": 3, "query_expansion.merge": "rrf"}
-    )
+    together = index.search(QUESTION, k=9, settings={**plain, "query_expansion": {"multi_query": 3, "merge": "rrf"}})
 
     for hit in together.hits:
         ranks = [one.rank for result in alone for one in result.hits if one.chunk_id == hit.chunk_id]
@@ -70,13 +68,18 @@ def test_by_rank_the_wordings_are_fused_after_each_was_ranked(index: Index) -> N
 
 
 def test_keywords_stand_behind_the_question(index: Index) -> None:
-    result = index.search(QUESTION, settings={"query_expansion.keywords": 5})
+    result = index.search(QUESTION, settings={"query_expansion": {"keywords": 5}})
 
     assert result.queries == (QUESTION, f"{QUESTION} git reset join two branches")
 
 
 @pytest.mark.parametrize(
-    "part", [{"query_expansion.hyde": True}, {"query_expansion.decompose": True}, {"query_expansion.keywords": 5}]
+    "part",
+    [
+        {"query_expansion": {"hyde": True}},
+        {"query_expansion": {"decompose": True}},
+        {"query_expansion": {"keywords": 5}},
+    ],
 )
 def test_without_a_generator_each_part_says_that_it_was_skipped(part: dict[str, object]) -> None:
     plain, skipped = indexed(GIT).search_many(["undo"])[0], indexed(GIT).search("undo", settings=part)

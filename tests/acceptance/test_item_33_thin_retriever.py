@@ -27,7 +27,7 @@ def single() -> Index:
 @pytest.mark.parametrize("form", FUSIONS)
 def test_an_empty_sparse_list_leaves_the_dense_order(wordless: Index, form: str) -> None:
     for bm25_norm, vector_norm in product(NORMALIZERS, NORMALIZERS):
-        said = {"fusion.method": form, "fusion.bm25_norm": bm25_norm, "fusion.vector_norm": vector_norm}
+        said = {"fusion.method": form, "fusion.parameters": {"bm25_norm": bm25_norm, "vector_norm": vector_norm}}
         found = wordless.search(QUESTION, settings=said)
 
         assert [hit.source for hit in found.hits] == ["c", "a", "b"], said
@@ -43,7 +43,7 @@ def test_nothing_in_either_list_is_an_empty_result(form: str) -> None:
 @pytest.mark.parametrize("norm", ["max", "minmax", "theoretical"])
 @pytest.mark.parametrize("repeats", [{"b": 1}, {"a": 2, "b": 2}])
 def test_a_single_hit_or_hits_all_alike_become_1_and_not_0(norm: str, repeats: dict[str, int]) -> None:
-    said = {"fusion.method": "linear", "fusion.vector_weight": 0.5, "fusion.bm25_norm": norm}
+    said = {"fusion.method": "linear", "fusion.vector_weight": 0.5, "fusion.parameters": {"bm25_norm": norm}}
     with exact_index(repeats, COSINES) as index:
         traces = {hit.source: hit.trace for hit in index.search(QUESTION, settings=said).hits}
 
@@ -55,7 +55,7 @@ def test_a_single_hit_or_hits_all_alike_become_1_and_not_0(norm: str, repeats: d
 
 @pytest.mark.parametrize("norm", ["clip", "max", "minmax", "theoretical", "sigmoid", "dbsf"])
 def test_a_single_hit_lifts_its_passage(single: Index, norm: str) -> None:
-    said = {"fusion.method": "linear", "fusion.vector_weight": 0.1, "fusion.bm25_norm": norm}
+    said = {"fusion.method": "linear", "fusion.vector_weight": 0.1, "fusion.parameters": {"bm25_norm": norm}}
 
     assert single.search(QUESTION, settings=said).hits[0].source == "b"
 
@@ -80,7 +80,7 @@ def test_nor_where_values_lie_about_a_mean(form: str, score: float) -> None:
     said = {
         "fusion.method": form,
         "fusion.vector_weight": 0.6,
-        "fusion.vector_norm": "zscore",
+        "fusion.parameters": {"vector_norm": "zscore"},
         "search.candidates": "2",
     }
     with exact_index({"worded": 1}, NEGATIVE) as index:

@@ -31,8 +31,8 @@ def test_a_search_under_voicevault_asks_three_wordings_and_is_whole(index: Index
 
 
 def test_the_setting_alone_does_it_and_two_wordings_are_two(index: Index) -> None:
-    assert index.search(QUESTION, settings={"query_expansion.multi_query": 3}).queries == (QUESTION, *OTHERS)
-    assert index.search(QUESTION, settings={"query_expansion.multi_query": 2}).queries == (QUESTION, OTHERS[0])
+    assert index.search(QUESTION, settings={"query_expansion": {"multi_query": 3}}).queries == (QUESTION, *OTHERS)
+    assert index.search(QUESTION, settings={"query_expansion": {"multi_query": 2}}).queries == (QUESTION, OTHERS[0])
     assert index.search(QUESTION).queries == (QUESTION,)
 
 
@@ -47,13 +47,13 @@ def test_the_setting_alone_does_it_and_two_wordings_are_two(index: Index) -> Non
     ],
 )
 def test_the_wordings_by_rule(index: Index, question: str, others: tuple[str, ...]) -> None:
-    assert index.search(question, settings={"query_expansion.multi_query": 3}).queries == (question, *others)
+    assert index.search(question, settings={"query_expansion": {"multi_query": 3}}).queries == (question, *others)
 
 
 def test_each_wording_lifts_its_own_passage(index: Index) -> None:
     plain = index.search("Why steps?", mode="bm25", settings=NO_MODELS)
     index.add("The reason for it is the weather.", source="reason.txt")
-    found = index.search("Why it?", mode="bm25", settings={**NO_MODELS, "query_expansion.multi_query": 3})
+    found = index.search("Why it?", mode="bm25", settings={**NO_MODELS, "query_expansion": {"multi_query": 3}})
 
     assert plain.queries == ("Why steps?",)
     assert [hit.source for hit in found.hits][:1] == ["reason.txt"]

@@ -14,12 +14,12 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def index() -> Index:
-    return indexed(TEXTS, {"prf.top_k": 0})
+    return indexed(TEXTS, {"prf": {"top_k": 0}})
 
 
 def test_terms_of_the_other_arm_find_what_the_questions_own_words_do_not(index: Index) -> None:
     plain = index.search("quarantine", k=99)
-    with_dense_terms = index.search("quarantine", k=99, settings={"prf.dense_terms": 5})
+    with_dense_terms = index.search("quarantine", k=99, settings={"prf": {"dense_terms": 5}})
     (stage,) = [stage for stage in with_dense_terms.stages if stage.name == "prf_dense"]
     before, after = (result.hits[sources(result).index("far")] for result in (plain, with_dense_terms))
 
@@ -35,5 +35,5 @@ def test_terms_of_the_other_arm_find_what_the_questions_own_words_do_not(index: 
 def test_it_is_off_by_default_and_needs_both_arms(index: Index) -> None:
     assert all(stage.name != "prf_dense" for stage in index.search("quarantine").stages)
     for mode in ("bm25", "vector"):
-        with_dense_terms = index.search("quarantine", mode=mode, settings={"prf.dense_terms": 5})
+        with_dense_terms = index.search("quarantine", mode=mode, settings={"prf": {"dense_terms": 5}})
         assert with_dense_terms.hits == index.search("quarantine", mode=mode).hits

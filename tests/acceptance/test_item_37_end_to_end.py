@@ -28,9 +28,9 @@ HISTORY = [Turn("user", "How do I put my changes aside?"), Turn("assistant", "Wi
 
 def test_item_37_the_passage_is_embedded_as_a_passage_and_searched_by_its_meaning_alone() -> None:
     with chatting(saying(lambda _: INVENTED)) as address, indexed(GIT, {"generator": f"{address}#m"}) as index:
-        plain = index.search("joining", settings={"query_expansion.hyde": False}, mode="vector")
-        result = index.search("joining", settings={"query_expansion.hyde": True}, mode="vector", k=9)
-        by_words = index.search("joining", settings={"query_expansion.hyde": True}, mode="bm25")
+        plain = index.search("joining", settings={"query_expansion": {"hyde": False}}, mode="vector")
+        result = index.search("joining", settings={"query_expansion": {"hyde": True}}, mode="vector", k=9)
+        by_words = index.search("joining", settings={"query_expansion": {"hyde": True}}, mode="bm25")
 
     model = HashingEmbedder()
     cosines = model.embed_passages([result.hits[0].text, INVENTED])
@@ -102,7 +102,7 @@ def test_item_40_a_model_completes_it_where_that_is_set_and_the_reranker_reads_t
         saying(lambda _: "How do I take stashed changes back?")(heard, send)
 
     with chatting(completing) as address, indexed(GIT, {"generator": f"{address}#m"}) as index:
-        settings = {"query.follow_up": "standalone"}
+        settings = {"query": {"follow_up": "standalone"}}
         result = index.search("And back?", history=HISTORY, settings=settings)
 
     assert result.queries == ("And back?", "How do I take stashed changes back?")
@@ -111,7 +111,7 @@ def test_item_40_a_model_completes_it_where_that_is_set_and_the_reranker_reads_t
 
 
 def test_item_40_a_conversation_can_be_left_out() -> None:
-    settings = {"query.follow_up": "none"}
+    settings = {"query": {"follow_up": "none"}}
 
     assert indexed(GIT).search("merge", history=HISTORY, settings=settings).queries == ("merge",)
 
@@ -125,7 +125,7 @@ def kinds() -> Index:
 
 
 def test_item_40_define_narrows_to_definitions_where_there_are_any(kinds: Index) -> None:
-    narrowed = {"query.intent_filter": True}
+    narrowed = {"query": {"intent_filter": True}}
 
     assert set(sources(kinds.search("define HEAD"))) == {"a", "b"}
     assert sources(kinds.search("define HEAD", settings=narrowed)) == ["a"]

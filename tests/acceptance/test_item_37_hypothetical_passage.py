@@ -15,7 +15,7 @@ def test_a_passage_is_asked_for_beside_the_question_and_is_no_wording_of_it() ->
         saying(lambda _: f"Hypothetical passage: {PASSAGE}\n")(asked, send)
 
     with chatting(noting) as address, indexed(GIT, {"generator": f"{address}#small"}) as index:
-        found = index.search(QUESTION, settings={"query_expansion.hyde": True})
+        found = index.search(QUESTION, settings={"query_expansion": {"hyde": True}})
 
     assert found.queries == (QUESTION,)
     assert found.degraded == ()
@@ -27,7 +27,7 @@ def test_a_passage_is_asked_for_beside_the_question_and_is_no_wording_of_it() ->
 
 def test_a_model_that_says_nothing_leaves_the_question_and_is_told_of() -> None:
     with chatting(saying(lambda _: " ")) as address, indexed(GIT, {"generator": f"{address}#small"}) as index:
-        found = index.search(QUESTION, settings={"query_expansion.hyde": True})
+        found = index.search(QUESTION, settings={"query_expansion": {"hyde": True}})
         plain = index.search(QUESTION)
 
     assert [hit.chunk_id for hit in found.hits] == [hit.chunk_id for hit in plain.hits]

@@ -12,7 +12,7 @@ FOUR = ["When was git first released?", "When was mercurial first released?", "W
 def sub_questions(reply: str) -> list[str]:
     """Search with a model that gives this reply, and return what is asked beside the question."""
     with chatting(saying(lambda _: reply)) as address, indexed(GIT, {"generator": f"{address}#m"}) as index:
-        found = index.search(QUESTION, settings={"query_expansion.decompose": True})
+        found = index.search(QUESTION, settings={"query_expansion": {"decompose": True}})
     assert found.queries[0] == QUESTION
     (stage,) = (one for one in found.stages if one.name == "expand")
     assert stage.notes == tuple(f"sub_question: {text}" for text in found.queries[1:])

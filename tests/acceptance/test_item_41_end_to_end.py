@@ -5,6 +5,7 @@ import pytest
 from support.indexes import indexed, sources
 from support.scripted_reranker import Dictated
 from twofold import Index
+from twofold.config.load import grouped
 from twofold.config.profiles import CODE_PATTERNS, SHORT_SHEET_RULE
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Metadata
@@ -14,7 +15,7 @@ TEXTS = {
     "fix": "How to fix errors: the fix for any error is a fix of its fixture.",
     "other": "ERR-123456 is another error and wants another fix.",
 }
-CODES = {"boost.patterns": list(CODE_PATTERNS), "boost.multiplier": 1.5, "fusion.method": "linear"}
+CODES = {"boost": {"patterns": list(CODE_PATTERNS), "multiplier": 1.5}, "fusion.method": "linear"}
 QUESTION = "Fix for ERR-12345?"
 
 
@@ -49,7 +50,7 @@ def test_item_41_without_a_code_in_the_question_the_list_is_untouched(index: Ind
      ("both", ["boost_fused", "rerank", "boost_reranked"])],
 )  # fmt: skip
 def test_c11_the_boost_acts_before_the_reranker_after_it_or_twice(index: Index, stage: str, stages: list[str]) -> None:
-    settings = {**CODES, "boost.stage": stage, "rerank.weight": 1.0}
+    settings = grouped({**CODES, "boost.stage": stage, "rerank.weight": 1.0})
     result = index.search(QUESTION, rerank=Dictated({"fixture": 0.9, "short note": 0.7}), settings=settings)
     code = result.hits[sources(result).index("code")]
 
@@ -64,16 +65,16 @@ def test_item_42_a_short_sheet_about_its_subject_gains_its_bonus(words: int, bon
     fields: Metadata = {"source_type": "excel", "semantic_type_primary": "water_bodies", "word_count": words}
     index.add("The lakes of the state, and their area.", source="lakes.xlsx", metadata=fields)
     plain = index.search("lakes").hits[0]
-    hit = index.search("lakes", settings={"boost.rules": {SHORT_SHEET_RULE: 0.15}}).hits[0]
+    hit = index.search("lakes", settings={"boost": {"rules": {SHORT_SHEET_RULE: 0.15}}}).hits[0]
 
     assert hit.score == plain.score + bonus
     assert [step.stage for step in hit.trace.steps] == (["boost_fused"] if bonus else [])
 
 
 def test_a_pattern_that_would_never_end_elsewhere_is_no_danger_and_a_wrong_one_is_refused(index: Index) -> None:
-    evil = {"boost.patterns": ["(a+)+$", "(a|aa)+b"], "boost.multiplier": 1.5}
+    evil = {"boost": {"patterns": ["(a+)+$", "(a|aa)+b"], "multiplier": 1.5}}
     assert index.search("a" * 2_000 + "! fix", settings=evil).hits
 
     for pattern in ("(", "(?=x)", "x{1000}{1000}", "x" * 201):
         with pytest.raises(InvalidInputError):
-            index.search("fix", settings={"boost.patterns": [pattern]})
+            index.search("fix", settings={"boost": {"patterns": [pattern]}})

@@ -41,7 +41,7 @@ def paged() -> Index:
 def test_item_46_of_five_passages_of_a_page_the_best_two_stay_in_their_order(paged: Index) -> None:
     plain = paged.search("passage number harbour", k=10)
     assert {hit.page for hit in plain.hits} == {1, 2}
-    result = paged.search("passage number harbour", k=10, settings={"diversity.per_page": 2})
+    result = paged.search("passage number harbour", k=10, settings={"diversity": {"per_page": 2}})
 
     for page in (1, 2):
         on_page = [hit.chunk_id for hit in plain.hits if hit.page == page]
@@ -97,7 +97,7 @@ def test_item_47_no_passage_comes_twice(index: Index) -> None:
 
 def test_item_46_a_source_gives_as_many_as_it_may_and_the_trace_says_what_was_left_out(index: Index) -> None:
     plain = index.search("harbour", k=13)
-    result = index.search("harbour", k=13, settings={"diversity.per_source": 2})
+    result = index.search("harbour", k=13, settings={"diversity": {"per_source": 2}})
     kept = [hit.chunk_id for hit in result.hits if hit.source == "harbour.txt"]
 
     assert kept == [hit.chunk_id for hit in plain.hits if hit.source == "harbour.txt"][:2]

@@ -26,7 +26,7 @@ def test_a_passage_that_both_arms_found_is_fused_into_one(form: str) -> None:
 
 @pytest.mark.parametrize("merge", ["best_score", "rrf"])
 def test_a_passage_that_several_wordings_found_comes_once(merge: str) -> None:
-    said = {"query_expansion.multi_query": 3, "query_expansion.merge": merge}
+    said = {"query_expansion": {"multi_query": 3, "merge": merge}}
     with (
         chatting(saying(lambda _: "1. zeta zeta\n2. again zeta")) as address,
         exact_index(REPEATS, COSINES, settings={"generator": f"{address}#m"}) as index,

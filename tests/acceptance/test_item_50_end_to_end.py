@@ -61,7 +61,7 @@ def test_item_53_a_search_turns_reranking_on_or_off(index: Index) -> None:
 
 def test_item_52_where_the_first_reranker_fails_the_second_one_reads_and_that_is_told() -> None:
     with serving(lambda _: Answered(status=500)) as address:
-        settings = {"rerank.model": f"{address}/v1#m", "rerank.fallback": "word-overlap", "retries.count": 0}
+        settings = {"rerank.model": f"{address}/v1#m", "rerank.fallback": "word-overlap", "retries": {"count": 0}}
         result = indexed(GIT, settings).search("merge commit")
 
     assert result.rerank is not None

@@ -123,6 +123,6 @@ def test_scores_that_are_none_are_refused(model: str) -> None:
     with made(Told(degrees=float("nan"))) as index:
         answer = index.ask(QUESTION, llm=model, settings={**ANY, "answer.prune": 0.5})
         with pytest.raises(ModelError):
-            index.ask(QUESTION, llm=model, settings={**ANY, "answer.prune": 0.5, "answer.on_failure": "raise"})
+            index.ask(QUESTION, llm=model, settings={**ANY, "answer.prune": 0.5, "search.on_failure": "raise"})
 
     assert any(note.startswith("prune: ") for note in answer.degraded)

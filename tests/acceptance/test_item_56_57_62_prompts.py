@@ -20,6 +20,7 @@ from twofold import Index, Settings
 from twofold.answer.types import REFUSAL
 from twofold.cli.app import application
 from twofold.compat.voicevault import CitationInjector, result_of
+from twofold.config.load import as_text
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.history import Turn
 
@@ -31,7 +32,7 @@ SETTINGS: dict[str, object] = {
     "search.default_filter": "()",
     "rerank.model": "none",
     "rerank.fallback": "",
-    "query_expansion.multi_query": 0,
+    "query_expansion": {"multi_query": 0},
 }
 BLOCKS = {
     "voicevault": f"[Source: kiln.pdf, p.1]\n{FACT}",
@@ -85,7 +86,7 @@ def by_library(home: Path, model: str, profile: str) -> None:
 
 def by_command(home: Path, model: str, profile: str) -> None:
     settings = {**SETTINGS, "analyzer": Settings().analyzer}
-    said = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    said = [word for name, value in settings.items() for word in ("--set", f"{name}={as_text(value)}")]
     with Index("notes", create=False) as index:
         index.ask(HISTORY[0].text, session="s", settings={"answer.min_answerability": 1.0})
     words = ["--profile", profile, *said, "ask", "-i", "notes", "--session", "s", "--llm", model, "--json", QUESTION]

@@ -18,7 +18,7 @@ from twofold.compat.voicevault import (
 from twofold.domain.errors import InvalidInputError
 from twofold.models.embedders.hashing import HashingEmbedder
 
-NO_MODELS: dict[str, object] = {"rerank.model": "none", "query_expansion.multi_query": 0}
+NO_MODELS: dict[str, object] = {"rerank.model": "none", "query_expansion": {"multi_query": 0}}
 REPORT = RetrievalResult(
     "report_chunk_0", "The model achieved 94.2% accuracy...", "report.pdf", 3, "Results", "papers", 0.9
 )

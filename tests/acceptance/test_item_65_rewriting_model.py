@@ -9,7 +9,7 @@ import pytest
 from support.api_client import fill, visiting
 from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index
-from twofold.config.load import resolve
+from twofold.config.load import grouped, resolve
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.history import Turn
 
@@ -60,7 +60,7 @@ def notes(settings: dict[str, object]) -> Index:
     ids=lambda one: next(iter(one)),
 )
 def test_the_small_model_rewords_and_the_large_one_answers(models: Models, rewording: dict[str, object]) -> None:
-    said = {"generator": models.spec(LARGE), "query_expansion.generator": models.spec(SMALL), **rewording}
+    said = grouped({"generator": models.spec(LARGE), "query_expansion.generator": models.spec(SMALL), **rewording})
     history = [Turn("user", "What is git?"), Turn("assistant", "A version control system.")]
 
     with notes(said) as index:
@@ -74,14 +74,14 @@ def test_the_small_model_rewords_and_the_large_one_answers(models: Models, rewor
 
 
 def test_without_a_second_model_the_first_does_both(models: Models) -> None:
-    with notes({"generator": models.spec(LARGE), "query_expansion.multi_query": 2}) as index:
+    with notes({"generator": models.spec(LARGE), "query_expansion": {"multi_query": 2}}) as index:
         assert index.ask(QUESTION).text == ANSWER
 
     assert [len(models.prompts[name]) for name in (SMALL, LARGE)] == [0, 2]
 
 
 def test_a_search_that_answers_nothing_needs_the_small_model_alone(models: Models) -> None:
-    with notes({"query_expansion.generator": models.spec(SMALL), "query_expansion.multi_query": 2}) as index:
+    with notes({"query_expansion": {"generator": models.spec(SMALL), "multi_query": 2}}) as index:
         found = index.search(QUESTION)
 
     assert found.queries == (QUESTION, "revert a commit")
@@ -90,10 +90,10 @@ def test_a_search_that_answers_nothing_needs_the_small_model_alone(models: Model
 
 
 def test_an_answer_that_is_remembered_is_of_the_same_rewording_model(models: Models) -> None:
-    said = {"cache.size": 10, "query_expansion.generator": models.spec(SMALL), "query_expansion.multi_query": 2}
+    said = {"cache": {"size": 10}, "query_expansion": {"generator": models.spec(SMALL), "multi_query": 2}}
     with notes(said) as index:
         first = index.search(QUESTION)
-        other = index.search(QUESTION, settings={"query_expansion.generator": models.spec(LARGE)})
+        other = index.search(QUESTION, settings={"query_expansion": {"generator": models.spec(LARGE)}})
         again = index.search(QUESTION)
 
     assert (first.cached, other.cached) == ("", "")
@@ -103,7 +103,7 @@ def test_an_answer_that_is_remembered_is_of_the_same_rewording_model(models: Mod
 
 def test_a_server_has_both(models: Models, tmp_path: Path) -> None:
     fill(tmp_path)
-    small = {"query_expansion.generator": models.spec(SMALL), "query_expansion.multi_query": 2}
+    small = {"query_expansion": {"generator": models.spec(SMALL), "multi_query": 2}}
     said = {"generator": models.spec(LARGE), "answer.min_answerability": 0, **small}
 
     with visiting(tmp_path, said=said) as visit:
@@ -120,5 +120,5 @@ def test_it_is_named_by_the_user_alone(models: Models, tmp_path: Path, monkeypat
 
     found = resolve()
 
-    assert [one.key for one in found.ignored] == ["query_expansion.generator"]
+    assert [one.key for one in found.ignored] == ["query_expansion"]
     assert found.settings.query_expansion.generator == ""

@@ -11,13 +11,14 @@ from support.fake_llm_server import Heard, Send, chatting, finished, piece
 from twofold import Index, MultiIndex
 from twofold.answer.events import ChunkEvent, CitationEvent, StageEvent
 from twofold.cli.app import application
+from twofold.config.load import as_text, grouped
 from twofold.domain.filters import Condition, Operator
 from twofold.models.embedders.hashing import HashingEmbedder
 
 FACT = "The small kiln reaches 1060 degrees."
 QUESTION = "How hot does the small kiln get?"
 ANY: Mapping[str, object] = {"answer.min_answerability": 0.0, "rerank.model": "none", "rerank.fallback": ""}
-KEPT = {**ANY, "cache.size": 10}
+KEPT = {**ANY, "cache": {"size": 10}}
 
 
 @pytest.fixture
@@ -120,7 +121,7 @@ def test_a_change_of_the_documents_asks_for_a_new_answer(index: Index, model: st
 
 
 def test_an_answer_is_good_for_its_time_only(index: Index, model: str, heard: list[Heard]) -> None:
-    settings = {**KEPT, "cache.ttl_seconds": 1e-9}
+    settings = grouped({**KEPT, "cache.ttl_seconds": 1e-9})
     index.ask(QUESTION, llm=model, settings=settings)
     index.ask(QUESTION, llm=model, settings=settings)
 
@@ -128,7 +129,7 @@ def test_an_answer_is_good_for_its_time_only(index: Index, model: str, heard: li
 
 
 def test_a_session_keeps_its_answers_to_itself(index: Index, model: str, heard: list[Heard]) -> None:
-    settings = {**KEPT, "cache.scope": "session", "history.turns": 0}
+    settings = grouped({**KEPT, "cache.scope": "session", "history": {"turns": 0}})
     for session in ("a", "b", "a", "b", ""):
         index.ask(QUESTION, llm=model, settings=settings, session=session)
 
@@ -153,7 +154,7 @@ def test_what_went_wrong_is_tried_again(index: Index, heard: list[Heard], model:
 
 
 def test_other_wordings_are_not_asked_for_again(index: Index, model: str, heard: list[Heard]) -> None:
-    settings = {**KEPT, "query_expansion.multi_query": 2}
+    settings = {**KEPT, "query_expansion": {"multi_query": 2}}
     index.ask(QUESTION, llm=model, settings=settings)
     before = len(heard)
     index.ask(QUESTION, llm=model, settings=settings)
@@ -187,8 +188,8 @@ def test_a_server_and_a_chat_say_so(
     assert given[1]["cached"].startswith("the same question")
     assert len(heard) == 1
 
-    said = [word for key, value in KEPT.items() for word in ("--set", f"{key}={value}")]
-    words = [*said, "--set", "history.turns=0", "chat", "-i", "notes", "--llm", model]
+    said = [word for key, value in KEPT.items() for word in ("--set", f"{key}={as_text(value)}")]
+    words = [*said, "--set", "history=turns:0", "chat", "-i", "notes", "--llm", model]
     done = CliRunner().invoke(application(), words, input=f"{QUESTION}\n{QUESTION}\n\n", prog_name="twofold")
     assert done.exit_code == 0, done.output
     assert done.stdout.count("An answer that was kept: the same question") == 1

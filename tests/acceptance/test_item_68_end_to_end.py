@@ -6,11 +6,12 @@ import pytest
 
 from support.indexes import GIT, Counted, Mute, indexed, sources
 from twofold import Index
+from twofold.config.load import grouped
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors
 from twofold.search.engine import SearchOptions
 
-CACHE = {"cache.size": 100, "cache.ttl_seconds": 300.0, "cache.semantic_threshold": 0.98}
+CACHE = {"cache": {"size": 100, "ttl_seconds": 300.0, "semantic_threshold": 0.98}}
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_item_68_a_change_of_the_collection_forgets_what_was_found(index: Index)
 
 
 def test_item_68_under_session_scope_only_who_asked_is_answered() -> None:
-    index = indexed(GIT, {**CACHE, "cache.scope": "session"})
+    index = indexed(GIT, grouped({**CACHE, "cache.scope": "session"}))
     index.search("undo", session="ann")
 
     assert index.search("undo", session="ann").cached

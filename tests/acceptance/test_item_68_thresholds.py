@@ -9,6 +9,7 @@ from support.api_client import fill, visiting
 from support.exact_scores import Known
 from twofold import Index
 from twofold.compat.localgpt import RetrievalPipeline
+from twofold.config.load import grouped
 
 ASKED, NEAR = "how do I undo the last commit", "How to undo the last commit?"
 QUIET = {"rerank.model": "none"}
@@ -67,7 +68,7 @@ def test_what_was_found_is_good_for_300_seconds(
 
 
 def test_under_session_scope_another_session_is_a_miss(index: Index) -> None:
-    said = {**QUIET, "cache.scope": "session"}
+    said = grouped({**QUIET, "cache.scope": "session"})
     index.search(ASKED, profile="localgpt", settings=said, session="anna")
 
     assert not index.search(ASKED, profile="localgpt", settings=said, session="ben").cached
@@ -78,9 +79,9 @@ def test_under_session_scope_another_session_is_a_miss(index: Index) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"cache.ttl_seconds": 200.0}, {"fusion.vector_weight": 0.4}, {"search.context_window": 1},
+        {"cache": {"ttl_seconds": 200.0}}, {"fusion.vector_weight": 0.4}, {"search.context_window": 1},
         {"search.candidates": "30"},
-        {"rerank.model": "word-overlap"}, {"search.default_filter": "source == reset.md"}, {"cache.size": 0},
+        {"rerank.model": "word-overlap"}, {"search.default_filter": "source == reset.md"}, {"cache": {"size": 0}},
     ],
 )  # fmt: skip
 def test_settings_that_differ_share_nothing(index: Index, other: dict[str, object]) -> None:

@@ -82,7 +82,7 @@ def test_twenty_candidates_are_reranked_in_batches_of_16_and_4() -> None:
             for number in range(25):
                 index.add(f"A sentence about cats, number {number}.", source=f"{number}.md")
             result = index.search("cats")
-            at_once = index.search("cats", settings={"batch.rerank": 0})
+            at_once = index.search("cats", settings={"batch": {"rerank": 0}})
 
     assert noting.reranked == [16, 4, 20]
     assert result.rerank is not None

@@ -8,7 +8,7 @@ import pytest
 from support.fake_llm_server import NEVER, Heard, Reply, Send, chatting, finished, piece
 from twofold import Index
 from twofold.answer.types import REFUSAL, Answer
-from twofold.config.load import Settings
+from twofold.config.load import Settings, grouped
 from twofold.domain.errors import ModelError
 from twofold.models.embedders.hashing import HashingEmbedder
 
@@ -18,7 +18,7 @@ TEXT = "The tower is 330 metres tall. It stands in Paris."
 def asked(reply: Reply, status: int = 200, **settings: object) -> Answer:
     values: dict[str, object] = {
         "answer.min_answerability": 0.0,
-        **{key.replace("__", "."): one for key, one in settings.items()},
+        **grouped({key.replace("__", "."): one for key, one in settings.items()}),
     }
     with Index(":memory:", embedder=HashingEmbedder()) as index, chatting(reply, status) as address:
         index.add(TEXT, source="tower.txt")
@@ -59,13 +59,13 @@ def endless(_: Heard, send: Send) -> None:
 
 
 def test_the_limit_is_the_checklist_s() -> None:
-    assert Settings().timeouts.generate_seconds == 120.0
+    assert Settings().timeouts.generate == 120.0
 
 
 @pytest.mark.parametrize("reply", [hanging, dripping, dying, rubbish, empty, signs_alone])
 def test_a_model_that_gives_nothing_leaves_extracts_and_says_so(reply: Callable[[Heard, Send], None]) -> None:
     started = time.monotonic()
-    answer = asked(reply, timeouts__generate_seconds=0.5)
+    answer = asked(reply, timeouts__generate=0.5)
 
     assert time.monotonic() - started < 30.0
     assert [one.source for one in answer.sources] == ["tower.txt"]
@@ -76,7 +76,7 @@ def test_a_model_that_gives_nothing_leaves_extracts_and_says_so(reply: Callable[
 
 @pytest.mark.parametrize("status", [401, 404, 500])
 def test_a_server_that_refuses_does_too(status: int) -> None:
-    answer = asked(empty, status, timeouts__generate_seconds=5.0)
+    answer = asked(empty, status, timeouts__generate=5.0)
 
     assert answer.mode == "extractive"
     assert str(status) in answer.degraded[0]
@@ -105,11 +105,11 @@ def test_a_model_that_never_ends_is_ended() -> None:
 
 def test_an_error_is_raised_where_that_is_asked_for() -> None:
     with pytest.raises(ModelError):
-        asked(rubbish, answer__on_failure="raise")
+        asked(rubbish, search__on_failure="raise")
 
 
 def test_nothing_is_said_where_that_is_asked_for() -> None:
-    answer = asked(rubbish, answer__on_failure="empty")
+    answer = asked(rubbish, search__on_failure="empty")
 
     assert answer.text == ""
     assert answer.sources

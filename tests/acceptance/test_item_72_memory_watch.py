@@ -63,7 +63,7 @@ def uncollected() -> Iterator[None]:
 def test_a_search_above_the_limit_warns_and_collects(
     limit: float, caplog: pytest.LogCaptureFixture, *, collected: bool
 ) -> None:
-    with Index(":memory:", overrides={"embedder": "hashing", "memory_limit_mb": limit}) as index:
+    with Index(":memory:", overrides={"embedder": "hashing", "limits": {"memory_mb": limit}}) as index:
         gone = weakref.ref(Knot())
         index.search("cat")
         index.search("cat again")
@@ -78,7 +78,7 @@ def test_a_search_above_the_limit_warns_and_collects(
 
 @pytest.mark.usefixtures("uncollected")
 def test_documents_that_are_added_are_watched_too() -> None:
-    with Index(":memory:", overrides={"embedder": "hashing", "memory_limit_mb": 1.0}) as index:
+    with Index(":memory:", overrides={"embedder": "hashing", "limits": {"memory_mb": 1.0}}) as index:
         gone = weakref.ref(Knot())
         index.add("The cat sat on the mat.", source="a.txt")
 
@@ -88,7 +88,7 @@ def test_documents_that_are_added_are_watched_too() -> None:
 
 def test_the_server_reports_it(tmp_path: Path) -> None:
     fill(tmp_path)
-    with visiting(tmp_path, said={"memory_limit_mb": 1.0}) as visit:
+    with visiting(tmp_path, said={"limits": {"memory_mb": 1.0}}) as visit:
         visit.client.post("/v1/indexes/notes/search", json={"query": "cat"})
         lines = visit.client.get("/metrics").text.splitlines()
 

@@ -39,7 +39,7 @@ ASKED: Mapping[str, SearchOptions] = {
     "by words": SearchOptions(mode="bm25"),
     "by meaning": SearchOptions(mode="vector"),
     "by rank": SearchOptions(settings={"fusion.method": "rrf"}),
-    "normalized": SearchOptions(settings={"fusion.method": "linear", "fusion.bm25_norm": "minmax"}),
+    "normalized": SearchOptions(settings={"fusion.method": "linear", "fusion.parameters": {"bm25_norm": "minmax"}}),
     "few candidates": SearchOptions(k=3, settings={"search.candidates": "2"}),
     "filtered": SearchOptions(filter=Condition("type", Operator.EQ, ".md")),
     "filtered late": SearchOptions(
@@ -47,10 +47,10 @@ ASKED: Mapping[str, SearchOptions] = {
     ),
     "gated": SearchOptions(settings={"search.default_filter": "source != 'wiki/commit.md'"}),
     "reranked": SearchOptions(rerank="word-overlap", settings={"rerank.candidates": 4}),
-    "boosted": SearchOptions(settings={"boost.patterns": [r"ERR-\d+"], "boost.rules": {"type == '.md'": 0.1}}),
-    "diverse": SearchOptions(settings={"diversity.per_source": 1, "diversity.max_overlap": 0.8}),
+    "boosted": SearchOptions(settings={"boost": {"patterns": [r"ERR-\d+"], "rules": {"type == '.md'": 0.1}}}),
+    "diverse": SearchOptions(settings={"diversity": {"per_source": 1, "max_overlap": 0.8}}),
     "widened": SearchOptions(settings={"search.context_window": 1}),
-    "fed back": SearchOptions(settings={"prf.dense_terms": 3}),
+    "fed back": SearchOptions(settings={"prf": {"dense_terms": 3}}),
 }
 
 

@@ -75,7 +75,7 @@ class Busy(HashingEmbedder):
 ])  # fmt: skip
 def test_c18_item_78_what_is_busy_is_asked_again(refusals: int, retries: int, calls: int, mode: str) -> None:
     embedder = Busy(refusals)
-    settings = {"retries.count": retries, "retries.backoff_seconds": 0.0}
+    settings = {"retries": {"count": retries, "backoff_seconds": 0.0}}
     result = indexed(GIT, settings, embedder=embedder).search("merge commit")
 
     assert (embedder.calls, result.mode, bool(result.degraded)) == (calls, mode, mode == "bm25")
@@ -95,7 +95,7 @@ def test_item_71_a_model_that_hangs_is_given_up_and_words_alone_are_searched(stu
             stuck.wait()
             return super().embed_queries(texts)
 
-    result = indexed(GIT, {"timeouts.embed_seconds": 0.01}, embedder=Hanging()).search("merge commit")
+    result = indexed(GIT, {"timeouts": {"embed": 0.01}}, embedder=Hanging()).search("merge commit")
 
     assert result.mode == "bm25"
     assert result.degraded == ("vector unavailable: embedding the question took more than 0.01 s.",)
@@ -107,7 +107,7 @@ def test_item_71_a_reranker_that_hangs_is_given_up_and_the_fused_order_stands(st
             stuck.wait()
             return super().score(query, texts)
 
-    index = indexed(GIT, {"timeouts.rerank_seconds": 0.01})
+    index = indexed(GIT, {"timeouts": {"rerank": 0.01}})
     result = index.search("merge commit", rerank=Hanging({}))
 
     assert sources(result) == sources(index.search("merge commit"))
@@ -115,7 +115,7 @@ def test_item_71_a_reranker_that_hangs_is_given_up_and_the_fused_order_stands(st
 
 
 def test_item_71_an_arm_that_takes_too_long_leaves_the_other_and_that_is_told() -> None:
-    index = indexed(GIT, {"timeouts.retrieve_seconds": 1e-9})
+    index = indexed(GIT, {"timeouts": {"retrieve": 1e-9}})
     result = index.search("merge commit")
 
     assert result.degraded

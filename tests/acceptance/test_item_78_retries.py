@@ -15,6 +15,7 @@ from support.fake_llm_server import finished, piece
 from support.http_server import Answered, Asked, embeddings, reranking, serving
 from support.indexes import GIT, indexed
 from twofold import Index
+from twofold.config.load import grouped
 from twofold.domain.errors import InvalidInputError, ModelError, ModelUnavailableError
 from twofold.domain.retry import RetryPlan
 
@@ -66,9 +67,9 @@ def pauses(caplog: pytest.LogCaptureFixture) -> list[float]:
 
 def opened(address: str, **settings: object) -> Index:
     """Open an index in memory whose embedder is a server's."""
-    given = {name.replace("__", "."): value for name, value in settings.items()}
-    base = {"embedder": f"{address}#hashing&dimensions=64", "retries.backoff_seconds": MILLISECOND}
-    return Index(":memory:", overrides={**base, **given})
+    given = grouped({name.replace("__", "."): value for name, value in settings.items()})
+    base = {"embedder": f"{address}#hashing&dimensions=64", "retries": {"backoff_seconds": MILLISECOND}}
+    return Index(":memory:", overrides=grouped({**base, **given}))
 
 
 def test_the_profile_that_says_so_asks_up_to_four_times_after_1_2_and_4_units(
@@ -123,14 +124,14 @@ def test_settings_of_one_search_hold_for_it(busy: Busy, address: str, caplog: py
     with opened(address) as index:
         index.add("undo the last commit", source="a.md")
         busy.refusals = 2
-        result = index.search("undo commit", settings={"retries.count": 2})
+        result = index.search("undo commit", settings={"retries": {"count": 2}})
 
     assert result.degraded == ()
     assert pauses(caplog) == [0.001, 0.002]
 
 
 def test_a_reranker_is_asked_again(busy: Busy, address: str, caplog: pytest.LogCaptureFixture) -> None:
-    settings = {"rerank.model": f"{address}#m", "retries.count": 3, "retries.backoff_seconds": MILLISECOND}
+    settings = {"rerank.model": f"{address}#m", "retries": {"count": 3, "backoff_seconds": MILLISECOND}}
     index = indexed(GIT, settings)
     busy.refusals = 2
     result = index.search("undo the last commit")
@@ -151,7 +152,7 @@ def test_a_reranker_without_retries_is_asked_once_and_the_result_says_so(busy: B
 
 @pytest.mark.parametrize(("retries", "calls"), [(0, 1), (1, 2), (2, 3)])
 def test_a_generator_is_asked_again(busy: Busy, address: str, retries: int, calls: int) -> None:
-    settings = {"generator": f"{address}#m", "retries.count": retries, "retries.backoff_seconds": MILLISECOND}
+    settings = {"generator": f"{address}#m", "retries": {"count": retries, "backoff_seconds": MILLISECOND}}
     index = indexed(GIT, settings)
     busy.refusals = 2
     answer = index.ask("How do I undo the last commit?")
@@ -164,8 +165,8 @@ def test_a_generator_is_asked_again(busy: Busy, address: str, retries: int, call
 def test_a_generator_that_rewrites_the_question_is_asked_again(
     busy: Busy, address: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings = {"generator": f"{address}#m", "query_expansion.hyde": True, "retries.count": 1}
-    index = indexed(GIT, {**settings, "retries.backoff_seconds": MILLISECOND})
+    settings = {"generator": f"{address}#m", "query_expansion": {"hyde": True}, "retries": {"count": 1}}
+    index = indexed(GIT, grouped({**settings, "retries.backoff_seconds": MILLISECOND}))
     busy.refusals = 1
     result = index.search("undo the last commit")
 
@@ -195,7 +196,7 @@ def test_what_will_not_pass_is_not_asked_again(busy: Busy, address: str) -> None
 
 def test_the_command_line_says_that_it_waits(busy: Busy, address: str, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("Undo the last commit.\n")
-    chosen = {"EMBEDDER": f"{address}#hashing", "RETRIES__COUNT": "2", "RETRIES__BACKOFF_SECONDS": "0.001"}
+    chosen = {"EMBEDDER": f"{address}#hashing", "RETRIES": "count:2 backoff_seconds:0.001"}
     surroundings = {**os.environ, **{f"TWOFOLD_{name}": value for name, value in chosen.items()}}
     command = [sys.executable, "-m", "twofold", "sync", str(tmp_path), "-i", "n", "--json"]
     busy.refusals = 2
@@ -207,7 +208,7 @@ def test_the_command_line_says_that_it_waits(busy: Busy, address: str, tmp_path:
     assert [float(pause) for pause in PAUSE.findall(done.stderr)] == [0.001, 0.002]
 
 
-@pytest.mark.parametrize("settings", [{"retries.count": 9, "retries.backoff_seconds": 60.0}])
+@pytest.mark.parametrize("settings", [{"retries": {"count": 9, "backoff_seconds": 60.0}}])
 def test_pauses_of_hours_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(InvalidInputError, match="longer than 300 s"):
         Index(":memory:", overrides={"embedder": "hashing", **settings})

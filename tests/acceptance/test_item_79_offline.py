@@ -40,7 +40,7 @@ def test_a_distant_server_is_refused_and_one_on_this_machine_is_not() -> None:
     with pytest.raises(ModelError, match="switched off"):
         indexed(GIT).search("merge", rerank="https://example.com/v1#m")
 
-    result = indexed(GIT).search("merge", rerank="http://127.0.0.1:9/v1#m", settings={"retries.count": 0})
+    result = indexed(GIT).search("merge", rerank="http://127.0.0.1:9/v1#m", settings={"retries": {"count": 0}})
     assert sources(result)[0] == "merge.md"
     assert result.degraded[0].startswith("rerank unavailable: ")
 

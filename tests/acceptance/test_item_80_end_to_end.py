@@ -66,14 +66,14 @@ def test_item_81_off_by_default_and_exact_when_on(tagged: Index) -> None:
     plain = {hit.source: hit.score for hit in tagged.search("reports of trade").hits}
     assert all(not hit.trace.steps for hit in tagged.search("reports of trade").hits)
 
-    weights = {"metadata_boost.alpha": 0.5, "metadata_boost.beta": 0.3, "metadata_boost.cap": 1.0}
+    weights = {"metadata_boost": {"alpha": 0.5, "beta": 0.3, "cap": 1.0}}
     result = tagged.search("reports of trade", settings=weights)
     scores = {hit.source: hit.score for hit in result.hits}
     assert scores["rich"] == pytest.approx(0.5 * plain["rich"] + 0.3 * (0.9 + 1.0 + 1.0) / 3)
     assert scores["plain"] == pytest.approx(0.5 * plain["plain"] + 0.3 * (0.1 + 0.5 + 1.0) / 3)
     assert sources(result)[0] == "rich"
 
-    capped = tagged.search("reports of trade", settings={"metadata_boost.beta": 9.0, "metadata_boost.cap": 0.05})
+    capped = tagged.search("reports of trade", settings={"metadata_boost": {"beta": 9.0, "cap": 0.05}})
     assert {hit.source: hit.score - plain[hit.source] for hit in capped.hits} == pytest.approx(
         {"plain": 0.05, "rich": 0.05}
     )
@@ -83,7 +83,7 @@ def test_item_81_the_semantic_type_that_a_question_wants_counts_when_that_can_be
     made = indexed({})
     for source, kind in (("told", "narrative"), ("defined", "definition")):
         made.add("HEAD is where you are.", source=source, metadata={"semantic_type_primary": kind})
-    settings = {"metadata_boost.gamma": 0.1, "query.intent_filter": False}
+    settings = {"metadata_boost": {"gamma": 0.1}, "query": {"intent_filter": False}}
     result = made.search("define HEAD", settings=settings)
 
     scores = {hit.source: hit.score for hit in result.hits}

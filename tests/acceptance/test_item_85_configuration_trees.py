@@ -116,13 +116,15 @@ def test_the_whole_tree_and_where_each_value_came_from(tmp_path: Path) -> None:
         "search.k": (7, f"{path}: retrieval.top_k"),
         "search.mode": ("hybrid", f"{path}: retrieval.hybrid_search.enabled"),
         "fusion.vector_weight": (0.6, f"{path}: retrieval.hybrid_search.semantic_weight"),
-        "boost.multiplier": (2.5, f"{path}: retrieval.domain_boost.boost_multiplier"),
-        "boost.patterns": ([r"ERR-\d{3,6}", r"CASE-\d+"], f"{path}: retrieval.domain_boost.code_patterns"),
+        "boost": (
+            {"patterns": [r"ERR-\d{3,6}", r"CASE-\d+"], "multiplier": 2.5, "rules": {}, "stage": "fused"},
+            f"{path}: retrieval.domain_boost.boost_multiplier, retrieval.domain_boost.code_patterns",
+        ),
         "rerank.model": (CROSS_ENCODER, f"{path}: retrieval.reranking.model"),
         "rerank.candidates": (30, f"{path}: retrieval.reranking.top_k_initial"),
         "rerank.top_n": (6, f"{path}: retrieval.reranking.top_k_final"),
         "rerank.threshold": (0.4, f"{path}: retrieval.reranking.relevance_threshold"),
-        "answer.context_tokens": (6000, f"{path}: llm.max_context_tokens"),
+        "answer.context": ({"tokens": 6000, "characters": 0, "fit": "whole"}, f"{path}: llm.max_context_tokens"),
         "answer.template": ("Document {index}: {filename}\n\n{content}\n", f"{path}: llm.context_template"),
     }
     assert resolved["unused"] == []

@@ -67,7 +67,7 @@ def test_item_86_flags_search_by_words_with_five_neighbors(tmp_path: Path, monke
 @pytest.mark.parametrize(("norm", "value"), [("max", 1.0), ("minmax", 1.0), ("none", None)])
 def test_c5_a_single_hit_is_never_nothing(norm: str, value: float | None) -> None:
     index = indexed({"only.md": "zebra", "other.md": "horse"})
-    settings = {"fusion.method": "linear", "fusion.bm25_norm": norm}
+    settings = {"fusion.method": "linear", "fusion.parameters": {"bm25_norm": norm}}
     hit = index.search("zebra", settings=settings).hits[0]
 
     assert hit.source == "only.md"

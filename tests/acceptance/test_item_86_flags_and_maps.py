@@ -108,8 +108,8 @@ def test_the_maps_as_they_stand(tmp_path: Path) -> None:
     assert (settings.batch.embed, settings.batch.rerank, settings.search.max_results) == (32, 16, 100)
     assert (settings.cache.size, settings.cache.ttl_seconds, settings.cache.semantic_threshold) == (1000, 300.0, 0.98)
     timeouts = settings.timeouts
-    assert (timeouts.embed_seconds, timeouts.retrieve_seconds) == (30.0, 60.0)
-    assert (timeouts.rerank_seconds, timeouts.generate_seconds) == (30.0, 120.0)
+    assert (timeouts.embed, timeouts.retrieve) == (30.0, 60.0)
+    assert (timeouts.rerank, timeouts.generate) == (30.0, 120.0)
 
 
 def test_what_the_maps_say_in_vain_is_named(tmp_path: Path) -> None:

@@ -85,6 +85,6 @@ def test_a_form_that_is_too_long_is_refused(index: Index, model: str) -> None:
 
 def test_each_form_is_an_answer_of_its_own_in_the_cache(index: Index, model: str, heard: list[Heard]) -> None:
     for form in ("prelims", "mains", "prelims"):
-        index.ask(QUESTION, llm=model, settings={**settings(form), "cache.size": 10})
+        index.ask(QUESTION, llm=model, settings={**settings(form), "cache": {"size": 10}})
 
     assert len(heard) == 2

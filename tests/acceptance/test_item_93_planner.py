@@ -82,4 +82,4 @@ def test_a_planner_that_is_gone_leaves_extracts(index: Index) -> None:
     assert answer.mode == "extractive"
     assert answer.degraded
     with pytest.raises(ModelError):
-        index.ask(QUESTION, llm="http://127.0.0.1:9/v1#m", settings={**PLANNED, "answer.on_failure": "raise"})
+        index.ask(QUESTION, llm="http://127.0.0.1:9/v1#m", settings={**PLANNED, "search.on_failure": "raise"})

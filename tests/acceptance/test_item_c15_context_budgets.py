@@ -3,7 +3,7 @@
 from support.fake_llm_server import Heard, Send, chatting, finished
 from twofold import Index
 from twofold.answer_factory import answer_plan_of
-from twofold.config.load import load_settings
+from twofold.config.load import grouped, load_settings
 from twofold.models.embedders.hashing import HashingEmbedder
 
 PARAGRAPH = "The {0} valve opens at {1} bar. It is painted {0}, and it was made in {1}. " * 6
@@ -21,7 +21,10 @@ def told(**settings: object) -> str:
         heard.append(asked)
         send(finished())
 
-    own = {"answer.min_answerability": 0.0, **{key.replace("__", "."): value for key, value in settings.items()}}
+    own = {
+        "answer.min_answerability": 0.0,
+        **grouped({key.replace("__", "."): value for key, value in settings.items()}),
+    }
     with Index(":memory:", embedder=HashingEmbedder()) as index, chatting(noting) as address:
         index.add(TEXT, source="valves.md")
         index.ask("blue valve", llm=f"{address}#m&context=100000", settings=own)
@@ -40,11 +43,11 @@ def test_each_profile_has_its_own_reading() -> None:
 
 
 def test_whole_passages_alone_or_a_cut_wherever_it_falls() -> None:
-    whole = told(answer__context_tokens=700, answer__template="{content}")
+    whole = told(answer__context__tokens=700, answer__template="{content}")
     cut = told(
-        answer__context_tokens=0,
-        answer__context_characters=1_000,
-        answer__context_fit="truncate",
+        answer__context__tokens=0,
+        answer__context__characters=1_000,
+        answer__context__fit="truncate",
         answer__template="{content}",
     )
 
@@ -82,7 +85,7 @@ def test_item_58_the_joined_passages_are_cut_at_12000_characters() -> None:
 
 
 def test_neighbors_are_joined_and_never_repeated() -> None:
-    joined = told(search__k=1, search__context_window=1, answer__template="{content}", answer__context_tokens=0)
+    joined = told(search__k=1, search__context_window=1, answer__template="{content}", answer__context__tokens=0)
 
     assert joined in TEXT
     assert joined.count("# Valve") >= 2
@@ -100,7 +103,7 @@ def test_a_model_s_own_room_is_never_exceeded() -> None:
         index.ask(
             "blue valve",
             llm=f"{address}#m&context=2048",
-            settings={"answer.min_answerability": 0.0, "answer.context_tokens": 0},
+            settings={"answer.min_answerability": 0.0, "answer.context": {"tokens": 0}},
         )
 
     characters = sum(len(message["content"]) for message in heard[0].body["messages"])

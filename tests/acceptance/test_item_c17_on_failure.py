@@ -39,15 +39,18 @@ def test_degrade_raises_where_the_search_has_nothing_to_fall_back_on() -> None:
 
 def test_empty_answers_nothing_and_says_why() -> None:
     with broken() as index:
-        answer = index.ask("How tall?", settings={**SEMANTIC, "answer.on_failure": "empty"})
+        answer = index.ask("How tall?", settings={**SEMANTIC, "search.on_failure": "empty"})
 
     assert (answer.text, answer.sources, answer.citations) == ("", (), ())
-    assert answer.degraded == ("search: the model is gone.",)
+    assert answer.degraded == (
+        "vector unavailable: the model is gone.",
+        "couldn't find anything: no way to search was left",
+    )
 
 
 def test_a_bare_model_answers_only_where_that_was_asked_for_and_says_so_first() -> None:
     with broken() as index, chatting(knowing) as address:
-        answer = index.ask("How tall?", llm=f"{address}#m", settings={**SEMANTIC, "answer.on_failure": "llm"})
+        answer = index.ask("How tall?", llm=f"{address}#m", settings={**SEMANTIC, "search.on_failure": "llm"})
 
     assert answer.mode == "ungrounded"
     assert answer.text.startswith(f"{UNGROUNDED}\n\nI believe it is 330 metres tall.")
@@ -59,7 +62,7 @@ def test_a_bare_model_answers_only_where_that_was_asked_for_and_says_so_first() 
 
 def test_without_a_model_there_is_none_to_ask() -> None:
     with broken() as index, pytest.raises(ModelError):
-        index.ask("How tall?", settings={**SEMANTIC, "answer.on_failure": "llm"})
+        index.ask("How tall?", settings={**SEMANTIC, "search.on_failure": "llm"})
 
 
 def test_one_failing_arm_degrades_the_search_and_the_answer_stands() -> None:

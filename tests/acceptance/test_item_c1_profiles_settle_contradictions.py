@@ -7,7 +7,7 @@ import pytest
 
 from support.indexes import GIT, indexed
 from twofold import Index, Settings
-from twofold.config.load import value_of
+from twofold.config.load import grouped, value_of
 from twofold.config.profiles import PROFILES
 from twofold.domain.types import MetadataValue
 from twofold.models.embedders.hashing import HashingEmbedder
@@ -23,7 +23,7 @@ def nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def of(profile: str, **more: object) -> Settings:
     """Return the settings in force of an index that is opened with a profile, `search__k` standing for `search.k`."""
-    said = {"profile": profile, **{key.replace("__", "."): value for key, value in more.items()}}
+    said = {"profile": profile, **grouped({key.replace("__", "."): value for key, value in more.items()})}
     with Index(":memory:", embedder=HashingEmbedder(), overrides=said) as index:
         return index.settings
 
@@ -33,7 +33,7 @@ def searched(profile: str, **more: object) -> SearchResult:
     settings = {
         "rerank.model": "none",
         "search.default_filter": "",
-        **{k.replace("__", "."): v for k, v in more.items()},
+        **grouped({k.replace("__", "."): v for k, v in more.items()}),
     }
     with indexed(GIT) as index:
         return index.search("undo the last commit", profile=profile, settings=settings)
@@ -45,7 +45,7 @@ def table(*keys: str) -> dict[str, tuple[object, ...]]:
 
 
 def test_c1_c4_c6_each_profile_fixes_its_fusion() -> None:
-    assert table("fusion.method", "fusion.bm25_norm", "fusion.vector_norm") == {
+    assert table("fusion.method", "fusion.parameters.bm25_norm", "fusion.parameters.vector_norm") == {
         "voicevault": ("rrf", "max", "clip"),
         "orchestrator": ("weighted_sum", "max", "clip"),
         "localgpt": ("linear", "max", "none"),
@@ -53,7 +53,7 @@ def test_c1_c4_c6_each_profile_fixes_its_fusion() -> None:
         "modes": ("linear", "max", "clip"),
         "aanae": ("additive", "max", "none"),
     }
-    assert of("voicevault").fusion.rrf_k == 60
+    assert of("voicevault").fusion.parameters.rrf_k == 60
     assert of("balanced").fusion.method == "adaptive"
 
 
@@ -63,7 +63,7 @@ def test_c2_weights_live_in_the_profile() -> None:
     assert weights["orchestrator"] == (0.6,)
     assert weights["modes"] == (0.5,)
     assert weights["localgpt"] == weights["aanae"] == (0.7,)
-    assert of("aanae").fusion.bm25_weight == 0.35
+    assert of("aanae").fusion.parameters.bm25_weight == 0.35
 
 
 def test_c3_the_two_defaults_of_one_system_are_two_profiles() -> None:
@@ -210,7 +210,7 @@ def test_item_46_two_passages_of_a_page() -> None:
 def test_item_68_answers_are_kept_for_five_minutes() -> None:
     cache = of("localgpt").cache
 
-    assert (cache.size, cache.ttl_seconds, cache.semantic_threshold, cache.query_embeddings) == (100, 300, 0.98, 500)
+    assert (cache.size, cache.ttl_seconds, cache.semantic_threshold) == (100, 300, 0.98)
     assert of("balanced").cache.size == 0
 
 

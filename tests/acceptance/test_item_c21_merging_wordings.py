@@ -20,7 +20,7 @@ WORDINGS = ("zeta", "other")
 @pytest.fixture(scope="module")
 def index() -> Iterator[Index]:
     with chatting(saying(lambda _: "1. other")) as address:
-        said = {"analyzer": "simple", "generator": f"{address}#m", "search.b": 0.0, "prf.top_k": 0}
+        said = {"analyzer": "simple", "generator": f"{address}#m", "search.bm25": {"b": 0.0}, "prf": {"top_k": 0}}
         with Index(":memory:", overrides=said, embedder=Known(COSINES, {"other": 0.5})) as made:
             for source, text in TEXTS.items():
                 made.add(text, source=source)
@@ -28,7 +28,7 @@ def index() -> Iterator[Index]:
 
 
 def searched(index: Index, merge: str, mode: str = "hybrid", form: str = "rrf") -> SearchResult:
-    said = {"query_expansion.multi_query": 2, "query_expansion.merge": merge, "fusion.method": form}
+    said = {"query_expansion": {"multi_query": 2, "merge": merge}, "fusion.method": form}
     found = index.search("zeta", mode=mode, settings=said)
     assert found.queries == WORDINGS
     return found

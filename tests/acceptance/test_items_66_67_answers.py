@@ -50,7 +50,7 @@ def test_a_follow_up_is_searched_for_with_what_was_said_before() -> None:
     with Index(":memory:", embedder=HashingEmbedder()) as index:
         index.add("The valve opens at 40 bar.", source="valve.txt")
         history = [Turn("user", "What about the valve?")]
-        found = index.search("and when?", history=history, settings={"query.follow_up": "prepend"})
+        found = index.search("and when?", history=history, settings={"query": {"follow_up": "prepend"}})
         carried = index.search("and when?", history=history)
         answer = index.ask("and when?", history=history, settings={"answer.min_answerability": 0.0})
 

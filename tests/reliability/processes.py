@@ -152,7 +152,7 @@ def hold_the_lock(folder: Path, told: Connection, until: Connection) -> None:
 def sync_until_killed(folder: Path, documents: Path, progress: Connection, *, vectors_follow: bool = False) -> None:
     """Sync a folder, and tell of every move of the progress bar; vectors follow a few at a time, or come at once."""
     embedder = SlowEmbedder() if vectors_follow else HashingEmbedder()
-    batch = {"batch.embed": 4} if vectors_follow else {}
+    batch = {"batch": {"embed": 4}} if vectors_follow else {}
     with Index(folder, embedder=embedder, overrides=batch) as index:
         index.sync(documents, progress=lambda _: progress.send_bytes(b"."))
     progress.close()

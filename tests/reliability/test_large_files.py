@@ -34,7 +34,7 @@ def mail(number: int) -> str:
 
 def test_a_mailbox_of_twenty_thousand_messages_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parsing every header in full took 0.36 ms a message, 7 s for these; 0.08 ms are needed."""
-    monkeypatch.setenv("TWOFOLD_SYNC__CPU_SECONDS", "5")
+    monkeypatch.setenv("TWOFOLD_LIMITS", "reader_seconds:5")
     (folder / "all.mbox").write_text("".join(map(mail, range(20_000))))
 
     code, report = sync(folder)
@@ -47,7 +47,7 @@ def test_a_mailbox_of_twenty_thousand_messages_is_read(folder: Path, monkeypatch
 
 
 def test_a_million_nested_elements_are_refused_with_the_reason(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TWOFOLD_SYNC__CPU_SECONDS", "5")
+    monkeypatch.setenv("TWOFOLD_LIMITS", "reader_seconds:5")
     (folder / "deep.html").write_text("<html><body>" + "<div>" * 1_000_000 + "bottom")
     (folder / "list.html").write_text("<html><body><ul>" + "<li><p>An open item of the list<br>\n" * 20_000 + "</ul>")
 
@@ -60,7 +60,7 @@ def test_a_million_nested_elements_are_refused_with_the_reason(folder: Path, mon
 
 
 def test_one_endless_line_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TWOFOLD_SYNC__CPU_SECONDS", "2")
+    monkeypatch.setenv("TWOFOLD_LIMITS", "reader_seconds:2")
     (folder / "line.txt").write_text("the tide comes in and goes out, " * 60_000 + "and the moon is why")
     (folder / "word.txt").write_text("x" * 2_000_000)
 
@@ -74,7 +74,7 @@ def test_one_endless_line_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_deep_list_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TWOFOLD_SYNC__CPU_SECONDS", "5")
+    monkeypatch.setenv("TWOFOLD_LIMITS", "reader_seconds:5")
     (folder / "deep.md").write_text("".join("  " * depth + f"- item {depth}\n" for depth in range(1_500)))
 
     code, report = sync(folder)
@@ -84,7 +84,7 @@ def test_a_deep_list_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_file_over_the_size_limit_is_named_with_the_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TWOFOLD_SYNC__FILE_BYTES", "100000")
+    monkeypatch.setenv("TWOFOLD_LIMITS", "file_bytes:100000")
     (folder / "line.txt").write_text("x " * 60_000)
 
     code, report = sync(folder)

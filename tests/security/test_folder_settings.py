@@ -92,7 +92,7 @@ def test_neither_passages_nor_the_key_leave_and_one_line_says_what_was_ignored(h
 
     for done in (asked, searched):
         assert done.code == 0
-        for key in ("generator", "rerank.model", "rerank.fallback", "query_expansion.generator"):
+        for key in ("generator", "rerank.model", "rerank.fallback", "query_expansion"):
             (line,) = [one for one in done.err.splitlines() if one.startswith(f"twofold: {key} (twofold.yaml)")]
             assert canary.address in line
             assert f"--set {key}=" in line
@@ -193,7 +193,7 @@ REFUSED = {
     "index": "./elsewhere",
     "embedder": "sentence-transformers:evil/repository",
     "generator": "http://127.0.0.1:9/v1#evil",
-    "query_expansion.generator": "http://127.0.0.1:9/v1#evil",
+    "query_expansion": {"generator": "http://127.0.0.1:9/v1#evil"},
     "rerank.model": "http://127.0.0.1:9/v1#evil",
     "rerank.fallback": "somebodys-plugin",
     "plugins.search": ["somebodys-plugin"],
@@ -202,14 +202,15 @@ REFUSED = {
     "answer.template": "Obey {content}",
     "answer.format": "Obey.",
     "graph.file": "elsewhere.sqlite",
-    "writer_wait_seconds": 1.0,
-    "sync.file_bytes": 1_000_000_000,
-    "sync.memory_bytes": 10_000_000_000,
-    "sync.cpu_seconds": 3600,
-    "sync.archive_ratio": 100_000,
-    "sync.archive_depth": 10,
-    "log.queries": True,
-    "log.max_mb": 1,
+    "timeouts": {"write": 1.0},
+    "limits": {
+        "file_bytes": 1_000_000_000,
+        "reader_bytes": 10_000_000_000,
+        "reader_seconds": 3600,
+        "archive_ratio": 100_000,
+        "archive_depth": 10,
+    },
+    "log": {"queries": True, "max_mb": 1},
 }
 """A value of each setting that a folder's file may not set, or not to this."""
 
@@ -226,8 +227,8 @@ def test_every_setting_that_names_a_model_a_place_a_prompt_or_a_program_is_refus
 
     assert {one.key for one in found.ignored} == set(REFUSED)
     assert {row.key for row in found.rows if row.origin != "default"} == set()
-    texts = {dial.key for dial in all_settings() if dial.kind in {str, tuple, Path}}
-    harmless = {"analyzer", "profile", "search.candidates", "search.default_filter", "boost.patterns"}
+    texts = {one.key for one in all_settings() for part in one.parts or (one,) if part.kind in {str, tuple, Path}}
+    harmless = {"analyzer", "profile", "search.candidates", "search.default_filter", "boost"}
     assert texts <= set(REFUSED) | harmless  # a new setting of text is put into one of the two
 
 
@@ -301,7 +302,7 @@ def test_it_is_said_once_where_text_goes_that_leaves_this_machine(here: Path, na
 
     with chatting(answers_with_keys(heard)) as address:
         spec = f"{address.replace('127.0.0.1', name)}#model"
-        variants = ["--set", "query_expansion.multi_query=2"]
+        variants = ["--set", "query_expansion=multi_query:2"]
         done = started(*variants, "ask", "-i", "notes", "--llm", spec, QUESTION, TWOFOLD_OFFLINE="0")
 
     assert done.code == 0

@@ -68,7 +68,7 @@ def test_what_the_server_uses_itself_is_used(tmp_path: Path) -> None:
         ("rerank.model", CROSS_ENCODER),
         ("rerank.fallback", "http://127.0.0.1:9/v1#evil"),
         ("generator", "local"),
-        ("query_expansion.generator", "local"),
+        ("query_expansion", {"generator": "local"}),
         ("answer.prompt", "Obey."),
         ("home", "/elsewhere"),
     ],
@@ -96,7 +96,7 @@ def test_an_index_is_made_with_models_of_the_catalog_alone(tmp_path: Path) -> No
 
 def test_only_what_is_not_in_use_is_left_out() -> None:
     own = load_settings(
-        overrides={"rerank.model": "mine", "query_expansion.generator": "small", "plugins.search": ["known"]}
+        overrides={"rerank.model": "mine", "query_expansion": {"generator": "small"}, "plugins.search": ["known"]}
     )
     asked = load_settings(
         overrides={

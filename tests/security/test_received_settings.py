@@ -148,7 +148,7 @@ def test_nothing_is_synced_or_added_into_it(here: Path, canary: Canary) -> None:
 
 def test_what_it_keeps_for_itself_reaches_nobody(here: Path, canary: Canary) -> None:
     spec = f"{canary.address}/v1#evil"
-    kept = {"rerank.model": spec, "generator": spec, "search.k": "1", "query_expansion.multi_query": "3"}
+    kept = {"rerank.model": spec, "generator": spec, "search.k": "1", "query_expansion": "multi_query:3"}
     received(here / "shared", "hashing", kept)
 
     searched = run("search", QUESTION, "-i", "./shared", "--embedder", "hashing")
@@ -167,7 +167,7 @@ def test_what_it_keeps_for_itself_reaches_nobody(here: Path, canary: Canary) -> 
     ("key", "value"),
     [
         ("rerank.fallback", "http://127.0.0.1:9/v1#evil"),
-        ("query_expansion.generator", "http://127.0.0.1:9/v1#evil"),
+        ("query_expansion", '{"generator": "http://127.0.0.1:9/v1#evil"}'),
         ("generator", "openai/gpt-4o"),
         ("generator", "ollama/qwen3:8b"),
         ("plugins.search", '["somebodys"]'),
@@ -179,7 +179,7 @@ def test_what_it_keeps_for_itself_reaches_nobody(here: Path, canary: Canary) -> 
         ("models", "/elsewhere"),
         ("offline", "false"),
         ("embedder", "hashing:32"),
-        ("sync.memory_bytes", "100000000000"),
+        ("limits", "reader_bytes:100000000000"),
     ],
 )
 def test_a_stranger_sets_neither_models_nor_places_nor_prompts(

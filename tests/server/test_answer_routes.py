@@ -125,7 +125,7 @@ def test_the_passages_are_given_whatever_becomes_of_the_model(filled: Path, repl
         said = {
             "generator": f"{model}#test",
             "answer.min_answerability": 0.0,
-            "timeouts.generate_seconds": 1.0,
+            "timeouts": {"generate": 1.0},
             "offline": False,
         }
         with visiting(filled, said=said) as visit:

@@ -21,7 +21,7 @@ def asked(visit: Visit) -> list[Any]:
 
 def test_questions_are_kept_where_the_server_is_told_to(tmp_path: Path) -> None:
     fill(tmp_path)
-    with visiting(tmp_path, said={"log.queries": True}) as visit:
+    with visiting(tmp_path, said={"log": {"queries": True}}) as visit:
         asked(visit)
         (log,) = (tmp_path / "query-logs").glob("*.jsonl")
         kept = [json.loads(line) for line in log.read_text().splitlines()]

@@ -61,7 +61,7 @@ def exact_index(
 
     Nothing acts but the retrievers and the fusion: b is 0, and no feedback, reranker or gate is on.
     """
-    quiet = {"analyzer": "simple", "search.k1": k1, "search.b": 0.0, "prf.top_k": 0}
+    quiet = {"analyzer": "simple", "search.bm25": {"k1": k1, "b": 0.0}, "prf": {"top_k": 0}}
     said = {**quiet, **(settings or {})}
     index = Index(":memory:", overrides=said, embedder=Known(cosines))
     for name in dict.fromkeys((*cosines, *repeats)):

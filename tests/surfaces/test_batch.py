@@ -81,7 +81,7 @@ def test_more_lines_than_are_asked_at_once_keep_their_order(run: Run) -> None:
 
 def test_answers_that_are_kept_are_given_again(run: Run) -> None:
     lines = '{"query": "tower"}\n{"query": "Tower"}\n'
-    done = run("--set", "cache.size=10", "search", "--batch", "-", "-i", "notes", "--session", "me", given=lines)
+    done = run("--set", "cache=size:10", "search", "--batch", "-", "-i", "notes", "--session", "me", given=lines)
 
     assert [bool(one["result"]["cached"]) for one in answers(done)] == [False, True]
 

@@ -19,7 +19,7 @@ def test_a_profile_is_shown_with_everything_it_sets(run: Run) -> None:
     shown = {row["key"]: (row["value"], row["origin"]) for row in rows}
     assert list(shown) == [dial.key for dial in all_settings()]
     assert shown["profile"] == ("voicevault", "override")
-    assert shown["diversity.per_page"] == (2, "profile voicevault")
+    assert shown["diversity"] == ({"per_page": 2, "per_source": 0, "max_overlap": 0.0}, "profile voicevault")
     assert shown["embedder"] == ("hashing", "environment variable TWOFOLD_EMBEDDER")
     assert shown["search.default_filter"] == ("", "default")
 
@@ -36,7 +36,7 @@ def test_profiles_are_listed_one_a_line_with_the_chosen_one_marked(run: Run) -> 
     assert len(lines) == len(PROFILES)
     assert [line.split()[1] for line in lines if line.startswith("*")] == ["localgpt"]
     assert [one["name"] for one in data] == [one.name for one in PROFILES]
-    assert data[-1]["values"]["boost.rules"]
+    assert data[-1]["values"]["boost"]["rules"]
 
 
 def test_what_was_said_in_vain_is_shown(run: Run, tmp_path: Path) -> None:
@@ -52,9 +52,8 @@ def test_what_was_said_in_vain_is_shown(run: Run, tmp_path: Path) -> None:
 
 
 def test_lists_and_maps_are_set_and_shown_as_json(run: Run) -> None:
-    done = run(
-        "--set", r'boost.patterns=["ERR-\\d+"]', "--set", "boost.rules={\"type == '.md'\": 0.5}", "config", "show"
-    )
+    value = r"""boost={"patterns": ["ERR-\\d+"], "rules": {"type == '.md'": 0.5}}"""
+    done = run("--set", value, "config", "show")
 
     assert r'["ERR-\\d+"]' in done.out
     assert "{\"type == '.md'\": 0.5}" in done.out
@@ -66,7 +65,7 @@ def test_lists_and_maps_are_set_and_shown_as_json(run: Run) -> None:
         (["--set", "profile=aana", "config", "show"], "Did you mean aanae?"),
         (["config", "show", "--profile", "nonsense"], "config profiles"),
         (["--set", "search.default_filter=type in [", "config", "show"], "search.default_filter (override)"),
-        (["--set", 'boost.patterns=["("]', "config", "show"], "boost.patterns (override)"),
+        (["--set", 'boost={"patterns": ["("]}', "config", "show"], "boost.patterns (override)"),
     ],
 )
 def test_nonsense_is_refused(run: Run, words: list[str], says: str) -> None:

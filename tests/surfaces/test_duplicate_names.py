@@ -34,12 +34,12 @@ def test_a_filter(run: Run, text: str) -> None:
 def test_a_setting(run: Run) -> None:
     rules = '{"year > 2020": 1, "year > 2020": 2}'
 
-    done = run("--set", f"boost.rules={rules}", "search", "commit", "-i", "notes")
+    done = run("--set", f'boost={{"rules": {rules}}}', "search", "commit", "-i", "notes")
 
     assert (done.code, done.out) == (2, "")
-    assert "boost.rules (override) cannot be" in done.err
-    with pytest.raises(InvalidInputError, match=r"boost\.rules"):
-        load_settings(overrides={"boost.rules": rules})
+    assert "boost (override) cannot be" in done.err
+    with pytest.raises(InvalidInputError, match=r"boost"):
+        load_settings(overrides={"boost": f'{{"rules": {rules}}}'})
 
 
 def test_a_line_of_a_batch_and_its_filter(run: Run) -> None:

@@ -176,14 +176,14 @@ def test_several_runs_get_files_of_their_own(run: Run, folder: Path, tmp_path: P
         "-m",
         "bm25",
         "--variant",
-        "search.k1=2, search.b=0",
+        "search.bm25=k1:2 b:0, prf=top_k:0",
         "--from-run",
         other,
         "--run",
         tmp_path / "o.trec",
     ).out
 
-    assert {path.name for path in tmp_path.glob("o.*")} == {"o.bm25.trec", "o.search.k1=2-search.b=0.trec"}
+    assert {path.name for path in tmp_path.glob("o.*")} == {"o.bm25.trec", "o.search.bm25=k1-2-b-0-prf=top_k-0.trec"}
     assert shown.count("Wrote ") == 2
 
 
@@ -248,7 +248,7 @@ REFUSED = {
     "queries of a folder": (["{folder}", "--queries", "{pairs}"], 2, "go with --qrels"),
     "an unknown mode": (["{folder}", "--variant", "faster"], 2, "no mode or profile 'faster'"),
     "an unknown setting": (["{folder}", "--variant", "search.k2=1"], 2, "search.k2"),
-    "a bad value": (["{folder}", "--variant", "search.b=7"], 2, "search.b"),
+    "a bad value": (["{folder}", "--variant", "search.bm25=b:7"], 2, "search.bm25.b"),
     "a setting of storing": (["{folder}", "--baseline", "chunk.size=64"], 2, "chunk.size cannot be compared"),
     "a metric": (["{folder}", "--metric", "bleu@4"], 2, "no metric"),
     "a condition": (["{folder}", "--fail-if", "ndcg"], 2, "no condition"),

@@ -26,7 +26,7 @@ def own(terms: list[dict[str, Any]]) -> dict[str, str]:
     return {one["term"]: one["word"] for one in terms if one["origin"] == "query"}
 
 
-@pytest.mark.parametrize("settings", [{}, {"prf.top_k": 0, "prf.dense_terms": 30}])
+@pytest.mark.parametrize("settings", [{}, {"prf": {"top_k": 0, "dense_terms": 30}}])
 def test_feedback_adds_no_number_and_no_code(settings: dict[str, object]) -> None:
     with indexed(TEXTS) as index:
         found = index.search("kilns firing", settings=settings)

@@ -151,17 +151,19 @@ def test_settings_are_shown_with_their_origin(run: Run, tmp_path: Path) -> None:
     config = tmp_path / "mine.yaml"
     config.write_text("search: {k: 4}\n")
 
-    every = run("--config", config, "--set", "search.b=0.5", "config", "show", "--all", "--json").data["settings"]
-    some = run("--config", config, "--set", "search.b=0.5", "config", "show").out
+    every = run("--config", config, "--set", "search.filter_stage=post", "config", "show", "--all", "--json").data[
+        "settings"
+    ]
+    some = run("--config", config, "--set", "search.filter_stage=post", "config", "show").out
 
     rows = {row["key"]: row for row in every}
     assert list(rows) == [dial.key for dial in all_settings()]
     assert rows["search.k"] == {"key": "search.k", "value": 4, "origin": str(config)}
-    assert rows["search.b"]["origin"] == "override"
-    assert rows["search.k1"]["origin"] == "default"
+    assert rows["search.filter_stage"]["origin"] == "override"
+    assert rows["search.bm25"]["origin"] == "default"
     assert rows["embedder"]["origin"] == "environment variable TWOFOLD_EMBEDDER"
     assert "search.k" in some
-    assert "search.k1" not in some
+    assert "search.bm25" not in some
 
 
 @pytest.mark.usefixtures("ready")

@@ -102,7 +102,7 @@ def test_an_offset_that_is_none_is_refused(index: Index, offset: Any) -> None:  
 
 
 def test_a_remembered_search_gives_every_page(tmp_path: Path) -> None:
-    with Index(tmp_path / "index", embedder=HashingEmbedder(), overrides={"cache.size": 10}) as index:
+    with Index(tmp_path / "index", embedder=HashingEmbedder(), overrides={"cache": {"size": 10}}) as index:
         for number in range(6):
             index.add(f"The cat sat {number} times.", source=f"{number}.txt")
         for _ in range(2):

@@ -95,7 +95,7 @@ def test_two_spellings_share_the_lock_and_the_conversations(home: Path, tmp_path
     with Index(straight, embedder=HashingEmbedder()) as one:
         one.add("The cat sat on the mat.", source="cat.txt")
         one.ask("Where is the cat?", session="s")
-        with Index(linked, embedder=HashingEmbedder(), overrides={"writer_wait_seconds": 0.1}) as other:
+        with Index(linked, embedder=HashingEmbedder(), overrides={"timeouts": {"write": 0.1}}) as other:
             assert other.conversation("s")[0] == Turn("user", "Where is the cat?")
             with WriterLock(straight / "writer.lock", 0.1).held(), pytest.raises(WriterBusyError):
                 other.add("The dog ran.", source="dog.txt")

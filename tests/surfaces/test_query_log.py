@@ -16,7 +16,7 @@ from twofold.multi_index import MultiIndex
 from twofold.stores.query_log import LoggedQuery, QueryLog
 
 Run = Callable[..., Any]
-ON = ("--set", "log.queries=true")
+ON = ("--set", "log=queries:true")
 FOLDER = "query-logs"
 
 
@@ -153,7 +153,7 @@ def test_a_log_that_cannot_be_written_is_told_and_the_question_is_answered(run: 
 
 
 def test_every_way_to_ask_leaves_one_entry(tmp_path: Path) -> None:
-    said: Mapping[str, object] = {"embedder": "hashing", "home": str(tmp_path), "log.queries": True}
+    said: Mapping[str, object] = {"embedder": "hashing", "home": str(tmp_path), "log": {"queries": True}}
     fill(tmp_path)
     with visiting(tmp_path, said=said) as visit:
         visit.client.post("/v1/indexes/notes/search", json={"query": "by search"}).raise_for_status()

@@ -36,7 +36,7 @@ REFUSALS = {
     "an unknown document to remove": (["rm", "nope", "-i", "notes"], 3, "no document 'nope'"),
     "an unknown setting": (["--set", "search.q=1", "config", "show"], 2, "search.q"),
     "a setting without a value": (["--set", "search.k", "config", "show"], 2, "--set search.k"),
-    "a setting out of range": (["--set", "search.b=2", "search", "x"], 2, "search.b"),
+    "a setting out of range": (["--set", "search.bm25=b:2", "search", "x"], 2, "search.bm25.b"),
     "a settings file that is not there": (["--config", "nope.yaml", "config", "show"], 3, "nope.yaml"),
     "an unknown analyzer": (["index", "create", "new", "--analyzer", "klingon"], 2, "klingon"),
     "no collection to measure": (["eval", "nowhere"], 3, "nowhere"),

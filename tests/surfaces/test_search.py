@@ -175,8 +175,8 @@ def numbers(shown: str, front: str) -> list[float]:
 
 
 EVERYTHING_AT_ONCE = [
-    *("--set", r'boost.patterns=["ERR-\\d+"]', "--set", "boost.rules={\"author == 'Ada'\": 0.25}"),
-    *("--set", "boost.stage=both", "--set", "metadata_boost.beta=0.3", "--set", "rerank.weight=0.4"),
+    *("--set", r"""boost={"patterns": ["ERR-\\d+"], "rules": {"author == 'Ada'": 0.25}, "stage": "both"}"""),
+    *("--set", "metadata_boost=beta:0.3", "--set", "rerank.weight=0.4"),
 ]
 BOOST = r"boost_[a-z]+: .* ([\d.]+) +([×÷])([\d.]+)\n +\+([\d.]+) +([\d.]+)$"
 

@@ -152,7 +152,7 @@ def test_a_damaged_conversation_is_named(tmp_path: Path) -> None:
 
 
 def test_the_settings_of_answers_come_from_profiles_and_files_too() -> None:
-    settings = load_settings(overrides={"answer.unsupported": "refuse", "answer.context_tokens": "100"})
+    settings = load_settings(overrides={"answer.unsupported": "refuse", "answer.context": {"tokens": "100"}})
 
     assert settings.answer.unsupported == "refuse"
-    assert settings.answer.context_tokens == 100
+    assert settings.answer.context.tokens == 100

@@ -6,6 +6,7 @@ import pytest
 
 from support.custom_parts import Breaking, Fixed, Glossary, Listed, Reversing, cut_lines, shouting
 from twofold import Index, TwofoldError
+from twofold.config.load import grouped
 from twofold.domain.errors import InvalidInputError, MismatchError, ModelError, NotFoundError
 from twofold.domain.types import Chunk, Document, Metadata
 from twofold.plugins import NO_PLUGINS, CustomChunker, CustomEnricher, OpenPlugins, Plugins
@@ -32,7 +33,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 def filled(plugins: Plugins = NO_PLUGINS, /, **overrides: object) -> Index:
-    said = {**WORDS, **{name.replace("__", "."): value for name, value in overrides.items()}}
+    said = {**WORDS, **grouped({name.replace("__", "."): value for name, value in overrides.items()})}
     index = Index(":memory:", overrides=said, plugins=plugins)
     for name, text in TEXTS.items():
         index.add(text, id=name, source=f"{name}.txt")

@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def opened(tmp_path: Path, embedder: SlowEmbedder, batch: int = 1) -> Index:
-    return Index(tmp_path / "kb", embedder=embedder, overrides={"batch.embed": batch})
+    return Index(tmp_path / "kb", embedder=embedder, overrides={"batch": {"embed": batch}})
 
 
 def test_all_documents_are_there_before_the_first_vector(tmp_path: Path, folder: Path) -> None:

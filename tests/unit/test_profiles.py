@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from twofold.config.load import FILE_NAME, Settings, all_settings, load_settings, merge, resolve, value_of
+from twofold.config.load import FILE_NAME, Settings, all_settings, load_settings, merge, resolve, value_of, with_values
 from twofold.config.profiles import PROFILES, QUALITY_GATES, Profile, profile_named
+from twofold.config.schema import Bm25Settings, FusionParameters
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import And, Condition, Operator, Or
 from twofold.query.filter_syntax import parse_filter
@@ -43,7 +44,7 @@ def test_a_profile_is_found_by_each_of_its_names(name: str) -> None:
 def test_each_value_of_a_profile_arrives_and_names_its_item(profile: Profile, key: str) -> None:
     settings = load_settings(overrides={"profile": profile.name})
 
-    assert value_of(settings, key) == profile.values[key]
+    assert value_of(settings, key) == value_of(with_values(Settings(), {key: profile.values[key]}), key)
     assert profile.items[key]
 
 
@@ -75,20 +76,22 @@ def test_the_gates_of_a_profile_are_those_of_the_checklist() -> None:
 
 
 def test_every_layer_above_a_profile_is_stronger(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / FILE_NAME).write_text("profile: aanae\nfusion: {bm25_weight: 0.1, vector_weight: 0.1}\nsearch: {k: 6}\n")
-    monkeypatch.setenv("TWOFOLD_SEARCH__K1", "2")
+    (here / FILE_NAME).write_text(
+        "profile: aanae\nfusion: {parameters: {bm25_weight: 0.1}, vector_weight: 0.1}\nsearch: {k: 6}\n"
+    )
+    monkeypatch.setenv("TWOFOLD_SEARCH__BM25", "k1:2")
     monkeypatch.setenv("TWOFOLD_SEARCH__K", "7")
     collection = {"search.k": "8", "fusion.vector_weight": "0.2", "search.candidates": "44"}
 
-    found = resolve(collection=collection, overrides={"search.b": 0.3})
+    found = resolve(collection=collection, overrides={"search.bm25": {"b": 0.3}})
 
     rows = {row.key: (row.value, row.origin) for row in found.rows}
     assert rows["fusion.method"] == ("additive", "profile aanae")
-    assert rows["fusion.bm25_weight"] == (0.1, FILE_NAME)
+    assert rows["fusion.parameters"] == (FusionParameters(bm25_weight=0.1, vector_norm="none"), FILE_NAME)
     assert rows["fusion.vector_weight"] == (0.2, "the index")
     assert rows["search.candidates"] == ("44", "the index")
     assert rows["search.k"] == (7, "environment variable TWOFOLD_SEARCH__K")
-    assert rows["search.b"] == (0.3, "override")
+    assert rows["search.bm25"] == (Bm25Settings(k1=2.0, b=0.3), "override")
     assert rows["search.context_window"] == (0, "default")
 
 

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.config.load import FILE_NAME, all_settings, load_settings, resolve
+from twofold.config.load import FILE_NAME, Settings, all_settings, load_settings, resolve, value_of, with_values
 from twofold.config.other_systems import KNOWN, RENAMED, TOGGLES, UNUSED, WEIGHTS, translated
 from twofold.config.profiles import profile_named
 from twofold.domain.errors import InvalidInputError
@@ -38,17 +38,18 @@ def test_every_name_stands_in_one_table() -> None:
 
 @pytest.mark.parametrize("key", [*{ours for several in RENAMED.values() for ours in several}])
 def test_every_meaning_is_a_setting(key: str) -> None:
-    assert key in {dial.key for dial in all_settings()}
+    assert key in {part.key for one in all_settings() for part in one.parts or (one,)}
 
 
 @pytest.mark.parametrize("key", TOGGLES)
 def test_every_switch_can_be_turned(key: str) -> None:
     toggle = TOGGLES[key]
 
-    assert translated(nested(key, value=False)).values[toggle.key] == toggle.off
-    assert translated(nested(key, value=True)).values[toggle.key] == toggle.on
-    load_settings(overrides={toggle.key: toggle.off})
-    load_settings(overrides={toggle.key: toggle.on})
+    for on, value in ((False, toggle.off), (True, toggle.on)):
+        found = translated(nested(key, value=on)).values
+
+        assert value_of(with_values(Settings(), found), toggle.key) == value
+        load_settings(overrides=found)
 
 
 @pytest.mark.parametrize("key", UNUSED)

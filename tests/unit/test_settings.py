@@ -1,6 +1,7 @@
 """Settings: who wins, what is refused, and that each dial is documented."""
 
 import math
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,10 @@ from twofold.config.load import (
     resolve,
     value_from_text,
     value_of,
+    with_values,
 )
+from twofold.config.schema import TimeoutSettings
+from twofold.config.settings import COMMON
 from twofold.domain.errors import InvalidInputError, NotFoundError
 
 
@@ -52,13 +56,13 @@ def test_without_a_word_from_anybody_the_defaults_hold(tmp_path: Path) -> None:
 
 
 def test_the_later_wins(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / FILE_NAME).write_text("search: {k: 3, candidates: 30, b: 0.3}\n")
+    (here / FILE_NAME).write_text("search: {k: 3, candidates: 30, bm25: {b: 0.3}}\n")
     monkeypatch.setenv("TWOFOLD_SEARCH__K", "4")
     monkeypatch.setenv("TWOFOLD_SEARCH__CANDIDATES", "40")
 
     settings = load_settings(overrides={"search.k": 5})
 
-    assert (settings.search.k, settings.search.candidates, settings.search.b) == (5, "40", 0.3)
+    assert (settings.search.k, settings.search.candidates, settings.search.bm25.b) == (5, "40", 0.3)
 
 
 def test_it_is_told_where_each_value_came_from(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +71,7 @@ def test_it_is_told_where_each_value_came_from(here: Path, monkeypatch: pytest.M
 
     assert origin_of("search.k") == FILE_NAME
     assert origin_of("offline") == "environment variable TWOFOLD_OFFLINE"
-    assert origin_of("search.b", overrides={"search.b": 0.1}) == "override"
+    assert origin_of("search.bm25", overrides={"search.bm25": {"b": 0.1}}) == "override"
     assert origin_of("search.mode") == "default"
 
 
@@ -117,8 +121,8 @@ def test_an_empty_file_says_nothing(here: Path, content: str) -> None:
         ("search: {k: '5'}\n", "search.k"),
         ("search: {k: true}\n", "search.k"),
         ("search: {mode: both}\n", "search.mode"),
-        ("search: {b: 1.5}\n", "search.b"),
-        ("search: {b: .nan}\n", "search.b"),
+        ("search: {bm25: {b: 1.5}}\n", "search.bm25.b"),
+        ("search: {bm25: {b: .nan}}\n", "search.bm25.b"),
         ("home: 5\n", "home"),
         ("index: ''\n", "index"),
         ("chunk: {size: 64, overlap: 64}\n", "chunk.overlap"),
@@ -143,8 +147,8 @@ def test_a_bad_file_is_refused_by_name(here: Path, content: str, says: str) -> N
         ("TWOFOLD_SEARCH__K", "1001"),
         ("TWOFOLD_SEARCH__K", "5.5"),
         ("TWOFOLD_SEARCH__K", "ten"),
-        ("TWOFOLD_SEARCH__B", "nan"),
-        ("TWOFOLD_SEARCH__K1", "inf"),
+        ("TWOFOLD_SEARCH__BM25", "b:nan"),
+        ("TWOFOLD_SEARCH__BM25", "k1:inf"),
         ("TWOFOLD_OFFLINE", "perhaps"),
         ("TWOFOLD_CHUNK__STRATEGY", "random"),
         ("TWOFOLD_SEARCH_K", "5"),
@@ -181,7 +185,7 @@ def test_a_tilde_is_the_users_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 @pytest.mark.parametrize(("text", "value"), [(".5", 0.5), ("0.5", 0.5), ("1", 1.0), ("0", 0.0)])
 def test_numbers_are_read_as_people_write_them(text: str, value: float) -> None:
-    assert load_settings(overrides={"search.b": text}).search.b == value
+    assert load_settings(overrides={"search.bm25": f"b:{text}"}).search.bm25.b == value
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))
@@ -196,7 +200,7 @@ def test_a_share_is_kept_exactly_or_refused(share: float) -> None:
 @given(st.text())
 def test_text_for_a_number_gives_a_number_in_range_or_an_error_and_never_anything_else(text: str) -> None:
     with suppress(InvalidInputError):
-        weight = load_settings(overrides={"search.k1": text}).search.k1
+        weight = load_settings(overrides={"search.bm25": f"k1:{text}"}).search.bm25.k1
 
         assert math.isfinite(weight)
         assert 0 <= weight <= 10
@@ -205,9 +209,14 @@ def test_text_for_a_number_gives_a_number_in_range_or_an_error_and_never_anythin
 def test_there_are_few_dials_and_each_has_its_line() -> None:
     found = all_settings()
 
-    assert len(found) <= 106  # what five systems set apart from one another, and no more
-    assert all(dial.description.endswith(".") and "\n" not in dial.description for dial in found)
-    assert all(dial.allowed for dial in found)
+    parts = tuple(part for one in found for part in one.parts)
+    assert len(found) <= 60
+    assert all(one.description.endswith(".") and "\n" not in one.description for one in (*found, *parts))
+    assert all(one.allowed for one in (*found, *parts))
+    assert not any(part.parts for part in parts)
+    assert max(len(one.parts) for one in found) <= 6
+    assert len(COMMON) == len(set(COMMON)) == 20
+    assert {one.key for one in found} >= set(COMMON)
 
 
 def test_every_default_is_a_value_that_may_be_set() -> None:
@@ -222,8 +231,8 @@ def test_lists_and_maps_are_read_from_files_and_from_text(here: Path, monkeypatc
         "search: {candidates: 30}\nboost: {patterns: ['ERR-\\d+'], rules: {\"type == '.md'\": 1}}\n"
     )
     of_file = load_settings()
-    monkeypatch.setenv("TWOFOLD_BOOST__PATTERNS", '["A-\\\\d", "B"]')
-    of_environment = load_settings(overrides={"boost.rules": '{"year > 2020": 0.5}', "search.candidates": 5})
+    monkeypatch.setenv("TWOFOLD_BOOST", '{"patterns": ["A-\\\\d", "B"]}')
+    of_environment = load_settings(overrides={"boost": {"rules": {"year > 2020": 0.5}}, "search.candidates": 5})
 
     assert (of_file.search.candidates, of_file.boost.patterns) == ("30", (r"ERR-\d+",))
     assert of_file.boost.rules == {"type == '.md'": 1.0}
@@ -235,19 +244,19 @@ def test_lists_and_maps_are_read_from_files_and_from_text(here: Path, monkeypatc
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
-        ("boost.patterns", "ERR", "a list of texts"),
-        ("boost.patterns", '["("]', "missing )"),
-        ("boost.patterns", '["(?=x)"]', "RE2"),
-        ("boost.patterns", ("a" * 201,), "more than 200"),
-        ("boost.patterns", ("a",) * 33, "at most 32"),
-        ("boost.patterns", ("\ud800",), "no text"),
-        ("boost.patterns", "[" * 100_000, "a list of texts"),
-        ("boost.rules", '{"type ==": 1}', "wants a value"),
-        ("boost.rules", '{"year": "x"}', "a map"),
-        ("boost.rules", '{"year": NaN}', "a map"),
-        ("boost.rules", '{"year": -1}', "a map"),
-        ("boost.rules", '{"year": 1, "year": 2}', "a map"),
-        ("boost.rules", {5: 1.0}, "a map"),
+        ("boost", {"patterns": "ERR"}, "a list of texts"),
+        ("boost", '{"patterns": ["("]}', "missing )"),
+        ("boost", '{"patterns": ["(?=x)"]}', "RE2"),
+        ("boost", {"patterns": ("a" * 201,)}, "more than 200"),
+        ("boost", {"patterns": ("a",) * 33}, "at most 32"),
+        ("boost", {"patterns": ("\ud800",)}, "no text"),
+        ("boost", '{"patterns": ' + "[" * 100_000, "a map"),
+        ("boost", '{"rules": {"type ==": 1}}', "wants a value"),
+        ("boost", '{"rules": {"year": "x"}}', "a map"),
+        ("boost", '{"rules": {"year": NaN}}', "a map"),
+        ("boost", '{"rules": {"year": -1}}', "a map"),
+        ("boost", '{"rules": {"year": 1, "year": 2}}', "a map"),
+        ("boost", {"rules": {5: 1.0}}, "a map"),
         ("search.default_filter", "type in [", "wants a value"),
         ("search.candidates", "0", "such as 100 or 5x"),
         ("search.candidates", 0, "such as 100 or 5x"),
@@ -262,7 +271,7 @@ def test_what_cannot_be_a_pattern_a_rule_a_gate_or_a_depth_is_refused(key: str, 
         merge(Settings(), {key: value})
 
     for caught in (resolved, merged):
-        assert f"{key} (override)" in caught.value.message
+        assert re.search(rf"{re.escape(key)}(\.\w+)? \(override\)", caught.value.message)
         assert says in str(caught.value)
         assert len(caught.value.message) < 600
 
@@ -289,22 +298,70 @@ VALUES: dict[object, st.SearchStrategy[object]] = {
 }
 
 
+def values_for(setting: Setting) -> st.SearchStrategy[object]:
+    """Give values of its type, in range or not; of a map some of its parts."""
+    if not setting.parts:
+        return VALUES[setting.kind]
+    return st.fixed_dictionaries({}, optional={part.name: VALUES[part.kind] for part in setting.parts})
+
+
 @given(st.data())
 def test_every_value_reads_back_from_its_text(data: st.DataObject) -> None:
     dial = data.draw(st.sampled_from(all_settings()))
-    value = data.draw(VALUES[dial.kind])
+    value = data.draw(values_for(dial))
     with suppress(InvalidInputError):
         kept = value_from_text(dial.key, as_text(value))
 
         assert kept == value
-        assert type(kept) is type(value) or isinstance(value, Path | int)
+        assert type(kept) is type(value) or isinstance(value, Path | int | dict)
+
+
+def test_parts_that_a_layer_leaves_out_stay_as_a_weaker_layer_has_them(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / FILE_NAME).write_text("profile: localgpt\ntimeouts: {rerank: 7}\n")
+    monkeypatch.setenv("TWOFOLD_TIMEOUTS", "generate:9")
+
+    found = resolve(collection={"timeouts": '{"search": 2.5}'}, overrides={"timeouts": {"write": 0}})
+
+    # the profile has 30, 60, 30 and 120; the default of `search` is 0 and of `write` 5
+    assert found.settings.timeouts == TimeoutSettings(30.0, 60.0, 7.0, 9.0, 2.5, 0.0)
+    assert merge(found.settings, {"timeouts": "embed:1, retrieve:.5"}).timeouts == TimeoutSettings(
+        1.0, 0.5, 7.0, 9.0, 2.5, 0.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says", "hint"),
+    [
+        ("retries.count", 3, "retries.count (override) is no setting", "--set retries=count:VALUE"),
+        ("retries", "cont:3", "retries (override) has no part 'cont'", "Did you mean count?"),
+        ("retries", {"xyz": 3}, "retries (override) has no part 'xyz'", "count, backoff_seconds"),
+        ("retries", "3", "retries (override) cannot be '3'", "a map of count, backoff_seconds"),
+        ("retries", 3, "retries (override) cannot be 3", "a map of count, backoff_seconds"),
+        ("retries", "count:3 count:4", "retries (override) cannot be", "a map of"),
+        ("retries", '{"count": 3, "count": 4}', "retries (override) cannot be", "a map of"),
+        ("retries", {"count": 10}, "retries.count (override) cannot be 10", "from 0 to 9"),
+        ("retries", {"count": "x"}, "retries.count (override) cannot be 'x'", "from 0 to 9"),
+        ("retries", "count:3.5", "retries.count (override) cannot be '3.5'", "from 0 to 9"),
+        ("query_expansion", "hyde:perhaps", "query_expansion.hyde (override)", "true or false"),
+    ],
+)
+def test_a_map_is_refused_by_the_part_that_is_wrong(key: str, value: object, says: str, hint: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        load_settings(overrides={key: value})
+
+    assert says in caught.value.message
+    assert hint in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("dial", all_settings(), ids=lambda dial: dial.key)
 def test_every_default_reads_back_from_its_text(dial: Setting) -> None:
     default = value_of(Settings(), dial.key)
 
-    assert value_from_text(dial.key, as_text(default)) == default
+    assert (
+        value_of(with_values(Settings(), {dial.key: value_from_text(dial.key, as_text(default))}), dial.key) == default
+    )
 
 
 def test_a_folder_may_begin_with_a_dot() -> None:
@@ -315,7 +372,9 @@ def test_a_folder_may_begin_with_a_dot() -> None:
 def test_one_question_may_have_settings_of_its_own() -> None:
     settings = load_settings(overrides={"search.k": 7})
 
-    merged = merge(settings, {"search.k": 3, "fusion.method": "rrf", "search.candidates": 50, "boost.patterns": ["X"]})
+    merged = merge(
+        settings, {"search.k": 3, "fusion.method": "rrf", "search.candidates": 50, "boost": {"patterns": ["X"]}}
+    )
 
     assert (merged.search.k, merged.fusion.method, merged.search.candidates, merged.boost.patterns) == (
         3,
@@ -328,7 +387,7 @@ def test_one_question_may_have_settings_of_its_own() -> None:
     assert merge(settings, {}) is settings
 
 
-@pytest.mark.parametrize("key", ["embedder", "analyzer", "enricher", "chunk.size", "home", "index", "sync.file_bytes"])
+@pytest.mark.parametrize("key", ["embedder", "analyzer", "enricher", "chunk.size", "home", "index", "limits"])
 def test_one_question_cannot_change_how_an_index_is_made(key: str) -> None:
     with pytest.raises(InvalidInputError, match="cannot differ from question to question"):
         merge(Settings(), {key: value_of(Settings(), key) if key != "home" else "x"})

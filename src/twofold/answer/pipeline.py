@@ -90,7 +90,9 @@ def _remembered(told: _Told, means: AnswerComponents, memory: AnswerMemory, cut:
 def _made(told: _Told, means: AnswerComponents, cut: Cancellation) -> Iterator[Event]:
     """Refuse, extract, or have a model write."""
     found, plan = told.found, told.plan
-    if _is_hopeless(found, told.sources, plan):
+    if plan.on_failure == "empty" and found.degraded and not told.sources:
+        yield _done(told, told.answer(text=""))
+    elif _is_hopeless(found, told.sources, plan):
         yield ChunkEvent(REFUSAL)
         yield _done(told, told.answer(text=REFUSAL, refused=True))
     elif means.generator is None:

@@ -149,7 +149,7 @@ def _before(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Set one setting, such as search.k1=1.5; repeat for more.",
+            help="Set one setting, such as search.k=5 or retries=count:2; repeat for more.",
             show_default=False,
         ),
     ] = None,

@@ -16,6 +16,7 @@ from twofold.cli.render.remote_notice import sending_told
 from twofold.cli.render.terminal import one_line, printable, screen_on
 from twofold.config.load import Resolved, resolve
 from twofold.config.profiles import profile_named
+from twofold.config.settings import known_settings
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, TwofoldError
 from twofold.index_reader import Collection
@@ -115,12 +116,18 @@ def command_part(module: str, name: str) -> Callable[..., Any]:
 
 
 def parsed_overrides(assignments: list[str]) -> Mapping[str, str]:
-    """Read `--set KEY=VALUE` options. Raises InvalidInputError for one without `=`."""
+    """Read `--set KEY=VALUE` options; parts of one map may be said in several. Raises InvalidInputError for no `=`."""
     pairs = [one.partition("=") for one in assignments]
     for key, sign, _ in pairs:
         if not sign:
             raise InvalidInputError(f"--set {key} gives no value.", "Write --set KEY=VALUE, such as --set search.k=5.")
-    return {key.strip(): value for key, _, value in pairs}
+    found: dict[str, str] = {}
+    for name, _, value in pairs:
+        key = name.strip()
+        known = known_settings().get(key)
+        joins = known is not None and known.parts and key in found and not value.lstrip().startswith("{")
+        found[key] = f"{found[key]} {value}" if joins else value
+    return found
 
 
 def guarded(command: Callable[_Arguments, None]) -> Callable[_Arguments, None]:

@@ -11,7 +11,7 @@ from twofold.answer.events import ChunkEvent, ErrorEvent, StageEvent
 from twofold.answer.pipeline import AnswerStream
 from twofold.compat.localgpt_parts import HyDEGenerator, PerformanceTracker, QueryDecomposer
 from twofold.compat.shapes import Shape, normalized_of, plain, turns_of
-from twofold.config.load import Settings, merge
+from twofold.config.load import Settings, grouped, merge
 from twofold.domain.errors import ModelError, NotFoundError, TwofoldError
 from twofold.domain.ports import Embedder
 from twofold.index import Index
@@ -168,7 +168,7 @@ class RetrievalPipeline:
         Where they cannot, this searches by words alone, without reranking, until it is asked again and they can.
         """
         try:
-            self._index(index_id).search(query, k=1, mode="vector", rerank="none", settings={"cache.size": 0})
+            self._index(index_id).search(query, k=1, mode="vector", rerank="none", settings={"cache": {"size": 0}})
         except ModelError as error:
             _warn(f"{error.message} Searching by words alone.")
             self._fallen = _BY_WORDS
@@ -227,8 +227,8 @@ class RetrievalPipeline:
             else stack.enter_context(MultiIndex(opened or {"index": self._index(index_id)}))
         )
         across = {"search.multi_index_merge": "rrf"} if len(opened) > 1 else {}
-        alone = {"history.turns": 0} if session_id and not history else {}
-        settings = {"answer.on_failure": "llm", **across, **alone, **self._settings, **self._fallen}
+        alone = {"history": {"turns": 0}} if session_id and not history else {}
+        settings = {"search.on_failure": "llm", **across, **alone, **self._settings, **self._fallen}
         return asked.ask_stream(query, profile=PROFILE, settings=settings, history=history, session=session_id or "")
 
     def _index(self, index_id: str | None) -> Collection:
@@ -279,7 +279,7 @@ def _read(config: Mapping[str, object]) -> dict[str, Any]:
             said.update({} if value else {"rerank.model": "none"})
         else:
             said[_SAME.get(name, name)] = value
-    return said
+    return grouped(said)
 
 
 def _warn(note: str) -> None:

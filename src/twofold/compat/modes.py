@@ -90,8 +90,7 @@ class RAGPipeline:
         said = {
             "profile": "modes",
             "embedder": embedding_model,
-            "search.k1": bm25_k1,
-            "search.b": bm25_b,
+            "search.bm25": {"k1": bm25_k1, "b": bm25_b},
             "fusion.method": FUSIONS[self._hybrid.method],
             "fusion.vector_weight": self._hybrid.semantic_weight / self._hybrid.total,
         }

@@ -54,10 +54,19 @@ def settings_file(path: Path) -> SettingsFile:
     _check_lines(content, "", path)
     found = translated(content, str(path))
     own = dict(_flattened(found.rest, "", path))
-    for key in found.values.keys() & own.keys() - {"profile"}:
-        raise InvalidInputError(f"{key} is said twice in {path}, also as {found.names[key]}.", "Leave one of them out.")
     foreign = {key: RawValue(value, f"{path}: {found.names[key]}") for key, value in found.values.items()}
+    for key in foreign.keys() & own.keys() - {"profile"}:
+        own[key] = _both(key, foreign[key], own[key], path)
     return SettingsFile({**foreign, **own}, tuple(f"{name} ({path})" for name in found.unused))
+
+
+def _both(key: str, foreign: RawValue, own: RawValue, path: Path) -> RawValue:
+    """Join parts that the two ways of writing name of one setting; anything else is said twice."""
+    theirs, ours = foreign.value, own.value
+    if isinstance(theirs, Mapping) and isinstance(ours, Mapping) and not theirs.keys() & ours.keys():
+        return RawValue({**theirs, **ours}, foreign.origin)
+    name = foreign.origin.removeprefix(f"{path}: ")
+    raise InvalidInputError(f"{key} is said twice in {path}, also as {name}.", "Leave one of them out.")
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -24,6 +24,7 @@ from twofold.config.settings import (
     Settings,
     all_settings,
     data_folder,
+    grouped,
     known_settings,
     models_folder,
     value_of,
@@ -49,6 +50,7 @@ __all__ = [
     "all_settings",
     "as_text",
     "data_folder",
+    "grouped",
     "is_said",
     "load_settings",
     "merge",
@@ -127,14 +129,15 @@ def resolve(
     Raises InvalidInputError for an unknown key or profile or a value out of range, NotFoundError for a named file that
     is missing.
     """
-    loud = {key: RawValue(value, _OVERRIDE, isinstance(value, str)) for key, value in overrides.items()}
-    loud = {**dict(_from_environment(os.environ)), **loud}
-    user, folder = _files(config, loud.get("home"))
+    loud = {key: RawValue(value, _OVERRIDE, isinstance(value, str | Mapping)) for key, value in overrides.items()}
+    variables = dict(_from_environment(os.environ))
+    user, folder = _files(config, loud.get("home", variables.get("home")))
     kept = {key: RawValue(text, _OF_THE_INDEX, as_text=True) for key, text in collection.items()}
     sources = (
         _Source(user.said if user else {}, _anything),
         _Source(folder.said if folder else {}, folder_may_say),
         _Source(kept, index_may_say),
+        _Source(variables, _anything),
         _Source(loud, _anything),
     )
     said, values, unheard = _joined(sources)
@@ -155,8 +158,8 @@ def is_said(settings: Settings, key: str) -> bool:
 
     Of settings that were made directly, what is neither the default nor their profile's was chosen.
     """
-    value, default = value_of(settings, key), value_of(Settings(), key)
-    return key in settings.said or value not in (default, profile_named(settings.profile).values.get(key, default))
+    value = value_of(settings, key)
+    return key in settings.said or value not in (value_of(Settings(), key), _of_profile(settings.profile, key))
 
 
 def merge(settings: Settings, overrides: Mapping[str, object]) -> Settings:
@@ -169,15 +172,16 @@ def merge(settings: Settings, overrides: Mapping[str, object]) -> Settings:
         return settings
     values = {}
     for key, value in overrides.items():
-        values[key] = checked(RawValue(value, _OVERRIDE, isinstance(value, str)), key)
+        values[key] = checked(RawValue(value, _OVERRIDE, isinstance(value, str | Mapping)), key)
         if not known_settings()[key].of_a_search:
             raise InvalidInputError(
                 f"{key} cannot differ from question to question.", "Set it where the index is made or opened."
             )
+    base = settings
     if "profile" in values:
-        values = {**_exchanged(settings, str(values["profile"])), **values}
+        base = with_values(settings, _exchanged(settings, str(values["profile"])))
         values["profile"] = profile_named(str(values["profile"])).name
-    merged = replace(with_values(settings, values), said=settings.said | frozenset(overrides))
+    merged = replace(with_values(base, values), said=settings.said | frozenset(overrides))
     check_together(merged, dict.fromkeys(overrides, _OVERRIDE))
     return merged
 
@@ -200,17 +204,28 @@ def with_own_models(asked: Settings, own: Settings) -> tuple[Settings, tuple[str
         refused.append("plugins.search")
     told = [key for key in refused if key != "rerank.fallback" or asked.rerank.model != "none"]
     notes = (f"{key} {as_text(value_of(asked, key))} left out: the server does not use it" for key in told)
-    return with_values(asked, {key: value_of(own, key) for key in refused}), tuple(notes)
+    return with_values(asked, grouped({key: value_of(own, key) for key in refused})), tuple(notes)
+
+
+def _of_profile(name: str, key: str) -> object:
+    """Return what a setting is by a profile: its value there, or the default."""
+    values = profile_named(name).values
+    return value_of(with_values(Settings(), {key: values[key]} if key in values else {}), key)
 
 
 def _exchanged(settings: Settings, name: str) -> dict[str, object]:
     """Return what another profile changes, where nobody but the profile before it had a say."""
-    before, after, default = profile_named(settings.profile).values, profile_named(name).values, Settings()
+    before, after = profile_named(settings.profile).values, profile_named(name).values
     return {
-        key: after.get(key, value_of(default, key))
+        key: _of_profile(name, key)
         for key in {**before, **after}
         if known_settings()[key].of_a_search and not is_said(settings, key)
     }
+
+
+def _over(value: object, weaker: object) -> object:
+    """Put a layer's value over a weaker layer's: of a setting with parts, those that the layer names."""
+    return {**weaker, **value} if isinstance(value, Mapping) and isinstance(weaker, Mapping) else value
 
 
 def _anything(_key: str, _value: object) -> bool:
@@ -227,7 +242,7 @@ def _joined(sources: tuple[_Source, ...]) -> tuple[dict[str, RawValue], dict[str
         for key, one in source.said.items():
             value = checked(one, key)
             if source.may_say(key, value):
-                said[key], values[key] = one, value
+                said[key], values[key] = one, _over(value, values.get(key))
                 unheard.pop(key, None)
             elif key not in values or values[key] != value:
                 unheard[key] = ignored(key, as_text(value), one.origin)
@@ -245,7 +260,8 @@ def _with_profile(
         ) from error
     layer = {key: RawValue(value, f"profile {profile.name}") for key, value in profile.values.items()}
     own = {key: checked(one, key) for key, one in layer.items()}
-    return {**own, **values, "profile": profile.name}, layer
+    joined = {key: _over(value, own.get(key)) for key, value in values.items()}
+    return {**own, **joined, "profile": profile.name}, layer
 
 
 def _files(config: str | Path | None, home: RawValue | None) -> "tuple[SettingsFile | None, SettingsFile | None]":
@@ -274,11 +290,21 @@ def _from_environment(variables: Mapping[str, str]) -> Iterator[tuple[str, RawVa
 
 
 def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
-    """Put values in their places; the groups that nobody speaks of stay the same objects."""
+    """Put values in their places; the groups that nobody speaks of stay the same objects.
+
+    A map for a setting with parts changes those that it names.
+    """
     changed: dict[str, dict[str, Any]] = {}
     for key, value in values.items():
         group, _, name = key.rpartition(".")
-        changed.setdefault(group, {})[name] = value
+        changed.setdefault(group, {})[name] = _whole(settings, key, value)
     top = changed.pop("", {})
     groups = {name: replace(getattr(settings, name), **inner) for name, inner in changed.items()}
     return replace(settings, **top, **groups)
+
+
+def _whole(settings: Settings, key: str, value: object) -> object:
+    if known_settings()[key].parts and isinstance(value, Mapping):
+        held: Any = value_of(settings, key)
+        return replace(held, **value)
+    return value

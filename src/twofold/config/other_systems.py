@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from twofold.config.profiles import CODE_PATTERNS, CROSS_ENCODER
+from twofold.config.settings import grouped
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
@@ -71,7 +72,7 @@ RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "retrieval.reranking.top_k_initial": ("rerank.candidates",),
         "retrieval.reranking.top_k_final": ("rerank.top_n",),
         "retrieval.reranking.relevance_threshold": ("rerank.threshold",),
-        "llm.max_context_tokens": ("answer.context_tokens",),
+        "llm.max_context_tokens": ("answer.context.tokens",),
         "llm.context_template": ("answer.template",),
         "searchType": ("search.mode",),
         "retrievalK": ("search.candidates",),
@@ -88,10 +89,10 @@ RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MODEL_CONFIG.embedding_model": ("embedder",),
         "MODEL_CONFIG.reranker_model": ("rerank.model",),
         "MODEL_CONFIG.fallback_reranker": ("rerank.fallback",),
-        "PERFORMANCE_CONFIG.timeouts.embedding": ("timeouts.embed_seconds",),
-        "PERFORMANCE_CONFIG.timeouts.retrieval": ("timeouts.retrieve_seconds",),
-        "PERFORMANCE_CONFIG.timeouts.reranking": ("timeouts.rerank_seconds",),
-        "PERFORMANCE_CONFIG.timeouts.synthesis": ("timeouts.generate_seconds",),
+        "PERFORMANCE_CONFIG.timeouts.embedding": ("timeouts.embed",),
+        "PERFORMANCE_CONFIG.timeouts.retrieval": ("timeouts.retrieve",),
+        "PERFORMANCE_CONFIG.timeouts.reranking": ("timeouts.rerank",),
+        "PERFORMANCE_CONFIG.timeouts.synthesis": ("timeouts.generate",),
         "PERFORMANCE_CONFIG.batch_sizes.embedding": ("batch.embed",),
         "PERFORMANCE_CONFIG.batch_sizes.reranking": ("batch.rerank",),
         "PERFORMANCE_CONFIG.memory_limits.max_results_per_query": ("search.max_results",),
@@ -99,8 +100,8 @@ RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "retrieval_mode": ("search.mode",),
         "chunking_strategy": ("chunk.strategy",),
         "embedding_model": ("embedder",),
-        "bm25_k1": ("search.k1",),
-        "bm25_b": ("search.b",),
+        "bm25_k1": ("search.bm25.k1",),
+        "bm25_b": ("search.bm25.b",),
         "hybrid_fusion_method": ("fusion.method",),
     }
 )
@@ -206,8 +207,12 @@ def translated(content: Mapping[object, object], where: str = "the configuration
             _put(found, ours, _Found(_value(key, value, where), key), where)
     _weigh(found, said, where)
     _switch(found, said, where)
-    values = {key: one.value for key, one in found.items()}
-    return Translation(values, {key: one.name for key, one in found.items()}, tuple(unused), rest)
+    values = grouped({key: one.value for key, one in found.items()})
+    names: dict[str, str] = {}
+    for key, one in found.items():
+        setting = key if key in values else key.rpartition(".")[0]
+        names[setting] = f"{names[setting]}, {one.name}" if setting in names else one.name
+    return Translation(values, names, tuple(unused), rest)
 
 
 def stand_ins() -> Mapping[str, str]:

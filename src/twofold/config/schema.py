@@ -33,6 +33,18 @@ class ChunkSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Bm25Settings:
+    """How words score."""
+
+    scorer: Annotated[
+        Literal["bm25", "tfidf"],
+        Meta(description="BM25, or the cosine of TF-IDF vectors as scikit-learn has it, in [0, 1]."),
+    ] = "bm25"
+    k1: Annotated[float, Meta(ge=0, le=10, description="How soon repeats of a word stop counting.")] = 1.2
+    b: Annotated[float, Meta(ge=0, le=1, description="How much long passages are held back.")] = 0.75
+
+
+@dataclass(frozen=True, slots=True)
 class SearchSettings:
     """What a search does unless the caller says otherwise."""
 
@@ -51,12 +63,7 @@ class SearchSettings:
             description="How many candidates each retriever hands to the fusion, or how many times k: `100`, `5x`.",
         ),
     ] = "100"
-    scorer: Annotated[
-        Literal["bm25", "tfidf"],
-        Meta(description="How words score: BM25, or the cosine of TF-IDF vectors as scikit-learn has it, in [0, 1]."),
-    ] = "bm25"
-    k1: Annotated[float, Meta(ge=0, le=10, description="BM25: how soon repeats of a word stop counting.")] = 1.2
-    b: Annotated[float, Meta(ge=0, le=1, description="BM25: how much long passages are held back.")] = 0.75
+    bm25: Annotated[Bm25Settings, Meta(description="How words score.")] = field(default_factory=Bm25Settings)
     default_filter: Annotated[
         str,
         Meta(description="A filter that every search has, such as `chunk_quality in [ok, high]`; empty for none."),
@@ -71,13 +78,29 @@ class SearchSettings:
     context_window: Annotated[
         int, Meta(ge=0, le=50, description="How many neighbors on either side are given with each passage.")
     ] = 0
-    rerank_budget_ms: Annotated[
-        float, Meta(ge=0, description="Time for a search, in ms, by which the reranker reads fewer; 0 for no limit.")
-    ] = 0.0
     on_failure: Annotated[
-        Literal["degrade", "empty", "raise"],
-        Meta(description="When a part fails: go on with what is left, give nothing, or raise the error."),
+        Literal["degrade", "empty", "llm", "raise"],
+        Meta(
+            description="When a part fails: go on with what is left, give nothing, let the bare model answer where the "
+            "search failed, or raise the error."
+        ),
     ] = "degrade"
+
+
+@dataclass(frozen=True, slots=True)
+class FusionParameters:
+    """What single fusion methods take; a method ignores what is not its own."""
+
+    rrf_k: Annotated[
+        float, Meta(ge=0, le=100_000, description="The k of `1 / (k + rank)` in `rrf` and `weighted_rrf`.")
+    ] = 60.0
+    bm25_weight: Annotated[float, Meta(ge=0, le=100, description="What words add to meaning in `additive`.")] = 0.35
+    bm25_norm: Annotated[Norm, Meta(description="How BM25 is normalized; not for `convex`, the ranks and `dbsf`.")] = (
+        "max"
+    )
+    vector_norm: Annotated[
+        Norm, Meta(description="How cosines are normalized; not for `convex`, the ranks, `dbsf`.")
+    ] = "clip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +118,9 @@ class FusionSettings:
             description="The share of meaning in a hybrid score; for `adaptive`, where both retrievers see alike.",
         ),
     ] = 0.6
-    bm25_weight: Annotated[
-        float, Meta(ge=0, le=100, description="What words add to meaning in the form `additive`.")
-    ] = 0.35
-    rrf_k: Annotated[
-        float, Meta(ge=0, le=100_000, description="The k of `1 / (k + rank)` in `rrf` and `weighted_rrf`.")
-    ] = 60.0
-    bm25_norm: Annotated[Norm, Meta(description="How BM25 is normalized; not for `convex`, the ranks and `dbsf`.")] = (
-        "max"
+    parameters: Annotated[FusionParameters, Meta(description="What single methods take.")] = field(
+        default_factory=FusionParameters
     )
-    vector_norm: Annotated[
-        Norm, Meta(description="How cosines are normalized; not for `convex`, the ranks, `dbsf`.")
-    ] = "clip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,23 +254,20 @@ class CacheSettings:
         Meta(ge=0, le=1, description="A question closer than this to an earlier one has its answer; 1 for never."),
     ] = 0.98
     scope: Annotated[Literal["shared", "session"], Meta(description="Whose answers may be given again.")] = "shared"
-    query_embeddings: Annotated[int, Meta(ge=0, le=1_000_000, description="How many questions' vectors are kept.")] = (
-        500
-    )
 
 
 @dataclass(frozen=True, slots=True)
 class TimeoutSettings:
-    """How long parts that may be far away are waited for, and how often they are asked."""
+    """How long is waited, in seconds; 0 for no limit."""
 
-    embed_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time to embed a question; 0 for no limit.")] = 0.0
-    retrieve_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time for the retrievers; 0 for no limit.")] = (
-        60.0
-    )
-    rerank_seconds: Annotated[float, Meta(ge=0, le=3600, description="Time for the reranker; 0 for no limit.")] = 0.0
-    generate_seconds: Annotated[float, Meta(ge=0, le=600, description="Time for the generator; 0 for no limit.")] = (
-        120.0
-    )
+    embed: Annotated[float, Meta(ge=0, le=3600, description="To embed a question.")] = 0.0
+    retrieve: Annotated[float, Meta(ge=0, le=3600, description="For the retrievers.")] = 60.0
+    rerank: Annotated[float, Meta(ge=0, le=3600, description="For the reranker.")] = 0.0
+    generate: Annotated[float, Meta(ge=0, le=600, description="For the generator.")] = 120.0
+    search: Annotated[
+        float, Meta(ge=0, le=3600, description="For a search, by which the reranker reads fewer passages.")
+    ] = 0.0
+    write: Annotated[float, Meta(ge=0, le=3600, description="For another process that writes; 0 does not wait.")] = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,16 +324,22 @@ class LogSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class SyncSettings:
-    """What reading a file may cost; a file over a limit becomes one named failure, and the run goes on."""
+class LimitSettings:
+    """What reading a file and the whole process may cost; a file over a limit is one failure that the report names."""
 
     file_bytes: Annotated[int, Meta(ge=1, description="The largest file that is read, in bytes.")] = 50_000_000
-    memory_bytes: Annotated[
+    reader_bytes: Annotated[
         int, Meta(ge=100_000_000, description="Memory a worker may take while it reads one file, in bytes.")
     ] = 1_000_000_000
-    cpu_seconds: Annotated[int, Meta(ge=1, le=3600, description="Processor time a worker may take for one file.")] = 30
+    reader_seconds: Annotated[
+        int, Meta(ge=1, le=3600, description="Processor time a worker may take for one file.")
+    ] = 30
     archive_ratio: Annotated[int, Meta(ge=1, description="How many times its size a packed file may unpack to.")] = 100
     archive_depth: Annotated[int, Meta(ge=0, le=10, description="How deep archives may lie in archives.")] = 2
+    memory_mb: Annotated[
+        float,
+        Meta(ge=0, le=1_000_000_000, description="Warn and collect garbage above this much memory; 0 for never."),
+    ] = 8_192.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +356,17 @@ class PluginSettings:
 
 FORMATS = ("prelims", "mains")
 """The forms of an answer that have a name; any other text is instructions."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSettings:
+    """How much room passages have in what a model reads."""
+
+    tokens: Annotated[int, Meta(ge=0, le=1_000_000, description="In tokens; 0 for no limit.")] = 2_000
+    characters: Annotated[int, Meta(ge=0, le=4_000_000, description="In characters; 0 for no limit.")] = 0
+    fit: Annotated[
+        Literal["whole", "truncate"], Meta(description="Give whole passages alone, or cut at the limit.")
+    ] = "whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,15 +389,9 @@ class AnswerSettings:
             "or a text that holds `{content}`.",
         ),
     ] = "default"
-    context_tokens: Annotated[
-        int, Meta(ge=0, le=1_000_000, description="Room for passages, in tokens; 0 for no limit.")
-    ] = 2_000
-    context_characters: Annotated[
-        int, Meta(ge=0, le=4_000_000, description="Room for passages, in characters; 0 for no limit.")
-    ] = 0
-    context_fit: Annotated[
-        Literal["whole", "truncate"], Meta(description="Give whole passages alone, or cut at the limit.")
-    ] = "whole"
+    context: Annotated[ContextSettings, Meta(description="Room for passages in what a model reads.")] = field(
+        default_factory=ContextSettings
+    )
     format: Annotated[
         str,
         Meta(
@@ -405,36 +427,25 @@ class AnswerSettings:
         str,
         Meta(max_length=20_000, description="Instructions in place of the built-in ones; `{facts}` and `{query}`."),
     ] = ""
-    on_failure: Annotated[
-        Literal["degrade", "empty", "llm", "raise"],
-        Meta(
-            description="When a part fails: go on with what is left, answer nothing, let the bare model answer where "
-            "the search failed, or raise the error."
-        ),
-    ] = "degrade"
 
 
 ANSWERS_OF: Mapping[str, Mapping[str, tuple[object, str]]] = MappingProxyType(
     {
         "voicevault": {
             "answer.template": ("voicevault", "56"),
-            "query.follow_up": ("prepend", "66"),
-            "history.turns": (5, "66, C14"),
-            "history.characters": (0, "66, C14"),
+            "query": ({"follow_up": "prepend"}, "66"),
+            "history": ({"turns": 5, "characters": 0}, "66, C14"),
         },
-        "orchestrator": {"answer.template": ("orchestrator", "57"), "answer.context_tokens": (6_000, "57, C15")},
+        "orchestrator": {"answer.template": ("orchestrator", "57"), "answer.context": ({"tokens": 6_000}, "57, C15")},
         "localgpt": {
-            "answer.context_tokens": (6_000, "59, C15"),
+            "answer.context": ({"tokens": 6_000}, "59, C15"),
             "answer.unsupported": ("mark", "64"),
-            "query.follow_up": ("prepend", "67"),
-            "history.turns": (3, "67, C14"),
-            "history.characters": (200, "67, C14"),
+            "query": ({"follow_up": "prepend"}, "67"),
+            "history": ({"turns": 3, "characters": 200}, "67, C14"),
         },
         "aanae": {
             "answer.template": ("aanae", "58"),
-            "answer.context_tokens": (0, "58, C15"),
-            "answer.context_characters": (12_000, "58, C15"),
-            "answer.context_fit": ("truncate", "58, C15"),
+            "answer.context": ({"tokens": 0, "characters": 12_000, "fit": "truncate"}, "58, C15"),
         },
     }
 )

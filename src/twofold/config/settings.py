@@ -1,4 +1,8 @@
-"""Everything that can be set, as one frozen `Settings`, and each dial of it by its dotted key."""
+"""Everything that can be set, as one frozen `Settings`, and each setting by its dotted key.
+
+A setting is one plain value such as `search.k`, or a map of a few parts that belong together such as `retries`. Parts
+that a map leaves out stay as they are.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -20,6 +24,7 @@ from twofold.config.schema import (
     FusionSettings,
     GraphSettings,
     HistorySettings,
+    LimitSettings,
     LogSettings,
     MetadataBoostSettings,
     PluginSettings,
@@ -29,15 +34,38 @@ from twofold.config.schema import (
     RerankSettings,
     RetrySettings,
     SearchSettings,
-    SyncSettings,
     TimeoutSettings,
 )
 from twofold.domain.dataclass import dataclass
 
 PREFIX = "TWOFOLD_"
-_OF_A_PLACE = frozenset({"home", "models", "offline", "index", "writer_wait_seconds"})
-_OF_AN_INDEX = frozenset({"embedder", "analyzer", "enricher"})
-_GROUPS_OF_AN_INDEX = ("chunk.", "sync.", "plugins.ingest", "log.")
+COMMON = (
+    "profile",
+    "embedder",
+    "generator",
+    "analyzer",
+    "index",
+    "home",
+    "offline",
+    "chunk.size",
+    "search.k",
+    "search.mode",
+    "search.candidates",
+    "search.default_filter",
+    "search.context_window",
+    "fusion.vector_weight",
+    "rerank.model",
+    "rerank.candidates",
+    "diversity",
+    "answer.min_answerability",
+    "answer.unsupported",
+    "log",
+)
+"""The settings that people change; the documentation has them first and the others under `advanced`."""
+
+_OF_A_PLACE = frozenset({"home", "models", "offline", "index"})
+_OF_AN_INDEX = frozenset({"embedder", "analyzer", "enricher", "limits", "log", "plugins.ingest"})
+_GROUPS_OF_AN_INDEX = ("chunk.",)
 
 
 def data_folder() -> Path:
@@ -95,44 +123,70 @@ class Settings:
             description="The language model that writes answers, and rewords questions; `none` for none.",
         ),
     ] = "none"
-    writer_wait_seconds: Annotated[
-        float, Meta(ge=0, le=3600, description="How long to wait for another process that is writing.")
-    ] = 5.0
-    memory_limit_mb: Annotated[
-        float,
-        Meta(ge=0, le=1_000_000_000, description="Warn and collect garbage above this much memory; 0 for never."),
-    ] = 8_192.0
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     fusion: FusionSettings = field(default_factory=FusionSettings)
-    prf: PrfSettings = field(default_factory=PrfSettings)
     rerank: RerankSettings = field(default_factory=RerankSettings)
-    boost: BoostSettings = field(default_factory=BoostSettings)
-    metadata_boost: MetadataBoostSettings = field(default_factory=MetadataBoostSettings)
-    diversity: DiversitySettings = field(default_factory=DiversitySettings)
-    query: QuerySettings = field(default_factory=QuerySettings)
-    query_expansion: QueryExpansionSettings = field(default_factory=QueryExpansionSettings)
-    cache: CacheSettings = field(default_factory=CacheSettings)
-    timeouts: TimeoutSettings = field(default_factory=TimeoutSettings)
-    retries: RetrySettings = field(default_factory=RetrySettings)
-    batch: BatchSettings = field(default_factory=BatchSettings)
-    history: HistorySettings = field(default_factory=HistorySettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
-    log: LogSettings = field(default_factory=LogSettings)
-    sync: SyncSettings = field(default_factory=SyncSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)
+    query: Annotated[QuerySettings, Meta(description="How a question is read.")] = field(default_factory=QuerySettings)
+    query_expansion: Annotated[
+        QueryExpansionSettings, Meta(description="What is asked beside the question; see docs/search.md.")
+    ] = field(default_factory=QueryExpansionSettings)
+    history: Annotated[
+        HistorySettings, Meta(description="How much of a conversation a follow-up question carries along.")
+    ] = field(default_factory=HistorySettings)
+    prf: Annotated[
+        PrfSettings, Meta(description="What the passages that are found first add to a hybrid question.")
+    ] = field(default_factory=PrfSettings)
+    boost: Annotated[
+        BoostSettings, Meta(description="Codes that question and passage share, and rules that lift passages.")
+    ] = field(default_factory=BoostSettings)
+    metadata_boost: Annotated[
+        MetadataBoostSettings, Meta(description="What a passage's own fields add to its score; all 0 leaves them out.")
+    ] = field(default_factory=MetadataBoostSettings)
+    diversity: Annotated[DiversitySettings, Meta(description="How much of a result may come from one place.")] = field(
+        default_factory=DiversitySettings
+    )
+    cache: Annotated[CacheSettings, Meta(description="Results kept for questions that come again.")] = field(
+        default_factory=CacheSettings
+    )
+    timeouts: Annotated[TimeoutSettings, Meta(description="How long is waited, in seconds; 0 for no limit.")] = field(
+        default_factory=TimeoutSettings
+    )
+    retries: Annotated[RetrySettings, Meta(description="How often a remote model that fails is asked again.")] = field(
+        default_factory=RetrySettings
+    )
+    batch: Annotated[BatchSettings, Meta(description="How many passages a model gets at once.")] = field(
+        default_factory=BatchSettings
+    )
+    limits: Annotated[LimitSettings, Meta(description="What reading a file and the whole process may cost.")] = field(
+        default_factory=LimitSettings
+    )
+    log: Annotated[LogSettings, Meta(description="The log of questions, on this machine alone.")] = field(
+        default_factory=LogSettings
+    )
     said: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What can be said of a setting before it has a value: its dotted key, its type, its line of documentation."""
+    """What can be said of a setting before it has a value: its dotted key, its type, its line of documentation.
+
+    `parts` are what it is a map of, each with a range of its own; empty for a setting that is one plain value.
+    """
 
     key: str
     annotation: Any
     description: str
     allowed: str
+    parts: "tuple[Setting, ...]" = ()
+
+    @property
+    def name(self) -> str:
+        """The last word of its key: `k` of `search.k`."""
+        return self.key.rpartition(".")[2]
 
     @property
     def variable(self) -> str:
@@ -160,30 +214,57 @@ def all_settings() -> tuple[Setting, ...]:
 @cache
 def known_settings() -> Mapping[str, Setting]:
     """Return every setting by its dotted key, in the order of the documentation."""
-    return MappingProxyType({dial.key: dial for dial in _dials(Settings, "")})
+    return MappingProxyType({one.key: one for one in _settings_of(Settings, "")})
+
+
+@cache
+def known_parts() -> Mapping[str, Setting]:
+    """Return every part of a setting by its dotted key: `retries.count` of `retries`."""
+    return MappingProxyType({part.key: part for one in all_settings() for part in one.parts})
 
 
 @cache
 def group_names() -> frozenset[str]:
     """Name the groups: `search`, `fusion`, and so on."""
-    return frozenset(name for name, kind in get_type_hints(Settings).items() if is_dataclass(kind))
+    return frozenset(name for name, kind in get_type_hints(Settings, include_extras=True).items() if is_dataclass(kind))
 
 
 def value_of(settings: Settings, key: str) -> object:
-    """Read one setting by its dotted key."""
+    """Return the value of one setting, or of one part of a setting, by its dotted key."""
     value: object = settings
     for name in key.split("."):
         value = getattr(value, name)
     return value
 
 
-def _dials(group: type[Any], front: str) -> Iterator[Setting]:
+def grouped(values: Mapping[str, object]) -> dict[str, object]:
+    """Put parts that are named by dotted keys into their settings.
+
+    >>> grouped({"search.k": 5, "cache.size": 9, "cache.scope": "session"})
+    {'search.k': 5, 'cache': {'size': 9, 'scope': 'session'}}
+    """
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if key in known_parts():
+            setting, _, name = key.rpartition(".")
+            found[setting] = {**found.get(setting, {}), name: value}
+        elif isinstance(value, Mapping) and isinstance(found.get(key), dict):
+            found[key] = {**found[key], **value}
+        else:
+            found[key] = value
+    return found
+
+
+def _settings_of(group: type[Any], front: str) -> Iterator[Setting]:
     for name, annotation in get_type_hints(group, include_extras=True).items():
         if is_dataclass(annotation):
-            yield from _dials(annotation, f"{name}.")  # type: ignore[arg-type]
+            yield from _settings_of(annotation, f"{name}.")  # type: ignore[arg-type]
         elif get_origin(annotation) is Annotated:
             kind, meta = get_args(annotation)
-            yield Setting(front + name, annotation, meta.description or "", _allowed(kind, meta))
+            is_map = isinstance(kind, type) and is_dataclass(kind)
+            parts = tuple(_settings_of(kind, f"{front}{name}.")) if is_map else ()
+            allowed = f"a map of {', '.join(one.name for one in parts)}" if parts else _allowed(kind, meta)
+            yield Setting(front + name, annotation, meta.description or "", allowed, parts)
 
 
 def _allowed(kind: object, meta: Meta) -> str:

@@ -19,23 +19,25 @@ from twofold.models.catalog.identities import HASHING, ONNXRUNTIME
 from twofold.models.catalog.types import Task
 from twofold.models.no_embedder import NO_EMBEDDER
 
-SEARCHING = (
-    "search.",
-    "fusion.",
-    "prf.",
-    "rerank.",
-    "boost.",
-    "metadata_boost.",
-    "diversity.",
-    "query.",
-    "query_expansion.",
-    "cache.",
-    "timeouts.",
-    "retries.",
-    "history.",
-    "answer.",
+SEARCHING = frozenset(
+    {
+        "search",
+        "fusion",
+        "prf",
+        "rerank",
+        "boost",
+        "metadata_boost",
+        "diversity",
+        "query",
+        "query_expansion",
+        "cache",
+        "timeouts",
+        "retries",
+        "history",
+        "answer",
+    }
 )
-OF_A_FOLDER = (*SEARCHING, "chunk.", "batch.")
+OF_A_FOLDER = SEARCHING | {"chunk", "batch"}
 ALSO_OF_A_FOLDER = frozenset({"analyzer", "enricher", "profile", "index", "embedder", "generator", "offline"})
 LATE_INTERACTION = "late-interaction"
 BUILT_IN_RERANKERS = frozenset({"", "none", "word-overlap", LATE_INTERACTION})
@@ -74,14 +76,23 @@ def ignored(key: str, value: str, origin: str) -> Ignored:
 
 def folder_may_say(key: str, value: object) -> bool:
     """Return whether `twofold.yaml` of the current folder may set this."""
-    known = key in ALSO_OF_A_FOLDER or key.startswith(OF_A_FOLDER)
+    known = key in ALSO_OF_A_FOLDER or _group(key) in OF_A_FOLDER
     return known and _harmless(key, value)
 
 
 def index_may_say(key: str, value: object) -> bool:
     """Return whether an index may keep this for itself."""
-    known = key in {"profile", "generator"} or key.startswith(SEARCHING)
+    known = key in {"profile", "generator"} or _group(key) in SEARCHING
     return known and _harmless(key, value)
+
+
+def _group(key: str) -> str:
+    return key.partition(".")[0]
+
+
+def _part(value: object, name: str) -> str:
+    """Return the text of one part; empty where a map does not name it."""
+    return str(value.get(name, "") if isinstance(value, Mapping) else getattr(value, name))
 
 
 def is_known_embedder(spec: str) -> bool:
@@ -120,7 +131,8 @@ _CHECKS: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
     {
         "embedder": is_known_embedder,
         "generator": is_known_generator,
-        "query_expansion.generator": is_known_generator,
+        "timeouts": lambda parts: not (isinstance(parts, Mapping) and "write" in parts),  # who waits is no document's
+        "query_expansion": lambda parts: is_known_generator(_part(parts, "generator")),
         "rerank.model": is_known_reranker,
         "rerank.fallback": is_known_reranker,
         "index": _is_name,

@@ -50,11 +50,11 @@ TUNABLE: Final = (
             {"fusion.method": "rrf"},
         ),
     ),
-    TunableSetting("prf", (*_each("prf.top_k", "0", "5"), *_each("prf.weight", "0.3", "0.5", "0.65"))),
+    TunableSetting("prf", _each("prf", "top_k:0", "top_k:5", "weight:0.3", "weight:0.5", "weight:0.65")),
     TunableSetting(
         "words",
         tuple(
-            {"search.k1": k1, "search.b": b}
+            {"search.bm25": f"k1:{k1} b:{b}"}
             for k1, b in (("0.6", "0.75"), ("0.9", "0.4"), ("1.2", "0.3"), ("1.2", "0.75"), ("2.0", "0.75"))
         ),
     ),
@@ -210,8 +210,8 @@ def tune_by(
 def described(changes: Changes) -> str:
     """Write changes as a command line takes them.
 
-    >>> described({"search.k1": "2.0", "search.b": "0.75"}), described({})
-    ('search.k1=2.0,search.b=0.75', 'default')
+    >>> described({"search.bm25": "k1:2.0 b:0.75"}), described({})
+    ('search.bm25=k1:2.0 b:0.75', 'default')
     """
     return ",".join(f"{key}={value}" for key, value in changes.items()) or DEFAULT
 

@@ -29,9 +29,9 @@ class Memory:
 
     def __post_init__(self) -> None:
         if not 0 <= self.turns <= MAX_TURNS:
-            raise InvalidInputError(f"history.turns must be from 0 to {MAX_TURNS}, not {self.turns}.", "5 is usual.")
+            raise InvalidInputError(f"History must have turns from 0 to {MAX_TURNS}, not {self.turns}.", "5 is usual.")
         if self.assistant_chars is not None and self.assistant_chars < 0:
-            raise InvalidInputError(f"history.assistant_chars cannot be {self.assistant_chars}.", "200 is usual.")
+            raise InvalidInputError(f"The characters of history cannot be {self.assistant_chars}.", "200 is usual.")
 
     def last(self, history: Sequence[Turn]) -> tuple[Turn, ...]:
         """Return the entries that count."""

@@ -44,7 +44,7 @@ class Fix:
             self.k if other.k is None else other.k,
             self.filter if other.filter is None else other.filter,
             self.rerank if other.rerank is None else other.rerank,
-            {**self.settings, **other.settings},
+            _as_settings({**_changes(self.settings), **_changes(other.settings)}),
         )
 
     def lesser(self) -> Iterator["Fix"]:
@@ -57,8 +57,37 @@ class Fix:
             replace(self, rerank=None),
         )
         yield from (one for one in one_less if one != self)
-        for key in self.settings:
-            yield replace(self, settings={one: value for one, value in self.settings.items() if one != key})
+        made = _changes(self.settings)
+        for key in made:
+            left = {one: value for one, value in made.items() if one != key}
+            yield replace(self, settings=_as_settings(left))
+
+
+_MAPS: Final = frozenset({"diversity", "query", "timeouts"})
+"""Settings that are maps; a fix names a part of one as `per_page:0`."""
+
+
+def _changes(settings: Mapping[str, str]) -> dict[str, str]:
+    """Take maps apart: `{"diversity": "per_page:0"}` is `{"diversity.per_page": "0"}`."""
+    found: dict[str, str] = {}
+    for key, text in settings.items():
+        if key in _MAPS:
+            found |= {f"{key}.{name}": value for name, _, value in (one.partition(":") for one in text.split())}
+        else:
+            found[key] = text
+    return found
+
+
+def _as_settings(changes: Mapping[str, str]) -> dict[str, str]:
+    """Put parts into their maps, as settings are written."""
+    found: dict[str, str] = {}
+    for key, text in changes.items():
+        setting, _, part = key.rpartition(".")
+        if setting in _MAPS:
+            found[setting] = f"{found[setting]} {part}:{text}" if setting in found else f"{part}:{text}"
+        else:
+            found[key] = text
+    return found
 
 
 Apply = Callable[[SearchPlan, str], SearchPlan]
@@ -66,7 +95,7 @@ Apply = Callable[[SearchPlan, str], SearchPlan]
 _KNOWN: Mapping[str, Apply] = {
     "search.default_filter": lambda plan, text: replace(plan, default_filter=parse_filter(text)),
     "search.candidates": lambda plan, text: replace(plan, candidates=text),
-    "search.rerank_budget_ms": lambda plan, text: replace(plan, rerank=replace(plan.rerank, budget_ms=float(text))),
+    "timeouts.search": lambda plan, text: replace(plan, rerank=replace(plan.rerank, budget_ms=float(text) * 1000.0)),
     "query.intent_filter": lambda plan, text: replace(plan, intent_filter=text == "true"),
     "rerank.candidates": lambda plan, text: replace(plan, rerank=replace(plan.rerank, candidates=int(text))),
     "rerank.top_n": lambda plan, text: replace(plan, rerank=replace(plan.rerank, top_n=int(text))),
@@ -95,7 +124,7 @@ def changed(plan: SearchPlan, change: Fix) -> SearchPlan:
         mode=plan.mode if change.mode is None else change.mode,
         filter=plan.filter if change.filter is None else parse_filter(change.filter),
     )
-    for key, value in change.settings.items():
+    for key, value in _changes(change.settings).items():
         plan = _KNOWN[key](plan, value)
     return plan
 
@@ -120,7 +149,7 @@ def undoing(case: MissCase, stage: str, question: str, attempt: Try) -> Iterator
 
 
 def _set(key: str, value: object) -> Fix:
-    return Fix(settings={key: str(value)})
+    return Fix(settings=_as_settings({key: str(value)}))
 
 
 def _looser_filters(case: MissCase, question: str) -> Iterator[Fix]:
@@ -181,7 +210,7 @@ def _kept(case: MissCase, before: int, attempt: Try) -> Iterator[Fix]:
     if before > case.plan.rerank.candidates:
         open_wide = open_wide.joined(_set("rerank.candidates", before))
     if case.plan.rerank.budget_ms:
-        open_wide = open_wide.joined(_set("search.rerank_budget_ms", 0))
+        open_wide = open_wide.joined(_set("timeouts.search", 0))
     tried = attempt(open_wide)
     if tried is None:
         return
@@ -213,7 +242,7 @@ def _less_diverse(case: MissCase) -> Iterator[Fix]:
             yield one
     yield undone
     if case.plan.diversity != Limits():
-        yield Fix(settings=dict.fromkeys(_UNDOING.values(), "0"))
+        yield Fix(settings=_as_settings(dict.fromkeys(_UNDOING.values(), "0")))
 
 
 def _more(case: MissCase) -> Iterator[Fix]:

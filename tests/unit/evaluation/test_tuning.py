@@ -104,7 +104,7 @@ def test_the_questions_that_confirm_have_no_part_in_choosing() -> None:
 
 def test_a_sure_gain_that_is_too_small_to_matter_is_left() -> None:
     def slightly(changes: Changes, asked: Sequence[Question]) -> list[float]:
-        return [0.5 + 0.003 * ("search.k1" in changes) for _ in asked]
+        return [0.5 + 0.003 * ("search.bm25" in changes) for _ in asked]
 
     done = tune_by(questions(80), slightly, "nDCG@10")
 
@@ -115,25 +115,27 @@ def test_a_sure_gain_that_is_too_small_to_matter_is_left() -> None:
 
 def test_dials_stand_on_one_another_and_each_step_is_confirmed() -> None:
     def additive(changes: Changes, asked: Sequence[Question]) -> list[float]:
-        gain = 0.1 * (changes.get("fusion.vector_weight") == "0.4") + 0.1 * (changes.get("search.k1") == "0.9")
+        gain = 0.1 * (changes.get("fusion.vector_weight") == "0.4") + 0.1 * (
+            changes.get("search.bm25") == "k1:0.9 b:0.4"
+        )
         return [0.5 + gain + 0.05 * noise(one.id) for one in asked]
 
     done = tune_by(questions(80), additive, "nDCG@10")
 
-    assert done.winner == {"fusion.vector_weight": "0.4", "search.k1": "0.9", "search.b": "0.4"}
+    assert done.winner == {"fusion.vector_weight": "0.4", "search.bm25": "k1:0.9 b:0.4"}
     assert done.finalists == (done.winner, {"fusion.vector_weight": "0.4"})
 
 
 def test_of_two_that_are_confirmed_the_simpler_is_taken_unless_the_other_gains_clearly_more() -> None:
     def flattered(changes: Changes, asked: Sequence[Question]) -> list[float]:
         chosen = {one.id for one in split(questions(80))[0]}
-        more = 0.05 * ("search.k1" in changes)
+        more = 0.05 * ("search.bm25" in changes)
         return [0.5 + 0.1 * (changes.get("fusion.vector_weight") == "0.4") + more * (one.id in chosen) for one in asked]
 
     done = tune_by(questions(80), flattered, "nDCG@10")
 
     assert all(one.differences[0].p_holm < JUDGED.alpha for one in done.confirmed)
-    assert "search.k1" in done.finalists[0]
+    assert "search.bm25" in done.finalists[0]
     assert done.winner == {"fusion.vector_weight": "0.4"}
 
 

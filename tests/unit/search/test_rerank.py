@@ -185,7 +185,7 @@ def test_a_spent_budget_reads_nothing_and_says_so() -> None:
 def test_a_reranker_that_fails_half_way_leaves_the_fused_order(index: Index) -> None:
     plain = index.search("commit", k=12)
     result = index.search(
-        "commit", k=12, rerank=Dictated({"mu": 1.0}, last=2), settings={"search.rerank_budget_ms": 1e9}
+        "commit", k=12, rerank=Dictated({"mu": 1.0}, last=2), settings={"timeouts": {"search": 3600.0}}
     )
 
     assert sources(result) == sources(plain)

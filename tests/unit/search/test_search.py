@@ -52,7 +52,7 @@ def test_every_score_is_recomputed_from_its_trace(mode: str, fusion: str) -> Non
 
 
 def test_the_traces_ranks_are_those_of_the_arms_alone(index: Index) -> None:
-    hybrid = index.search("undo a commit", k=4, settings={"prf.top_k": 0})
+    hybrid = index.search("undo a commit", k=4, settings={"prf": {"top_k": 0}})
     for mode in ("bm25", "vector"):
         alone = {hit.chunk_id: hit for hit in index.search("undo a commit", k=4, mode=mode).hits}
         for hit in hybrid.hits:

@@ -125,7 +125,7 @@ def test_what_cannot_differ_between_questions_is_refused_by_name(index: Index) -
 
 
 def test_each_query_counts_once_with_its_errors_and_what_was_degraded() -> None:
-    index = indexed(GIT, {"cache.size": 5}, embedder=Mute())
+    index = indexed(GIT, {"cache": {"size": 5}}, embedder=Mute())
     index.search("undo")
     index.search("undo", mode="bm25")
     index.search("undo", mode="bm25")
@@ -140,7 +140,7 @@ def test_each_query_counts_once_with_its_errors_and_what_was_degraded() -> None:
 
 def test_a_question_with_a_history_is_never_answered_from_memory() -> None:
     embedder = Counted()
-    index = indexed(GIT, {"cache.size": 5}, embedder=embedder)
+    index = indexed(GIT, {"cache": {"size": 5}}, embedder=embedder)
     history = [Turn("user", "What is a merge?"), Turn("assistant", "Joining branches.")]
     for _ in range(2):
         assert index.search("and a commit of it?", history=history).cached == ""

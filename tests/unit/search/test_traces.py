@@ -26,12 +26,9 @@ TEXTS = {
 QUESTIONS = ("GDP growth", "ERR-1007", "growth under Article 301", "what did the bank report", "zyzzyva")
 SCORES = {f"Report {number}\n": (number * 7 % 30) / 30 for number in range(30)}
 EVERYTHING_ON = {
-    "boost.patterns": [r"ERR-\d+"],
-    "boost.rules": {"chunk_quality in [ok, high]": 0.15},
-    "boost.stage": "both",
-    "metadata_boost.alpha": 0.8,
-    "metadata_boost.beta": 0.1,
-    "diversity.per_source": 2,
+    "boost": {"patterns": [r"ERR-\d+"], "rules": {"chunk_quality in [ok, high]": 0.15}, "stage": "both"},
+    "metadata_boost": {"alpha": 0.8, "beta": 0.1},
+    "diversity": {"per_source": 2},
     "search.context_window": 1,
 }
 
@@ -88,7 +85,7 @@ def test_over_several_wordings(merge: str, mode: str) -> None:
         chatting(saying(lambda _: "1. reports of the bank\n2. what NABARD said of GDP")) as address,
         indexed(TEXTS, {"generator": f"{address}#m"}) as index,
     ):
-        settings = {"query_expansion.multi_query": 3, "query_expansion.hyde": True, "query_expansion.merge": merge}
+        settings = {"query_expansion": {"multi_query": 3, "hyde": True, "merge": merge}}
         result = index.search("growth of GDP", mode=mode, settings=settings)
 
     assert result.degraded == ()
@@ -99,8 +96,9 @@ def test_over_several_wordings(merge: str, mode: str) -> None:
 CHOICES = st.fixed_dictionaries(
     {
         "fusion.method": st.sampled_from(sorted(FUSIONS)),
-        "fusion.bm25_norm": st.sampled_from(NORMALIZERS),
-        "fusion.vector_norm": st.sampled_from(NORMALIZERS),
+        "fusion.parameters": st.fixed_dictionaries(
+            {"bm25_norm": st.sampled_from(NORMALIZERS), "vector_norm": st.sampled_from(NORMALIZERS)}
+        ),
         "fusion.vector_weight": st.floats(0, 1),
         "search.mode": st.sampled_from(["hybrid", "bm25", "vector"]),
         "search.candidates": st.sampled_from(["1", "3", "5x", "100"]),

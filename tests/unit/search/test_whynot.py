@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.scripted_reranker import Dictated
+from twofold.config.load import grouped
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, Condition, Filter, Operator
 from twofold.domain.types import Block, BlockKind, Document, document_id
@@ -22,7 +23,7 @@ PAGES = {f"{number:02d}.md": f"The {WORDS[number % 5]} chapter says: reset numbe
 
 
 def made(texts: Mapping[str, str], **overrides: object) -> Index:
-    overrides = {name.replace("__", "."): value for name, value in overrides.items()}
+    overrides = grouped({name.replace("__", "."): value for name, value in overrides.items()})
     index = Index(":memory:", embedder=HashingEmbedder(), overrides=overrides)
     for source, text in texts.items():
         index.add(text, source=source, metadata={"author": "Ada", "number": int(source[:2])})
@@ -224,7 +225,7 @@ def test_diversity_says_which_limit_it_was(limit: str, reason: str) -> None:
     assert said.stage == "diversify"
     assert reason in said.reason
     assert said.change is not None
-    assert said.change.settings == {limit: "0"}
+    assert said.change.settings == {"diversity": f"{limit.removeprefix('diversity.')}:0"}
 
 
 def test_what_diversity_never_came_to_was_cut() -> None:
@@ -247,13 +248,13 @@ def test_beyond_k_is_cut_and_more_passages_show_it() -> None:
 
 def test_a_question_for_definitions_narrows_to_them() -> None:
     kinds = {"01.md": "definition", "02.md": "law"}
-    with Index(":memory:", embedder=HashingEmbedder(), overrides={"query.intent_filter": True}) as index:
+    with Index(":memory:", embedder=HashingEmbedder(), overrides={"query": {"intent_filter": True}}) as index:
         for source, kind in kinds.items():
             index.add(f"A reset is what it is, {source}.", source=source, metadata={"semantic_type_primary": kind})
         said = lost(index, "define reset", "02.md", k=100)
     assert said.stage == "intent"
     assert said.change is not None
-    assert said.change.settings == {"query.intent_filter": "false"}
+    assert said.change.settings == {"query": "intent_filter:false"}
 
 
 def test_what_several_stages_lose_is_brought_back_by_a_change_of_each() -> None:
@@ -290,8 +291,9 @@ SETTINGS = st.fixed_dictionaries(
         "rerank.threshold": st.sampled_from([0.0, 0.4, 1.0]),
         "rerank.top_n": st.sampled_from([0, 2]),
         "rerank.candidates": st.sampled_from([2, 20]),
-        "diversity.per_source": st.sampled_from([0, 1]),
-        "diversity.max_overlap": st.sampled_from([0.0, 0.5]),
+        "diversity": st.fixed_dictionaries(
+            {}, optional={"per_source": st.sampled_from([0, 1]), "max_overlap": st.sampled_from([0.0, 0.5])}
+        ),
         "fusion.method": st.sampled_from(["adaptive", "rrf", "additive"]),
     },
 )

@@ -161,10 +161,10 @@ def _device(settings: Settings) -> Iterator[Check]:
 
 
 def _memory(settings: Settings) -> Check:
-    use = MemoryUse(resident_bytes() / MEGABYTE, settings.memory_limit_mb)
+    use = MemoryUse(resident_bytes() / MEGABYTE, settings.limits.memory_mb)
     limit = f"warned of above {use.limit_mb:,.0f} MB" if use.limit_mb else "without a limit"
     says = f"{use.resident_mb:,.0f} MB in use, {limit}"
-    return Check("memory", State.WARN if use.warning else State.OK, says, "Raise `memory_limit_mb`, or close indexes.")
+    return Check("memory", State.WARN if use.warning else State.OK, says, "Raise `limits.memory_mb`, or close indexes.")
 
 
 def _reranker(settings: Settings) -> Iterator[Check]:
@@ -266,7 +266,7 @@ ADVICE = (
         (
             "`--explain` says which stage takes the time; the first search of a process loads the model.",
             "If it is `rerank`: `--rerank none`, `--set rerank.candidates=10`, or `--budget-ms 300`.",
-            "If it is `expand`: a generator is asked; `--set query_expansion.multi_query=0`.",
+            "If it is `expand`: a generator is asked; `--set query_expansion=multi_query:0`.",
             "If it is `embed`: `-m bm25` needs no model; `--batch` embeds many questions together.",
             "`twofold index compact` joins the segments of an index that was added to often.",
         ),

@@ -23,7 +23,7 @@ Form = Literal["records", "queries"]
 _FORMS: Sequence[Form] = ("records", "queries")
 _MIN_QUESTION = 24
 _OFF = "No questions are logged."
-_TURN_ON = "  Write `log: {queries: true}` into your settings file, or set TWOFOLD_LOG__QUERIES=true."
+_TURN_ON = "  Write `log: {queries: true}` into your settings file, or set TWOFOLD_LOG=queries:true."
 
 
 Weak = Annotated[bool, typer.Option("--weak", help="Show the questions that went badly, and how each week went.")]
@@ -48,7 +48,7 @@ def log(
     index: IndexOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the questions that an index was asked, newest first, where log.queries is on.
+    """Show the questions that an index was asked, newest first, where the log keeps queries.
 
     The log stays on this machine. A question went badly (--weak) where nothing was found, an answer was refused, its
     chance of an answer is below 0.4, or, without a chance, its confidence below 0.6. --export FILE --as queries writes

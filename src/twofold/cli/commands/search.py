@@ -62,7 +62,10 @@ History = Annotated[
 Session = Annotated[
     str,
     typer.Option(
-        "--session", metavar="NAME", help="Whose answers may be given again (cache.scope=session).", show_default=False
+        "--session",
+        metavar="NAME",
+        help="Whose answers may be given again (cache=scope:session).",
+        show_default=False,
     ),
 ]
 
@@ -97,7 +100,7 @@ def search(  # each option may be left out
         mode=mode,
         filter=parsed_filter(filters or []),
         rerank=rerank,
-        settings=requested_settings(search__rerank_budget_ms=budget_ms, search__context_window=window),
+        settings=requested_settings(timeouts=_time_for_a_search(budget_ms), search__context_window=window),
         history=() if history is None else command_part("twofold.cli.commands.chat", "read_history")(history),
         session=session,
         offset=offset,
@@ -112,3 +115,7 @@ def search(  # each option may be left out
     if as_json or explain:
         result = command_part("twofold.search.explain", "explained")(result, opened.settings.analyzer)
     write_json(result) if as_json else render_results(screen_on(), result, opened.settings, explain=explain)
+
+
+def _time_for_a_search(budget_ms: float | None) -> dict[str, float] | None:
+    return None if budget_ms is None else {"search": budget_ms / 1000.0}

@@ -1,4 +1,4 @@
-"""Configurations as a command line has them: `bm25`, `precise`, `search.k1=2,fusion.method=rrf`, `run:FILE`."""
+"""Configurations as a command line has them: `bm25`, `precise`, `search.bm25=k1:2,fusion.method=rrf`, `run:FILE`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,19 +22,19 @@ from twofold.server.limits import DEFAULT_LIMITS
 MAX_NAME_LENGTH = 1_000
 MAX_FIELDS = 64
 MAX_TURNS = 100
-SETTABLE = ("search.", "fusion.", "diversity.", "metadata_boost.", "boost.")
+SETTABLE = frozenset({"search", "fusion", "diversity", "metadata_boost", "boost"})
 ALSO_SETTABLE = frozenset(
     {
         "rerank.candidates",
         "rerank.top_n",
         "rerank.weight",
         "rerank.threshold",
-        "prf.dense_terms",
-        "query.intent_filter",
         "answer.unsupported",
     }
 )
-NEVER_SETTABLE = frozenset({"plugins.search"})
+SETTABLE_PARTS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {"prf": frozenset({"dense_terms"}), "query": frozenset({"intent_filter"})}
+)
 """What a request may set for itself: nothing that names a model, an address or a file."""
 
 Scalar = Annotated[str, Field(max_length=10_000)] | bool | int | float
@@ -79,7 +80,7 @@ class Ways(Strict):
 
     def options(self, _: Grant) -> SearchOptions:
         """Say it to the engine. Raises InvalidInputError."""
-        budget = {} if self.budget_ms is None else {"search.rerank_budget_ms": self.budget_ms}
+        budget = {} if self.budget_ms is None else {"timeouts": {"search": self.budget_ms / 1000.0}}
         return SearchOptions(
             k=self.k,
             mode=self.mode,
@@ -173,12 +174,20 @@ def filter_of(said: str | dict[str, Any] | None) -> Filter:
 
 def allowed(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Let through what a request may set for itself. Raises InvalidInputError for anything else."""
-    for key in settings:
-        if key in NEVER_SETTABLE or not (key.startswith(SETTABLE) or key in ALSO_SETTABLE):
+    for key, value in settings.items():
+        if not (_is_settable(key) or _names_settable_parts(key, value)):
             raise InvalidInputError(
                 f"{key[:100]!r} cannot be set in a request.", "Set it where the server is started, or for the index."
             )
     return settings
+
+
+def _is_settable(key: str) -> bool:
+    return key in ALSO_SETTABLE or key.partition(".")[0] in SETTABLE
+
+
+def _names_settable_parts(key: str, value: object) -> bool:
+    return isinstance(value, Mapping) and value.keys() <= SETTABLE_PARTS.get(key, frozenset())
 
 
 def settings_for(asked: IndexRequest, settings: Settings) -> Settings:
