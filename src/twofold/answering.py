@@ -48,7 +48,7 @@ class Answering:
         question; `session` names a conversation that is kept and gone on with. The rest is as for `search`;
         `settings` may be those of answers too, such as `{"answer.unsupported": "refuse"}`. `on_event` hears each event.
 
-        Raises what `search` raises; a model that fails is gone without, and `degraded` says so.
+        Raises what `search` raises; the answer does without a model that fails, with a warning.
         """
         options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session)
         return self._asker.ask(question, options, llm, on_event)

@@ -21,6 +21,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, IndexFingerprint, Reranker, Retriever, Store
+from twofold.domain.warning import StageWarning, WarningCode
 from twofold.models.catalog.identities import identity_of, remembered_identity
 from twofold.models.catalog.progress import Progress, ignore
 from twofold.models.embedders.caching import CachingEmbedder
@@ -235,9 +236,10 @@ def search_components(
     )
 
 
-def noting(parts: SearchComponents, notes: Sequence[str]) -> SearchComponents:
-    """Return the same parts, which say of every search that it had to do without something."""
-    return replace(parts, aids=replace(parts.aids, notes=(*parts.aids.notes, *notes)))
+def with_ignored(parts: SearchComponents, notes: Sequence[str]) -> SearchComponents:
+    """Return the same parts, which warn with every result of settings that were not followed."""
+    ignored = (StageWarning("settings", WarningCode.IGNORED, note) for note in notes)
+    return replace(parts, aids=replace(parts.aids, warnings=(*parts.aids.warnings, *ignored)))
 
 
 def _embedder(store: Store, settings: Settings, own: OpenPlugins, progress: Callable[[Progress], None]) -> Embedder:
@@ -415,7 +417,7 @@ def _prepared(
     used, base = merge(settings, overrides) if overrides else settings, own.components
     if overrides and own_models_only:
         used, notes = with_own_models(used, settings)
-        base = noting(base, notes)
+        base = with_ignored(base, notes)
     plan, cache = (plan_of(used), cache_plan_of(used)) if overrides else (own.plan, own.cache)
     k, mode = plan.k if options.k is None else options.k, options.mode or plan.mode
     if mode == "hybrid" and used.embedder == NO_EMBEDDER:

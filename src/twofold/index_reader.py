@@ -18,11 +18,11 @@ from twofold.factory import (
     held_by,
     kept_by,
     model_openers,
-    noting,
     open_store,
     query_log_of,
     search_components,
     search_engine,
+    with_ignored,
 )
 from twofold.indexing.types import IndexInfo
 from twofold.models.catalog.progress import Progress, ignore
@@ -68,7 +68,7 @@ class Collection:
         self._openers = model_openers(self._settings, on_model, OpenPlugins(plugins))
         used = self._held.embedder if embedder is None else embedder
         self._searching = search_components(self._store, self._settings, used, on_model, self._openers.plugins)
-        self._searching = noting(self._searching, [one.note for one in found.ignored if one.origin == MADE_BY])
+        self._searching = with_ignored(self._searching, [one.note for one in found.ignored if one.origin == MADE_BY])
         kept = query_log_of(where, self._settings) if self._settings.log.queries else None
         self._searcher = search_engine(self._searching, self._settings, self._openers, kept)
 

@@ -21,6 +21,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, TwofoldError
 from twofold.domain.ports import Embedder, EmbedderIdentity, Reranker, RerankerIdentity
 from twofold.domain.types import Ranking
+from twofold.domain.warning import StageWarning, WarningCode, is_degraded, warning_of
 from twofold.index_reader import Collection
 from twofold.ranking.confidence import confidence
 from twofold.ranking.fusion import RetrieverTrace, rank_values
@@ -71,7 +72,7 @@ def joined_by_reranker(
 ) -> SearchResult:
     """Return the k best of all by a reranker, where they are more than it reads; else by rank.
 
-    A reranker that fails leaves them by rank, and `degraded` says so. Raises InvalidInputError where there is none.
+    A reranker that fails leaves them by rank, with a warning. Raises InvalidInputError where there is none.
     """
     check_reranker(parts)
     with watch.step("fuse"):
@@ -126,6 +127,7 @@ def _told_joining(
     )
     first = answers[0].result
     relevance = [hit.trace.rerank.relevance for hit in hits if hit.trace.rerank is not None]
+    warnings = (*_warnings(answers), *standing.warnings)
     return SearchResult(
         query=first.query,
         mode=first.mode,
@@ -133,7 +135,8 @@ def _told_joining(
         hits=hits,
         constants=standing.constants,
         timings_ms={**{one.name: one.result.timings_ms["total"] for one in answers}, **watch.total()},
-        degraded=(*_notes(answers), *standing.degraded),
+        degraded=is_degraded(warnings),
+        warnings=warnings,
         rerank=standing.rerank,
         stages=_stages(answers, len(pool.hits), standing, watch),
         counts=Counts(
@@ -151,8 +154,8 @@ def _stepped(trace: HitTrace, steps: Mapping[int, tuple[Step, ...]], key: int) -
     return replace(trace, steps=steps.get(key, ()))
 
 
-def _notes(answers: Sequence[Answered]) -> tuple[str, ...]:
-    return tuple(f"{one.name}: {note}" for one in answers for note in one.result.degraded)
+def _warnings(answers: Sequence[Answered]) -> tuple[StageWarning, ...]:
+    return tuple(replace(warning, collection=one.name) for one in answers for warning in one.result.warnings)
 
 
 def _stages(
@@ -170,6 +173,7 @@ Where = Collection | str | Path
 Indexes = Mapping[str, Where] | Sequence[Where]
 Given = TypeVar("Given")
 ACROSS = ("global", "rrf", "rerank")
+NOT_ACROSS = "a retriever of the user's own is not asked across indexes; `search.multi_index_merge: rrf` asks it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +184,9 @@ class UnavailableIndex:
     error: TwofoldError
 
     @property
-    def note(self) -> str:
-        """The line that `degraded` shows."""
-        return str(LostCollectionError(self.name, self.error).message)
+    def warning(self) -> StageWarning:
+        """The warning of every result without it."""
+        return replace(warning_of("index", self.error), collection=self.name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,13 +270,13 @@ class MultiIndex(Answering):
         self, queries: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS, across: str | None = None
     ) -> Sequence[SearchResult]:
         """Search for many questions: all embedded at once, each ranked for itself."""
-        return [replace(one, degraded=self.log(one)) for one in self._found(queries, options, across)]
+        return [one.with_warnings(self.log(one)) for one in self._found(queries, options, across)]
 
     def find(self, query: str, options: SearchOptions = DEFAULT_OPTIONS) -> SearchResult:
         """Search for one question; the caller keeps it in the query log with the answer that it makes of it."""
         return self._found([query], options, None)[0]
 
-    def log(self, found: SearchResult, answer: Answer | None = None) -> tuple[str, ...]:
+    def log(self, found: SearchResult, answer: Answer | None = None) -> tuple[StageWarning, ...]:
         """Keep a question in the query log of the first index; see `SearchEngine.log`."""
         return next(iter(self._opened.values())).log(found, answer)
 
@@ -412,11 +416,11 @@ def _told(found: SearchResult, members: Sequence[_Member], lost: Sequence[Unavai
     """Say of each passage which index it is of, by the ids that it has there; and what was left out."""
     hits = tuple(_own(hit, members) for hit in found.hits)
     unasked = tuple(
-        f"{one.name}: the retriever {name} is not asked across indexes; search.multi_index_merge=rrf asks it"
+        StageWarning(name, WarningCode.SKIPPED, NOT_ACROSS, one.name)
         for one in members
         for name, _ in one.parts.aids.retrievers
     )
-    return replace(found, hits=hits, degraded=(*(one.note for one in lost), *unasked, *found.degraded))
+    return replace(found, hits=hits).with_warnings((*(one.warning for one in lost), *unasked, *found.warnings))
 
 
 def _own(hit: Hit, members: Sequence[_Member]) -> Hit:
@@ -459,5 +463,5 @@ def _each(
             joined = joined_by_reranker(first.parts, question, answered, first.plan, own)
         else:
             joined = joined_by_rank(answered, first.plan, own)
-        results.append(replace(joined, degraded=(*(one.note for one in lost), *joined.degraded)))
+        results.append(joined.with_warnings((*(one.warning for one in lost), *joined.warnings)))
     return results

@@ -43,8 +43,8 @@ def logged(found: SearchResult, answer: Outcome | None = None) -> LoggedQuery:
         confidence=found.confidence,
         p_answerable=found.p_answerable,
         refused=None if answer is None else answer.refused,
-        cached=bool(found.cached),
-        degraded=found.degraded if answer is None else answer.degraded,
+        cached=found.cache.hit,
+        warnings=found.warnings if answer is None else answer.warnings,
     )
 
 

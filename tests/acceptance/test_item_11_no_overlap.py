@@ -23,7 +23,7 @@ def test_an_index_with_nothing_in_it_gives_an_empty_list(mode: str) -> None:
         index.add("commit", source="a")
         index.delete("a")
         assert index.search("commit", mode=mode).hits == ()
-        assert index.search("commit", mode=mode).degraded == ()
+        assert index.search("commit", mode=mode).warnings == ()
 
 
 def test_a_word_that_occurs_nowhere_gives_an_empty_list() -> None:

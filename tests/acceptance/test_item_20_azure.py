@@ -69,7 +69,7 @@ def test_a_deployment_writes_the_answer(azure: Azure, address: str) -> None:
     answer = index.ask("How do I undo the last commit?")
 
     assert "Use git reset" in answer.text
-    assert answer.degraded == ()
+    assert answer.warnings == ()
     assert azure.asked == ["/openai/deployments/gpt/chat/completions"]
 
 

@@ -32,7 +32,7 @@ def test_the_processor_is_there(device: str) -> None:
         index.add("The Eiffel tower stands in Paris.", source="a.txt")
         result = index.search("Where is the Eiffel tower?")
 
-    assert (result.mode, result.degraded) == ("hybrid", ())
+    assert (result.mode, result.warnings) == ("hybrid", ())
 
 
 @pytest.mark.model
@@ -58,7 +58,7 @@ def test_a_search_without_the_gpu_it_wants_goes_on_with_words_and_says_so(tmp_pa
         result = index.search("the Eiffel tower")
 
     assert result.mode == "bm25"
-    assert "has no GPU here" in result.degraded[0]
+    assert "has no GPU here" in str(result.warnings[0])
 
 
 def test_another_device_is_refused() -> None:

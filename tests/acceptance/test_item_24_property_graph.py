@@ -48,7 +48,7 @@ def by_graph(index: Index, question: str, graph: Path) -> dict[str, float]:
     """Give what the graph's retriever said of each passage that it found."""
     found = index.search(question, settings={"graph.file": str(graph)})
     retrievers = {hit.source: hit.trace.retriever("graph") for hit in found.hits}
-    assert not found.degraded
+    assert not found.warnings
     return {
         source: retriever.raw
         for source, retriever in retrievers.items()
@@ -148,7 +148,7 @@ def test_a_file_that_is_no_graph_degrades_in_the_open(index: Index, tmp_path: Pa
     found = index.search("What is related to NABARD?", settings={"graph.file": str(file)})
 
     assert found.hits
-    (note,) = found.degraded
+    (note,) = map(str, found.warnings)
     assert note.startswith("graph unavailable: the graph ")
 
 

@@ -35,7 +35,7 @@ def test_a_question_becomes_three_and_all_are_embedded_at_once(index: Index, emb
     assert result.queries == WORDINGS
     assert embedder.asked == [WORDINGS]
     assert result.query == QUESTION
-    assert result.degraded == ()
+    assert result.warnings == ()
     (stage,) = [stage for stage in result.stages if stage.name == "expand"]
     assert stage.notes == ("variant: git reset", "variant: join two branches")
 
@@ -85,4 +85,4 @@ def test_without_a_generator_each_part_says_that_it_was_skipped(part: dict[str, 
     plain, skipped = indexed(GIT).search_many(["undo"])[0], indexed(GIT).search("undo", settings=part)
 
     assert sources(skipped) == sources(plain)
-    assert skipped.degraded == ("rewrite skipped: no generator",)
+    assert tuple(map(str, skipped.warnings)) == ("expand skipped: no generator is set.",)

@@ -31,7 +31,7 @@ def test_an_empty_sparse_list_leaves_the_dense_order(wordless: Index, form: str)
         found = wordless.search(QUESTION, settings=said)
 
         assert [hit.source for hit in found.hits] == ["c", "a", "b"], said
-        assert not found.degraded
+        assert not found.warnings
 
 
 @pytest.mark.parametrize("form", FUSIONS)

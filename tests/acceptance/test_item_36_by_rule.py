@@ -25,7 +25,7 @@ def test_a_search_under_voicevault_asks_three_wordings_and_is_whole(index: Index
     found = index.search(QUESTION, profile="voicevault", settings=NO_MODELS)
 
     assert found.queries == (QUESTION.rstrip("?") + "?", *OTHERS)
-    assert found.degraded == ()
+    assert found.warnings == ()
     rewriting = next(stage for stage in found.stages if stage.name == "expand")
     assert rewriting.notes == tuple(f"variant: {text}" for text in OTHERS)
 
@@ -64,7 +64,7 @@ def test_the_adapter_of_the_system_does_so_too(index: Index) -> None:
         found = retriever.search(QUESTION)
 
     assert found.queries == (QUESTION, *OTHERS)
-    assert found.degraded == ()
+    assert found.warnings == ()
 
 
 def test_a_model_that_is_named_writes_them_instead(index: Index) -> None:

@@ -80,7 +80,7 @@ def test_item_39_a_translator_that_fails_is_told_and_the_question_searched(parts
     own = replace(parts, aids=replace(parts.aids, transformers=(Translator(None),)))
     result = search(own, "merge", plan_of(Settings()))
 
-    assert result.degraded == ("transform unavailable: the graph is gone. Bring it back.",)
+    assert tuple(map(str, result.warnings)) == ("expand unavailable: the graph is gone. Bring it back.",)
     assert result.hits[0].source == "merge.md"
 
 

@@ -18,7 +18,7 @@ def test_a_passage_is_asked_for_beside_the_question_and_is_no_wording_of_it() ->
         found = index.search(QUESTION, settings={"query_expansion": {"hyde": True}})
 
     assert found.queries == (QUESTION,)
-    assert found.degraded == ()
+    assert found.warnings == ()
     assert len(heard) == 1
     assert "hypothetical passage" in heard[0].body["messages"][0]["content"]
     assert heard[0].body["model"] == "small"
@@ -31,4 +31,4 @@ def test_a_model_that_says_nothing_leaves_the_question_and_is_told_of() -> None:
         plain = index.search(QUESTION)
 
     assert [hit.chunk_id for hit in found.hits] == [hit.chunk_id for hit in plain.hits]
-    assert found.degraded == ("rewrite gave nothing: hypothetical",)
+    assert tuple(map(str, found.warnings)) == ("expand no result: the model gave no hypothetical.",)

@@ -36,7 +36,7 @@ def test_what_a_translator_gives_is_searched_beside_the_question() -> None:
 
     assert found.queries == ("Who merges branches?", "(person)-[merges]->(branches)")
     assert found.hits[0].source == "merge.md"
-    assert found.degraded == ()
+    assert found.warnings == ()
     assert translator.contexts == [None]
 
 

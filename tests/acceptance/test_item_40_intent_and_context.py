@@ -60,7 +60,7 @@ def test_a_question_without_a_conversation_asks_no_model(history: list[Turn], tu
     )
 
     assert found.queries == (GeneratedQuery("What is git?", "original"),)
-    assert found.degraded == ()
+    assert found.warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -41,4 +41,4 @@ def test_the_cross_encoder_puts_the_answer_on_top() -> None:
         result = index.search("How many people live in Berlin?", rerank="ms-marco-MiniLM-L-12-v2")
 
     assert result.hits[0].source == "answer"
-    assert result.degraded == ()
+    assert result.warnings == ()

@@ -38,7 +38,7 @@ def test_a_search_is_reranked_by_it(width: int) -> None:
     result = indexed(GIT).search("two parents", rerank=LateInteraction(Tokens(width), IDENTITY), settings=settings)
 
     assert sources(result)[0] == "merge.md"
-    assert result.degraded == ()
+    assert result.warnings == ()
     assert result.rerank is not None
     assert result.rerank.scale == Scale.COSINE
     assert list(result.trace.recompute_scores()) == [hit.score for hit in result.hits]
@@ -60,7 +60,7 @@ def test_vectors_that_cannot_be_compared_are_no_scores_and_the_fused_order_stand
     result = index.search("merge", rerank=LateInteraction(Tokens(96, 128), IDENTITY))
 
     assert sources(result) == sources(index.search("merge"))
-    assert result.degraded == ("rerank unavailable: tokens gave no vectors that can be compared.",)
+    assert tuple(map(str, result.warnings)) == ("rerank unavailable: tokens gave no vectors that can be compared.",)
 
 
 def test_the_model_is_freed_with_it() -> None:
@@ -89,7 +89,7 @@ def test_a_setting_reranks_with_the_token_vectors_of_the_embedder(by_meaning: Pa
         loaded = index.metrics().loaded
 
     assert sources(result)[0] == "merge.md"
-    assert result.degraded == ()
+    assert result.warnings == ()
     assert result.rerank is not None
     assert (result.rerank.model, result.rerank.scale) == ("late-interaction:bge-small-en-v1.5", Scale.COSINE)
     assert result.rerank.read == len(GIT)
@@ -124,4 +124,4 @@ def test_where_the_model_is_not_there_the_fused_order_stands() -> None:
     result = index.search("merge", rerank="late-interaction:bge-small-en-v1.5")
 
     assert sources(result) == sources(index.search("merge"))
-    assert "rerank unavailable" in result.degraded[0]
+    assert "rerank unavailable" in str(result.warnings[0])

@@ -66,5 +66,5 @@ def test_item_52_where_the_first_reranker_fails_the_second_one_reads_and_that_is
 
     assert result.rerank is not None
     assert result.rerank.model == "word-overlap"
-    (note,) = result.degraded
+    (note,) = map(str, result.warnings)
     assert note.startswith("rerank unavailable: ")

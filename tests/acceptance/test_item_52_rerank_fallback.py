@@ -22,7 +22,7 @@ def assert_the_fused_order_stands(index: Index, rerank: str | Reranker, reason: 
 
     assert [(hit.source, hit.score) for hit in fallen.hits] == [(hit.source, hit.score) for hit in plain.hits]
     assert [hit.trace for hit in fallen.hits] == [hit.trace for hit in plain.hits]
-    (note,) = fallen.degraded
+    (note,) = map(str, fallen.warnings)
     assert note.startswith("rerank unavailable: ")
     assert reason in note
 

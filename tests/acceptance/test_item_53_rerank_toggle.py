@@ -58,7 +58,7 @@ def test_python_turns_it_off(profile: str) -> None:
     for found in (by_setting, by_argument, at_opening):
         assert found.hits
         assert found.rerank is None
-        assert not found.degraded
+        assert not found.warnings
         assert not any(hit.trace.rerank for hit in found.hits)
 
 

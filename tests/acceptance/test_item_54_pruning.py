@@ -116,7 +116,7 @@ def test_a_pruner_that_fails_leaves_passages_whole_and_the_answer_says_so(model:
         answer = index.ask(QUESTION, llm=model, settings={**ANY, "answer.prune": 0.5})
 
     assert shown(heard) == TEXT
-    assert any(note.startswith("prune: The pruner 'Told' failed") for note in answer.degraded)
+    assert any(note.startswith("prune unavailable: The pruner 'Told' failed") for note in map(str, answer.warnings))
 
 
 def test_scores_that_are_none_are_refused(model: str) -> None:
@@ -125,4 +125,4 @@ def test_scores_that_are_none_are_refused(model: str) -> None:
         with pytest.raises(ModelError):
             index.ask(QUESTION, llm=model, settings={**ANY, "answer.prune": 0.5, "search.on_failure": "raise"})
 
-    assert any(note.startswith("prune: ") for note in answer.degraded)
+    assert any(note.startswith("prune unavailable: ") for note in map(str, answer.warnings))

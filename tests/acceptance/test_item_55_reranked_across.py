@@ -56,7 +56,7 @@ def test_a_reranker_that_fails_leaves_them_by_rank_and_says_so(several: MultiInd
     by_rank = several.search("commit", across="rrf")
 
     assert [hit.chunk_id for hit in found.hits] == [hit.chunk_id for hit in by_rank.hits]
-    assert found.degraded == ("rerank unavailable: the reranker is gone.",)
+    assert tuple(map(str, found.warnings)) == ("rerank unavailable: the reranker is gone.",)
 
 
 def test_without_a_reranker_it_is_refused(several: MultiIndex) -> None:

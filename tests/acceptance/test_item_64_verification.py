@@ -19,7 +19,7 @@ def asked(verify: str) -> tuple[str, bool, list[bool | None], tuple[str, ...]]:
         index.add(TEXT, source="tower.txt")
         settings = {"answer.min_answerability": 0.0, "answer.unsupported": verify}
         answer = index.ask("How tall is it?", llm=f"{address}#m", settings=settings)
-    return answer.text, answer.refused, [one.supported for one in answer.sentences], answer.degraded
+    return answer.text, answer.refused, [one.supported for one in answer.sentences], tuple(map(str, answer.warnings))
 
 
 def test_without_it_sentences_are_marked_in_the_data_alone() -> None:
@@ -39,7 +39,7 @@ def test_it_refuses_and_says_why() -> None:
 
     assert text == REFUSAL
     assert refused
-    assert degraded == ("verify: 1 of 2 sentences are borne out by no passage.",)
+    assert degraded == ("check unsupported: 1 of 2 sentences are supported by no passage.",)
 
 
 @pytest.mark.parametrize("embedding", [True, False])

@@ -85,7 +85,7 @@ def test_a_search_that_answers_nothing_needs_the_small_model_alone(models: Model
         found = index.search(QUESTION)
 
     assert found.queries == (QUESTION, "revert a commit")
-    assert found.degraded == ()
+    assert found.warnings == ()
     assert [len(models.prompts[name]) for name in (SMALL, LARGE)] == [1, 0]
 
 
@@ -96,9 +96,9 @@ def test_an_answer_that_is_remembered_is_of_the_same_rewording_model(models: Mod
         other = index.search(QUESTION, settings={"query_expansion": {"generator": models.spec(LARGE)}})
         again = index.search(QUESTION)
 
-    assert (first.cached, other.cached) == ("", "")
+    assert (first.cache.hit, other.cache.hit) == (False, False)
     assert first.queries != other.queries
-    assert again.cached
+    assert again.cache.hit
 
 
 def test_a_server_has_both(models: Models, tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ def test_a_question_asked_again_is_answered_without_the_model(index: Index, mode
     again = events[-1].answer  # type: ignore[union-attr]  # the last one is `done`
 
     assert len(heard) == 1
-    assert first.cached == ""
-    assert again.cached.startswith("the same question and passages, ")
+    assert not first.cache.hit
+    assert (again.cache.hit, again.cache.kind, again.cache.cosine) == (True, "exact", None)
     assert (again.text, again.citations, again.sources) == (first.text, first.citations, first.sources)
     assert StageEvent("cache") in events
     assert "".join(one.content for one in events if isinstance(one, ChunkEvent)) == first.text
@@ -63,7 +63,7 @@ def test_a_question_almost_the_same_has_the_answer_too(index: Index, model: str,
     near = index.ask("how hot does the small kiln get", llm=model, settings=KEPT)
 
     assert len(heard) == 1
-    assert near.cached
+    assert near.cache.hit
     assert near.question == "how hot does the small kiln get"
 
 
@@ -71,7 +71,7 @@ def test_nothing_is_kept_unless_it_is_asked_for(index: Index, model: str, heard:
     answers = [index.ask(QUESTION, llm=model, settings=ANY) for _ in range(2)]
 
     assert len(heard) == 2
-    assert [one.cached for one in answers] == ["", ""]
+    assert [one.cache.hit for one in answers] == [False, False]
 
 
 def test_the_profile_of_a_system_with_a_cache_has_it_per_question(index: Index, model: str, heard: list[Heard]) -> None:
@@ -79,8 +79,8 @@ def test_the_profile_of_a_system_with_a_cache_has_it_per_question(index: Index, 
     found = [index.search(QUESTION, profile="localgpt", settings=ANY) for _ in range(2)]
 
     assert len(heard) == 1
-    assert [bool(one.cached) for one in answers] == [False, True, True]
-    assert found[1].cached
+    assert [one.cache.hit for one in answers] == [False, True, True]
+    assert found[1].cache.hit
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_is_asked_otherwise_is_answered_anew(
     other = index.ask(llm=model, **{**asked, **changed})  # type: ignore[arg-type]
 
     assert len(heard) == 2
-    assert other.cached == ""
+    assert not other.cache.hit
 
 
 def test_another_model_answers_anew(index: Index, model: str, heard: list[Heard]) -> None:
@@ -117,7 +117,7 @@ def test_a_change_of_the_documents_asks_for_a_new_answer(index: Index, model: st
     last = index.ask(QUESTION, llm=model, settings=KEPT)
 
     assert len(heard) == 3
-    assert last.cached == ""
+    assert not last.cache.hit
 
 
 def test_an_answer_is_good_for_its_time_only(index: Index, model: str, heard: list[Heard]) -> None:
@@ -148,7 +148,7 @@ def test_what_went_wrong_is_tried_again(index: Index, heard: list[Heard], model:
     again = index.ask(QUESTION, llm="http://127.0.0.1:9/v1#m", settings=KEPT)
 
     assert failed.degraded
-    assert again.cached == ""
+    assert not again.cache.hit
     assert model
     assert heard == []
 
@@ -169,7 +169,7 @@ def test_several_indexes_have_it_too(index: Index, model: str, heard: list[Heard
         answers = [several.ask(QUESTION, llm=model, settings=KEPT) for _ in range(2)]
 
     assert len(heard) == 1
-    assert answers[1].cached
+    assert answers[1].cache.hit
 
 
 def test_a_server_and_a_chat_say_so(
@@ -183,14 +183,14 @@ def test_a_server_and_a_chat_say_so(
     body = {"query": QUESTION, "profile": "localgpt", "stream": False, "rerank": False}
     with visiting(tmp_path / "home", said={"generator": model, "answer.min_answerability": 0.0}) as visit:
         given = [visit.client.post("/v1/indexes/notes/ask", json=body).json() for _ in range(2)]
-    assert given[0]["degraded"] == []
-    assert given[0]["cached"] == ""
-    assert given[1]["cached"].startswith("the same question")
+    assert (given[0]["degraded"], given[0]["warnings"]) == (False, [])
+    assert given[0]["cache"] == {"hit": False, "kind": None, "age_s": None, "cosine": None}
+    assert given[1]["cache"]["kind"] == "exact"
     assert len(heard) == 1
 
     said = [word for key, value in KEPT.items() for word in ("--set", f"{key}={as_text(value)}")]
     words = [*said, "--set", "history=turns:0", "chat", "-i", "notes", "--llm", model]
     done = CliRunner().invoke(application(), words, input=f"{QUESTION}\n{QUESTION}\n\n", prog_name="twofold")
     assert done.exit_code == 0, done.output
-    assert done.stdout.count("An answer that was kept: the same question") == 1
+    assert done.stdout.count("Kept from an earlier question: exact") == 1
     assert len(heard) == 2

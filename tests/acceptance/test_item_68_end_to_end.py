@@ -22,8 +22,8 @@ def index() -> Index:
 def test_item_68_the_same_question_is_answered_from_memory_and_says_so(index: Index) -> None:
     first, again = index.search("undo a commit"), index.search("undo a commit")
 
-    assert first.cached == ""
-    assert again.cached.startswith("the same question, 0 s ago")
+    assert not first.cache.hit
+    assert (again.cache.hit, again.cache.kind, again.cache.cosine) == (True, "exact", None)
     assert again.hits == first.hits
     assert index.metrics().cache_hit_rate == 0.5
     assert index.metrics().queries == 2
@@ -33,14 +33,14 @@ def test_item_68_nothing_is_remembered_unless_it_is_asked_for() -> None:
     index = indexed(GIT)
     index.search("undo")
 
-    assert index.search("undo").cached == ""
+    assert not index.search("undo").cache.hit
 
 
 def test_item_68_a_question_nearly_the_same_is_answered_from_memory(index: Index) -> None:
     index.search("undo a commit")
     near = index.search("Undo a commit?")
 
-    assert near.cached
+    assert near.cache.hit
     assert near.query == "Undo a commit?"
 
 
@@ -58,7 +58,7 @@ def test_item_68_what_is_asked_otherwise_is_another_question(index: Index, other
         "undo a commit", k=other.k, mode=other.mode, profile=other.profile, settings=other.settings, rerank=other.rerank
     )
 
-    assert found.cached == ""
+    assert not found.cache.hit
 
 
 def test_item_68_a_change_of_the_collection_forgets_what_was_found(index: Index) -> None:
@@ -66,7 +66,7 @@ def test_item_68_a_change_of_the_collection_forgets_what_was_found(index: Index)
     index.add("Undo a commit by undoing the commit.", source="new.md")
     found = index.search("undo a commit")
 
-    assert found.cached == ""
+    assert not found.cache.hit
     assert "new.md" in sources(found)
 
 
@@ -74,9 +74,9 @@ def test_item_68_under_session_scope_only_who_asked_is_answered() -> None:
     index = indexed(GIT, grouped({**CACHE, "cache.scope": "session"}))
     index.search("undo", session="ann")
 
-    assert index.search("undo", session="ann").cached
-    assert index.search("undo", session="bob").cached == ""
-    assert index.search("undo").cached == ""
+    assert index.search("undo", session="ann").cache.hit
+    assert not index.search("undo", session="bob").cache.hit
+    assert not index.search("undo").cache.hit
 
 
 class Recovering(Mute):
@@ -98,8 +98,8 @@ def test_item_68_what_was_degraded_is_not_remembered() -> None:
 
     assert index.search("undo").degraded
     again = index.search("undo")
-    assert (again.cached, again.degraded, again.mode) == ("", (), "hybrid")
-    assert index.search("undo").cached
+    assert (again.cache.hit, again.degraded, again.mode) == (False, False, "hybrid")
+    assert index.search("undo").cache.hit
 
 
 def test_item_69_many_questions_are_embedded_at_once_and_ranked_each_for_itself() -> None:

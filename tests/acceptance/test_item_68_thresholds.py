@@ -50,8 +50,9 @@ def test_more_than_0_98_is_a_hit_and_0_98_itself_a_miss(cosine: float, *, hit: b
         index.search(ASKED, profile="localgpt", settings=QUIET)
         found = index.search(NEAR, profile="localgpt", settings=QUIET)
 
-    assert bool(found.cached) is hit
-    assert not hit or found.cached.startswith(f"a question with the cosine {cosine:.4f}")
+    assert found.cache.hit is hit
+    assert not hit or found.cache.kind == "semantic"
+    assert not hit or found.cache.cosine == pytest.approx(cosine, abs=1e-6)
 
 
 @pytest.mark.parametrize("question", [ASKED, NEAR])
@@ -63,17 +64,17 @@ def test_what_was_found_is_good_for_300_seconds(
     clock.now += seconds
     found = index.search(question, profile="localgpt", settings=QUIET)
 
-    assert bool(found.cached) is hit
-    assert not hit or found.cached.endswith(f", {seconds:.0f} s ago")
+    assert found.cache.hit is hit
+    assert not hit or found.cache.age_s == seconds
 
 
 def test_under_session_scope_another_session_is_a_miss(index: Index) -> None:
     said = grouped({**QUIET, "cache.scope": "session"})
     index.search(ASKED, profile="localgpt", settings=said, session="anna")
 
-    assert not index.search(ASKED, profile="localgpt", settings=said, session="ben").cached
-    assert not index.search(ASKED, profile="localgpt", settings=said).cached
-    assert index.search(ASKED, profile="localgpt", settings=said, session="anna").cached
+    assert not index.search(ASKED, profile="localgpt", settings=said, session="ben").cache.hit
+    assert not index.search(ASKED, profile="localgpt", settings=said).cache.hit
+    assert index.search(ASKED, profile="localgpt", settings=said, session="anna").cache.hit
 
 
 @pytest.mark.parametrize(
@@ -87,10 +88,10 @@ def test_under_session_scope_another_session_is_a_miss(index: Index) -> None:
 def test_settings_that_differ_share_nothing(index: Index, other: dict[str, object]) -> None:
     index.search(ASKED, profile="localgpt", settings=QUIET)
 
-    assert not index.search(ASKED, profile="localgpt", settings={**QUIET, **other}).cached
-    assert index.search(ASKED, profile="localgpt", settings=QUIET).cached
-    assert not index.search(ASKED).cached
-    assert not index.search(ASKED, profile="localgpt", k=3, settings=QUIET).cached
+    assert not index.search(ASKED, profile="localgpt", settings={**QUIET, **other}).cache.hit
+    assert index.search(ASKED, profile="localgpt", settings=QUIET).cache.hit
+    assert not index.search(ASKED).cache.hit
+    assert not index.search(ASKED, profile="localgpt", k=3, settings=QUIET).cache.hit
 
 
 def test_its_own_pipeline_remembers(index: Index, clock: Clock) -> None:
@@ -109,9 +110,8 @@ def test_over_http_the_profile_of_a_request_remembers(tmp_path: Path, clock: Clo
     fill(tmp_path)
     body = {"query": "undo the last commit", "profile": "localgpt", "rerank": False}
     with visiting(tmp_path) as visit:
-        given = [visit.client.post("/v1/indexes/notes/search", json=body).json()["cached"] for _ in range(2)]
+        given = [visit.client.post("/v1/indexes/notes/search", json=body).json()["cache"]["hit"] for _ in range(2)]
         clock.now += 301.0
-        late = visit.client.post("/v1/indexes/notes/search", json=body).json()["cached"]
+        late = visit.client.post("/v1/indexes/notes/search", json=body).json()["cache"]["hit"]
 
-    assert (given[0], late) == ("", "")
-    assert given[1].startswith("the same question, ")
+    assert (*given, late) == (False, True, False)

@@ -62,7 +62,7 @@ def test_words_alone_are_searched_as_if_nothing_was_wrong(abandoned: tuple[Path,
         result = index.search("undo commit", mode="bm25")
 
     assert [hit.source for hit in result.hits] == ["reset.txt"]
-    assert result.degraded == ()
+    assert result.warnings == ()
 
 
 @ABANDONED
@@ -73,8 +73,8 @@ def test_a_hybrid_search_goes_on_with_words_and_says_so(abandoned: tuple[Path, s
 
     assert [hit.source for hit in result.hits] == ["reset.txt"]
     assert result.mode == "bm25"
-    assert "vector unavailable" in result.degraded[0]
-    assert "cannot be reached" in result.degraded[0]
+    assert "vector unavailable" in str(result.warnings[0])
+    assert "cannot be reached" in str(result.warnings[0])
 
 
 @ABANDONED
@@ -136,9 +136,9 @@ def test_a_server_starts_and_searches_by_words_while_its_embedder_is_down(tmp_pa
         hybrid = visit.client.post("/v1/indexes/notes/search", json={"query": "undo"})
 
     assert [hit["source"] for hit in by_words.json()["hits"]] == ["reset.txt"]
-    assert by_words.json()["degraded"] == []
+    assert by_words.json()["warnings"] == []
     assert [hit["source"] for hit in hybrid.json()["hits"]] == ["reset.txt"]
-    assert "vector unavailable" in hybrid.json()["degraded"][0]
+    assert (hybrid.json()["warnings"][0]["stage"], hybrid.json()["warnings"][0]["code"]) == ("vector", "unavailable")
 
 
 def test_a_server_that_comes_back_with_other_dimensions_is_refused_with_a_remedy(tmp_path: Path) -> None:

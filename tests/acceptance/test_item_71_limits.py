@@ -102,13 +102,14 @@ def test_the_system_gives_at_most_100_results_and_says_so(many: Index) -> None:
     result = many.search("cat", k=150, profile="localgpt", settings={"rerank.model": "none", "rerank.top_n": 0})
 
     assert len(result.hits) == 100
-    assert "k: 150 passages were asked for, and `search.max_results` allows 100." in result.degraded
+    assert str(result.warnings[0]) == "fetch limited: 150 passages were asked for, and `search.max_results` allows 100."
+    assert not result.degraded
 
 
 def test_other_profiles_give_as_many_as_are_asked_for(many: Index) -> None:
     result = many.search("cat", k=150)
 
-    assert (len(result.hits), result.degraded) == (150, ())
+    assert (len(result.hits), result.warnings) == (150, ())
 
 
 def test_more_than_a_thousand_are_refused_also_where_fewer_would_be_given(many: Index) -> None:
@@ -128,9 +129,9 @@ def test_the_server_and_several_indexes_keep_to_it_too(tmp_path: Path) -> None:
     both = search_multi(folders, "cat", SearchOptions(k=150, settings=said))
 
     assert len(one["hits"]) == 80
-    assert "allows 100" in one["degraded"][0]
+    assert "allows 100" in one["warnings"][0]["message"]
     assert len(both.hits) == 100
-    assert "allows 100" in both.degraded[0]
+    assert "allows 100" in str(both.warnings[0])
 
 
 def test_a_call_that_takes_too_long_is_given_up_and_ends_by_itself(stuck: threading.Event) -> None:

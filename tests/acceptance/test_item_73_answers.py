@@ -100,7 +100,7 @@ def test_a_broken_index_is_named_and_the_rest_answers(kilns: Index, tmp_path: Pa
         answer = several.ask("small kiln degrees", settings=ANY)
 
     assert answer.citations[0].collection == "kilns"
-    assert any("gone" in note for note in answer.degraded)
+    assert any("gone" in note for note in map(str, answer.warnings))
 
 
 def test_nothing_is_answered_where_none_opens(tmp_path: Path) -> None:
@@ -154,4 +154,4 @@ def test_a_chat_has_both_and_a_broken_one_is_named(two: tuple[str, str]) -> None
 
     assert done.exit_code == 0, done.output
     assert "glazes: celadon.md" in done.stdout
-    assert "Degraded: collection nowhere" in done.stdout
+    assert "Warning: nowhere: index unavailable" in done.stdout

@@ -77,7 +77,7 @@ def told(result: SearchResult) -> object:
         for hit in result.hits
     ]
     counted = (result.counts, result.rerank, result.filtered, [stage.candidates_out for stage in result.stages])
-    return hits, counted, result.constants, result.confidence, result.p_answerable, result.mode, result.degraded
+    return hits, counted, result.constants, result.confidence, result.p_answerable, result.mode, result.warnings
 
 
 @pytest.mark.parametrize("options", ASKED.values(), ids=ASKED.keys())

@@ -44,8 +44,8 @@ def test_an_index_that_is_broken_while_open_leaves_the_others_results_and_a_warn
 
     assert found.hits
     assert {hit.collection for hit in found.hits} == {"good"}
-    (warning,) = found.degraded
-    assert warning.startswith("collection broken unavailable: The index is damaged")
+    (warning,) = map(str, found.warnings)
+    assert warning.startswith("broken: index unavailable: The index is damaged")
 
 
 @pytest.mark.parametrize("across", ACROSS)
@@ -61,9 +61,9 @@ def test_an_index_that_cannot_be_opened_is_named(good: Index, tmp_path: Path, ac
             ("nowhere", NotFoundError),
         ]
     assert {hit.collection for hit in found.hits} == {"good"}
-    assert [note.partition(":")[0] for note in found.degraded] == [
-        "collection broken unavailable",
-        "collection nowhere unavailable",
+    assert [(one.collection, one.stage, one.code) for one in found.warnings] == [
+        ("broken", "index", "unavailable"),
+        ("nowhere", "index", "unavailable"),
     ]
 
 
@@ -76,7 +76,7 @@ def test_an_index_made_with_another_embedder_than_it_is_opened_with_is_left_out(
         found = search_multi({"good": good, "other": other}, "undo the last commit", REREAD, across)
 
     assert {hit.collection for hit in found.hits} == {"good"}
-    assert "made with the embedder" in found.degraded[0]
+    assert "made with the embedder" in str(found.warnings[0])
 
 
 def test_an_index_whose_model_is_gone_is_left_out_of_those_that_are_searched_each_by_itself(good: Index) -> None:
@@ -91,9 +91,9 @@ def test_an_index_whose_model_is_gone_is_left_out_of_those_that_are_searched_eac
         both = search_multi(asked, "undo the last commit", across="rrf")
 
     assert {hit.collection for hit in found.hits} == {"good"}
-    assert found.degraded == ("collection other unavailable: the model is gone.",)
+    assert tuple(map(str, found.warnings)) == ("other: index unavailable: the model is gone.",)
     assert {hit.collection for hit in both.hits} == {"good", "other"}
-    assert both.degraded == ("other: vector unavailable: the model is gone.",)
+    assert tuple(map(str, both.warnings)) == ("other: vector unavailable: the model is gone.",)
 
 
 @pytest.mark.parametrize("across", ACROSS)

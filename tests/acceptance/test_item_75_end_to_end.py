@@ -10,7 +10,7 @@ from support.scripted_reranker import Dictated
 from twofold.domain.errors import ModelError, ModelUnavailableError, StageTimeoutError
 from twofold.domain.types import Scores, Vectors
 from twofold.models.embedders.hashing import HashingEmbedder
-from twofold.search.degradation import COULD_NOT_LOOK
+from twofold.search.degradation import NO_RETRIEVER
 
 
 def test_item_76_where_the_model_is_gone_words_alone_are_searched_and_nothing_is_reranked() -> None:
@@ -21,7 +21,7 @@ def test_item_76_where_the_model_is_gone_words_alone_are_searched_and_nothing_is
     assert result.hits[0].source == "merge.md"
     assert result.rerank is None
     assert reader.asked == []
-    assert result.degraded == ("vector unavailable: the model is gone.",)
+    assert tuple(map(str, result.warnings)) == ("vector unavailable: the model is gone.",)
 
 
 def test_item_75_where_the_reranker_fails_the_fused_order_stands() -> None:
@@ -29,7 +29,7 @@ def test_item_75_where_the_reranker_fails_the_fused_order_stands() -> None:
     plain, fallen = index.search("merge commit"), index.search("merge commit", rerank=Dictated({}, last=0))
 
     assert [(hit.source, hit.score) for hit in fallen.hits] == [(hit.source, hit.score) for hit in plain.hits]
-    assert fallen.degraded == ("rerank unavailable: the reranker is gone.",)
+    assert tuple(map(str, fallen.warnings)) == ("rerank unavailable: the reranker is gone.",)
     assert index.metrics().degraded == 1
 
 
@@ -38,7 +38,7 @@ def test_item_77_c17_empty_gives_nothing_and_says_so() -> None:
     result = index.search("merge commit")
 
     assert result.hits == ()
-    assert result.degraded == ("vector unavailable: the model is gone.", COULD_NOT_LOOK)
+    assert tuple(map(str, result.warnings)) == ("vector unavailable: the model is gone.", str(NO_RETRIEVER))
     assert index.search("merge commit", mode="bm25").hits
     assert index.search("merge commit", mode="vector").hits == ()
 
@@ -78,7 +78,7 @@ def test_c18_item_78_what_is_busy_is_asked_again(refusals: int, retries: int, ca
     settings = {"retries": {"count": retries, "backoff_seconds": 0.0}}
     result = indexed(GIT, settings, embedder=embedder).search("merge commit")
 
-    assert (embedder.calls, result.mode, bool(result.degraded)) == (calls, mode, mode == "bm25")
+    assert (embedder.calls, result.mode, result.degraded) == (calls, mode, mode == "bm25")
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_item_71_a_model_that_hangs_is_given_up_and_words_alone_are_searched(stu
     result = indexed(GIT, {"timeouts": {"embed": 0.01}}, embedder=Hanging()).search("merge commit")
 
     assert result.mode == "bm25"
-    assert result.degraded == ("vector unavailable: embedding the question took more than 0.01 s.",)
+    assert tuple(map(str, result.warnings)) == ("vector timeout: embedding the question took more than 0.01 s.",)
 
 
 def test_item_71_a_reranker_that_hangs_is_given_up_and_the_fused_order_stands(stuck: threading.Event) -> None:
@@ -111,7 +111,7 @@ def test_item_71_a_reranker_that_hangs_is_given_up_and_the_fused_order_stands(st
     result = index.search("merge commit", rerank=Hanging({}))
 
     assert sources(result) == sources(index.search("merge commit"))
-    assert result.degraded == ("rerank unavailable: reranking took more than 0.01 s.",)
+    assert tuple(map(str, result.warnings)) == ("rerank timeout: reranking took more than 0.01 s.",)
 
 
 def test_item_71_an_arm_that_takes_too_long_leaves_the_other_and_that_is_told() -> None:
@@ -119,6 +119,6 @@ def test_item_71_an_arm_that_takes_too_long_leaves_the_other_and_that_is_told() 
     result = index.search("merge commit")
 
     assert result.degraded
-    assert all("took more than" in note or note == COULD_NOT_LOOK for note in result.degraded)
+    assert all("took more than" in note or note == str(NO_RETRIEVER) for note in map(str, result.warnings))
     with pytest.raises(StageTimeoutError):
         index.search("merge commit", settings={"search.on_failure": "raise"})

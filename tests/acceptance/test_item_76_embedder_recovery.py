@@ -126,7 +126,7 @@ def test_a_search_goes_on_with_both_arms_after_a_recovery() -> None:
     result = asked_of(embedder).search("undo commit")
 
     assert result.mode == "hybrid"
-    assert result.degraded == ()
+    assert result.warnings == ()
     assert result.hits[0].source == "reset.txt"
 
 
@@ -136,5 +136,5 @@ def test_where_there_is_no_recovery_words_alone_are_searched_and_the_answer_says
 
     assert result.mode == "bm25"
     assert [hit.source for hit in result.hits] == ["reset.txt"]
-    (note,) = result.degraded
+    (note,) = map(str, result.warnings)
     assert note.startswith("vector unavailable: ")

@@ -117,7 +117,7 @@ def test_a_question_is_embedded_by_the_try_that_succeeds(
 
     assert len(busy.asked) == calls
     assert result.mode == mode
-    assert bool(result.degraded) is (mode == "bm25")
+    assert result.degraded is (mode == "bm25")
 
 
 def test_settings_of_one_search_hold_for_it(busy: Busy, address: str, caplog: pytest.LogCaptureFixture) -> None:
@@ -126,7 +126,7 @@ def test_settings_of_one_search_hold_for_it(busy: Busy, address: str, caplog: py
         busy.refusals = 2
         result = index.search("undo commit", settings={"retries": {"count": 2}})
 
-    assert result.degraded == ()
+    assert result.warnings == ()
     assert pauses(caplog) == [0.001, 0.002]
 
 
@@ -137,7 +137,7 @@ def test_a_reranker_is_asked_again(busy: Busy, address: str, caplog: pytest.LogC
     result = index.search("undo the last commit")
 
     assert busy.asked == ["/v1/rerank"] * 3
-    assert result.degraded == ()
+    assert result.warnings == ()
     assert pauses(caplog) == [0.001, 0.002]
 
 
@@ -147,7 +147,7 @@ def test_a_reranker_without_retries_is_asked_once_and_the_result_says_so(busy: B
     result = index.search("undo the last commit")
 
     assert len(busy.asked) == 1
-    assert "rerank unavailable" in result.degraded[0]
+    assert "rerank unavailable" in str(result.warnings[0])
 
 
 @pytest.mark.parametrize(("retries", "calls"), [(0, 1), (1, 2), (2, 3)])
@@ -159,7 +159,7 @@ def test_a_generator_is_asked_again(busy: Busy, address: str, retries: int, call
 
     assert busy.asked == ["/v1/chat/completions"] * calls
     assert ("Use git reset" in answer.text) is (retries == 2)
-    assert bool(answer.degraded) is (retries < 2)
+    assert answer.degraded is (retries < 2)
 
 
 def test_a_generator_that_rewrites_the_question_is_asked_again(
@@ -171,7 +171,7 @@ def test_a_generator_that_rewrites_the_question_is_asked_again(
     result = index.search("undo the last commit")
 
     assert len(busy.asked) == 2
-    assert result.degraded == ()
+    assert result.warnings == ()
     assert pauses(caplog) == [0.001]
 
 

@@ -22,7 +22,7 @@ def test_the_built_in_parts_index_search_and_rerank_without_any_file() -> None:
         result = index.search("how many parents has a merge commit")
 
     assert index.settings.offline
-    assert (result.mode, result.degraded) == ("hybrid", ())
+    assert (result.mode, result.degraded) == ("hybrid", False)
     assert result.hits[0].source == "merge.md"
     assert result.rerank is not None
     assert list(result.trace.recompute_scores()) == [hit.score for hit in result.hits]
@@ -42,7 +42,7 @@ def test_a_distant_server_is_refused_and_one_on_this_machine_is_not() -> None:
 
     result = indexed(GIT).search("merge", rerank="http://127.0.0.1:9/v1#m", settings={"retries": {"count": 0}})
     assert sources(result)[0] == "merge.md"
-    assert result.degraded[0].startswith("rerank unavailable: ")
+    assert str(result.warnings[0]).startswith("rerank unavailable: ")
 
 
 def test_documents_are_indexed_and_found_by_words_where_no_model_can_be_had(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_an_index_of_words_is_reranked_and_answers_and_says_why_it_has_no_meanin
         with pytest.raises(InvalidInputError, match="There is no embedder") as refused:
             index.search("merge", mode="vector")
 
-    assert (result.mode, result.degraded, result.hits[0].source) == ("bm25", (), "merge.md")
+    assert (result.mode, result.degraded, result.hits[0].source) == ("bm25", False, "merge.md")
     assert result.rerank is not None
     assert "two parents" in answer.text
     assert "reindex --embedder" in refused.value.hint

@@ -42,9 +42,9 @@ def test_empty_answers_nothing_and_says_why() -> None:
         answer = index.ask("How tall?", settings={**SEMANTIC, "search.on_failure": "empty"})
 
     assert (answer.text, answer.sources, answer.citations) == ("", (), ())
-    assert answer.degraded == (
+    assert tuple(map(str, answer.warnings)) == (
         "vector unavailable: the model is gone.",
-        "couldn't find anything: no way to search was left",
+        "retrieval empty: no retriever was left to search with.",
     )
 
 
@@ -57,7 +57,7 @@ def test_a_bare_model_answers_only_where_that_was_asked_for_and_says_so_first() 
     assert "[1]" not in answer.text
     assert "evil.example" not in answer.text
     assert answer.citations == ()
-    assert answer.degraded == ("search: the model is gone.",)
+    assert tuple(map(str, answer.warnings)) == ("search unavailable: the model is gone.",)
 
 
 def test_without_a_model_there_is_none_to_ask() -> None:
@@ -70,4 +70,4 @@ def test_one_failing_arm_degrades_the_search_and_the_answer_stands() -> None:
         answer = index.ask("How tall is the tower?", settings={"answer.min_answerability": 0.0})
 
     assert answer.citations[0].quote == "The tower is 330 metres tall."
-    assert any("model is gone" in note for note in answer.degraded)
+    assert any("model is gone" in note for note in map(str, answer.warnings))

@@ -20,7 +20,7 @@ def text_of(version: int) -> str:
 
 def wrongs(found: SearchResult) -> list[str]:
     """Say what no state of the indexes could have answered."""
-    said = list(found.degraded)
+    said = list(map(str, found.warnings))
     by_document: dict[str, set[str]] = {}
     for hit in found.hits:
         version = next(word for word in hit.text.split() if word.startswith("v"))

@@ -44,7 +44,7 @@ def test_a_profile_brings_no_reranker_along(tmp_path: Path, package_index: list[
     assert found["profile"] == profile
     assert explained["rerank"] is None
     for result in (found, explained, answer):
-        assert LEFT_OUT in result["degraded"]
+        assert {"stage": "settings", "code": "ignored", "message": LEFT_OUT, "collection": ""} in result["warnings"]
     assert CROSS_ENCODER not in models
     assert package_index == []
 
@@ -57,8 +57,8 @@ def test_what_the_server_uses_itself_is_used(tmp_path: Path) -> None:
         own = visit.client.post("/v1/indexes/notes/explain", json=asked).json()
         off = visit.client.post("/v1/indexes/notes/explain", json={**asked, "rerank": False}).json()
 
-    assert (own["rerank"]["model"], own["degraded"]) == ("word-overlap", [])
-    assert (off["rerank"], off["degraded"]) == (None, [])
+    assert (own["rerank"]["model"], own["degraded"]) == ("word-overlap", False)
+    assert (off["rerank"], off["degraded"]) == (None, False)
 
 
 @pytest.mark.parametrize(

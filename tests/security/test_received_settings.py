@@ -113,7 +113,7 @@ def test_a_search_goes_on_by_words_and_says_what_was_ignored_and_how_to_allow_it
     assert "TWOFOLD_EMBEDDER" in line
     assert done.code == 0
     assert "git.txt" in done.out
-    assert "Degraded: vector unavailable" in done.out
+    assert "Warning: vector unavailable" in done.out
     assert canary.heard == []
 
 
@@ -126,7 +126,7 @@ def test_no_model_outside_the_catalog_is_looked_for(here: Path, embedder: str) -
 
     found = json.loads(words.out)
     assert (words.code, found["mode"], found["hits"][0]["source"]) == (0, "bm25", "git.txt")
-    assert embedder in found["degraded"][0]
+    assert embedder in found["warnings"][0]["message"]
     assert (meaning.code, meaning.out) == (8, "")
     assert "TWOFOLD_EMBEDDER" in meaning.err
 
@@ -194,7 +194,7 @@ def test_a_stranger_sets_neither_models_nor_places_nor_prompts(
         (one,) = index.ignored
         assert (one.key, one.origin) == (key, "the index")
         assert key in one.line
-        assert index.search(QUESTION).degraded[0].startswith(f"{key} (the index) is ignored")
+        assert index.search(QUESTION).warnings[0].message.startswith(f"{key} (the index) is ignored")
 
 
 def test_the_library_says_in_data_what_it_did_not_heed(here: Path, canary: Canary) -> None:
@@ -228,7 +228,7 @@ def test_the_server_asks_nobody_for_it(canary: Canary, capfd: pytest.CaptureFixt
         ended = visit.finished(job["id"])
 
     assert (found["mode"], found["hits"][0]["source"]) == ("bm25", "git.txt")
-    assert any("did not come from you" in note for note in found["degraded"])
+    assert any("did not come from you" in note for note in (one["message"] for one in found["warnings"]))
     assert "reset softly" in answer["text"]
     assert ended["state"] == "failed"
     assert "Nothing can be added to this index" in json.dumps(ended)

@@ -97,7 +97,7 @@ def test_a_model_that_cannot_be_reached_leaves_extracts(run: Run) -> None:
 
     assert done.code == 0
     assert "stands in Paris." in done.out
-    assert "Degraded: generate: " in done.out
+    assert "Warning: generate unavailable: " in done.out
 
 
 @pytest.mark.usefixtures("ready")

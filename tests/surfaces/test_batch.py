@@ -83,7 +83,7 @@ def test_answers_that_are_kept_are_given_again(run: Run) -> None:
     lines = '{"query": "tower"}\n{"query": "Tower"}\n'
     done = run("--set", "cache=size:10", "search", "--batch", "-", "-i", "notes", "--session", "me", given=lines)
 
-    assert [bool(one["result"]["cached"]) for one in answers(done)] == [False, True]
+    assert [one["result"]["cache"]["hit"] for one in answers(done)] == [False, True]
 
 
 @pytest.mark.parametrize("words", [["search"], ["search", "x", "--batch", "-"]])

@@ -23,7 +23,7 @@ SCREENS = {
 CHANGING = [
     (re.compile(r"in [\d.]+ ms"), "in 1.0 ms"),
     (re.compile(r"(?<=\d)  +\d+\.\d(?=$|  [a-z\d])", re.MULTILINE), "   0.0"),
-    (re.compile(r"left +ms$", re.MULTILINE), "left   ms"),
+    (re.compile(r"out +ms$", re.MULTILINE), "out   ms"),
     (re.compile(r"^[0-9a-f]{16}(?=  )|[0-9a-f]{16}(?=_chunk_)", re.MULTILINE), "0123456789abcdef"),
 ]
 

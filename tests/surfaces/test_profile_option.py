@@ -43,7 +43,7 @@ def test_reranking_that_was_turned_off_stays_off(
     for result in (as_option, by_variable):
         assert result["profile"] == name
         assert result["rerank"] is None
-        assert not [note for note in result["degraded"] if "rerank" in note]
+        assert not [note for note in (one["message"] for one in result["warnings"]) if "rerank" in note]
 
 
 @pytest.mark.parametrize("words", BEFORE_AND_AFTER, ids=["before", "after"])
@@ -90,7 +90,7 @@ def test_a_server_that_was_told_not_to_rerank_does_not(tmp_path: Path) -> None:
             asked = {"query": WORD, "profile": name}
             result = visit.client.post("/v1/indexes/notes/explain", json=asked).json()
             assert (result["profile"], result["mode"], result["rerank"]) == (name, "hybrid", None)
-            assert result["degraded"] == []
+            assert result["warnings"] == []
 
 
 @pytest.mark.parametrize("words", BEFORE_AND_AFTER, ids=["before", "after"])
@@ -121,7 +121,7 @@ def test_an_analyzer_that_was_said_is_still_refused(run: Run, words: list[str]) 
 def test_both_places_give_the_same_result(run: Run) -> None:
     def told(*words: str) -> Any:  # noqa: ANN401  # JSON
         result = found(run, *words)
-        return {name: result[name] for name in ("mode", "fusion", "profile", "constants", "degraded", "counts")} | {
+        return {name: result[name] for name in ("mode", "fusion", "profile", "constants", "warnings", "counts")} | {
             "hits": [(hit["chunk_id"], hit["score"]) for hit in result["hits"]]
         }
 

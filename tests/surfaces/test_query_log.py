@@ -147,8 +147,8 @@ def test_a_log_that_cannot_be_written_is_told_and_the_question_is_answered(run: 
     answer = run(*ON, "ask", "-i", "notes", "Where is the Eiffel tower?", "--json")
 
     assert found.code == answer.code == 0
-    assert [note for note in found.data["degraded"] if note.startswith("query log: Cannot write")]
-    assert [note for note in answer.data["degraded"] if note.startswith("query log: Cannot write")]
+    assert [note for note in (one["message"] for one in found.data["warnings"]) if note.startswith("Cannot write")]
+    assert [note for note in (one["message"] for one in answer.data["warnings"]) if note.startswith("Cannot write")]
     assert found.data["hits"]
 
 

@@ -53,7 +53,7 @@ def test_a_missing_reranker_is_told_of_beside_the_results(run: Run) -> None:
     done = run(*ASKED, "--rerank", "ms-marco-MiniLM-L-12-v2")
 
     assert done.code == 0
-    assert "Degraded: rerank unavailable: The model ms-marco-MiniLM-L-12-v2 is not in" in done.out.replace("\n", " ")
+    assert "Warning: rerank unavailable: The model ms-marco-MiniLM-L-12-v2 is not in" in done.out.replace("\n", " ")
 
 
 @pytest.mark.usefixtures("ready")

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.usefixtures("ready")
 def test_json_has_the_documented_shape(run: Run) -> None:
     found = run("search", "undo the last commit", "-i", "notes", "--json").data
 
-    assert {"query", "mode", "hits", "timings_ms", "degraded"} <= found.keys()
-    assert (found["query"], found["mode"], found["degraded"]) == ("undo the last commit", "hybrid", [])
+    assert {"query", "mode", "hits", "timings_ms", "degraded", "warnings", "cache"} <= found.keys()
+    assert (found["query"], found["mode"], found["degraded"]) == ("undo the last commit", "hybrid", False)
     shape = {"rank", "score", "source", "document", "chunk_id", "page", "heading", "start", "end", "text", "trace"}
     assert all(shape <= hit.keys() for hit in found["hits"])
     assert [hit["rank"] for hit in found["hits"]] == list(range(1, len(found["hits"]) + 1))
@@ -291,7 +291,7 @@ def test_several_indexes_are_searched_as_one_and_a_broken_one_is_told_of(run: Ru
     assert {hit["collection"] for hit in both["hits"]} == {"notes", "other"}
     assert re.search(r"^ +1 .* (notes|other): .*tower\.txt", shown, re.MULTILINE)
     assert broken.code == 0
-    assert "Degraded: collection absent unavailable" in broken.out
+    assert "Warning: absent: index unavailable" in broken.out
     assert neither.code == 3
 
 

@@ -54,7 +54,7 @@ def test_a_retriever_is_fused_by_rank_with_what_the_arms_found() -> None:
     assert retriever is not None
     assert (retriever.rank, retriever.raw) == (1, 9.0)
     assert result.trace.recompute_scores() == tuple(hit.score for hit in result.hits)
-    assert result.degraded == ()
+    assert result.warnings == ()
 
 
 def test_a_retriever_that_fails_is_gone_without_and_told_of() -> None:
@@ -64,8 +64,8 @@ def test_a_retriever_that_fails_is_gone_without_and_told_of() -> None:
             filled(Plugins(retrievers={"broken": Breaking()}), search__on_failure="raise").search("cat")
 
     assert {hit.document for hit in result.hits} == {"cats", "dogs"}
-    assert len(result.degraded) == 1
-    assert result.degraded[0].startswith("broken unavailable: The retriever 'broken' failed: KeyError")
+    assert len(result.warnings) == 1
+    assert str(result.warnings[0]).startswith("broken unavailable: The retriever 'broken' failed: KeyError")
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, "high", None])
@@ -74,7 +74,7 @@ def test_a_retriever_with_a_score_that_is_no_number_is_gone_without(score: objec
         result = index.search("cat")
 
     assert [hit.document for hit in result.hits] == ["cats"]
-    assert "'odd'" in result.degraded[0]
+    assert "'odd'" in str(result.warnings[0])
 
 
 @pytest.mark.parametrize("name", ["vector", "bm25", "fused", "query 2", "", " ", "a\nb"])
@@ -89,7 +89,7 @@ def test_a_transformer_gives_another_wording_and_one_that_fails_is_told_of() -> 
 
     assert result.queries == ("VCS", "version control system")
     assert [hit.document for hit in result.hits] == ["logs"]
-    assert any("'broken' failed: ConnectionResetError" in note for note in result.degraded)
+    assert any("'broken' failed: ConnectionResetError" in note for note in map(str, result.warnings))
 
 
 def test_a_reranker_is_swapped_by_name() -> None:
@@ -179,7 +179,7 @@ def test_a_hybrid_search_goes_on_without_an_embedder_that_fails(tmp_path: Path) 
         result = index.search("cat")
 
     assert [hit.document for hit in result.hits] == ["cats"]
-    assert "'fixed' failed: ValueError: no" in " ".join(result.degraded)
+    assert "'fixed' failed: ValueError: no" in " ".join(map(str, result.warnings))
 
 
 def test_parts_are_found_by_name_among_entry_points(install: Install, tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_a_cached_answer_is_not_given_to_who_asks_with_another_retriever(install
         with_own = index.search("dog", settings={"plugins.search": ["hearted"]})
 
     assert {hit.document for hit in with_own.hits} == {"cats", "dogs"}
-    assert with_own.cached == ""
+    assert not with_own.cache.hit
 
 
 def test_a_passed_embedder_is_not_closed_by_the_index() -> None:

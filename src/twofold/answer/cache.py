@@ -11,21 +11,22 @@ from twofold.answer.plan import AnswerPlan, Question
 from twofold.answer.types import Answer
 from twofold.domain.dataclass import dataclass
 from twofold.domain.generators import GeneratorIdentity
+from twofold.domain.warning import StageWarning
 from twofold.query.follow_up import is_follow_up
 from twofold.search.cache import CachedResult, CacheKey, ResultCache, digest
-from twofold.search.result import SearchResult
+from twofold.search.result import SearchResult, hit_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerMemory:
     """Answers that may be given again in this session; `""` where there is none.
 
-    `notes` is what every search by these settings says that it does without.
+    `warnings` are those of every search by these settings.
     """
 
     memory: ResultCache[Answer]
     session: str = ""
-    notes: tuple[str, ...] = ()
+    warnings: tuple[StageWarning, ...] = ()
 
     def key(
         self, question: Question, plan: AnswerPlan, found: SearchResult, writer: GeneratorIdentity | None
@@ -37,7 +38,7 @@ class AnswerMemory:
         )
         said = question.history if is_follow_up(question.text) else ()
         asked = digest((found.queries, passages, found.p_answerable, said))
-        return CacheKey((), digest((plan, writer, self.notes)), asked, b"", (), self.session)
+        return CacheKey((), digest((plan, writer, self.warnings)), asked, b"", (), self.session)
 
     def known(self, key: CacheKey) -> CachedResult[Answer] | None:
         """Return the answer that is kept, if there is one."""
@@ -45,10 +46,10 @@ class AnswerMemory:
 
     def keep(self, key: CacheKey, answer: Answer) -> None:
         """Keep an answer that is as whole as the settings allow: one that is degraded otherwise is made again."""
-        if answer.degraded == self.notes and not answer.cached:
+        if answer.warnings == self.warnings and not answer.cache.hit:
             self.memory.remember(key, None, answer)
 
 
 def again(known: CachedResult[Answer], question: str) -> Answer:
     """Return the answer that was kept as the answer to a question, and say so."""
-    return replace(known.value, question=question, cached=f"the same question and passages, {known.age:.0f} s ago")
+    return replace(known.value, question=question, cache=hit_of(known.age))

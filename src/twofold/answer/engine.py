@@ -14,6 +14,7 @@ from twofold.domain.errors import ModelUnavailableError, StorageFullError, Store
 from twofold.domain.generators import Generator as Writes
 from twofold.domain.retry import retried
 from twofold.domain.types import Vectors
+from twofold.domain.warning import StageWarning, WarningCode
 from twofold.ingest.chunking.sentences import sentence_ends
 from twofold.query.follow_up import carried_over
 from twofold.query.history import Turn
@@ -35,8 +36,8 @@ class Searching(Protocol):
     def find(self, query: str, options: SearchOptions = ..., /) -> SearchResult:
         """Search for one question that is logged when it is answered."""
 
-    def log(self, found: SearchResult, answer: Answer | None = None, /) -> tuple[str, ...]:
-        """Keep a search, with the answer made of it, in the query log; return what is to be shown as degraded."""
+    def log(self, found: SearchResult, answer: Answer | None = None, /) -> tuple[StageWarning, ...]:
+        """Keep a search, with the answer made of it, in the query log; return the warnings to show."""
 
     def parts_for(self, options: SearchOptions) -> tuple[SearchComponents, SearchPlan]:
         """Return the parts and the plan that a search uses; of several indexes, those of the first one."""
@@ -117,7 +118,7 @@ class AnswerEngine:
         means = AnswerComponents(
             reading_of(parts, search_plan),
             generator,
-            self._memory_by(prepared.cache, session, parts.aids.notes),
+            self._memory_by(prepared.cache, session, parts.aids.warnings),
             parts.aids.pruner,
         )
         meant = carried_over(question, options.history) if prepared.carries else ""
@@ -145,14 +146,17 @@ class AnswerEngine:
         try:
             self._sessions.append(session, (Turn("user", question), Turn("assistant", answer.text)))
         except (StorageFullError, StoreError) as error:
-            note = f"session: the conversation was not kept. {error.message}"
-            yield DoneEvent(replace(answer, degraded=(*answer.degraded, note)))
+            why = f"the conversation was not kept. {error.message}"
+            warning = StageWarning("session", WarningCode.NOT_SAVED, why)
+            yield DoneEvent(answer.with_warnings((*answer.warnings, warning)))
             raise
         yield DoneEvent(replace(answer, session=session))
 
-    def _memory_by(self, plan: CachePlan | None, session: str, notes: tuple[str, ...]) -> AnswerMemory | None:
+    def _memory_by(
+        self, plan: CachePlan | None, session: str, warnings: tuple[StageWarning, ...]
+    ) -> AnswerMemory | None:
         """Return the memory of a plan in this session; None where nothing is remembered."""
-        return None if plan is None else AnswerMemory(self._memories.of(plan), session, notes)
+        return None if plan is None else AnswerMemory(self._memories.of(plan), session, warnings)
 
     def _logged(self, events: Generator[Event], looked: list[SearchResult]) -> Generator[Event]:
         """Keep the question in the query log with its answer; where the answer is cut off, with its search alone."""
@@ -160,7 +164,7 @@ class AnswerEngine:
             for event in events:
                 if isinstance(event, DoneEvent) and looked:
                     answer = event.answer
-                    yield DoneEvent(replace(answer, degraded=self._searcher.log(looked.pop(), answer)))
+                    yield DoneEvent(answer.with_warnings(self._searcher.log(looked.pop(), answer)))
                 else:
                     yield event
         finally:

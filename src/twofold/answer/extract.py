@@ -22,6 +22,7 @@ from twofold.answer.types import AnswerSentence, Citation, Source, TextTools, ci
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Scores
+from twofold.domain.warning import StageWarning, warning_of
 from twofold.search.result import SearchResult
 
 MEANING = 1.0
@@ -130,20 +131,20 @@ class Extracts:
     sentences: tuple[AnswerSentence, ...]
     citations: tuple[Citation, ...]
     events: tuple[ChunkEvent | CitationEvent, ...]
-    degraded: tuple[str, ...] = ()
+    warnings: tuple[StageWarning, ...] = ()
 
 
 def extracted(
     question: Question, plan: AnswerPlan, found: SearchResult, sources: tuple[Source, ...], reading: TextTools
 ) -> Extracts:
-    """Extract; where the model fails, by words alone, which `degraded` then says."""
+    """Extract; where the model fails, by shared terms alone, with a warning."""
     weights = weights_of(found.hits, question.terms)
     try:
         return _laid_out(extract(question.meant or question.text, weights, sources, reading, plan.sentences), sources)
     except ModelError as error:
         by_words = replace(reading, embed=None, embed_question=None)
         made = _laid_out(extract(question.meant or question.text, weights, sources, by_words, plan.sentences), sources)
-        return replace(made, degraded=(f"extract: {error.message}",))
+        return replace(made, warnings=(warning_of("extract", error),))
 
 
 def _laid_out(chosen: tuple[Chosen, ...], sources: tuple[Source, ...]) -> Extracts:

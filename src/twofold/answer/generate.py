@@ -20,6 +20,7 @@ from twofold.answer.types import REFUSAL, AnswerSentence, Citation, Removed, Sou
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError, TwofoldError
 from twofold.domain.generators import Generator, Message, TextStream
+from twofold.domain.warning import StageWarning, WarningCode, warning_of
 from twofold.query.history import prepend_turns
 
 UNGROUNDED = "Document search is unavailable; what follows is the language model's own and cites no document."
@@ -36,7 +37,7 @@ class Written:
     refused: bool = False
     removed: Removed = field(default_factory=Removed)
     usage: Usage | None = None
-    degraded: tuple[str, ...] = ()
+    warnings: tuple[StageWarning, ...] = ()
     failure: TwofoldError | None = None
 
 
@@ -95,7 +96,7 @@ def ungrounded(question: Question, plan: AnswerPlan, generator: Generator, cut: 
 
 def _pruned(
     question: Question, plan: AnswerPlan, sources: tuple[Source, ...], means: AnswerComponents
-) -> tuple[tuple[Source, ...], tuple[str, ...]]:
+) -> tuple[tuple[Source, ...], tuple[StageWarning, ...]]:
     """Leave out sentences that say nothing, where that is asked for; all of them stay where the pruner fails."""
     if not plan.prune or not sources:
         return sources, ()
@@ -105,7 +106,7 @@ def _pruned(
     except ModelError as error:
         if plan.on_failure == "raise":
             raise
-        return sources, (f"prune: {error.message}",)
+        return sources, (warning_of("prune", error),)
 
 
 def _context(
@@ -145,7 +146,9 @@ def _pieces(reply: TextStream, writer: CitationWriter) -> Iterator[ChunkEvent | 
     yield from writer.finish()
 
 
-def _written(writer: CitationWriter, context: Context, sources: tuple[Source, ...], notes: tuple[str, ...]) -> Written:
+def _written(
+    writer: CitationWriter, context: Context, sources: tuple[Source, ...], warnings: tuple[StageWarning, ...]
+) -> Written:
     """Return what was written, with the sources as they were found, not as the model was shown them."""
     checker = writer.checker
     return Written(
@@ -155,7 +158,7 @@ def _written(writer: CitationWriter, context: Context, sources: tuple[Source, ..
         sources=tuple(replace(one, given=shown.given) for one, shown in zip(sources, context.sources, strict=True)),
         refused=writer.refused,
         removed=writer.removed,
-        degraded=(*notes, *((f"check: {checker.failure}",) if checker.failure else ())),
+        warnings=warnings if checker.failure is None else (*warnings, warning_of("check", checker.failure)),
     )
 
 
@@ -164,8 +167,9 @@ def _verified(written: Written) -> Written:
     unsupported = sum(one.supported is False for one in written.sentences)
     if not unsupported or written.refused or not written.text:
         return written
-    note = f"verify: {unsupported} of {len(written.sentences)} sentences are borne out by no passage."
-    return replace(written, text=REFUSAL, refused=True, sentences=(), citations=(), degraded=(*written.degraded, note))
+    why = f"{unsupported} of {len(written.sentences)} sentences are supported by no passage."
+    warnings = (*written.warnings, StageWarning("check", WarningCode.UNSUPPORTED, why))
+    return replace(written, text=REFUSAL, refused=True, sentences=(), citations=(), warnings=warnings)
 
 
 def _usage(generator: Generator, messages: Sequence[Message], text: str) -> Usage:

@@ -72,7 +72,7 @@ class GroundednessChecker:
         self._spread = Counter(term for terms in self._terms for term in terms)
         self._known = {one.number: _words(one.text) for one in sources}
         self._vectors: Vectors | None = None
-        self.failure = ""
+        self.failure: ModelError | None = None
 
     def check(self, sentence: str, hints: Sequence[int] = ()) -> Finding:
         """Find what supports a sentence; sources in `hints` are preferred where they support it as well."""
@@ -102,14 +102,14 @@ class GroundednessChecker:
 
     def _cosines(self, sentence: str) -> Vector | None:
         embed = self._reading.embed
-        if embed is None or self.failure:
+        if embed is None or self.failure is not None:
             return None
         try:
             if self._vectors is None:
                 self._vectors = embed([one.text for one in self._spans])
             cosines: Vector = self._vectors @ embed([sentence])[0]
         except ModelError as error:
-            self.failure = error.message
+            self.failure = error
             return None
         return cosines
 

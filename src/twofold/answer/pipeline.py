@@ -13,10 +13,13 @@ from twofold.answer.sources import sources_of
 from twofold.answer.types import REFUSAL, Answer, Source
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError, ModelError, StoreError, TwofoldError
+from twofold.domain.warning import StageWarning, WarningCode, warning_of
 from twofold.search.result import SearchResult
 from twofold.search.state import Stopwatch
 
-NOTHING_WRITTEN = "generate: the model wrote nothing that can be shown; these are extracts."
+NOTHING_WRITTEN = StageWarning(
+    "generate", WarningCode.NO_RESULT, "the model wrote nothing that can be shown; these are extracts."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +43,7 @@ class _Told:
             p_answerable=self.found.p_answerable,
             threshold=self.plan.min_answerability,
             degraded=self.found.degraded,
+            warnings=self.found.warnings,
         )
         return replace(made, **more)  # type: ignore[arg-type]  # fields of an answer
 
@@ -50,8 +54,8 @@ def answer_events(
     """Tell an answer as it is made; the last event is `done`. `look` searches.
 
     The passages are told as soon as they are found, and are in the answer whatever becomes of the model: where it fails
-    before it wrote anything the answer is made of extracts, where it breaks off what it wrote is kept, both said in
-    `degraded`. Raises what the search raises unless the plan knows better, and ModelError where it says `raise`.
+    before it wrote anything the answer is made of extracts, where it breaks off what it wrote is kept, both with
+    a warning. Raises what the search raises unless the plan knows better, and ModelError where it says `raise`.
     Ends without `done` where it is cut.
     """
     watch = Stopwatch()
@@ -148,7 +152,7 @@ def _writing(told: _Told, means: AnswerComponents, cut: Cancellation) -> Iterato
     if failure is not None and plan.on_failure == "raise":
         raise failure
     told = replace(told, sources=written.sources or told.sources)
-    notes = (*written.degraded, *((f"generate: {failure.message}",) if failure is not None else ()))
+    warnings = written.warnings if failure is None else (*written.warnings, warning_of("generate", failure))
     if written.text:
         made = told.answer(
             text=written.text,
@@ -159,38 +163,36 @@ def _writing(told: _Told, means: AnswerComponents, cut: Cancellation) -> Iterato
             removed=written.removed,
             usage=written.usage,
         )
-        yield _done(told, replace(made, degraded=(*made.degraded, *notes)))
+        yield _done(told, made.with_warnings((*made.warnings, *warnings)))
     elif plan.on_failure == "empty":
-        yield _done(
-            told, told.answer(mode="generated", degraded=(*told.found.degraded, *notes), removed=written.removed)
-        )
+        made = told.answer(mode="generated", removed=written.removed)
+        yield _done(told, made.with_warnings((*made.warnings, *warnings)))
     else:
-        yield from _extracts(told, means, notes or (NOTHING_WRITTEN,))
+        yield from _extracts(told, means, warnings or (NOTHING_WRITTEN,))
 
 
-def _extracts(told: _Told, means: AnswerComponents, notes: tuple[str, ...]) -> Iterator[Event]:
+def _extracts(told: _Told, means: AnswerComponents, warnings: tuple[StageWarning, ...]) -> Iterator[Event]:
     yield StageEvent("extract")
     with told.watch.step("extract"):
         made = extracted(told.question, told.plan, told.found, told.sources, means.reading)
     yield from made.events
-    degraded = (*told.found.degraded, *notes, *made.degraded)
+    warnings = (*told.found.warnings, *warnings, *made.warnings)
     if not made.text:
         yield ChunkEvent(REFUSAL)
-        yield _done(told, told.answer(text=REFUSAL, refused=True, degraded=degraded))
+        yield _done(told, told.answer(text=REFUSAL, refused=True).with_warnings(warnings))
         return
-    yield _done(
-        told, told.answer(text=made.text, citations=made.citations, sentences=made.sentences, degraded=degraded)
-    )
+    answer = told.answer(text=made.text, citations=made.citations, sentences=made.sentences)
+    yield _done(told, answer.with_warnings(warnings))
 
 
 def _without_search(
     question: Question, plan: AnswerPlan, means: AnswerComponents, cut: Cancellation, error: TwofoldError
 ) -> Iterator[Event]:
     """Answer where the search failed: nothing, or the bare model, and only where that was asked for."""
-    note = f"search: {error.message}"
+    warnings = (warning_of("search", error),)
     if plan.on_failure == "empty":
         yield SourcesEvent(())
-        yield DoneEvent(Answer(question.text, "", "extractive", degraded=(note,)))
+        yield DoneEvent(Answer(question.text, "", "extractive").with_warnings(warnings))
     elif plan.on_failure == "llm" and means.generator is not None:
         yield SourcesEvent(())
         text = ""
@@ -198,7 +200,7 @@ def _without_search(
             text += event.content if isinstance(event, ChunkEvent) else ""
             yield event
         if not cut.made:
-            yield DoneEvent(Answer(question.text, text, "ungrounded", degraded=(note,)))
+            yield DoneEvent(Answer(question.text, text, "ungrounded").with_warnings(warnings))
     else:
         raise error
 

@@ -1,11 +1,13 @@
 """The nouns of an answer: sources, citations, sentences, and what is handed back."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Literal, Self
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Metadata, Vectors, shortened
+from twofold.domain.warning import StageWarning, is_degraded
+from twofold.search.result import CacheInfo
 
 REFUSAL = "I could not find that information in the provided documents."
 """What is answered where the documents do not hold an answer (checklist 62), word for word."""
@@ -116,9 +118,9 @@ class Answer:
     """An answer, and all that it rests on.
 
     `sources` are the passages found, best first, also where the answer is a refusal or a model failed. `refused` says
-    that `text` is the refusal. `confidence` and `p_answerable` are the search's. `degraded` names what could not be
-    done and why. `removed` is what a model wrote and nobody gets to see. `session` names the conversation it is kept
-    in. `cached` says why it was given from memory and how old it is; empty where it was made for this question.
+    that `text` is the refusal. `confidence` and `p_answerable` are the search's. `degraded` says that it is less than
+    what was asked for, and `warnings` why. `removed` is what a model wrote and nobody gets to see. `session` names the
+    conversation it is kept in. `cache` says whether it was made for an earlier question.
     """
 
     question: str
@@ -131,16 +133,22 @@ class Answer:
     confidence: float | None = None
     p_answerable: float | None = None
     threshold: float = 0.0
-    degraded: tuple[str, ...] = ()
+    degraded: bool = False
+    warnings: tuple[StageWarning, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     usage: Usage | None = None
     removed: Removed = field(default_factory=Removed)
     session: str = ""
-    cached: str = ""
+    cache: CacheInfo = CacheInfo()
 
     def __repr__(self) -> str:
         what = "refused" if self.refused else f"{len(self.citations)} citations"
         return f"Answer({shortened(self.text)!r}, {self.mode!r}, {what})"
+
+    def with_warnings(self, warnings: Iterable[StageWarning]) -> Self:
+        """Return the same answer with other warnings."""
+        told = tuple(warnings)
+        return replace(self, degraded=is_degraded(told), warnings=told)
 
     @property
     def unsupported(self) -> tuple[AnswerSentence, ...]:

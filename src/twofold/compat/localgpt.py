@@ -98,9 +98,9 @@ class RetrievalPipeline:
         settings = {**self._settings, "rerank.candidates": retrieval_k, **self._fallen}
         across = "rerank" if self._reranks(next(iter(opened.values()))) else "rrf"
         found = search_multi(opened, query, SearchOptions(k=retrieval_k, profile=PROFILE, settings=settings), across)
-        for note in found.degraded:
-            if note.startswith("collection "):
-                _warn(note)
+        for warning in found.warnings:
+            if warning.stage == "index":
+                _warn(f"index {warning.collection} unavailable: {warning.message}")
         return [{**shaped(hit), "source_index": hit.collection} for hit in found.hits]
 
     def answer_with_history(

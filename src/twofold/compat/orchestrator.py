@@ -4,7 +4,7 @@ Checklist 34, 43, 57 and 87.
 """
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import asdict, field
 
 from twofold.answer.context import Budget, build_context, template_named
 from twofold.answer.types import Part, Source
@@ -65,7 +65,7 @@ class RAGOrchestrator:
         """Find passages, and lay them out as a context for a model: whole ones, best first, `...` where some are cut.
 
         Gives `query`, `results` (each `content`, `metadata` and the three scores), `context`, `metrics` with the counts
-        of checklist 82 and the milliseconds of each stage, and `degraded`.
+        of checklist 82 and the milliseconds of each stage, `degraded` and `warnings`.
         """
         found = self._module.search(query, filters, top_k)
         sources = [_source(number, hit) for number, hit in enumerate(found.hits, start=1)]
@@ -81,7 +81,8 @@ class RAGOrchestrator:
                 "documents_after_rerank": counts.returned,
                 "latency_ms": dict(found.timings_ms),
             },
-            "degraded": list(found.degraded),
+            "degraded": found.degraded,
+            "warnings": [{**asdict(one), "code": one.code.value} for one in found.warnings],
         }
 
     def handle(self, request: Mapping[str, object]) -> Shape:

@@ -61,7 +61,7 @@ class HybridRetriever:
     """Both retrievers over all knowledge bases at once, merged before they are fused by rank, reranked, two of a page.
 
     `kb_names` are names or paths of indexes, or a mapping of names to indexes that are open. One that cannot be opened
-    is left out and named in `search(...).degraded`. Close it, or use it in a `with` statement.
+    is left out and named in `search(...).warnings`. Close it, or use it in a `with` statement.
     """
 
     def __init__(self, kb_names: Indexes, settings: Mapping[str, object] | None = None) -> None:

@@ -107,7 +107,7 @@ def searched(parts: IndexingComponents, question: str, plan: SearchPlan) -> Sear
     """Return what a search finds, in the mode that was asked for. Raises ModelError where that cannot be done."""
     result = search(parts, as_prose(question), plan)
     if result.mode != plan.mode or (result.degraded and result.rerank is None):
-        raise ModelError(f"This cannot be measured: {result.degraded[0]}", "See `twofold doctor`, or use bm25.")
+        raise ModelError(f"This cannot be measured: {result.warnings[0]}", "See `twofold doctor`, or use bm25.")
     return result
 
 

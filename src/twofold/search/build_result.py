@@ -10,6 +10,7 @@ import numpy as np
 from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import Chunk, Ranking, ScoredKey, Scores, TermQuery, TermScore
+from twofold.domain.warning import is_degraded
 from twofold.ranking.answerability import Signals, calibration_for, p_answerable
 from twofold.ranking.confidence import confidence
 from twofold.ranking.context_window import Joined, joined
@@ -141,6 +142,7 @@ def build_result(parts: SearchComponents, view: Snapshot, run: PipelineRun, watc
         best = [relevance[key] for key in standing.ranking.keys[:SURE_OF].tolist() if key in relevance]
         chance = _chance(parts, view, run, relevance)
     summed = standing.filtered.kept if standing.filtered is not None else len(run.retrieved.fused.ranking)
+    warnings = (*plan.warnings, *standing.warnings)
     return SearchResult(
         query=heard.understood.parsed.original,
         mode=heard.mode,
@@ -148,7 +150,8 @@ def build_result(parts: SearchComponents, view: Snapshot, run: PipelineRun, watc
         hits=hits,
         constants=standing.constants,
         timings_ms=watch.total(),
-        degraded=(*plan.notes, *standing.degraded),
+        degraded=is_degraded(warnings),
+        warnings=warnings,
         rerank=standing.rerank,
         filtered=standing.filtered,
         stages=_timed((*standing.stages, StageTrace("fetch", len(standing.ranking), len(hits))), watch.steps),

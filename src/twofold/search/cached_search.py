@@ -10,7 +10,7 @@ from twofold.search.components import SearchComponents
 from twofold.search.pipeline import answer
 from twofold.search.plan import SearchPlan, check
 from twofold.search.query import encode_queries, parsed, understand
-from twofold.search.result import SearchResult
+from twofold.search.result import SearchResult, hit_of
 from twofold.search.state import Stopwatch
 
 Memory = ResultCache[SearchResult]
@@ -24,7 +24,7 @@ def search_cached(  # a search, and whose it is
     history: Sequence[Turn] = (),
     session: str = "",
 ) -> SearchResult:
-    """Search, or give the answer that is remembered; the result's `cached` then says why. Errors as for `search`.
+    """Search, or give the answer that is remembered; the result's `cache` then says which. Errors as for `search`.
 
     Only whole answers are kept: what was degraded, but for what these settings always leave out, is searched for
     again. A question with a history is never kept.
@@ -45,7 +45,7 @@ def search_cached(  # a search, and whose it is
     if known is not None:
         return _again(known, question, watch)
     made = answer(parts, heard, plan, watch)
-    if made.degraded == parts.aids.notes:
+    if made.warnings == parts.aids.warnings:
         memory.remember(key, vector, made)
     return made
 
@@ -56,11 +56,11 @@ def _key(parts: SearchComponents, asked: ParsedQuery, plan: SearchPlan, session:
     rewriter = parts.aids.rewriter if plan.query_expansion.needs_generator else None
     writes = None if rewriter is None else rewriter.identity
     models = (parts.embedder.identity, writes, *(reranker.identity for reranker in parts.aids.rerankers))
+    aids = parts.aids
     return cache_key(
-        asked, [("", generation)], (plan, models, parts.analyzer.describe(), parts.aids.own, parts.aids.notes), session
+        asked, [("", generation)], (plan, models, parts.analyzer.describe(), aids.own, aids.warnings), session
     )
 
 
 def _again(known: CachedResult[SearchResult], question: str, watch: Stopwatch) -> SearchResult:
-    why = "the same question" if known.cosine is None else f"a question with the cosine {known.cosine:.4f}"
-    return replace(known.value, query=question, cached=f"{why}, {known.age:.0f} s ago", timings_ms=watch.total())
+    return replace(known.value, query=question, cache=hit_of(known.age, known.cosine), timings_ms=watch.total())

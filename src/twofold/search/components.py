@@ -8,6 +8,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, QueryTransformer, Reranker, Retriever, SentencePruner, Store
 from twofold.domain.types import TermCounts
+from twofold.domain.warning import StageWarning
 from twofold.ranking.answerability import Calibration
 from twofold.search.metrics import MemoryWatch
 from twofold.search.pending_vectors import PendingVectors
@@ -40,7 +41,7 @@ class SearchModels:
     `rerankers` are tried in order, `generator` writes answers, `rewriter` and `transformers` reword questions,
     `retrievers` find passages by ways of their own, by name. `calls` makes the calls that may be given up,
     `calibrations` say what searches were measured, `memory` watches how much of it is in use. `own` names the parts of
-    the user's own that an answer depends on, `pruner` is one of them, `notes` say what no search can have that was
+    the user's own that an answer depends on, `pruner` is one of them, `warnings` say what no search can have that was
     asked for. `pending` hands the vectors that queries make to the writer.
     """
 
@@ -53,7 +54,7 @@ class SearchModels:
     calibrations: tuple[Calibration, ...] = ()
     own: tuple[str, ...] = ()
     pruner: SentencePruner | None = None
-    notes: tuple[str, ...] = ()
+    warnings: tuple[StageWarning, ...] = ()
     memory: MemoryWatch = field(default_factory=MemoryWatch)
     pending: PendingVectors = field(default_factory=PendingVectors)
 

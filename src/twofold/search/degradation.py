@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, TwofoldError
+from twofold.domain.warning import StageWarning, WarningCode, warning_of
 
 OnFailure = Literal["degrade", "empty", "llm", "raise"]
 """What to do when a stage fails: go one step down, give nothing at all, go down and let whoever writes the answer ask
@@ -21,7 +22,7 @@ ON_FAILURE: tuple[str, ...] = get_args(OnFailure)
 
 
 class Stage(StrEnum):
-    """A part of a search that may fail while others stand, as `degraded` names it."""
+    """A part of a search that may fail while others stand, as warnings name it."""
 
     BM25 = "bm25"
     VECTOR = "vector"
@@ -32,22 +33,18 @@ class Level(StrEnum):
     """How much of what was asked for is left."""
 
     FULL = "full"
-    WITHOUT_RERANK = "without rerank"
-    ONE_RETRIEVER = "one retriever"
+    WITHOUT_RERANK = "without_rerank"
+    ONE_RETRIEVER = "one_retriever"
     EMPTY = "empty"
 
 
 @dataclass(frozen=True, slots=True)
-class StageWarning:
-    """One step down: which stage failed, what was left then, and why, for people."""
+class DegradationStep:
+    """One step down: which stage failed, what was left then, and the warning that says so."""
 
     stage: Stage
     level: Level
-    message: str
-
-    def __str__(self) -> str:
-        """Return the line that `degraded` shows, such as `vector unavailable: the model cannot be read`."""
-        return f"{self.stage} unavailable: {self.message}"
+    warning: StageWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,7 @@ class Degradation:
 
     wanted: frozenset[Stage]
     left: frozenset[Stage]
-    lost: tuple[StageWarning, ...] = ()
+    lost: tuple[DegradationStep, ...] = ()
 
     @property
     def level(self) -> Level:
@@ -64,15 +61,15 @@ class Degradation:
         return _level(self.wanted, self.left)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """The lines that `degraded` shows, and for an empty answer one that says so."""
-        told = tuple(map(str, self.lost))
-        return (*told, COULD_NOT_LOOK) if self.level is Level.EMPTY else told
+    def warnings(self) -> tuple[StageWarning, ...]:
+        """A warning for each step, and for an empty answer one that says so."""
+        steps = tuple(one.warning for one in self.lost)
+        return (*steps, NO_RETRIEVER) if self.level is Level.EMPTY else steps
 
 
 RETRIEVERS = frozenset({Stage.BM25, Stage.VECTOR})
 RETRIEVERS_OF = {"hybrid": RETRIEVERS, "bm25": frozenset({Stage.BM25}), "vector": frozenset({Stage.VECTOR})}
-COULD_NOT_LOOK = "couldn't find anything: no way to search was left"
+NO_RETRIEVER = StageWarning("retrieval", WarningCode.EMPTY, "no retriever was left to search with.")
 
 
 def degradation_of(mode: str, *, reranks: bool) -> Degradation:
@@ -95,7 +92,7 @@ def without(degradation: Degradation, stage: Stage, error: TwofoldError, on_fail
     left = frozenset() if on_failure == "empty" else degradation.left - gone
     if not left & RETRIEVERS:
         left = frozenset()
-    step = StageWarning(stage, _level(degradation.wanted, left), error.message)
+    step = DegradationStep(stage, _level(degradation.wanted, left), warning_of(stage, error))
     return replace(degradation, left=left, lost=(*degradation.lost, step))
 
 

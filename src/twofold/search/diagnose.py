@@ -208,5 +208,5 @@ def evidence(case: MissCase) -> Iterator[Evidence]:
         yield Evidence(
             f"after {name}", f"gone; {sizes[name]} stay" if rank is None else f"rank {rank} of {sizes[name]}"
         )
-    for note in case.run.standing.degraded:
-        yield Evidence("degraded", note)
+    for warning in case.run.standing.warnings:
+        yield Evidence("warning", str(warning))

@@ -10,6 +10,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, StorageFullError, StoreError, TwofoldError
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.ports import Reranker
+from twofold.domain.warning import StageWarning, WarningCode
 from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
 from twofold.search.components import SearchComponents
@@ -84,8 +85,8 @@ class Outcome(Protocol):
         """Whether the answer is the refusal."""
 
     @property
-    def degraded(self) -> tuple[str, ...]:
-        """What could not be had."""
+    def warnings(self) -> tuple[StageWarning, ...]:
+        """What could not be done as asked."""
 
     @property
     def timings_ms(self) -> Mapping[str, float]:
@@ -129,7 +130,7 @@ class SearchEngine:
     def search(self, query: str, options: SearchOptions = DEFAULT_OPTIONS) -> SearchResult:
         """Search for one question and keep it in the query log, if there is one; see `Index.search`."""
         found = self.find(query, options)
-        return found if self._recorder is None else replace(found, degraded=self.log(found))
+        return found if self._recorder is None else found.with_warnings(self.log(found))
 
     def find(self, query: str, options: SearchOptions = DEFAULT_OPTIONS) -> SearchResult:
         """Search for one question; the caller keeps it in the query log with the answer that it makes of it."""
@@ -159,7 +160,7 @@ class SearchEngine:
         for one in found:
             self._record(one)
         found = [beyond(one, options.offset) for one in found]
-        return found if self._recorder is None else [replace(one, degraded=self.log(one)) for one in found]
+        return found if self._recorder is None else [one.with_warnings(self.log(one)) for one in found]
 
     def why_not(self, query: str, document: str, options: SearchOptions = DEFAULT_OPTIONS) -> "WhyNot":
         """Return which stage lost a document; see `Index.why_not`."""
@@ -169,18 +170,18 @@ class SearchEngine:
         asked = self._asked(options)
         return why_not(asked.components, query, document, asked.plan)
 
-    def log(self, found: SearchResult, answer: Outcome | None = None) -> tuple[str, ...]:
+    def log(self, found: SearchResult, answer: Outcome | None = None) -> tuple[StageWarning, ...]:
         """Keep a search, or the answer made of it, in the query log, if there is one.
 
-        Return what the result or the answer is to show as degraded: what it had, and why it could not be kept.
+        Return the warnings of the result or the answer, and one more where it could not be kept.
         """
-        degraded = found.degraded if answer is None else answer.degraded
+        warnings = found.warnings if answer is None else answer.warnings
         if self._recorder is not None:
             try:
                 self._recorder.record(found, answer)
             except (StoreError, StorageFullError) as error:
-                return (*degraded, f"query log: {error.message}")
-        return degraded
+                return (*warnings, StageWarning("query_log", WarningCode.NOT_SAVED, error.message))
+        return warnings
 
     def record_stages(self, timings_ms: Mapping[str, float]) -> None:
         """Add what making an answer of a search took to the figures."""
@@ -234,8 +235,8 @@ class SearchEngine:
         counts = found.counts
         self._meter.record(
             found.timings_ms,
-            degraded=bool(found.degraded),
-            cached=bool(found.cached),
+            degraded=found.degraded,
+            cached=found.cache.hit,
             documents=DocumentCounts(counts.retrieved, counts.after_filter, counts.returned),
         )
         self._meter.record_sureness(found.confidence, found.p_answerable)

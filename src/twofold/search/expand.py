@@ -1,7 +1,7 @@
 """The rewriting of a question before it is searched: follow-ups completed, other wordings, a hypothetical passage.
 
 The question as it was asked always comes first and is always kept. Each part is off by default, and one that was asked
-for and could not be had is named in `degraded`; a search goes on with what there is.
+for and could not be had is a warning; a search goes on with what there is.
 """
 
 import time
@@ -11,6 +11,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError, TwofoldError
 from twofold.domain.generators import Generator, Message, complete
 from twofold.domain.ports import QueryTransformer
+from twofold.domain.warning import StageWarning, WarningCode
 from twofold.query.expansion import (
     MAX_SUB_QUESTIONS,
     ask_hypothetical,
@@ -75,7 +76,7 @@ class ExpandedQuery:
     queries: tuple[GeneratedQuery, ...]
     question: str
     hypothetical: str | None = None
-    degraded: tuple[str, ...] = ()
+    warnings: tuple[StageWarning, ...] = ()
     summary: ExpansionSummary = ExpansionSummary()
 
 
@@ -88,7 +89,7 @@ def expand_query(
 ) -> ExpandedQuery:
     """Return the texts to search for; a model is asked at temperature 0, and never for what the plan leaves out.
 
-    Raises InvalidInputError for a plan that cannot be. Whatever else fails is noted in `degraded`, and left out.
+    Raises InvalidInputError for a plan that cannot be. Whatever else fails is left out, with a warning.
     """
     plan.check()
     model = _Model(generator, plan.seconds)
@@ -111,7 +112,7 @@ def expand_query(
         queries=tuple(GeneratedQuery(text, kind) for text, kind in kinds.items()),
         question=asked,
         hypothetical=hypothetical or None,
-        degraded=tuple(dict.fromkeys(model.notes)),
+        warnings=tuple(dict.fromkeys(model.warnings)),
         summary=ExpansionSummary(model.name, plan.merge, tuple(model.steps)),
     )
 
@@ -124,7 +125,7 @@ class _Model:
         self._deadline = time.monotonic() + seconds
         self._failed = False
         self.name = ""
-        self.notes: list[str] = []
+        self.warnings: list[StageWarning] = []
         self.steps: list[ExpansionStep] = []
 
     @property
@@ -132,10 +133,14 @@ class _Model:
         """Whether there is none to ask."""
         return self._generator is None
 
+    def warn(self, code: WarningCode, message: str) -> None:
+        """Add a warning of this stage."""
+        self.warnings.append(StageWarning("expand", code, message))
+
     def ask(self, messages: Sequence[Message], max_tokens: int) -> str:
         """Return the reply, "" where there is none; after one failure nothing more is asked."""
         if self._generator is None:
-            self.notes.append("rewrite skipped: no generator")
+            self.warn(WarningCode.SKIPPED, "no generator is set.")
         if self._generator is None or self._failed:
             return ""
         self.name = self._generator.identity.name
@@ -144,7 +149,7 @@ class _Model:
             return complete(self._generator, messages, max_tokens=max_tokens, temperature=0.0, seconds=left)
         except ModelError as error:
             self._failed = True
-            self.notes.append(f"rewrite unavailable: {error}")
+            self.warn(WarningCode.UNAVAILABLE, str(error))
             return ""
 
     def step(self, name: str, work: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
@@ -153,7 +158,7 @@ class _Model:
         gave = work()
         self.steps.append(ExpansionStep(name, len(gave), (time.perf_counter() - started) * 1e3))
         if not (gave or self._failed or self._generator is None):
-            self.notes.append(f"rewrite gave nothing: {name.replace('_', ' ')}")
+            self.warn(WarningCode.NO_RESULT, f"the model gave no {name.replace('_', ' ')}.")
         return gave
 
 
@@ -213,7 +218,7 @@ def _transformed(
         try:
             found.append(transformer.transform(question, context).strip()[:MAX_TRANSFORMED_LENGTH])
         except TwofoldError as error:
-            model.notes.append(f"transform unavailable: {error}")
+            model.warn(WarningCode.UNAVAILABLE, str(error))
     return found
 
 

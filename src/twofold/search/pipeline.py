@@ -26,9 +26,9 @@ from twofold.search.timeouts import Deadline
 def search(parts: SearchComponents, question: str, plan: SearchPlan, history: Sequence[Turn] = ()) -> SearchResult:
     """Find the k passages that answer a question best.
 
-    A part that fails is gone without, and `degraded` says so: a hybrid search whose model fails goes on with words
-    alone, one whose reranker fails keeps the fused order. A search in a mode of one retriever has nothing to go on
-    with: its error is raised, as every error is where the plan says `raise`; where it says `empty` nothing is found
+    The search goes on without a part that fails, and a warning says so: a hybrid search whose model fails goes on with
+    words alone, one whose reranker fails keeps the fused order. A search in a mode of one retriever has nothing to go
+    on with: its error is raised, as every error is where the plan says `raise`; where it says `empty` nothing is found
     instead. Raises InvalidInputError for an empty question or a plan that cannot be, MismatchError when the collection
     was made with another embedder.
     """
@@ -73,7 +73,7 @@ def run(
         constants=retrieved.fused.constants,
         stages=retrieved.stages,
         passed=(("fuse", retrieved.fused.ranking),),
-        degraded=(*parts.aids.notes, *heard.understood.degraded, *degradation.notes, *retrieved.degraded),
+        warnings=(*parts.aids.warnings, *heard.understood.warnings, *degradation.warnings, *retrieved.warnings),
     )
     with watch.step("boost_fused"):
         standing = boost(standing, passages, parsed.original, plan.boost, "fused")

@@ -6,6 +6,7 @@ from typing import Literal
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, Filter
+from twofold.domain.warning import StageWarning, WarningCode
 from twofold.query.history import LAST_FIVE, Memory
 from twofold.query.operators import without_replaced
 from twofold.ranking import fusion
@@ -143,11 +144,12 @@ class SearchPlan:
     timeouts: Timeouts = field(default_factory=Timeouts)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What is done otherwise than was asked, for `degraded`."""
+    def warnings(self) -> tuple[StageWarning, ...]:
+        """What is done otherwise than was asked."""
         if self.wanted <= self.k:
             return ()
-        return (f"k: {self.wanted} passages were asked for, and `search.max_results` allows {self.k}.",)
+        why = f"{self.wanted} passages were asked for, and `search.max_results` allows {self.k}."
+        return (StageWarning("fetch", WarningCode.LIMITED, why),)
 
     @property
     def default_filter_left(self) -> Filter:

@@ -8,6 +8,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
 from twofold.domain.ports import Embedder, EmbedderIdentity
 from twofold.domain.types import MAX_QUESTION_LENGTH, TermQuery, Vector
+from twofold.domain.warning import StageWarning
 from twofold.query.history import Turn
 from twofold.query.intent import Intent, intent_of
 from twofold.query.parse import Analysis, ParsedQuery, as_prose, parse
@@ -57,7 +58,7 @@ class ParsedRequest:
     intent: Intent | None = None
     kinds: frozenset[str] = frozenset()
     decisions: tuple[str, ...] = ()
-    degraded: tuple[str, ...] = ()
+    warnings: tuple[StageWarning, ...] = ()
     meant: ParsedQuery | None = None
 
 
@@ -89,7 +90,7 @@ def understand(
 ) -> ParsedRequest:
     """Take a question apart and reword it as the plan says.
 
-    What cannot be reworded, for want of a generator, is told in `degraded`. Raises InvalidInputError for a question
+    What cannot be reworded, for want of a generator, is a warning. Raises InvalidInputError for a question
     that is empty, too long, or only says what not to find.
     """
     watch = watch or Stopwatch()
@@ -115,7 +116,7 @@ def understand(
         intent=intent,
         kinds=kinds,
         decisions=decisions,
-        degraded=made.degraded,
+        warnings=made.warnings,
         meant=others[0] if completed and others else None,
     )
 

@@ -13,6 +13,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ModelError
 from twofold.domain.ports import Reranker
 from twofold.domain.types import Ranking, Scores
+from twofold.domain.warning import StageWarning, WarningCode
 from twofold.ranking.rerank_blend import Blend, blend
 from twofold.search.result import RerankSummary, RerankTrace
 
@@ -54,7 +55,7 @@ class Reranked:
     traces: Mapping[int, RerankTrace] = field(default_factory=dict)
     constants: Mapping[str, float] = field(default_factory=dict)
     summary: RerankSummary | None = None
-    degraded: tuple[str, ...] = ()
+    warnings: tuple[StageWarning, ...] = ()
 
 
 def rerank(
@@ -62,7 +63,7 @@ def rerank(
 ) -> Reranked:
     """Rerank the first candidates of an order; the others stay beneath, and are left out where there is a threshold.
 
-    `elapsed_ms` tells how much of the budget is spent; where all of it is, nothing is read, and `degraded` says so.
+    `elapsed_ms` tells how much of the budget is spent; where all of it is, nothing is read, and a warning says so.
     Raises ModelError when the reranker fails, or gives what no reranker may.
     """
     fused = reading.fused
@@ -72,8 +73,9 @@ def rerank(
     raw = _read(reranker, reading, wanted, plan, elapsed_ms)
     relevance = _relevance(reranker, raw)
     if not len(raw):
-        note = f"rerank skipped: the budget of {plan.budget_ms:g} ms was spent"
-        return Reranked(fused, summary=_summary(reranker, plan, 0, 0), degraded=(note,))
+        why = f"the budget of {plan.budget_ms:g} ms was spent."
+        note = StageWarning("rerank", WarningCode.SKIPPED, why)
+        return Reranked(fused, summary=_summary(reranker, plan, 0, 0), warnings=(note,))
     return _blended(reranker, fused, (raw, relevance), plan)
 
 

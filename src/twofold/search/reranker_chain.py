@@ -6,6 +6,7 @@ from dataclasses import replace
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import Reranker
+from twofold.domain.warning import StageWarning, warning_of
 from twofold.search.components import SearchComponents
 from twofold.search.plan import SearchPlan
 from twofold.search.rerank import Reranked, RerankInput, RerankPlan, rerank
@@ -36,17 +37,17 @@ def rerank_with_fallback(
 
     Raises ModelError where `fails_open` is false.
     """
-    notes: list[str] = []
+    notes: list[StageWarning] = []
     for reranker in readers.rerankers:
         made = _tried(reranker, readers, reading, plan, elapsed_ms)
         if isinstance(made, Reranked):
-            return _after(standing, reading, made, (*notes, *made.degraded))
+            return _after(standing, reading, made, (*notes, *made.warnings))
         if not readers.fails_open:
             raise made
-        notes.append(f"rerank unavailable: {made.message}")
+        notes.append(warning_of("rerank", made))
     if plan.threshold and notes:
-        notes[-1] += "; the threshold was not applied"
-    return replace(standing, degraded=(*standing.degraded, *notes))
+        notes[-1] = replace(notes[-1], message=f"{notes[-1].message} The threshold was not applied.")
+    return replace(standing, warnings=(*standing.warnings, *notes))
 
 
 def _tried(
@@ -63,7 +64,9 @@ def _tried(
         return error
 
 
-def _after(standing: PipelineState, reading: RerankInput, made: Reranked, notes: tuple[str, ...]) -> PipelineState:
+def _after(
+    standing: PipelineState, reading: RerankInput, made: Reranked, warnings: tuple[StageWarning, ...]
+) -> PipelineState:
     left = set(made.ranking.keys.tolist())
     scores = dict(zip(made.ranking.keys.tolist(), made.ranking.scores.tolist(), strict=True))
     before = dict(zip(reading.fused.keys.tolist(), reading.fused.scores.tolist(), strict=True))
@@ -75,5 +78,5 @@ def _after(standing: PipelineState, reading: RerankInput, made: Reranked, notes:
         after,
         constants={**standing.constants, **made.constants},
         rerank=summary,
-        degraded=(*standing.degraded, *notes),
+        warnings=(*standing.warnings, *warnings),
     )

@@ -1,11 +1,12 @@
 """What a search hands back, with enough beside it to recompute every score that it shows."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Literal, Self
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Metadata, TermScore, shortened
+from twofold.domain.warning import StageWarning, is_degraded
 from twofold.ranking.boost import BoostStep
 from twofold.ranking.context_window import Joined
 from twofold.ranking.fusion import RetrieverTrace
@@ -230,13 +231,33 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
-    """A search's answer. `mode` is what was done, `degraded` names what could not be done and why.
+class CacheInfo:
+    """Whether a result was kept from an earlier question.
 
-    `fusion` says how scores were made: the form's name, or the mode's where one retriever was alone. `constants` are
-    what the question's scores were normalized by; `timings_ms` gives each step and `total`. `rerank` is None where
-    nothing was reranked, `filtered` where no filter acted after the cut. `queries` are the question and what else was
-    asked. `confidence` in [0.5, 1] and the calibrated `p_answerable` in [0, 1] are None where nothing can be said.
+    `kind` is `exact` for the same question and `semantic` for one whose vector has the `cosine` with it; `age_s` is how
+    many seconds ago that was. All three are None without a `hit`.
+    """
+
+    hit: bool = False
+    kind: Literal["exact", "semantic"] | None = None
+    age_s: float | None = None
+    cosine: float | None = None
+
+
+def hit_of(age_s: float, cosine: float | None = None) -> CacheInfo:
+    """Return what is said of a result that was kept."""
+    return CacheInfo(True, "exact" if cosine is None else "semantic", age_s, cosine)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search found.
+
+    `mode` is what was done; `degraded` says that it is less than what was asked for, and `warnings` why. `fusion` says
+    how scores were made: the form's name, or the mode's where one retriever was alone. `constants` are what the
+    question's scores were normalized by; `timings_ms` gives each step and `total`. `rerank` is None where nothing was
+    reranked, `filtered` where no filter acted after the cut. `queries` are the question and what else was asked.
+    `confidence` in [0.5, 1] and the calibrated `p_answerable` in [0, 1] are None where nothing can be said.
     """
 
     query: str
@@ -245,7 +266,8 @@ class SearchResult:
     hits: tuple[Hit, ...]
     constants: Mapping[str, float]
     timings_ms: Mapping[str, float]
-    degraded: tuple[str, ...] = ()
+    degraded: bool = False
+    warnings: tuple[StageWarning, ...] = ()
     rerank: RerankSummary | None = None
     filtered: FilterSummary | None = None
     stages: tuple[StageTrace, ...] = ()
@@ -254,7 +276,7 @@ class SearchResult:
     confidence: float | None = None
     p_answerable: float | None = None
     profile: str = ""
-    cached: str = ""
+    cache: CacheInfo = CacheInfo()
 
     def __repr__(self) -> str:
         count = "1 hit" if len(self.hits) == 1 else f"{len(self.hits)} hits"
@@ -263,6 +285,11 @@ class SearchResult:
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the passages as flat rows of plain values, best first; see `Hit.to_dict` for the keys."""
         return [hit.to_dict() for hit in self.hits]
+
+    def with_warnings(self, warnings: Iterable[StageWarning]) -> Self:
+        """Return the same result with other warnings."""
+        told = tuple(warnings)
+        return replace(self, degraded=is_degraded(told), warnings=told)
 
     @property
     def trace(self) -> Trace:

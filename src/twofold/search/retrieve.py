@@ -11,6 +11,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import Scope, Snapshot, Translating
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores, TermCounts, TermQuery, chunk_key
+from twofold.domain.warning import StageWarning, warning_of
 from twofold.ranking.fusion import Candidates, Fused, FusionPlan, best_of, by_ranks, fuse, union
 from twofold.ranking.prf import Feedback, PrfParameters, expanded, prf_terms, relevance_model, shares
 from twofold.search.components import SearchComponents
@@ -185,7 +186,7 @@ class FusedCandidates:
     found: Candidates
     asked: tuple[QueryVariant, ...]
     stages: tuple[StageTrace, ...]
-    degraded: tuple[str, ...] = ()
+    warnings: tuple[StageWarning, ...] = ()
 
     def terms_of(self, key: int) -> tuple[int, TermQuery | None]:
         """Return which wording a passage's BM25 score is of, and its terms; none for what only a retriever found."""
@@ -295,7 +296,7 @@ def _others(  # what a look takes
     plan: SearchPlan,
     reach: RetrievalScope,
     watch: Stopwatch,
-) -> tuple[tuple[_Other, ...], tuple[str, ...]]:
+) -> tuple[tuple[_Other, ...], tuple[StageWarning, ...]]:
     """Ask the user's own retrievers; what they name that is not there, or out of scope, is left out.
 
     One that fails is gone without and told of, where the plan does not say `raise`.
@@ -310,7 +311,7 @@ def _others(  # what a look takes
         except ModelError as error:
             if plan.on_failure == "raise":
                 raise
-            failed.append(f"{name} unavailable: {error.message}")
+            failed.append(warning_of(name, error))
             continue
         scored = {chunk_key(one.chunk_id): one.score for one in given}
         held = view.within(np.array(sorted(scored), dtype=np.int64), reach.scope).tolist()

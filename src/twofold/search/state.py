@@ -9,6 +9,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import fields_of
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import Chunk, DocumentInfo, Metadata, Ranking
+from twofold.domain.warning import StageWarning
 from twofold.search.result import FilterSummary, RerankSummary, StageTrace, Step
 
 
@@ -92,7 +93,7 @@ class PipelineState:
     constants: Mapping[str, float] = field(default_factory=dict)
     stages: tuple[StageTrace, ...] = ()
     passed: tuple[tuple[str, Ranking], ...] = ()
-    degraded: tuple[str, ...] = ()
+    warnings: tuple[StageWarning, ...] = ()
     rerank: RerankSummary | None = None
     filtered: FilterSummary | None = None
 

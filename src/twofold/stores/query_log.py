@@ -17,6 +17,7 @@ import msgspec
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import StoreError, TwofoldError
+from twofold.domain.warning import StageWarning
 from twofold.stores.local.durable import make_folder, refusal
 
 FOLDER = "query-logs"
@@ -50,7 +51,7 @@ class LoggedQuery:
     p_answerable: float | None = None
     refused: bool | None = None
     cached: bool = False
-    degraded: tuple[str, ...] = ()
+    warnings: tuple[StageWarning, ...] = ()
     error: str = ""
 
 

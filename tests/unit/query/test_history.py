@@ -42,7 +42,7 @@ def test_item_67_is_what_a_search_is_rewritten_to_without_a_model() -> None:
 
     assert found.queries == (GeneratedQuery("and undo it?", "original"), GeneratedQuery(expected, "follow_up"))
     assert found.question == expected
-    assert found.degraded == ()
+    assert found.warnings == ()
 
 
 def test_c14_both_readings_are_two_values_of_the_same_settings() -> None:

@@ -22,7 +22,7 @@ def test_a_question_becomes_three_with_the_original_first() -> None:
         GeneratedQuery("Reverting the most recent commit", "variant"),
         GeneratedQuery("Take back a commit", "variant"),
     )
-    assert found.degraded == ()
+    assert found.warnings == ()
 
 
 def test_keywords_stand_behind_the_question() -> None:
@@ -54,4 +54,4 @@ def test_without_a_model_the_question_stands_and_says_so() -> None:
     found = expand_query(QUESTION, [], QueryExpansionPlan(keywords=5), None)
 
     assert found.queries == (GeneratedQuery(QUESTION, "original"),)
-    assert found.degraded == ("rewrite skipped: no generator",)
+    assert tuple(map(str, found.warnings)) == ("expand skipped: no generator is set.",)

@@ -11,7 +11,7 @@ from support.indexes import GIT, indexed
 from twofold.domain.errors import CorruptError, ModelError, StageTimeoutError, TwofoldError
 from twofold.domain.ports import Scope
 from twofold.search.components import SearchComponents
-from twofold.search.degradation import COULD_NOT_LOOK
+from twofold.search.degradation import NO_RETRIEVER
 from twofold.search.engine import DEFAULT_OPTIONS, SearchOptions
 from twofold.search.pipeline import search
 from twofold.search.plan import SearchPlan
@@ -57,7 +57,7 @@ def test_the_other_arm_answers_alone(call: str, mode: str, note: str) -> None:
 
     assert result.mode == mode
     assert result.hits[0].source == "merge.md"
-    assert result.degraded == (f"{note}a segment is damaged.",)
+    assert tuple(map(str, result.warnings)) == (f"{note}a segment is damaged.",)
     assert list(result.trace.recompute_scores()) == [hit.score for hit in result.hits]
 
 
@@ -71,15 +71,15 @@ def test_where_both_fail_nothing_is_found_and_both_are_named() -> None:
     result = search(parts, "merge commit", plan)
 
     assert result.hits == ()
-    assert [note.partition(" ")[0] for note in result.degraded[:2]] == ["bm25", "vector"]
-    assert result.degraded[2] == COULD_NOT_LOOK
+    assert [one.stage for one in result.warnings[:2]] == ["bm25", "vector"]
+    assert result.warnings[2] == NO_RETRIEVER
 
 
 def test_empty_gives_nothing_although_an_arm_is_left() -> None:
     result = search(*failing_with("search_vectors", **{"search.on_failure": "empty"}))
 
     assert result.hits == ()
-    assert result.degraded == ("vector unavailable: a segment is damaged.", COULD_NOT_LOOK)
+    assert tuple(map(str, result.warnings)) == ("vector unavailable: a segment is damaged.", str(NO_RETRIEVER))
 
 
 def test_raise_raises_what_failed() -> None:
@@ -105,7 +105,7 @@ def test_an_arm_that_takes_too_long_is_given_up_between_two_steps() -> None:
     result = search(parts, "merge commit", plan)
 
     assert (result.mode, result.hits[0].source) == ("bm25", "merge.md")
-    assert result.degraded == ("vector unavailable: retrieval took more than 60 s.",)
+    assert tuple(map(str, result.warnings)) == ("vector timeout: retrieval took more than 60 s.",)
 
 
 def test_a_reach_has_no_end_unless_it_is_given_one() -> None:

@@ -5,15 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twofold.domain.errors import CorruptError, InvalidInputError, ModelError
+from twofold.domain.warning import warning_of
 from twofold.search.degradation import (
-    COULD_NOT_LOOK,
+    NO_RETRIEVER,
     ON_FAILURE,
     RETRIEVERS,
     RETRIEVERS_OF,
     Degradation,
+    DegradationStep,
     Level,
     Stage,
-    StageWarning,
     degradation_of,
     without,
 )
@@ -33,22 +34,21 @@ def test_a_full_search_comes_down_to_no_reranking_then_one_arm_then_nothing() ->
     assert words.left == {Stage.BM25}
     assert empty.left == frozenset()
     assert empty.lost == (
-        StageWarning(Stage.RERANK, Level.WITHOUT_RERANK, "the model is gone."),
-        StageWarning(Stage.VECTOR, Level.ONE_RETRIEVER, "the model is gone."),
-        StageWarning(Stage.BM25, Level.EMPTY, "a segment is damaged."),
+        DegradationStep(Stage.RERANK, Level.WITHOUT_RERANK, warning_of("rerank", GONE)),
+        DegradationStep(Stage.VECTOR, Level.ONE_RETRIEVER, warning_of("vector", GONE)),
+        DegradationStep(Stage.BM25, Level.EMPTY, warning_of("bm25", DAMAGED)),
     )
 
 
 def test_each_step_is_a_line_for_people_and_an_empty_answer_says_that_nothing_could_be_found() -> None:
     words = without(degradation_of("hybrid", reranks=False), Stage.VECTOR, GONE)
 
-    assert words.notes == ("vector unavailable: the model is gone.",)
-    assert without(words, Stage.BM25, DAMAGED).notes == (
+    assert tuple(map(str, words.warnings)) == ("vector unavailable: the model is gone.",)
+    assert tuple(map(str, without(words, Stage.BM25, DAMAGED).warnings)) == (
         "vector unavailable: the model is gone.",
         "bm25 unavailable: a segment is damaged.",
-        COULD_NOT_LOOK,
+        "retrieval empty: no retriever was left to search with.",
     )
-    assert "couldn't find" in COULD_NOT_LOOK
 
 
 def test_either_arm_alone_is_left_without_reranking() -> None:
@@ -78,7 +78,7 @@ def test_empty_gives_nothing_at_the_first_failure() -> None:
     empty = without(degradation_of("hybrid", reranks=True), Stage.RERANK, GONE, "empty")
 
     assert empty.level is Level.EMPTY
-    assert empty.notes == ("rerank unavailable: the model is gone.", COULD_NOT_LOOK)
+    assert tuple(map(str, empty.warnings)) == ("rerank unavailable: the model is gone.", str(NO_RETRIEVER))
 
 
 def test_asking_a_bare_model_is_for_whoever_answers_and_searches_come_down_as_ever() -> None:
@@ -115,7 +115,7 @@ def test_failures_in_any_order_only_lead_down_and_none_goes_unsaid(
         assert degradation.left <= before.left
         assert stage not in degradation.left
         assert height(degradation) >= height(before)
-        assert degradation.lost[-1] == StageWarning(stage, degradation.level, GONE.message)
+        assert degradation.lost[-1] == DegradationStep(stage, degradation.level, warning_of(stage, GONE))
         assert degradation.lost[:-1] == before.lost
         assert (Stage.RERANK not in degradation.left) or degradation.left >= RETRIEVERS_OF[mode]
         assert (degradation.level is Level.EMPTY) == (not degradation.left & RETRIEVERS)

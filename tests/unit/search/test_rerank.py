@@ -105,16 +105,16 @@ def test_a_failing_reranker_leaves_the_fused_order_and_says_so(index: Index) -> 
     plain = index.search("commit")
     result = index.search("commit", rerank=Dictated({}, last=0))
 
-    assert result.degraded == ("rerank unavailable: the reranker is gone.",)
+    assert tuple(map(str, result.warnings)) == ("rerank unavailable: the reranker is gone.",)
     assert [(hit.source, hit.score) for hit in result.hits] == [(hit.source, hit.score) for hit in plain.hits]
     assert result.rerank is None
 
 
 def test_a_threshold_that_could_not_be_applied_is_named() -> None:
     with made(threshold=0.5) as index:
-        (note,) = index.search("commit", rerank=Dictated({}, last=0)).degraded
+        (note,) = map(str, index.search("commit", rerank=Dictated({}, last=0)).warnings)
 
-    assert note.endswith("the threshold was not applied")
+    assert note.endswith("The threshold was not applied.")
 
 
 class Broken(Dictated):
@@ -129,7 +129,7 @@ class Broken(Dictated):
 
 @pytest.mark.parametrize("answer", [[1.0], [float("nan")] * 12, [[0.5] * 12]])
 def test_an_answer_that_is_no_score_for_each_text_counts_as_a_failure(index: Index, answer: list[float]) -> None:
-    (note,) = index.search("commit", rerank=Broken(answer)).degraded
+    (note,) = map(str, index.search("commit", rerank=Broken(answer)).warnings)
 
     assert "one finite score for each text" in note
 
@@ -140,7 +140,7 @@ class Unbound(Dictated):
 
 
 def test_a_relevance_beyond_its_scale_counts_as_a_failure(index: Index) -> None:
-    (note,) = index.search("commit", rerank=Unbound({"commit": 7.5}, Scale.LOGIT)).degraded
+    (note,) = map(str, index.search("commit", rerank=Unbound({"commit": 7.5}, Scale.LOGIT)).warnings)
 
     assert "relevance outside of 0 to 1" in note
 
@@ -179,7 +179,7 @@ def test_a_spent_budget_reads_nothing_and_says_so() -> None:
 
     assert not reranker.asked
     assert done.ranking == reading(30).fused
-    assert done.degraded == ("rerank skipped: the budget of 50 ms was spent",)
+    assert tuple(map(str, done.warnings)) == ("rerank skipped: the budget of 50 ms was spent.",)
 
 
 def test_a_reranker_that_fails_half_way_leaves_the_fused_order(index: Index) -> None:
@@ -196,7 +196,7 @@ def test_a_reranker_that_fails_half_way_leaves_the_fused_order(index: Index) -> 
 def test_no_candidates_need_no_reranker() -> None:
     reranker = Dictated({}, last=0)
 
-    assert rerank(reranker, reading(0), RerankPlan()).degraded == ()
+    assert rerank(reranker, reading(0), RerankPlan()).warnings == ()
 
 
 def test_logits_are_blended_as_relevance_and_shown_as_both(index: Index) -> None:

@@ -31,7 +31,7 @@ def test_a_plan_that_asks_for_nothing_asks_nobody() -> None:
     assert found.queries == ORIGINAL
     assert found.question == QUESTION
     assert found.hypothetical is None
-    assert found.degraded == ()
+    assert found.warnings == ()
     assert found.summary.generator == ""
     assert found.summary.steps == ()
 
@@ -42,7 +42,7 @@ def test_without_a_generator_the_original_stands_and_one_note_says_why() -> None
     assert found.queries[:1] == ORIGINAL
     assert {one.kind for one in found.queries[1:]} == {"variant"}
     assert found.hypothetical is None
-    assert found.degraded == ("rewrite skipped: no generator",)
+    assert tuple(map(str, found.warnings)) == ("expand skipped: no generator is set.",)
 
 
 def test_a_model_that_fails_is_asked_once_and_the_original_stands() -> None:
@@ -55,7 +55,9 @@ def test_a_model_that_fails_is_asked_once_and_the_original_stands() -> None:
         found = expand_query(QUESTION, [], MATCH_ALL, generator_at(address))
 
     assert found.queries == ORIGINAL
-    assert found.degraded == (f"rewrite unavailable: {address.removesuffix('/v1')} answered 500. " + LOG,)
+    assert tuple(map(str, found.warnings)) == (
+        f"expand unavailable: {address.removesuffix('/v1')} answered 500. " + LOG,
+    )
     assert len(asked) == 1
 
 
@@ -72,7 +74,7 @@ def test_what_was_made_before_a_model_failed_is_kept() -> None:
 
     assert found.queries == (*ORIGINAL, GeneratedQuery("Reverting commits", "variant"))
     assert found.hypothetical is None
-    assert ["broke off" in note for note in found.degraded] == [True]
+    assert ["broke off" in note for note in map(str, found.warnings)] == [True]
 
 
 def test_a_model_that_takes_too_long_is_given_up_for_all_parts_together() -> None:
@@ -84,8 +86,8 @@ def test_a_model_that_takes_too_long_is_given_up_for_all_parts_together() -> Non
         found = expand_query(QUESTION, [], plan, generator_at(address))
 
     assert found.queries == ORIGINAL
-    assert len(found.degraded) == 1
-    assert "was not done after" in found.degraded[0]
+    assert len(found.warnings) == 1
+    assert "was not done after" in str(found.warnings[0])
 
 
 @pytest.mark.parametrize("reply", ["", "Here you are:", QUESTION, f"1. {QUESTION}\n2. how do I undo a commit"])
@@ -94,7 +96,7 @@ def test_a_reply_with_nothing_in_it_is_noted(reply: str) -> None:
         found = expand_query(QUESTION, [], QueryExpansionPlan(multi_query=3), generator_at(address))
 
     assert found.queries == ORIGINAL
-    assert found.degraded == ("rewrite gave nothing: variants",)
+    assert tuple(map(str, found.warnings)) == ("expand no result: the model gave no variants.",)
 
 
 def test_a_text_is_searched_once_however_often_it_is_made() -> None:
@@ -122,7 +124,7 @@ def test_a_transformer_that_fails_is_noted_and_one_that_has_nothing_is_not() -> 
     found = expand_query(QUESTION, [], QueryExpansionPlan(), None, [Failing(), Silent()])
 
     assert found.queries == ORIGINAL
-    assert found.degraded == ("transform unavailable: the graph is gone. Bring it back.",)
+    assert tuple(map(str, found.warnings)) == ("expand unavailable: the graph is gone. Bring it back.",)
 
 
 @pytest.mark.parametrize(

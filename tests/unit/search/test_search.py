@@ -149,8 +149,8 @@ def test_a_failing_model_leaves_words_and_says_so() -> None:
         result = index.search("words")
         assert result.mode == "bm25"
         assert [hit.source for hit in result.hits] == ["a"]
-        assert result.degraded == ("vector unavailable: the model is gone.",)
-        assert index.search("words", mode="bm25").degraded == ()
+        assert tuple(map(str, result.warnings)) == ("vector unavailable: the model is gone.",)
+        assert index.search("words", mode="bm25").warnings == ()
         with pytest.raises(ModelError):
             index.search("words", mode="vector")
 

@@ -157,5 +157,5 @@ def test_an_index_opens_as_it_was_made(tmp_path: Path) -> None:
         index.add("Die Häuser stehen am Fluss.", source="a")
     with Index(tmp_path / "kb") as index:
         assert index.search("Haus", mode="bm25").hits
-        assert index.search("Häuser am Fluss").degraded == ()
+        assert index.search("Häuser am Fluss").warnings == ()
         assert index.settings.chunk.size == 64

@@ -88,7 +88,7 @@ def test_over_several_wordings(merge: str, mode: str) -> None:
         settings = {"query_expansion": {"multi_query": 3, "hyde": True, "merge": merge}}
         result = index.search("growth of GDP", mode=mode, settings=settings)
 
-    assert result.degraded == ()
+    assert result.warnings == ()
     assert result.queries == ("growth of GDP", "reports of the bank", "what NABARD said of GDP")
     assert_recomputed(result)
 

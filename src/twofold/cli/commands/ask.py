@@ -15,7 +15,7 @@ from twofold.cli.context import several_opened
 from twofold.cli.index_of_path import covering, index_name
 from twofold.cli.options import EmbedderOption, FilterOption, IndexesOption, JsonOption, parsed_filter
 from twofold.cli.render.progress import progress_on
-from twofold.cli.render.results import write_json
+from twofold.cli.render.results import kept, write_json
 from twofold.cli.render.terminal import Screen, from_here, one_line, screen_on, shortened
 from twofold.cli.render.wrap import WordWrap, wrapped
 from twofold.cli.runtime import open_index, settings_for
@@ -184,10 +184,10 @@ def render_rest(screen: Screen, answer: Answer) -> None:
         screen.line(screen.paint("The nearest passages:", "dim"))
         for source in answer.sources[:_NEAREST]:
             screen.line(_nearest(screen, source))
-    if answer.cached:
-        screen.line(screen.paint(f"An answer that was kept: {one_line(answer.cached)}", "dim"))
-    for note in answer.degraded:
-        screen.line(screen.paint(f"Degraded: {one_line(note)}", "yellow"))
+    if answer.cache.hit:
+        screen.line(screen.paint(kept(answer.cache), "dim"))
+    for warning in answer.warnings:
+        screen.line(screen.paint(f"Warning: {one_line(str(warning))}", "yellow"))
     screen.line(screen.paint(_summary(answer), "dim"))
 
 

@@ -25,7 +25,7 @@ from twofold.cli.render.terminal import (
 )
 from twofold.config.load import Settings
 from twofold.ranking.answerability import UNLIKELY, calibration_for, claim_of, load_calibrations
-from twofold.search.result import Hit, Neighbor, SearchResult
+from twofold.search.result import CacheInfo, Hit, Neighbor, SearchResult
 from twofold.text.analyzer import Analyzer, analyzer_for
 
 _INDENT = "    "
@@ -54,8 +54,8 @@ def render_results(screen: Screen, result: SearchResult, settings: Settings, *, 
         if explain:
             render_explanation(screen, hit, result.queries)
         screen.line()
-    for note in result.degraded:
-        screen.line(screen.paint(f"Degraded: {one_line(note)}", "yellow"))
+    for warning in result.warnings:
+        screen.line(screen.paint(f"Warning: {one_line(str(warning))}", "yellow"))
     if explain:
         render_stages(screen, result)
         for line in _statistics(screen, result, settings):
@@ -65,10 +65,16 @@ def render_results(screen: Screen, result: SearchResult, settings: Settings, *, 
     screen.line(screen.paint(_summary(result), "yellow" if unlikely else "dim"))
 
 
+def kept(cache: CacheInfo) -> str:
+    """Return one line about a result that was kept from an earlier question."""
+    near = "" if cache.cosine is None else f", cosine {cache.cosine:.4f}"
+    return f"Kept from an earlier question: {cache.kind}{near}, {cache.age_s:.0f} s ago"
+
+
 def _summary(result: SearchResult) -> str:
     """Say in one line how many passages there are, and whether they are likely to hold an answer."""
     found = counted(len(result.hits), "passage") if result.hits else "Nothing found"
-    told = f"{found}, kept from an earlier question." if result.cached else f"{found}."
+    told = f"{found}, kept from an earlier question." if result.cache.hit else f"{found}."
     chance = result.p_answerable
     return told if chance is None else f"{told} {_said(chance)}."
 
@@ -85,8 +91,8 @@ def _statistics(screen: Screen, result: SearchResult, settings: Settings) -> Ite
         yield f"Also asked: {one_line(query)}"
     how = result.mode if result.profile in ("", _DEFAULT_PROFILE) else f"{result.mode}, {result.profile}"
     yield f"{how} in {result.timings_ms['total']:.1f} ms"
-    if result.cached:
-        yield f"Kept: {one_line(result.cached)}"
+    if result.cache.hit:
+        yield kept(result.cache)
     if result.confidence is not None:
         yield f"Confidence {result.confidence:.2f}, from 0.50 (the reranker finds nothing relevant) to 1.00"
     if result.p_answerable is not None:

@@ -11,6 +11,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not, Operator, Or
 from twofold.domain.types import Metadata
+from twofold.domain.warning import StageWarning
 from twofold.query.parse import MAX_DEPTH
 from twofold.server.auth import Action
 from twofold.server.schemas.requests import Lenient, ModelName, Query, above, filter_of
@@ -58,7 +59,8 @@ class OrchestratorResponse:
     results: tuple[OrchestratorResult, ...]
     context: str
     metrics: OrchestratorMetrics
-    degraded: tuple[str, ...] = ()
+    degraded: bool = False
+    warnings: tuple[StageWarning, ...] = ()
 
 
 @router.post("/api/search", response_model=OrchestratorResponse, openapi_extra={SCOPE: ANY_GRANT})

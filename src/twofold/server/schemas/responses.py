@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Chunk, Document, DocumentInfo, Dropped, Metadata
+from twofold.domain.warning import StageWarning
 from twofold.indexing.types import IndexInfo
 from twofold.ranking.fusion import RetrieverTrace
-from twofold.search.result import Counts, Hit, HitTrace, SearchResult
+from twofold.search.result import CacheInfo, Counts, Hit, HitTrace, SearchResult
 
 OF_SYNC = frozenset({"root", "size", "modified_ns", "given"})
 
@@ -75,17 +76,18 @@ class PassageResponse:
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse:
-    """A search's answer. `degraded` names what could not be done and why."""
+    """A search's answer. `degraded` says that it is less than what was asked for, and `warnings` why."""
 
     query: str
     mode: str
     profile: str
     fusion: str
     hits: tuple[PassageResponse, ...]
-    degraded: tuple[str, ...]
+    degraded: bool
+    warnings: tuple[StageWarning, ...]
     confidence: float | None
     p_answerable: float | None
-    cached: str
+    cache: CacheInfo
     counts: Counts
     timings_ms: Mapping[str, float]
 
@@ -170,9 +172,10 @@ def search_given(found: SearchResult) -> SearchResponse:
         fusion=found.fusion,
         hits=tuple(map(_passage, found.hits)),
         degraded=found.degraded,
+        warnings=found.warnings,
         confidence=found.confidence,
         p_answerable=found.p_answerable,
-        cached=found.cached,
+        cache=found.cache,
         counts=found.counts,
         timings_ms=found.timings_ms,
     )

@@ -95,7 +95,7 @@ const KINDS = {
 
 const whole = (state, answer, open) => [
   ...(answer.refused ? refusal(answer) : [prose(state, open), make("p", { class: "quiet" }, KINDS[answer.mode])]),
-  ...answer.degraded.map((why) => note("Not everything could be done:", why)),
+  ...answer.warnings.map((one) => note("Not everything could be done:", `${one.stage}: ${one.message}`)),
   sourceList(state.sources, open),
 ].filter(Boolean);
 

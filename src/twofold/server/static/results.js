@@ -37,7 +37,7 @@ export const note = (title, text, kind = "note") =>
   make("div", { class: kind, role: kind === "error" ? "alert" : null }, make("strong", {}, title), " ", text);
 
 const doubts = (found) => {
-  const notes = found.degraded.map((why) => note("Not everything could be done:", why));
+  const notes = found.warnings.map((one) => note("Not everything could be done:", `${one.stage}: ${one.message}`));
   if (found.hits.length && found.p_answerable != null && found.p_answerable < DOUBTFUL) {
     notes.unshift(note("Probably not in your documents.", "These passages are the nearest there are."));
   }
