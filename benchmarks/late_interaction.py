@@ -27,10 +27,10 @@ from twofold.domain.ports import Embedder, Reranker
 from twofold.evaluation.dataset import JudgedCollection, load
 from twofold.evaluation.run import fill
 from twofold.evaluation.significance import bootstrap_interval
+from twofold.factory.indexing import ENRICHERS
+from twofold.factory.plan import plan_of
 from twofold.indexing.components import IndexingComponents
-from twofold.indexing_factory import ENRICHERS
 from twofold.ingest.chunking import ChunkPlan, chunker_for
-from twofold.query_planning import plan_of
 from twofold.search.components import SearchModels
 from twofold.stores.local.store import LocalStore
 from twofold.text.analyzer import analyzer_for

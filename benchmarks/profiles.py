@@ -32,10 +32,10 @@ from twofold.evaluation.dataset import JudgedCollection, load
 from twofold.evaluation.report import evaluate_run
 from twofold.evaluation.run import fill, find_all
 from twofold.evaluation.significance import randomization_test
+from twofold.factory.indexing import ENRICHERS
+from twofold.factory.plan import plan_of
 from twofold.indexing.components import IndexingComponents
-from twofold.indexing_factory import ENRICHERS
 from twofold.ingest.chunking import ChunkPlan, chunker_for
-from twofold.query_planning import plan_of
 from twofold.search.components import SearchModels
 from twofold.search.plan import SearchPlan
 from twofold.stores.local.store import LocalStore

@@ -39,9 +39,9 @@ from twofold.evaluation.tuning import (
     described,
     tune_by,
 )
+from twofold.factory.plan import plan_of
 from twofold.indexing.components import IndexingComponents
 from twofold.ingest.chunking import ChunkPlan, chunker_for
-from twofold.query_planning import plan_of
 from twofold.stores.local.store import LocalStore
 from twofold.text.analyzer import analyzer_for
 

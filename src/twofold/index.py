@@ -15,7 +15,8 @@ from twofold.config.values import as_text, value_from_text
 from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 from twofold.domain.ports import Embedder, Finding
 from twofold.domain.types import Document, DocumentInfo, Metadata
-from twofold.factory import MEMORY, query_log_of, remove_index
+from twofold.factory.indexing import filled, limits_of
+from twofold.factory.search import MEMORY, query_log_of, remove_index
 from twofold.index_reader import Collection
 from twofold.indexing.components import IndexingComponents
 from twofold.indexing.embed import embed_pending
@@ -24,7 +25,6 @@ from twofold.indexing.reindex import reindex
 from twofold.indexing.sync import OnProgress, plan_sync, sync
 from twofold.indexing.types import Phase, SyncPlan, SyncProgress, SyncReport, VectorTiming, no_progress
 from twofold.indexing.watch import looks
-from twofold.indexing_factory import filled, limits_of
 from twofold.ingest.document import document_of_text
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.source_types import LOCAL_FILE, from_origin

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from twofold.awaitable import offloaded
 from twofold.config.load import Ignored, Resolved, resolve
 from twofold.config.settings import Settings
+from twofold.domain.awaitable import offloaded
 from twofold.domain.errors import NotFoundError
 from twofold.domain.filters import MATCH_ALL, fields_of, matches
 from twofold.domain.ports import Embedder, Reranker
 from twofold.domain.types import Chunk, Document, DocumentInfo
-from twofold.factory import (
+from twofold.factory.search import (
     MADE_BY,
     MEMORY,
     folder_of,

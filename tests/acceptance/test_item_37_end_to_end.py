@@ -12,13 +12,13 @@ from twofold import Index
 from twofold.config.load import Settings
 from twofold.domain.errors import ModelError
 from twofold.domain.types import document_id
+from twofold.factory.indexing import indexing_components
+from twofold.factory.plan import plan_of
 from twofold.indexing.components import IndexingComponents
 from twofold.indexing.prepare import prepare
-from twofold.indexing_factory import indexing_components
 from twofold.ingest.document import document_of_text
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.history import Turn
-from twofold.query_planning import plan_of
 from twofold.search.pipeline import search
 from twofold.stores.memory import MemoryStore
 

@@ -2,8 +2,8 @@
 
 from support.fake_llm_server import Heard, Send, chatting, finished
 from twofold import Index
-from twofold.answer_factory import answer_plan_of
 from twofold.config.load import grouped, load_settings
+from twofold.factory.answer import answer_plan_of
 from twofold.models.embedders.hashing import HashingEmbedder
 
 PARAGRAPH = "The {0} valve opens at {1} bar. It is painted {0}, and it was made in {1}. " * 6

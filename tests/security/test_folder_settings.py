@@ -18,7 +18,7 @@ from support.http_server import Answered, Asked, serving
 from twofold import Index
 from twofold.cli.app import application
 from twofold.config.load import all_settings, load_settings, resolve
-from twofold.factory import open_store
+from twofold.factory.search import open_store
 
 QUESTION = "undo the last commit"
 KEY = "sk-users-secret"

@@ -16,7 +16,7 @@ from twofold.cli.app import application
 from twofold.config.load import NOTHING, load_settings
 from twofold.domain.errors import InvalidInputError, MismatchError, ModelError
 from twofold.domain.ports import EmbedderIdentity
-from twofold.factory import open_store
+from twofold.factory.search import open_store
 from twofold.models.embedders.hashing import HashingEmbedder
 
 QUESTION = "undo the last commit"

@@ -10,7 +10,7 @@ from twofold.cli.runtime import command_part, open_collection, runtime_of, setti
 from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import TwofoldError
-from twofold.factory import folder_of
+from twofold.factory.search import folder_of
 from twofold.index_reader import Collection
 from twofold.search.engine import SearchOptions
 from twofold.search.result import SearchResult

@@ -14,7 +14,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import TwofoldError
 from twofold.domain.filters import Condition, Filter, Operator, Or
 from twofold.domain.ports import Store, StoreInfo
-from twofold.factory import open_store
+from twofold.factory.search import open_store
 from twofold.indexing.diff import is_below
 from twofold.ingest.walk import source_name
 

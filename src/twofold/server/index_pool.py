@@ -12,9 +12,9 @@ from dataclasses import field
 from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError, StoreError, WriterBusyError
-from twofold.factory import INDEX_FOLDER, MEMORY, folder_of, open_store
+from twofold.factory.indexing import indexing_components
+from twofold.factory.search import INDEX_FOLDER, MEMORY, folder_of, open_store
 from twofold.index import Index
-from twofold.indexing_factory import indexing_components
 from twofold.server.auth import INDEX_NAME
 from twofold.stores.local.catalog import is_catalog
 

@@ -9,7 +9,7 @@ from twofold.domain.errors import ModelError
 from twofold.domain.types import Vectors, document_id
 from twofold.evaluation.dataset import CorpusDocument, JudgedCollection, Question
 from twofold.evaluation.run import ask_all, document_of, fill, find_all, milliseconds_a_query
-from twofold.indexing_factory import indexing_components
+from twofold.factory.indexing import indexing_components
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.parse import as_prose
 from twofold.search.plan import SearchPlan

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from twofold.domain.types import Chunk, Document, MetadataValue
+from twofold.factory.indexing import ENRICHERS
 from twofold.indexing.components import NO_ENRICHING, CustomEnricher, IndexingComponents
 from twofold.indexing.prepare import Prepared, prepare
-from twofold.indexing_factory import ENRICHERS
 from twofold.ingest.enrich import enrich
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.stores.memory import MemoryStore

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from support import tiny_model
 from twofold.domain.ports import Embedder, Reranker, Scale
-from twofold.factory import OpenRerankers
+from twofold.factory.search import OpenRerankers
 from twofold.models.embedders.caching import CachingEmbedder
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.models.embedders.transformer import TransformerEmbedder

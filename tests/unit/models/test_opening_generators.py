@@ -6,7 +6,7 @@ import pytest
 
 from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.generators import Generator, GeneratorIdentity, Message
-from twofold.factory import OpenModels
+from twofold.factory.search import OpenModels
 from twofold.models.catalog.entries import entry_named
 from twofold.models.catalog.types import Task
 from twofold.models.generators.factory import (

@@ -7,7 +7,7 @@ import pytest
 
 from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.ports import Reranker, Scale
-from twofold.factory import OpenRerankers
+from twofold.factory.search import OpenRerankers
 from twofold.models import score_scale
 from twofold.models.catalog.entries import MS_MARCO
 from twofold.models.rerankers.factory import open_reranker, rerank_endpoint_of

@@ -20,7 +20,7 @@ from twofold.cli.runtime import settings_for
 from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError, TwofoldError
-from twofold.factory import reranker_names
+from twofold.factory.search import reranker_names
 from twofold.index import Index
 from twofold.kernels import KERNELS
 from twofold.models.catalog.entries import CATALOG

@@ -22,8 +22,8 @@ from twofold.evaluation.report import STANDARD, metric_named
 from twofold.evaluation.run import Answers, VariantRun, evaluation, find_all, milliseconds_a_query
 from twofold.evaluation.runs import Run, as_word, read_run, write_run
 from twofold.evaluation.thresholds import check_comparable, parsed_condition
-from twofold.factory import model_openers, search_models_for
-from twofold.query_planning import plan_of
+from twofold.factory.plan import plan_of
+from twofold.factory.search import model_openers, search_models_for
 from twofold.search.plan import MODES
 
 CONDITION_HOLDS = 11

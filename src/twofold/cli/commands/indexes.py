@@ -13,10 +13,10 @@ from twofold.cli.render.terminal import columns, counted, one_line, screen_on, s
 from twofold.cli.runtime import open_index, settings_for
 from twofold.config.load import Settings
 from twofold.domain.errors import CorruptError, InvalidInputError, TwofoldError
-from twofold.factory import INDEX_FOLDER, MEMORY, folder_of, open_store
+from twofold.factory.indexing import indexing_components
+from twofold.factory.search import INDEX_FOLDER, MEMORY, folder_of, open_store
 from twofold.index import Index
 from twofold.indexing.types import IndexInfo
-from twofold.indexing_factory import indexing_components
 from twofold.stores.local.catalog import is_catalog
 
 NameArgument = Annotated[

@@ -14,7 +14,7 @@ from twofold.cli.runtime import settings_for
 from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.evaluation.query_log import WeakReport, reasons, weak_report
-from twofold.factory import folder_of, query_log_of
+from twofold.factory.search import folder_of, query_log_of
 from twofold.stores.local.catalog import is_catalog
 from twofold.stores.local.durable import write_durably
 from twofold.stores.query_log import LoggedQuery, QueryLog

@@ -13,7 +13,7 @@ from twofold.cli.render.progress import model_progress
 from twofold.cli.render.terminal import one_line, screen_on
 from twofold.cli.runtime import runtime_of, settings_for, tell
 from twofold.domain.errors import MissingExtraError
-from twofold.factory import MADE_BY
+from twofold.factory.search import MADE_BY
 from twofold.index import Index
 
 DEFAULT_PORT = 8722

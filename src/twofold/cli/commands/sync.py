@@ -16,7 +16,7 @@ from twofold.cli.render.terminal import Screen, counted, from_here, lasting, one
 from twofold.cli.runtime import open_index
 from twofold.domain.errors import NotFoundError, ReadError
 from twofold.domain.types import Metadata
-from twofold.factory import MEMORY
+from twofold.factory.search import MEMORY
 from twofold.index import Index
 from twofold.indexing.types import SyncPlan, SyncReport, VectorTiming
 

@@ -34,10 +34,10 @@ from twofold.evaluation.tuning import (
     TunableSetting,
     tune_by,
 )
-from twofold.factory import model_openers, search_models_for
+from twofold.factory.plan import plan_of
+from twofold.factory.search import model_openers, search_models_for
 from twofold.index import Index
 from twofold.indexing.components import IndexingComponents
-from twofold.query_planning import plan_of
 from twofold.search.plan import SearchPlan
 
 MAX_QUESTIONS = 10_000

@@ -20,10 +20,10 @@ from twofold.evaluation.dataset import CorpusDocument, JudgedCollection, load, l
 from twofold.evaluation.matching import as_written, matched
 from twofold.evaluation.queries import Judged, read_judged
 from twofold.evaluation.run import Unembedded, fill
-from twofold.factory import held_by, kept_by, open_store
+from twofold.factory.indexing import indexing_components
+from twofold.factory.search import held_by, kept_by, open_store
 from twofold.indexing.components import IndexingComponents
 from twofold.indexing.types import Phase, SyncProgress
-from twofold.indexing_factory import indexing_components
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from twofold.domain.ports import Snapshot
 from twofold.domain.types import Document
 from twofold.evaluation.run import fill_with
 from twofold.evaluation.synthetic import Making, PseudoQuestions, pseudo_questions
-from twofold.factory import open_store
+from twofold.factory.search import open_store
 from twofold.indexing.components import IndexingComponents
 from twofold.indexing.types import Phase, SyncProgress
 from twofold.text.analyzer import analyzer_for

@@ -12,9 +12,9 @@ from dataclasses import field, replace
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ReadError, StorageFullError, StoreError, TwofoldError
 from twofold.domain.types import Document
+from twofold.factory.indexing import limits_of
 from twofold.index import Index
 from twofold.indexing.types import SyncProgress, SyncReport
-from twofold.indexing_factory import limits_of
 from twofold.ingest.document import document_of_text
 from twofold.ingest.pool import Failed, Outcome, ReaderPool
 from twofold.ingest.readers.types import Source

@@ -4,8 +4,8 @@ from twofold.answer.context import Budget, template_named
 from twofold.answer.engine import AnswerEngine, PreparedAnswer, Searching
 from twofold.answer.plan import AnswerPlan
 from twofold.config.load import Settings, merge
+from twofold.factory.plan import cache_plan_of
 from twofold.query.history import Memory
-from twofold.query_planning import cache_plan_of
 from twofold.search.engine import SearchOptions
 from twofold.stores.sessions import Sessions
 

@@ -6,7 +6,8 @@ from twofold.config.load import Settings
 from twofold.domain.ports import Embedder, Store
 from twofold.domain.retry import retried
 from twofold.domain.types import Vectors
-from twofold.factory import search_components
+from twofold.factory.plan import retry_of
+from twofold.factory.search import search_components
 from twofold.indexing.components import NO_ENRICHING, CustomEnricher, IndexingComponents
 from twofold.ingest.chunking import ChunkPlan, Strategy, chunker_for
 from twofold.ingest.chunking.plan import MIN_SECTION
@@ -15,7 +16,6 @@ from twofold.ingest.readers.types import Limits as ReadingLimits
 from twofold.models.catalog.progress import Progress, ignore
 from twofold.models.no_embedder import NO_EMBEDDER
 from twofold.plugins import OpenPlugins
-from twofold.query_planning import retry_of
 from twofold.search.components import SearchComponents
 
 FAST_EMBEDDERS = frozenset({"hashing", NO_EMBEDDER})

@@ -1,4 +1,4 @@
-"""The one place that names stores and models: settings in, what searches out; `indexing_factory` adds what fills."""
+"""Settings in, what searches out: stores, models and the engine that asks them."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +22,8 @@ from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundErro
 from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, IndexFingerprint, Reranker, Retriever, Store
 from twofold.domain.warning import StageWarning, WarningCode
+from twofold.factory.plan import cache_plan_of, plan_of, retry_of
+from twofold.factory.query_recorder import LogRecorder
 from twofold.models.catalog.identities import identity_of, remembered_identity
 from twofold.models.catalog.progress import Progress, ignore
 from twofold.models.embedders.caching import CachingEmbedder
@@ -29,8 +31,6 @@ from twofold.models.lazy import LazyEmbedder, RecoveringEmbedder, UnaskedEmbedde
 from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
 from twofold.plugins import NO_PLUGINS, GuardedEmbedder, GuardedReranker, OpenPlugins, Plugins, custom_or_built_in
 from twofold.query.any_filter import filter_of
-from twofold.query_planning import cache_plan_of, plan_of, retry_of
-from twofold.query_recorder import LogRecorder
 from twofold.ranking.answerability import load_calibrations
 from twofold.search.components import SearchComponents, SearchModels
 from twofold.search.engine import PreparedQuery, SearchEngine, SearchOptions

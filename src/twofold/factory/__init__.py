@@ -1,0 +1,1 @@
+"""Settings in, components out: the only package that names concrete stores and models."""
