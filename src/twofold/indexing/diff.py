@@ -27,7 +27,8 @@ SIZE = "size"
 MODIFIED_NS = "modified_ns"
 GIVEN = "given"  # the names of the fields that a sync was given for a document
 NONE_GIVEN: Metadata = MappingProxyType({})
-_OWN = frozenset({ROOT, SIZE, MODIFIED_NS, GIVEN})
+RECORDED = frozenset({ROOT, SIZE, MODIFIED_NS, GIVEN})
+"""The fields that a sync keeps for itself."""
 EMPTY_ROOT = "the folder is empty although the index has documents of it; they are kept, remove them with `twofold rm`"
 
 
@@ -87,7 +88,7 @@ def survey(
 
 def _check_given(given: Metadata) -> None:
     for name in given:
-        if name in _OWN:
+        if name in RECORDED:
             raise InvalidInputError(f"A sync keeps the field {name!r} itself.", "Choose another name.")
 
 

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
 from twofold.index import Index
+from twofold.server import mcp_endpoint
 from twofold.server.auth import TokenStore
 from twofold.server.error_handlers import install
 from twofold.server.errors import MEDIA_TYPE, Problem
@@ -23,6 +24,7 @@ from twofold.server.jobs import routes
 from twofold.server.jobs.runner import JobRunner
 from twofold.server.jobs.store import Jobs
 from twofold.server.limits import DEFAULT_LIMITS, ServerLimits
+from twofold.server.mcp_endpoint import McpEndpoint
 from twofold.server.metrics import RequestCounts
 from twofold.server.middleware import AccessPolicy, SecurityMiddleware
 from twofold.server.routes import ask, documents, health, multi_index, openai_chat, other_apis, rerank, search
@@ -78,7 +80,7 @@ class Server:
 
 def create_server(plan: Plan) -> Server:
     """Make the application. Nothing runs before it is started."""
-    standing, counts = ServerState(), RequestCounts()
+    standing, counts, endpoint = ServerState(), RequestCounts(), McpEndpoint()
     started: list[Service] = []
 
     def start() -> None:
@@ -94,6 +96,7 @@ def create_server(plan: Plan) -> Server:
             yield
         finally:
             standing.ready, standing.closing = False, True
+            await endpoint.close()
             await run_in_threadpool(_close, service)
 
     app = FastAPI(
@@ -103,6 +106,7 @@ def create_server(plan: Plan) -> Server:
     app.state.page = load_page()
     for one in ROUTERS:
         app.include_router(one.router)
+    app.router.routes.extend(mcp_endpoint.routes(endpoint))
     install(app)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # as FastAPI's documentation does it
     gate = SecurityMiddleware(app, plan.doors, TokenStore(plan.settings.home), plan.limits, counts)

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Chunk, Document, DocumentInfo, Dropped, Metadata
+<<<<<<< HEAD
 from twofold.domain.warning import StageWarning
+=======
+from twofold.indexing.diff import RECORDED
+>>>>>>> 710e31e (Serve an index to language models by the Model Context Protocol, over standard input and at /mcp)
 from twofold.indexing.types import IndexInfo
 from twofold.ranking.fusion import RetrieverTrace
 from twofold.search.result import CacheInfo, Counts, Hit, HitTrace, SearchResult
-
-OF_SYNC = frozenset({"root", "size", "modified_ns", "given"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,4 +274,4 @@ def _chunk(chunk: Chunk) -> ChunkResponse:
 
 def shown(metadata: Metadata) -> Metadata:
     """Leave out what a sync notes for itself, such as folders of the server."""
-    return {name: value for name, value in metadata.items() if name not in OF_SYNC}
+    return {name: value for name, value in metadata.items() if name not in RECORDED}

@@ -1,0 +1,1 @@
+"""The Model Context Protocol: tools with which a language model searches, reads and asks an index."""
