@@ -23,11 +23,7 @@ SCREENS = {
 CHANGING = [
     (re.compile(r"in [\d.]+ ms"), "in 1.0 ms"),
     (re.compile(r"(?<=\d)  +\d+\.\d(?=$|  [a-z\d])", re.MULTILINE), "   0.0"),
-<<<<<<< HEAD
     (re.compile(r"out +ms$", re.MULTILINE), "out   ms"),
-=======
-    (re.compile(r"out +ms$", re.MULTILINE), "out    ms"),
->>>>>>> 710e31e (Serve an index to language models by the Model Context Protocol, over standard input and at /mcp)
     (re.compile(r"^[0-9a-f]{16}(?=  )|[0-9a-f]{16}(?=_chunk_)", re.MULTILINE), "0123456789abcdef"),
 ]
 

@@ -203,7 +203,7 @@ def _said(change: object) -> dict[str, object]:
 
 
 def _warnings(found: SearchResult | Answer) -> tuple[str, ...]:
-    return tuple(found.degraded)
+    return tuple(one.message for one in found.warnings)
 
 
 def _is_document(identity: str, document: Document) -> bool:

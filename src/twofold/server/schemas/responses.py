@@ -5,11 +5,8 @@ from dataclasses import replace
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Chunk, Document, DocumentInfo, Dropped, Metadata
-<<<<<<< HEAD
 from twofold.domain.warning import StageWarning
-=======
 from twofold.indexing.diff import RECORDED
->>>>>>> 710e31e (Serve an index to language models by the Model Context Protocol, over standard input and at /mcp)
 from twofold.indexing.types import IndexInfo
 from twofold.ranking.fusion import RetrieverTrace
 from twofold.search.result import CacheInfo, Counts, Hit, HitTrace, SearchResult
