@@ -144,7 +144,7 @@ def test_a_model_writes_and_its_citations_are_checked(filled: Path) -> None:
         said = ask(model)
         with visiting(filled, said=said) as visit:
             answer = visit.client.post(ASK, json={**TOWER, "stream": False}).json()
-            extracts = visit.client.post(ASK, json={**TOWER, "stream": False, "extracts": True}).json()
+            extracts = visit.client.post(ASK, json={**TOWER, "stream": False, "mode": "extractive"}).json()
 
     assert answer["mode"] == "generated"
     assert "[9]" not in answer["text"]
@@ -172,7 +172,7 @@ def test_a_client_that_goes_stops_the_model(filled: Path) -> None:
                 next(lines)
                 assert reached.wait(10.0)
             assert stopped.wait(10.0)
-            after = visit.client.post(ASK, json={**TOWER, "extracts": True})
+            after = visit.client.post(ASK, json={**TOWER, "mode": "extractive"})
 
     assert after.status_code == 200
 

@@ -44,7 +44,7 @@ def test_the_library_and_the_command_line_agree(run: Run) -> None:
         ("/v1/indexes/notes/explain", {"query": "Q", "mode": "bm25"}),
         ("/v1/indexes/notes/search:batch", {"queries": ["Q"], "mode": "bm25"}),
         ("/v1/indexes/notes/why-not", {"query": "Q", "mode": "bm25", "document": "cat.txt"}),
-        ("/v1/indexes/notes/ask", {"query": "Q", "mode": "bm25", "stream": False}),
+        ("/v1/indexes/notes/ask", {"query": "Q", "search_mode": "bm25", "stream": False}),
         ("/api/search", {"query": "Q", "index": "notes"}),
         ("/v1/vector_stores/notes/search", {"query": "Q"}),
         ("/retrieval", {"knowledge_id": "notes", "query": "Q", "retrieval_setting": {"top_k": 1}}),

@@ -12,8 +12,9 @@ from twofold.domain.errors import TwofoldError
 from twofold.server.errors import ErrorLocation, Problem, ProblemError, refused
 from twofold.server.middleware import answer_to
 
-MAX_PLACES = 20
-MAX_WHERE_LENGTH = 200
+MAX_ERRORS = 20
+MAX_LENGTH = 200
+MAX_NESTING = 16
 _KINDS_THAT_QUOTE = frozenset({"value_error", "assertion_error", "json_invalid"})
 
 
@@ -28,22 +29,25 @@ def install(app: FastAPI) -> None:
 
 def invalid(errors: Sequence[Mapping[str, Any]]) -> ProblemError:
     """Refuse a request that does not have the shape; say where, and nothing of what was sent."""
-    places = tuple(
-        ErrorLocation(".".join(map(str, error["loc"]))[:MAX_WHERE_LENGTH], _why(error)) for error in errors[:MAX_PLACES]
-    )
+    locations = tuple(ErrorLocation(_location(error["loc"]), _why(error)) for error in errors[:MAX_ERRORS])
     problem = Problem(
         "invalid-request",
         "Unprocessable Content",
         HTTPStatus.UNPROCESSABLE_ENTITY.value,
         "The request does not have the shape that is asked for.",
         "`/docs` shows what each route takes.",
-        places,
+        locations,
     )
     return ProblemError(problem)
 
 
+def _location(path: Sequence[str | int]) -> tuple[str | int, ...]:
+    """Return the path of what is invalid; names that the client chose are cut at a length."""
+    return tuple(one if isinstance(one, int) else one[:MAX_LENGTH] for one in path[:MAX_NESTING])
+
+
 def _why(error: Mapping[str, Any]) -> str:
-    return "it cannot be read" if error["type"] in _KINDS_THAT_QUOTE else str(error["msg"])[:MAX_WHERE_LENGTH]
+    return "it cannot be read" if error["type"] in _KINDS_THAT_QUOTE else str(error["msg"])[:MAX_LENGTH]
 
 
 async def _known(_: Request, error: Exception) -> Response:

@@ -15,10 +15,10 @@ _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class ErrorLocation:
-    """One part of a request that cannot be used: where it stands, such as `body.k`, and why."""
+    """One part of a request that is invalid: its path, such as `["body", "k"]`, and why."""
 
-    where: str
-    why: str
+    loc: tuple[str | int, ...]
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Problem:
     status: int
     detail: str
     hint: str = ""
-    places: tuple[ErrorLocation, ...] = ()
+    errors: tuple[ErrorLocation, ...] = ()
 
 
 class ProblemError(Exception):

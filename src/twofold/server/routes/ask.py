@@ -9,7 +9,6 @@ from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
-from pydantic import Field
 
 from twofold.answer.events import DoneEvent, ErrorEvent, Event, SourcesEvent
 from twofold.answer.types import Answer, Source
@@ -17,7 +16,7 @@ from twofold.answering import Answering
 from twofold.search.engine import SearchOptions
 from twofold.server.auth import Action, Grant
 from twofold.server.errors import Problem, ProblemError, refused
-from twofold.server.schemas.requests import Options, Query
+from twofold.server.schemas.requests import ForAnswer, InSession, Query
 from twofold.server.schemas.responses import shown
 from twofold.server.service import Caller, GuardedRoute, Here, IndexName, Service, encoded, json_response, needs
 from twofold.server.streaming import EVENTS, TOO_LONG, Stream, check_room, event, event_stream, in_thread
@@ -25,12 +24,10 @@ from twofold.server.streaming import EVENTS, TOO_LONG, Stream, check_room, event
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["answers"], route_class=GuardedRoute)
 
 
-class AskRequest(Options):
+class AskRequest(ForAnswer, InSession):
     """A question to be answered."""
 
     query: Query
-    stream: Annotated[bool, Field(description="Give events as they come, or the answer whole.")] = True
-    extracts: Annotated[bool, Field(description="Answer with sentences of the documents, without a model.")] = False
 
 
 @router.post(
@@ -46,7 +43,7 @@ async def ask(index: IndexName, asked: AskRequest, service: Here, caller: Caller
     check_room(service)
     if asked.session:
         await service.run(lambda: _begin(service, index, caller, asked.session))
-    begin = partial(answering, service, index, asked.query, options, extracts=asked.extracts)
+    begin = partial(answering, service, index, asked.query, options, extractive=asked.mode == "extractive")
     return await answered(service, begin, stream=asked.stream)
 
 
@@ -95,11 +92,11 @@ async def answered(
 
 @contextmanager
 def answering(
-    service: Service, index: str, question: str, options: SearchOptions, *, extracts: bool = False
+    service: Service, index: str, question: str, options: SearchOptions, *, extractive: bool = False
 ) -> Iterator[Stream[Event]]:
     """Hold an index while it answers."""
     with service.held(index) as held:
-        yield Shown(opened(held, question, options, extracts=extracts))
+        yield Shown(opened(held, question, options, extractive=extractive))
 
 
 class Shown:
@@ -130,12 +127,12 @@ def _shown(sources: Sequence[Source]) -> tuple[Source, ...]:
     return tuple(replace(one, metadata=shown(one.metadata)) for one in sources)
 
 
-def opened(index: Answering, question: str, options: SearchOptions, *, extracts: bool) -> Stream[Event]:
-    """Begin an answer, by the model that the server was started with or by extracts."""
+def opened(index: Answering, question: str, options: SearchOptions, *, extractive: bool) -> Stream[Event]:
+    """Begin an answer, by the model that the server was started with or with sentences of the documents."""
     unread = {} if options.rerank is None else {"rerank.model": "none"}
     return index.ask_stream(
         question,
-        llm="none" if extracts else None,
+        llm="none" if extractive else None,
         k=options.k,
         mode=options.mode,
         filter=options.filter,

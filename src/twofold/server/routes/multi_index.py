@@ -17,7 +17,7 @@ from twofold.search.engine import SearchOptions
 from twofold.search.result import SearchResult
 from twofold.server.auth import Action, Grant
 from twofold.server.routes.ask import Shown, answered, opened
-from twofold.server.schemas.requests import Query, Ways
+from twofold.server.schemas.requests import ForAnswer, ForSearch, Query, QueryOptions
 from twofold.server.schemas.responses import SearchResponse, explanation_given, search_given
 from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, Service, require
 from twofold.server.streaming import EVENTS, Stream
@@ -28,22 +28,23 @@ router = APIRouter(prefix="/v1", tags=["several indexes"], route_class=GuardedRo
 Name = Annotated[str, Field(pattern="^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$", examples=["notes"])]
 
 
-class SeveralRequest(Ways):
+class ToIndexes(QueryOptions):
     """A question to several indexes; the settings of the first hold for all that is done with what they find."""
 
     indexes: Annotated[list[Name], Field(min_length=1, max_length=MAX_INDEXES, description="Each once.")]
     query: Query
 
 
-class AskSeveralRequest(SeveralRequest):
-    """A question to be answered from several indexes; what was said before comes as `history`."""
+class MultiSearchRequest(ForSearch, ToIndexes):
+    """A search of several indexes."""
 
-    stream: Annotated[bool, Field(description="Give events as they come, or the answer whole.")] = True
-    extracts: Annotated[bool, Field(description="Answer with sentences of the documents, without a model.")] = False
+
+class MultiAskRequest(ForAnswer, ToIndexes):
+    """A question to be answered from several indexes; what was said before comes as `history`."""
 
 
 @router.post("/search", response_model=SearchResponse, openapi_extra={SCOPE: ANY_GRANT})
-async def search_multi(asked: SeveralRequest, service: Here, caller: Caller) -> Response:
+async def search_multi(asked: MultiSearchRequest, service: Here, caller: Caller) -> Response:
     """Find the passages of several indexes that answer a question best; each hit's `collection` is its index."""
     _require_all(caller, asked.indexes)
 
@@ -55,7 +56,7 @@ async def search_multi(asked: SeveralRequest, service: Here, caller: Caller) -> 
 
 
 @router.post("/explain", response_model=SearchResult, openapi_extra={SCOPE: ANY_GRANT})
-async def explain_several(asked: SeveralRequest, service: Here, caller: Caller) -> Response:
+async def explain_multi(asked: MultiSearchRequest, service: Here, caller: Caller) -> Response:
     """Search several indexes, and give with each passage the whole trace from which its score can be recomputed."""
     _require_all(caller, asked.indexes)
 
@@ -72,11 +73,11 @@ async def explain_several(asked: SeveralRequest, service: Here, caller: Caller) 
     responses={200: {"content": EVENTS}},
     openapi_extra={SCOPE: ANY_GRANT},
 )
-async def ask_several(asked: AskSeveralRequest, service: Here, caller: Caller) -> Response:
+async def ask_multi(asked: MultiAskRequest, service: Here, caller: Caller) -> Response:
     """Answer a question from several indexes, in the events of one; sources and citations name their `collection`."""
     _require_all(caller, asked.indexes)
     options = asked.options(caller)
-    begin = partial(_answering, service, asked.indexes, asked.query, options, extracts=asked.extracts)
+    begin = partial(_answering, service, asked.indexes, asked.query, options, extractive=asked.mode == "extractive")
     return await answered(service, begin, stream=asked.stream)
 
 
@@ -105,10 +106,10 @@ def together(service: Service, names: Sequence[str]) -> Iterator[MultiIndex]:
 
 @contextmanager
 def _answering(
-    service: Service, names: Sequence[str], question: str, options: SearchOptions, *, extracts: bool
+    service: Service, names: Sequence[str], question: str, options: SearchOptions, *, extractive: bool
 ) -> Iterator[Stream[Event]]:
     with together(service, names) as several:
-        yield Shown(opened(several, question, options, extracts=extracts))
+        yield Shown(opened(several, question, options, extractive=extractive))
 
 
 def _require_all(caller: Grant, names: Sequence[str]) -> None:

@@ -63,11 +63,13 @@ class TurnRequest(Strict):
     text: Annotated[str, Field(max_length=DEFAULT_LIMITS.turn_characters)]
 
 
-class Ways(Strict):
-    """How to search, where it is to be otherwise than the index says."""
+SearchMode = Literal["hybrid", "bm25", "vector"]
+
+
+class QueryOptions(Strict):
+    """What a request may set for itself; what is left out is as the index says."""
 
     k: TopK | None = None
-    mode: Literal["hybrid", "bm25", "vector"] | None = None
     filter: FilterField = None
     profile: Annotated[str, Field(max_length=64, description="The name of a profile.")] | None = None
     rerank: Annotated[bool, Field(description="`false` leaves out reranking.")] = True
@@ -78,12 +80,17 @@ class Ways(Strict):
     ] = Field(default_factory=dict)
     history: Annotated[list[TurnRequest], Field(max_length=MAX_TURNS)] = Field(default_factory=list)
 
+    @property
+    def retrievers(self) -> SearchMode | None:
+        """Which retrievers search; None for what the index says."""
+        return None
+
     def options(self, _: Grant) -> SearchOptions:
-        """Say it to the engine. Raises InvalidInputError."""
+        """Return the options for the engine. Raises InvalidInputError."""
         budget = {} if self.budget_ms is None else {"timeouts": {"search": self.budget_ms / 1000.0}}
         return SearchOptions(
             k=self.k,
-            mode=self.mode,
+            mode=self.retrievers,
             filter=filter_of(self.filter),
             rerank=None if self.rerank else "none",
             profile=self.profile,
@@ -92,29 +99,56 @@ class Ways(Strict):
         )
 
 
-class Options(Ways):
-    """How to search one index, and in which conversation."""
+class ForSearch(QueryOptions):
+    """The options of a search."""
+
+    mode: Annotated[SearchMode | None, Field(description="Which retrievers search.")] = None
+
+    @property
+    def retrievers(self) -> SearchMode | None:
+        """Which retrievers search; None for what the index says."""
+        return self.mode
+
+
+class ForAnswer(QueryOptions):
+    """The options of an answer."""
+
+    stream: Annotated[bool, Field(description="Send events as they come, or the whole answer.")] = True
+    mode: Annotated[
+        Literal["generated", "extractive"],
+        Field(description="Written by the language model, where the server has one, or sentences of the documents."),
+    ] = "generated"
+    search_mode: Annotated[SearchMode | None, Field(description="Which retrievers search.")] = None
+
+    @property
+    def retrievers(self) -> SearchMode | None:
+        """Which retrievers search; None for what the index says."""
+        return self.search_mode
+
+
+class InSession(QueryOptions):
+    """The options of a request to one index, and its conversation."""
 
     session: Annotated[str, Field(max_length=100)] = ""
 
     def options(self, caller: Grant) -> SearchOptions:
-        """Say it to the engine, the sessions of different callers kept apart. Raises InvalidInputError."""
+        """Return the options for the engine; different callers have different sessions. Raises InvalidInputError."""
         return replace(super().options(caller), session=caller.conversation(self.session))
 
 
-class SearchRequest(Options):
+class SearchRequest(ForSearch, InSession):
     """A search."""
 
     query: Query
 
 
-class BatchRequest(Options):
+class BatchRequest(ForSearch, InSession):
     """Many searches, alike but for the question."""
 
     queries: Annotated[list[Query], Field(min_length=1, max_length=DEFAULT_LIMITS.batch)]
 
 
-class WhyNotRequest(Options):
+class WhyNotRequest(ForSearch, InSession):
     """A search, and the document that one would have expected."""
 
     query: Query
