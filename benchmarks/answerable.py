@@ -41,10 +41,11 @@ from twofold.indexing.components import IndexingComponents
 from twofold.ingest.chunking import ChunkPlan, chunker_for
 from twofold.query.parse import Analysis, ParsedQuery, as_prose, parse
 from twofold.ranking.answerability import FITTED
-from twofold.ranking.fusion import Candidates, convex
+from twofold.ranking.fusion import Candidates, fuse
 from twofold.search.build_result import JUDGED, signals_of
 from twofold.search.pipeline import SearchPlan
-from twofold.search.rerank import RerankInput, RerankPlan, rerank
+from twofold.search.plan import RerankPlan
+from twofold.search.rerank import RerankInput, rerank
 from twofold.stores.local.store import LocalStore
 from twofold.text.analyzer import analyzer_for
 from twofold.text.unicode_normalization import fold
@@ -212,7 +213,7 @@ def searches(
     keys = np.union1d(by_bm25.keys, by_vector.keys)
     words, meaning, nothing = view.score_terms(parsed.terms, keys), view.score_vector(vector, keys), np.zeros(len(keys))
     both = Candidates(by_bm25, by_vector, keys, words, meaning)
-    fused = convex(both, plan.fusion).ranking
+    fused = fuse(both, replace(plan.fusion, method="convex")).ranking
     yield Way("hybrid", embedder, ""), both, fused, None
     yield Way("bm25", "", ""), Candidates(by_bm25, EMPTY_RANKING, keys, words, nothing), by_bm25, None
     yield Way("vector", embedder, ""), Candidates(EMPTY_RANKING, by_vector, keys, nothing, meaning), by_vector, None

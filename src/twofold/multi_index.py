@@ -36,7 +36,8 @@ from twofold.search.result import Counts, Hit, HitTrace, SearchResult, StageTrac
 from twofold.search.state import PipelineState, Stopwatch
 from twofold.search.why_not import WhyNot, why_not
 from twofold.stores.federated import Collection as Joined
-from twofold.stores.federated import FederatedStore, LostCollectionError, check_names, federated_id
+from twofold.stores.federated import FederatedStore, LostCollectionError
+from twofold.stores.federated_ids import check_names, federated_id
 from twofold.stores.sessions import Sessions, sessions_folder
 
 
@@ -56,14 +57,16 @@ class _Pool:
     ranking: Ranking
 
 
-def joined_by_rank(answers: Sequence[Answered], plan: SearchPlan, watch: Stopwatch) -> SearchResult:
+def joined_by_rank(
+    parts: SearchComponents, answers: Sequence[Answered], plan: SearchPlan, watch: Stopwatch
+) -> SearchResult:
     """Return the k best of all by reciprocal rank; its own retrievers stand in the trace without weight.
 
     Lifting and reranking that a collection did within its own list is in its order, and in no step of the trace.
     """
     with watch.step("fuse"):
         pool = _pooled(answers, plan)
-        standing = PipelineState(pool.ranking, constants={"k": float(plan.fusion.rrf_k)})
+        standing = PipelineState(parts, plan, ranking=pool.ranking, constants={"k": float(plan.fusion.rrf_k)})
     return _told_joining(answers, pool, standing, plan, watch)
 
 
@@ -77,7 +80,7 @@ def joined_by_reranker(
     check_reranker(parts)
     with watch.step("fuse"):
         pool = _pooled(answers, plan)
-    standing = PipelineState(pool.ranking, constants={"k": float(plan.fusion.rrf_k)})
+    standing = PipelineState(parts, plan, ranking=pool.ranking, constants={"k": float(plan.fusion.rrf_k)})
     if len(pool.ranking) > plan.rerank.candidates:
         readers = reranker_chain_for(parts, plan)
         reading = RerankInput(question, pool.ranking, lambda keys: [_read_of(pool.hits[key]) for key in keys])
@@ -462,6 +465,6 @@ def _each(
             question = answered[0].result.queries[0]
             joined = joined_by_reranker(first.parts, question, answered, first.plan, own)
         else:
-            joined = joined_by_rank(answered, first.plan, own)
+            joined = joined_by_rank(first.parts, answered, first.plan, own)
         results.append(joined.with_warnings((*(one.warning for one in lost), *joined.warnings)))
     return results

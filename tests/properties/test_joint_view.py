@@ -20,8 +20,8 @@ from twofold.stores.federated import (
     FederatedStore,
     LostCollectionError,
     Named,
-    check_names,
 )
+from twofold.stores.federated_ids import check_names
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemorySnapshot, MemoryStore, State
 
@@ -95,7 +95,7 @@ def test_both_arms_rank_as_one_collection_does(
             kept = view.within(other, scope)
             assert own_keys(view, kept.tolist()) == whole.within(theirs, scope).tolist()
             for key, own in zip(other.tolist(), theirs.tolist(), strict=True):
-                assert view.explain_terms(asked, key) == whole.explain_terms(asked, own)
+                assert view.explain_terms(asked, [key]).of(0) == whole.explain_terms(asked, [own]).of(0)
 
 
 @given(COLLECTIONS)
@@ -154,7 +154,7 @@ def test_collections_on_disk_rank_as_one_in_memory(on_disk: list[Store]) -> None
         assert same(view, view.search_bm25(asked, 50), whole.search_bm25(asked, 50))
         assert same(view, view.search_vectors(direction, 50), whole.search_vectors(direction, 50))
         for key in view.search_bm25(asked, 50).keys.tolist():
-            assert view.explain_terms(asked, key) == whole.explain_terms(asked, own_keys(view, [key])[0])
+            assert view.explain_terms(asked, [key]).of(0) == whole.explain_terms(asked, own_keys(view, [key])).of(0)
 
 
 def test_a_document_that_two_collections_hold_is_two_documents() -> None:
@@ -176,7 +176,7 @@ def test_what_is_not_there_is_not_found() -> None:
     with joint([filled(MemoryStore(), [entry("a cat", "a.txt")]) for _ in range(2)]).view() as view:
         unknown = np.array([5], dtype=np.int64)
         assert view.score_terms(query("cat"), unknown).tolist() == [0.0]
-        assert view.explain_terms(query("cat"), 5) == ()
+        assert view.explain_terms(query("cat"), [5]).of(0) == ()
         assert view.within(unknown, ALL).tolist() == []
         assert view.document("nobody/1") is None
         assert view.document("c0/1") is None

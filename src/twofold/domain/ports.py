@@ -202,6 +202,55 @@ Remake = Callable[[Sequence[Document]], Sequence[tuple[IndexedChunk, ...]]]
 """Makes the passages of some documents, one tuple a document, in the order given."""
 
 
+class TermTable(Protocol):
+    """What each term of a query adds to the scores of some passages: arrays, made into objects when they are read."""
+
+    @property
+    def query(self) -> TermQuery:
+        """The query, T terms in its order."""
+
+    @property
+    def idfs(self) -> Sequence[float]:
+        """How rare each term is, (T,)."""
+
+    @property
+    def frequencies(self) -> NDArray[np.uint16]:
+        """How often each passage has each term, (passages, T)."""
+
+    @property
+    def norms(self) -> Scores:
+        """What each passage's length counts for, (passages,); 1.0 for one that is not there."""
+
+    def of(self, place: int) -> tuple[TermScore, ...]:
+        """Return each occurring term's part of one passage's score, in the query's order, as many as occur.
+
+        Added up from the left they are the passage's score.
+        """
+
+
+class FetchedPassage(Protocol):
+    """A passage with what names its document, as it was when it was fetched.
+
+    Reading a property may raise CorruptError, where what was stored is malformed.
+    """
+
+    @property
+    def chunk(self) -> Chunk:
+        """The passage."""
+
+    @property
+    def source(self) -> str:
+        """The document's path or address."""
+
+    @property
+    def title(self) -> str:
+        """The document's title."""
+
+    @property
+    def metadata(self) -> Metadata:
+        """The document's fields."""
+
+
 class Snapshot(Protocol):
     """One consistent state of a collection, for the length of one question."""
 
@@ -235,8 +284,11 @@ class Snapshot(Protocol):
     def without_vector(self, keys: ChunkKeys) -> ChunkKeys:
         """Return those of the keys, in their order, whose passages are there and have no vector yet."""
 
-    def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
-        """Return each occurring term's part, in the query's order; added up from the left they are the BM25 score."""
+    def explain_terms(self, query: TermQuery, keys: Sequence[int]) -> TermTable:
+        """Return what each term adds to the scores of some passages, in the order asked; an unknown key has no part.
+
+        What is returned needs neither the view nor the store any more.
+        """
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
@@ -246,6 +298,13 @@ class Snapshot(Protocol):
 
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked. Raises NotFoundError for a key that is not there."""
+
+    def fetch(self, keys: Sequence[int]) -> Sequence[FetchedPassage]:
+        """Fetch passages with their documents' names, in the order asked, at once; read when they are looked at.
+
+        What is returned needs neither the view nor the store any more. Raises NotFoundError for a key that is not
+        there.
+        """
 
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
         """Return what the analyzer made of passages when they were put, in the order asked.

@@ -11,9 +11,7 @@ from twofold.ranking.diversify import Limits
 from twofold.ranking.fusion import FusionPlan
 from twofold.ranking.metadata_boost import MetadataWeights
 from twofold.ranking.prf import PrfParameters
-from twofold.search.plan import MAX_SECONDS, CachePlan, QueryExpansionPlan, SearchPlan
-from twofold.search.rerank import RerankPlan
-from twofold.search.stages import BoostPlan
+from twofold.search.plan import MAX_SECONDS, BoostPlan, CachePlan, QueryExpansionPlan, RerankPlan, SearchPlan
 from twofold.search.timeouts import StageLimits, Timeouts
 
 

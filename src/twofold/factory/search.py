@@ -406,7 +406,8 @@ def search_engine(
         return (*embedder, *openers.loaded())
 
     prepare = partial(_prepared, own, settings, openers)
-    return SearchEngine(parts, prepare, loaded, None if query_log is None else LogRecorder(query_log))
+    recorder = None if query_log is None else LogRecorder(query_log)
+    return SearchEngine(parts, prepare, loaded, recorder, steady=not settings.graph.file)
 
 
 def _prepared(

@@ -143,12 +143,12 @@ class RetrieverShare:
     values: Scores
     weight: float
 
-    def traces(self, keys: Sequence[int]) -> Sequence[RetrieverTrace]:
-        """Return what the retriever made of some candidates, in the order asked."""
-        ranks = self.ranking.ranks()
-        places = self.keys.searchsorted(keys)
-        made = zip(keys, self.raw[places].tolist(), self.values[places].tolist(), strict=True)
-        return [RetrieverTrace(self.retriever, ranks.get(key), raw, value, self.weight) for key, raw, value in made]
+    def trace(self, key: int) -> RetrieverTrace:
+        """Return what the retriever made of one of the candidates."""
+        place = int(self.keys.searchsorted(key))
+        listed = np.flatnonzero(self.ranking.keys == key)
+        rank = int(listed[0]) + 1 if len(listed) else None
+        return RetrieverTrace(self.retriever, rank, float(self.raw[place]), float(self.values[place]), self.weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,6 +158,16 @@ class Fused:
     ranking: Ranking
     shares: tuple[RetrieverShare, ...]
     constants: Mapping[str, float] = field(default_factory=dict)
+
+
+NOTHING_FOUND: Final = Candidates(
+    EMPTY_RANKING, EMPTY_RANKING, EMPTY_RANKING.keys, EMPTY_RANKING.scores, EMPTY_RANKING.scores
+)
+NOTHING_FUSED: Final = Fused(EMPTY_RANKING, ())
+
+
+Parts = tuple[tuple[RetrieverShare, ...], Mapping[str, float]]
+"""What a method makes of the candidates: the shares to be summed, and the constants behind their values."""
 
 
 def fuse(found: Candidates, plan: FusionPlan, mode: str = "hybrid") -> Fused:
@@ -170,24 +180,25 @@ def fuse(found: Candidates, plan: FusionPlan, mode: str = "hybrid") -> Fused:
     >>> [(hit.key, round(hit.score, 4)) for hit in fuse(found, FusionPlan("linear", vector_weight=0.5)).ranking]
     [(2, 0.7891), (1, 0.5)]
     """
-    method = FUSIONS[plan.method] if mode == "hybrid" else ALONE[mode]
-    return method(found, plan)
+    if mode != "hybrid":
+        return alone(found, mode)
+    return summed(*FUSIONS[plan.method](found, plan))
 
 
-def convex(found: Candidates, plan: FusionPlan) -> Fused:
+def convex(found: Candidates, plan: FusionPlan) -> Parts:
     """Fuse completed scores; a retriever that found nothing leaves the order to the other."""
     return _convex(found, lambda _words, _meaning: plan.vector_weight)
 
 
-def adaptive(found: Candidates, plan: FusionPlan) -> Fused:
+def adaptive(found: Candidates, plan: FusionPlan) -> Parts:
     """Fuse as `convex`, with the weight of meaning chosen by how sharply each retriever tells these candidates apart.
 
-    `vector_weight` is what it is where both do alike: `twofold.ranking.fusion`.
+    `vector_weight` is what it is where both do alike: `adaptive_weight`.
     """
     return _convex(found, lambda words, meaning: adaptive_weight(words, meaning, plan.vector_weight))
 
 
-def by_rank(found: Candidates, plan: FusionPlan, *, weighted: bool) -> Fused:
+def by_rank(found: Candidates, plan: FusionPlan, *, weighted: bool) -> Parts:
     """Fuse by rank alone; first in both is 2/61, fifth in both 2/65, first in one and fifth in the other 1/61 + 1/65.
 
     Weighted, first in both is 1/61 whatever the weight.
@@ -196,29 +207,29 @@ def by_rank(found: Candidates, plan: FusionPlan, *, weighted: bool) -> Fused:
         listed_values(found.keys, rank_values(retriever, plan.rrf_k)) for retriever, _, _ in _retrievers(found, plan)
     )
     weights = (1.0 - plan.vector_weight, plan.vector_weight) if weighted else (1.0, 1.0)
-    return summed(_shares(found, values, weights), {"k": float(plan.rrf_k)})
+    return _shares(found, values, weights), {"k": float(plan.rrf_k)}
 
 
-def linear(found: Candidates, plan: FusionPlan) -> Fused:
+def linear(found: Candidates, plan: FusionPlan) -> Parts:
     """Fuse normalized scores: `(1 - w) · bm25 + w · vector`; .4 · .85 + .6 · .92 = .892."""
-    return summed(_shares(found, _normal(found, plan), (1.0 - plan.vector_weight, plan.vector_weight)))
+    return _shares(found, _normal(found, plan), (1.0 - plan.vector_weight, plan.vector_weight)), {}
 
 
-def additive(found: Candidates, plan: FusionPlan) -> Fused:
+def additive(found: Candidates, plan: FusionPlan) -> Parts:
     """Add a part of the words to the whole of meaning: `λ · bm25 + vector`; .35 · .5 + .8 = .975."""
-    return summed(_shares(found, _normal(found, plan), (plan.bm25_weight, 1.0)))
+    return _shares(found, _normal(found, plan), (plan.bm25_weight, 1.0)), {}
 
 
-def distribution_based(found: Candidates, plan: FusionPlan) -> Fused:
+def distribution_based(found: Candidates, plan: FusionPlan) -> Parts:
     """Fuse scores placed between three deviations about their retriever's mean, with equal weights."""
     values = tuple(
         listed_values(found.keys, Ranking(retriever.keys, dbsf(retriever.scores)))
         for retriever, _, _ in _retrievers(found, plan)
     )
-    return summed(_shares(found, values, (1.0, 1.0)))
+    return _shares(found, values, (1.0, 1.0)), {}
 
 
-def log_odds(found: Candidates, plan: FusionPlan) -> Fused:
+def log_odds(found: Candidates, plan: FusionPlan) -> Parts:
     """Pool normalized scores as probabilities, `Σ ln(p / (1 - p))`; a retriever without the passage says p = 1/2.
 
     Odds multiply: .8 and .6 are 4 · 1.5 = 6, and ln 6 = 1.791759. Source: the logarithmic opinion pool, Genest and
@@ -228,12 +239,11 @@ def log_odds(found: Candidates, plan: FusionPlan) -> Fused:
         listed_values(found.keys, Ranking(retriever.keys, logit(retriever.scores)))
         for retriever in _normal_listed(found, plan)
     )
-    return summed(_shares(found, values, (1.0, 1.0)))
+    return _shares(found, values, (1.0, 1.0)), {}
 
 
-def alone(found: Candidates, plan: FusionPlan, *, retriever: str) -> Fused:
+def alone(found: Candidates, retriever: str) -> Fused:
     """Leave the order to one retriever: its score as it is."""
-    del plan
     ranking, raw = (found.bm25, found.bm25_scores) if retriever == BM25 else (found.vector, found.vector_scores)
     return Fused(ranking, (RetrieverShare(retriever, ranking, found.keys, raw, raw, 1.0),))
 
@@ -255,12 +265,12 @@ def by_ranks(
     return summed((*shares, *(_weightless(share, keys) for share in below)), {"k": float(k)})
 
 
-def summed(shares: tuple[RetrieverShare, ...], constants: Mapping[str, float] | None = None) -> Fused:
-    """Add the shares up, from the first retriever to the last."""
+def summed(shares: tuple[RetrieverShare, ...], constants: Mapping[str, float]) -> Fused:
+    """Add the shares up, from the first retriever to the last: here fused scores are computed, by every method."""
     total = np.zeros(len(shares[0].keys), dtype=np.float64)
     for share in shares:
         total += share.weight * share.values
-    return Fused(Ranking.of(shares[0].keys, total), shares, dict(constants or {}))
+    return Fused(Ranking.rising(shares[0].keys, total), shares, constants)
 
 
 def best_of(rankings: Sequence[Ranking]) -> Ranking:
@@ -354,7 +364,7 @@ def vector_value(vector: Scores, constants: ConvexConstants) -> Scores:
     return (np.asarray(vector, dtype=np.float64) - constants.background) / (constants.vector_max - constants.background)
 
 
-def _convex(found: Candidates, weigh: Callable[[Scores, Scores], float]) -> Fused:
+def _convex(found: Candidates, weigh: Callable[[Scores, Scores], float]) -> Parts:
     """Fuse completed scores; `weigh` gives the weight of meaning from the values of both retrievers, where both spoke.
 
     With w = .6, BM25 6 of at most 12 and a cosine of .7 between .4 and .8: .4 · .5 + .6 · .75 = .65.
@@ -370,12 +380,12 @@ def _convex(found: Candidates, weigh: Callable[[Scores, Scores], float]) -> Fuse
         "vector_max": constants.vector_max,
         "bm25_max": constants.bm25_max,
     }
-    return summed(_shares(found, (words, meaning), (1.0 - weight, weight)), shown)
+    return _shares(found, (words, meaning), (1.0 - weight, weight)), shown
 
 
-Form = Callable[[Candidates, FusionPlan], Fused]
+Method = Callable[[Candidates, FusionPlan], Parts]
 
-FUSIONS: Mapping[str, Form] = MappingProxyType(
+FUSIONS: Mapping[str, Method] = MappingProxyType(
     {
         "adaptive": adaptive,
         "convex": convex,
@@ -388,9 +398,6 @@ FUSIONS: Mapping[str, Form] = MappingProxyType(
         "dbsf": distribution_based,
         "log_odds": log_odds,
     }
-)
-ALONE: Mapping[str, Form] = MappingProxyType(
-    {"bm25": partial(alone, retriever=BM25), "vector": partial(alone, retriever=VECTOR)}
 )
 
 

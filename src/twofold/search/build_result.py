@@ -1,36 +1,36 @@
-"""Telling: the best passages fetched, with where each score came from and what can be said of the whole."""
+"""The end of a search: what the result needs is read in the snapshot, and made into objects when it is read."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from functools import partial
 
 import numpy as np
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.ports import Snapshot
-from twofold.domain.types import Chunk, Ranking, ScoredKey, Scores, TermQuery, TermScore
+from twofold.domain.ports import Snapshot, TermTable
+from twofold.domain.types import Chunk, Ranking, Scores, TermQuery, TermScore
 from twofold.domain.warning import is_degraded
 from twofold.ranking.answerability import Signals, calibration_for, p_answerable
 from twofold.ranking.confidence import confidence
-from twofold.ranking.context_window import Joined, joined
+from twofold.ranking.context_window import joined
 from twofold.ranking.fusion import Candidates
-from twofold.search.components import SearchComponents
-from twofold.search.plan import SearchPlan
-from twofold.search.query import EncodedQuery
-from twofold.search.result import Counts, Hit, HitTrace, Neighbor, RerankTrace, SearchResult, StageTrace
-from twofold.search.retrieve import MAX_TERMS, FusedCandidates
-from twofold.search.state import Passages, PipelineState, Stopwatch
-from twofold.text.bm25 import inverse_document_frequency
+from twofold.search.request import ParsedRequest
+from twofold.search.result import (
+    CacheInfo,
+    ContextWindow,
+    Counts,
+    Hit,
+    HitTrace,
+    Neighbor,
+    RerankTrace,
+    SearchResult,
+    StageTrace,
+    Step,
+)
+from twofold.search.retrieve import MAX_TERMS
+from twofold.search.state import Fetched, PipelineState, Retrieved
 from twofold.text.ngrams import NGRAM
-
-
-@dataclass(frozen=True, slots=True)
-class ContextWindow:
-    """A passage's neighbors in reading order, itself left out, and all of it joined."""
-
-    context: tuple[Neighbor, ...] = ()
-    joined: Joined | None = None
 
 
 def expand_context(view: Snapshot, chunk: Chunk, window: int) -> ContextWindow:
@@ -61,8 +61,11 @@ def signals_of(
     """
     if not len(ranking):
         return None
-    masses = _masses(view, terms)
-    held = [{one.term for one in view.explain_terms(terms, key)} for key in ranking.keys[:LOOKED_AT].tolist()]
+    table = view.explain_terms(terms, ranking.keys[:LOOKED_AT].tolist())
+    masses = _masses(table)
+    held = [
+        {term for term, often in zip(terms.weights, row, strict=True) if often} for row in table.frequencies.tolist()
+    ]
     read = [relevance[key] for key in ranking.keys[:JUDGED].tolist() if key in relevance] if relevance else []
     possible = sum(masses.values()) * (terms.k1 + 1.0)
     return Signals(
@@ -77,15 +80,15 @@ def signals_of(
     )
 
 
-def _masses(view: Snapshot, terms: TermQuery) -> Mapping[str, float]:
+def _masses(table: TermTable) -> Mapping[str, float]:
     """Return what each term counts: its weight times how rare it is. One that no passage holds counts most.
 
     Word n-grams are left out: their words are there, and the chance was learnt from questions without any.
     """
-    known = terms.statistics or view.statistics(tuple(terms.weights))
+    weights = table.query.weights.items()
     return {
-        term: weight * inverse_document_frequency(known.chunks, known.frequencies.get(term, 0))
-        for term, weight in terms.weights.items()
+        term: weight * idf
+        for (term, weight), idf in zip(weights, table.idfs, strict=True)
         if not term.startswith(NGRAM)
     }
 
@@ -121,46 +124,117 @@ SURE_OF = 5
 """Confidence is in the best five."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PipelineRun:
-    """One search before its result is built: the encoded query, what the retrievers gave, the candidates now."""
+def fetch(state: PipelineState) -> PipelineState:
+    """Read in the snapshot all that the result needs of it: the best passages, and what their terms count for."""
+    keys = state.ranking.keys[: state.plan.k].tolist()
+    view, window = state.passages.view, state.plan.context_window
+    with state.watch.step("fetch"):
+        passages = view.fetch(keys)
+        windows = [expand_context(view, one.chunk, window) for one in passages] if window else ()
+        tables, table_keys = _tables(state, keys)
+    with state.watch.step("confidence"):
+        chance = _chance(state)
+    trace = StageTrace("fetch", len(state.ranking), len(keys))
+    fetched = Fetched(passages, windows, tables, table_keys, chance)
+    return replace(state, fetched=fetched, stages=(*state.stages, trace))
 
-    heard: EncodedQuery
-    plan: SearchPlan
-    retrieved: FusedCandidates
-    standing: PipelineState
-    passages: Passages
+
+def _tables(state: PipelineState, keys: Sequence[int]) -> tuple[Mapping[int, TermTable], Mapping[int, Sequence[int]]]:
+    """Return what each query's terms add to the scores of the passages that are scored by it."""
+    retrieved, of_query = state.retrieved, dict[int, list[int]]()
+    for key in keys:
+        number, terms = retrieved.terms_of(key)
+        if terms is not None:
+            of_query.setdefault(number, []).append(key)
+    tables = {}
+    for number, some in of_query.items():
+        terms = retrieved.asked[number].terms
+        if terms is not None:
+            tables[number] = state.passages.view.explain_terms(terms, some)
+    return tables, of_query
 
 
-def build_result(parts: SearchComponents, view: Snapshot, run: PipelineRun, watch: Stopwatch) -> SearchResult:
-    """Return what a search found: its k best passages, each with its trace."""
-    plan, standing, heard = run.plan, run.standing, run.heard
-    with watch.step("fetch"):
-        hits = _fetch(view, run, list(islice(standing.ranking, plan.k)))
-    with watch.step("confidence"):
-        relevance = _relevance(standing)
-        best = [relevance[key] for key in standing.ranking.keys[:SURE_OF].tolist() if key in relevance]
-        chance = _chance(parts, view, run, relevance)
-    summed = standing.filtered.kept if standing.filtered is not None else len(run.retrieved.fused.ranking)
-    warnings = (*plan.warnings, *standing.warnings)
-    return SearchResult(
-        query=heard.understood.parsed.original,
-        mode=heard.mode,
-        fusion=plan.fusion.method if heard.mode == "hybrid" else heard.mode,
-        hits=hits,
-        constants=standing.constants,
-        timings_ms=watch.total(),
+def build_result(state: PipelineState) -> SearchResult:
+    """Return what a search found: its k best passages, each with its trace; what is costly is made when it is read."""
+    plan, query, fetched = state.plan, state.query, state.fetched
+    relevance = _relevance(state)
+    best = [relevance[key] for key in state.ranking.keys[:SURE_OF].tolist() if key in relevance]
+    count = len(state.retrieved.fused.ranking)
+    kept = state.filtered.kept if state.filtered is not None else count
+    read = Reading(state.ranking, state.retrieved, state.steps, fetched, query.understood)
+    steps = dict(state.watch.steps)
+    warnings = (*plan.warnings, *state.warnings)
+    return SearchResult.deferring(
+        {"hits": read.hits, "stages": partial(_timed, state.stages, steps)},
+        query=query.understood.parsed.original,
+        mode=query.mode,
+        fusion=plan.fusion.method if query.mode == "hybrid" else query.mode,
+        constants=state.constants,
+        timings_ms=state.watch.total(),
         degraded=is_degraded(warnings),
         warnings=warnings,
-        rerank=standing.rerank,
-        filtered=standing.filtered,
-        stages=_timed((*standing.stages, StageTrace("fetch", len(standing.ranking), len(hits))), watch.steps),
-        counts=Counts(len(run.retrieved.fused.ranking), summed, len(hits)),
-        queries=tuple(variant.words for variant in heard.understood.queries),
+        rerank=state.rerank,
+        filtered=state.filtered,
+        counts=Counts(count, kept, len(fetched.passages)),
+        queries=tuple(variant.words for variant in query.understood.queries),
         confidence=confidence(best),
-        p_answerable=chance,
+        p_answerable=fetched.p_answerable,
         profile=plan.profile,
+        cache=CacheInfo(),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What hits are made of when they are read: arrays and rows, which need the snapshot no more."""
+
+    ranking: Ranking
+    retrieved: Retrieved
+    steps: Mapping[int, tuple[Step, ...]]
+    fetched: Fetched
+    request: ParsedRequest
+
+    def hits(self) -> tuple[Hit, ...]:
+        """Return the passages that are shown, best first; their traces and fields are left for later."""
+        return tuple(map(self._hit, range(len(self.fetched.passages))))
+
+    def _hit(self, place: int) -> Hit:
+        passage, fetched = self.fetched.passages[place], self.fetched
+        chunk = passage.chunk
+        window = fetched.windows[place] if fetched.windows else ContextWindow()
+        return Hit.deferring(
+            {
+                "trace": partial(self.trace, place),
+                "metadata": lambda: {**passage.metadata, **chunk.metadata},
+            },
+            rank=place + 1,
+            score=float(self.ranking.scores[place]),
+            source=passage.source,
+            title=passage.title,
+            document=chunk.document,
+            chunk_id=chunk.id,
+            page=chunk.page,
+            place=chunk.place,
+            heading=chunk.heading,
+            start=chunk.start,
+            end=chunk.end,
+            text=chunk.text,
+            context=window.context,
+            joined=window.joined,
+            collection="",
+        )
+
+    def trace(self, place: int) -> HitTrace:
+        """Return where a passage's score came from."""
+        key = int(self.ranking.keys[place])
+        retrievers = tuple(share.trace(key) for share in self.retrieved.fused.shares)
+        number, terms = self.retrieved.terms_of(key)
+        parts: tuple[TermScore, ...] = ()
+        if terms is not None:
+            asked = self.request.queries[number].terms.weights
+            found = self.fetched.tables[number].of(self.fetched.table_keys[number].index(key))
+            parts = _told_apart(found, asked)
+        return HitTrace(retrievers, parts, self.steps.get(key, ()), number)
 
 
 def _relevance(standing: PipelineState) -> Mapping[int, float]:
@@ -169,21 +243,22 @@ def _relevance(standing: PipelineState) -> Mapping[int, float]:
     return {key: one.relevance for key, one in details if isinstance(one, RerankTrace) and one.relevance is not None}
 
 
-def _chance(parts: SearchComponents, view: Snapshot, run: PipelineRun, relevance: Mapping[int, float]) -> float | None:
+def _chance(state: PipelineState) -> float | None:
     """Return the calibrated chance that the best five hold an answer, 0 where nothing was found.
 
     None where such searches were never measured, or nothing could be searched. No question of more than 500 terms was.
     """
-    reranker = run.standing.rerank.model if run.standing.rerank is not None and relevance else ""
-    embedder = "" if run.heard.mode == "bm25" else parts.embedder.identity.name  # asking it may load the model
-    calibration = calibration_for(parts.aids.calibrations, run.heard.mode, embedder, reranker)
-    understood = run.heard.understood
+    parts, plan, query, relevance = state.parts, state.plan, state.query, _relevance(state)
+    reranker = state.rerank.model if state.rerank is not None and relevance else ""
+    embedder = "" if query.mode == "bm25" else parts.embedder.identity.name  # asking it may load the model
+    calibration = calibration_for(parts.aids.calibrations, query.mode, embedder, reranker)
+    understood = query.understood
     terms = (understood.meant or understood.parsed).terms
-    if calibration is None or len(terms.weights) > MAX_TERMS or run.plan.scorer != "bm25":
+    if calibration is None or len(terms.weights) > MAX_TERMS or plan.scorer != "bm25":
         return None
-    asked = replace(terms, k1=run.plan.k1, b=run.plan.b)
-    signals = signals_of(view, run.retrieved.found, run.standing.ranking, asked, relevance or None)
-    if signals is None and not run.heard.degradation.left:
+    asked = replace(terms, k1=plan.k1, b=plan.b)
+    signals = signals_of(state.passages.view, state.retrieved.found, state.ranking, asked, relevance or None)
+    if signals is None and not query.degradation.left:
         return None
     return p_answerable(signals, calibration)
 
@@ -194,53 +269,7 @@ def _timed(stages: Sequence[StageTrace], steps: Mapping[str, float]) -> tuple[St
     return tuple(replace(one, milliseconds=left.pop(one.name.partition(" ")[0], 0.0)) for one in stages)
 
 
-def _fetch(view: Snapshot, run: PipelineRun, hits: Sequence[ScoredKey]) -> tuple[Hit, ...]:
-    """Fetch passages and say of each where its score came from."""
-    keys = [hit.key for hit in hits]
-    chunks, infos = run.passages.chunks(keys), run.passages.infos(keys)
-    traces = _traces(view, run, keys)
-    expanded = (
-        [expand_context(view, chunk, run.plan.context_window) for chunk in chunks]
-        if run.plan.context_window
-        else [ContextWindow()] * len(keys)
-    )
-    found = zip(hits, chunks, infos, traces, expanded, strict=True)
-    return tuple(
-        Hit(
-            rank=rank,
-            score=hit.score,
-            source=info.source,
-            title=info.title,
-            document=chunk.document,
-            chunk_id=chunk.id,
-            page=chunk.page,
-            place=chunk.place,
-            heading=chunk.heading,
-            start=chunk.start,
-            end=chunk.end,
-            text=chunk.text,
-            trace=trace,
-            metadata={**info.metadata, **chunk.metadata},
-            context=more.context,
-            joined=more.joined,
-        )
-        for rank, (hit, chunk, info, trace, more) in enumerate(found, start=1)
-    )
-
-
-def _traces(view: Snapshot, run: PipelineRun, keys: Sequence[int]) -> Sequence[HitTrace]:
-    by_retriever = [share.traces(keys) for share in run.retrieved.fused.shares]
-    asked = [frozenset(one.terms.weights) for one in run.heard.understood.queries]
-    traces = []
-    for place, key in enumerate(keys):
-        query_index, terms = run.retrieved.terms_of(key)
-        parts = () if terms is None else _told_apart(view.explain_terms(terms, key), asked[query_index])
-        retrievers = tuple(retriever[place] for retriever in by_retriever)
-        traces.append(HitTrace(retrievers, parts, run.standing.steps.get(key, ()), query_index))
-    return traces
-
-
-def _told_apart(terms: Sequence[TermScore], asked: frozenset[str]) -> tuple[TermScore, ...]:
+def _told_apart(terms: Sequence[TermScore], asked: Container[str]) -> tuple[TermScore, ...]:
     """Say of each term whether the question has it or feedback added it."""
     return tuple(
         one if one.term in asked else TermScore(one.term, one.weight, one.idf, one.frequency, one.score, "prf")

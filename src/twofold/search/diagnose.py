@@ -10,9 +10,9 @@ from twofold.domain.ports import Scope, Snapshot
 from twofold.domain.types import ChunkKeys, Ranking
 from twofold.query.operators import all_of
 from twofold.ranking.diversify import Reason
-from twofold.search.build_result import PipelineRun
 from twofold.search.components import SearchComponents
 from twofold.search.plan import SearchPlan
+from twofold.search.state import PipelineState
 
 STAGES = (
     "default_filter",
@@ -44,17 +44,17 @@ class MissCase:
     parts: SearchComponents
     view: Snapshot
     keys: ChunkKeys
-    run: PipelineRun
+    state: PipelineState
 
     @property
     def plan(self) -> SearchPlan:
         """How the search was done."""
-        return self.run.plan
+        return self.state.plan
 
     @property
     def shown(self) -> int | None:
         """The best passage's rank, from 1, if it is in the answer."""
-        rank = self.rank_in(self.run.standing.ranking)
+        rank = self.rank_in(self.state.ranking)
         return rank if rank is not None and rank <= self.plan.k else None
 
     def rank_in(self, ranking: Ranking) -> int | None:
@@ -72,12 +72,12 @@ class MissCase:
 
     def ranks_after(self) -> Iterator[tuple[str, int | None]]:
         """Yield each stage with the rank that it left the document at; None where it is gone."""
-        for name, ranking in self.run.standing.passed:
+        for name, ranking in self.state.passed:
             yield name, self.rank_in(ranking)
 
     def retriever_ranks(self) -> Iterator[tuple[str, int | None]]:
         """Yield the document's rank in each retriever's whole list, however far down; None where it is not listed."""
-        first, everything, scope = self.run.heard.asked[0], self.parts.store.info().chunks, self._scope()
+        first, everything, scope = self.state.query.asked[0], self.parts.store.info().chunks, self._scope()
         if first.terms is not None:
             yield "words", self.rank_in(self.view.search_bm25(first.terms, everything, scope))
         if first.vector is not None:
@@ -85,7 +85,7 @@ class MissCase:
 
     def diversity_reasons(self) -> tuple[Reason, ...]:
         """Return why passages of the document were left out for the sake of diversity."""
-        said = [one for stage in self.run.standing.stages if stage.name == "diversify" for one in stage.notes]
+        said = [one for stage in self.state.stages if stage.name == "diversify" for one in stage.notes]
         fronts = [f"left out {chunk.id}: " for chunk in self.view.chunks(self.keys.tolist())]
         return tuple(
             reason
@@ -94,13 +94,13 @@ class MissCase:
         )
 
     def _scope(self) -> Scope:
-        plan, parsed = self.plan, self.run.heard.understood.parsed
+        plan, parsed = self.plan, self.state.request.parsed
         condition = all_of(plan.filter, all_of(plan.default_filter_left, parsed.filter))
         return Scope(condition if plan.filter_stage == "pre" else MATCH_ALL, parsed.required, parsed.excluded)
 
     def outside(self) -> tuple[str, str] | None:
         """Name what keeps the document out of the retrievers' sight, and say why; None where nothing does."""
-        parsed, intent = self.run.heard.understood.parsed, self.run.heard.understood.intent
+        parsed, intent = self.state.request.parsed, self.state.request.intent
         if self.plan.filter_stage == "pre" and (found := self.failing()) is not None:
             return found
         if not self.allowed(Scope(MATCH_ALL, parsed.required, parsed.excluded)):
@@ -116,7 +116,7 @@ class MissCase:
 
     def failing(self) -> tuple[str, str] | None:
         """Name the first of `search.default_filter`, the filter and the question that no passage of it passes."""
-        parsed = self.run.heard.understood.parsed
+        parsed = self.state.request.parsed
         if not self.passes(self.plan.default_filter_left):
             return "default_filter", "`search.default_filter` leaves all of its passages out."
         if not self.passes(self.plan.filter):
@@ -127,7 +127,7 @@ class MissCase:
 
     def _narrowed_away(self, kind: Filter) -> bool:
         """Return whether the retrievers looked among passages of one kind alone, none of which is the document's."""
-        found = self.run.retrieved.fused.ranking.keys
+        found = self.state.retrieved.fused.ranking.keys
         return (
             not self.passes(kind)
             and len(found) > 0
@@ -140,7 +140,7 @@ def lost(case: MissCase) -> tuple[str, str]:
     outside = case.outside()
     if outside is not None:
         return outside
-    before, at = "fuse", case.rank_in(case.run.retrieved.fused.ranking)
+    before, at = "fuse", case.rank_in(case.state.retrieved.fused.ranking)
     if at is None:
         return "retrieval", _below_depth(case)
     for name, rank in case.ranks_after():
@@ -179,7 +179,7 @@ def _dropped(case: MissCase, name: str, before: str, at: int) -> tuple[str, str]
 
 
 def _unkept(case: MissCase, at: int) -> str:
-    plan, summary = case.plan.rerank, case.run.standing.rerank
+    plan, summary = case.plan.rerank, case.state.rerank
     if summary is not None and plan.threshold and at > summary.read:
         return f"read the best {summary.read} alone, and leaves out what it has not read"
     if plan.threshold and plan.top_n:
@@ -189,10 +189,12 @@ def _unkept(case: MissCase, at: int) -> str:
 
 def evidence(case: MissCase) -> Iterator[Evidence]:
     """Return what else was seen on the way: the question's terms, the places in each retriever, after each stage."""
-    first = case.run.heard.asked[0]
+    first = case.state.query.asked[0]
     if first.terms is not None:
         counted = case.view.statistics(tuple(first.terms.weights))
-        held = {part.term for key in case.keys.tolist() for part in case.view.explain_terms(first.terms, key)}
+        often = case.view.explain_terms(first.terms, case.keys.tolist()).frequencies
+        names = list(first.terms.weights)
+        held = {names[at] for at in np.flatnonzero(often.any(axis=0)).tolist()}
         for term in first.terms.weights:
             where = "in it" if term in held else "not in it"
             yield Evidence(
@@ -203,10 +205,10 @@ def evidence(case: MissCase) -> Iterator[Evidence]:
     for retriever, rank in case.retriever_ranks():
         place = "not listed" if rank is None else f"rank {rank}"
         yield Evidence(f"by {retriever}", f"{place}; {case.plan.reach} were taken")
-    sizes = {name: len(one) for name, one in case.run.standing.passed}
+    sizes = {name: len(one) for name, one in case.state.passed}
     for name, rank in case.ranks_after():
         yield Evidence(
             f"after {name}", f"gone; {sizes[name]} stay" if rank is None else f"rank {rank} of {sizes[name]}"
         )
-    for warning in case.run.standing.warnings:
+    for warning in case.state.warnings:
         yield Evidence("warning", str(warning))

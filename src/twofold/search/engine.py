@@ -1,6 +1,7 @@
 """What searches one collection, as a factory prepares each search: answers kept, a log, and figures of how it goes."""
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from twofold.search.why_not import WhyNot
 
 NO_SETTINGS: Mapping[str, object] = {}
+MAX_PREPARED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,18 @@ class SearchOptions:
     history: tuple[Turn, ...] = ()
     session: str = ""
     offset: int = 0
+
+    @property
+    def key(self) -> str | None:
+        """What tells options apart that are prepared differently; None where that cannot be said.
+
+        It is their spelling, since 1 and True are equal. A graph is read from a file that may change.
+        """
+        if not isinstance(self.rerank, str | None) or "graph.file" in self.settings:
+            return None
+        condition = None if self.filter is MATCH_ALL else self.filter
+        settings = dict(self.settings) if self.settings else None
+        return repr((self.k, self.mode, self.rerank, self.profile, self.offset, condition, settings))
 
     @property
     def overrides(self) -> Mapping[str, object]:
@@ -104,7 +118,10 @@ class QueryRecorder(Protocol):
 
 
 class SearchEngine:
-    """Searches one collection. Bears calls from several threads."""
+    """Searches one collection. Bears calls from several threads.
+
+    `steady` says that the same options are always prepared alike: no file that may change stands behind them.
+    """
 
     def __init__(
         self,
@@ -112,8 +129,11 @@ class SearchEngine:
         prepare: Prepare,
         loaded: Callable[[], tuple[str, ...]],
         recorder: QueryRecorder | None = None,
+        *,
+        steady: bool = True,
     ) -> None:
         self._parts = parts
+        self._steady = steady
         self._prepare = prepare
         self._loaded = loaded
         self._recorder = recorder
@@ -122,18 +142,16 @@ class SearchEngine:
         self._alike = False
         self._turn = threading.Lock()
         self._own_models_only = False
+        self._prepared: OrderedDict[str, PreparedQuery] = OrderedDict()
 
     def use_own_models_only(self) -> None:
         """Leave out, from now on, what a search asks for that loads a model its own settings do not name."""
-        self._own_models_only = True
+        with self._turn:
+            self._own_models_only = True
+            self._prepared.clear()
 
-    def search(self, query: str, options: SearchOptions = DEFAULT_OPTIONS) -> SearchResult:
+    def search(self, query: str, options: SearchOptions = DEFAULT_OPTIONS, *, logged: bool = True) -> SearchResult:
         """Search for one question and keep it in the query log, if there is one; see `Index.search`."""
-        found = self.find(query, options)
-        return found if self._recorder is None else found.with_warnings(self.log(found))
-
-    def find(self, query: str, options: SearchOptions = DEFAULT_OPTIONS) -> SearchResult:
-        """Search for one question; the caller keeps it in the query log with the answer that it makes of it."""
         check_question(query)
         asked = self._asked(options)
         try:
@@ -145,7 +163,12 @@ class SearchEngine:
             self._record_error(query, error)
             raise
         self._record(found)
-        return beyond(found, options.offset)
+        found = beyond(found, options.offset)
+        return found if self._recorder is None or not logged else found.with_warnings(self.log(found))
+
+    def find(self, query: str, options: SearchOptions = DEFAULT_OPTIONS) -> SearchResult:
+        """Search for one question; the caller keeps it in the query log with the answer that it makes of it."""
+        return self.search(query, options, logged=False)
 
     def search_many(self, queries: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS) -> Sequence[SearchResult]:
         """Search for many questions, embedded together; nothing of it is kept in memory."""
@@ -197,8 +220,18 @@ class SearchEngine:
         return asked.components, asked.plan
 
     def _asked(self, options: SearchOptions) -> PreparedQuery:
+        """Return what a search is made with; options that were asked for before are not prepared again."""
         self._check_analyzer()
-        return self._prepare(options, own_models_only=self._own_models_only)
+        key = options.key if self._steady else None
+        prepared = None if key is None else self._prepared.get(key)
+        if prepared is None:
+            prepared = self._prepare(options, own_models_only=self._own_models_only)
+            if key is not None:
+                with self._turn:
+                    self._prepared[key] = prepared
+                    while len(self._prepared) > MAX_PREPARED:
+                        self._prepared.popitem(last=False)
+        return prepared
 
     def _memory_by(self, plan: CachePlan) -> "Memory":
         """Return the memory of a plan, which a profile of one question may have of its own."""

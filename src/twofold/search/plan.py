@@ -10,13 +10,11 @@ from twofold.domain.warning import StageWarning, WarningCode
 from twofold.query.history import LAST_FIVE, Memory
 from twofold.query.operators import without_replaced
 from twofold.ranking import fusion
+from twofold.ranking.boost import MAX_MULTIPLIER, NO_PATTERNS, CodePatterns, Rule
 from twofold.ranking.diversify import Limits
 from twofold.ranking.fusion import FusionPlan
 from twofold.ranking.metadata_boost import MetadataWeights
 from twofold.ranking.prf import PrfParameters
-from twofold.search import rerank, stages
-from twofold.search.rerank import RerankPlan
-from twofold.search.stages import FILTER_STAGES, BoostPlan
 from twofold.search.timeouts import Timeouts
 
 MAX_QUERIES = 10
@@ -97,6 +95,39 @@ class QueryExpansionPlan:
         """Return whether any part needs a language model."""
         writes = self.multi_query > 1 or self.keywords > 0
         return writes or self.hyde or self.decompose or self.follow_up == "standalone"
+
+
+BOOST_STAGES = ("fused", "reranked", "both")
+FILTER_STAGES = ("pre", "post")
+
+
+@dataclass(frozen=True, slots=True)
+class BoostPlan:
+    """What lifts a passage; without patterns and rules nothing does.
+
+    `stage` says which scores are lifted: `fused`, before the reranker, `reranked`, after it, or `both`.
+    """
+
+    patterns: CodePatterns = NO_PATTERNS
+    multiplier: float = 1.5
+    rules: tuple[Rule, ...] = ()
+    stage: str = "fused"
+
+
+@dataclass(frozen=True, slots=True)
+class RerankPlan:
+    """How candidates are reranked: how many, with what weight in [0, 1], and from what relevance in [0, 1] they stay.
+
+    `top_n` is how many are left after it, 0 for all. `budget_ms` is the time that the whole search may take, 0 for no
+    limit. `batch` is how many passages the model gets at once, 0 for all.
+    """
+
+    candidates: int = 20
+    top_n: int = 0
+    weight: float = 0.2
+    threshold: float = 0.0
+    budget_ms: float = 0.0
+    batch: int = 0
 
 
 MODES = ("hybrid", "bm25", "vector")
@@ -180,8 +211,8 @@ def check(plan: SearchPlan) -> None:
         raise InvalidInputError(f"The depth must be from 1 to {MAX_DEPTH}, not {plan.reach}.", "Try 100.")
     fusion.check(plan.fusion)
     plan.query_expansion.check()
-    stages.check(plan.boost)
-    rerank.check(plan.rerank)
+    _check_boost(plan.boost)
+    _check_rerank(plan.rerank)
 
 
 def _reach(depth: int | str, k: int) -> int:
@@ -189,3 +220,24 @@ def _reach(depth: int | str, k: int) -> int:
     if not written.removesuffix("x").isdecimal():
         raise InvalidInputError(f"The depth cannot be {depth!r}.", "Give a number, or a multiple of k such as `5x`.")
     return int(written) if written.isdecimal() else k * int(written[:-1])
+
+
+def _check_boost(plan: BoostPlan) -> None:
+    """Refuse what cannot be done. Raises InvalidInputError."""
+    if plan.stage not in BOOST_STAGES:
+        raise InvalidInputError(f"There is no boost stage {plan.stage!r}.", f"Use one of {', '.join(BOOST_STAGES)}.")
+    if not 1.0 <= plan.multiplier <= MAX_MULTIPLIER:
+        raise InvalidInputError(f"The boost multiplier must be from 1 to 1000, not {plan.multiplier}.", "Try 1.5.")
+
+
+def _check_rerank(plan: RerankPlan) -> None:
+    """Refuse what cannot be done. Raises InvalidInputError."""
+    if plan.candidates < 1 or plan.top_n < 0:
+        raise InvalidInputError(
+            f"{plan.top_n} of {plan.candidates} candidates cannot be kept.", "Rerank at least 1; keep 0 for all."
+        )
+    for name, value in (("weight", plan.weight), ("threshold", plan.threshold)):
+        if not 0.0 <= value <= 1.0:
+            raise InvalidInputError(f"The rerank {name} must be from 0 to 1, not {value}.", "Choose one in between.")
+    if not plan.budget_ms >= 0.0:
+        raise InvalidInputError(f"The budget cannot be {plan.budget_ms} ms.", "Use 0 for no limit.")

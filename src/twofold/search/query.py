@@ -4,18 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
 from twofold.domain.ports import Embedder, EmbedderIdentity
-from twofold.domain.types import MAX_QUESTION_LENGTH, TermQuery, Vector
-from twofold.domain.warning import StageWarning
-from twofold.query.history import Turn
-from twofold.query.intent import Intent, intent_of
-from twofold.query.parse import Analysis, ParsedQuery, as_prose, parse
+from twofold.domain.types import MAX_QUESTION_LENGTH, Vector
+from twofold.query.intent import intent_of
+from twofold.query.parse import Analysis, ParsedQuery, as_prose
+from twofold.query.parse import parse as parse_question
 from twofold.search.components import SearchComponents
 from twofold.search.degradation import RETRIEVERS, Degradation, Stage, degradation_of, without
 from twofold.search.plan import SearchPlan
-from twofold.search.state import Stopwatch
+from twofold.search.request import EncodedQuery, ParsedRequest, QueryVariant
+from twofold.search.state import PipelineState
 from twofold.search.timeouts import waited
 from twofold.text.analyzer import is_about_a_code
 from twofold.text.unicode_normalization import fold
@@ -41,104 +40,75 @@ MADE_UP = "\0"
 """Keeps made-up passages apart from questions of the same words, which are embedded otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedRequest:
-    """A question taken apart, and its other wordings.
+def parse(state: PipelineState) -> PipelineState:
+    """Take the question apart.
 
-    `complete` is the one question behind them, with the conversation in it; empty where that is its own words.
-    `meant` is a follow-up completed to a question of its own; None for what stands alone. `hypothetical` is a passage
-    that could answer it. `intent` says what kind of passage it is after, and `kinds` the
-    same as semantic types, if it can be told.
+    Raises InvalidInputError for a question that is empty, too long, or only says what not to find.
     """
-
-    parsed: ParsedQuery
-    queries: tuple[ParsedQuery, ...]
-    complete: str = ""
-    hypothetical: str | None = None
-    intent: Intent | None = None
-    kinds: frozenset[str] = frozenset()
-    decisions: tuple[str, ...] = ()
-    warnings: tuple[StageWarning, ...] = ()
-    meant: ParsedQuery | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class QueryVariant:
-    """One wording as the retrievers hear it: a retriever is left out without its half."""
-
-    terms: TermQuery | None
-    vector: Vector | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedQuery:
-    """A question ready for the retrievers, its queries in order; `mode` is what `degradation` left of the plan's."""
-
-    understood: ParsedRequest
-    mode: str
-    asked: tuple[QueryVariant, ...]
-    about_a_code: bool
-    degradation: Degradation
-
-
-def understand(
-    parts: SearchComponents,
-    question: str,
-    plan: SearchPlan,
-    history: Sequence[Turn] = (),
-    watch: Stopwatch | None = None,
-) -> ParsedRequest:
-    """Take a question apart and reword it as the plan says.
-
-    What cannot be reworded, for want of a generator, is a warning. Raises InvalidInputError for a question
-    that is empty, too long, or only says what not to find.
-    """
-    watch = watch or Stopwatch()
-    with watch.step("parse"):
-        asked = parsed(parts, question)
+    with state.watch.step("parse"):
+        asked = parsed(state.parts, state.question)
+    plan = state.plan
     after = intent_of(asked.words) if plan.intent_filter or plan.metadata_boost.gamma else None
-    intent = after if plan.intent_filter else None
-    kinds = frozenset() if after is None else frozenset({after.name})
-    if not (plan.query_expansion.needs_generator or history or parts.aids.transformers):
-        return ParsedRequest(asked, (asked,), intent=intent, kinds=kinds)
-    with watch.step("expand"):
+    request = ParsedRequest(
+        asked,
+        (asked,),
+        intent=after if plan.intent_filter else None,
+        kinds=frozenset() if after is None else frozenset({after.name}),
+    )
+    return replace(state, request=request)
+
+
+def expand(state: PipelineState) -> PipelineState:
+    """Reword the question as the plan says; a warning says what could not be, without a generator."""
+    parts, plan, request = state.parts, state.plan, state.request
+    if not (plan.query_expansion.needs_generator or state.history or parts.aids.transformers):
+        return state
+    with state.watch.step("expand"):
         from twofold.search.expand import expand_query
 
-        made = expand_query(asked.words, history, plan.query_expansion, parts.aids.rewriter, parts.aids.transformers)
+        made = expand_query(
+            request.parsed.words, state.history, plan.query_expansion, parts.aids.rewriter, parts.aids.transformers
+        )
         others = tuple(parsed(parts, text) for one in made.queries[1:] if (text := _prose(one.text)))
-    decisions = tuple(f"{one.kind}: {one.text}" for one in made.queries[1:])
     completed = plan.query_expansion.follow_up in COMPLETED and any(one.kind == "follow_up" for one in made.queries)
-    return ParsedRequest(
-        parsed=asked,
-        queries=(asked, *others),
+    request = replace(
+        request,
+        queries=(request.parsed, *others),
         complete=made.question,
         hypothetical=made.hypothetical,
-        intent=intent,
-        kinds=kinds,
-        decisions=decisions,
+        decisions=tuple(f"{one.kind}: {one.text}" for one in made.queries[1:]),
         warnings=made.warnings,
         meant=others[0] if completed and others else None,
     )
+    return replace(state, request=request)
 
 
-def encode_queries(
-    parts: SearchComponents, understood: Sequence[ParsedRequest], plan: SearchPlan, watch: Stopwatch | None = None
-) -> Sequence[EncodedQuery]:
-    """Embed the wordings of all questions at once, and say of each how the retrievers hear it.
+def embed(state: PipelineState) -> PipelineState:
+    """Embed the question; see `embed_many`."""
+    return embed_many([state])[0]
+
+
+def embed_many(states: Sequence[PipelineState]) -> Sequence[PipelineState]:
+    """Embed the queries of all questions at once; they share parts, plan and watch.
 
     Where the model fails a hybrid search goes on with words alone and says so; a search by vectors alone raises
     ModelError.
     """
-    watch = watch or Stopwatch()
+    if not states:
+        return states
+    first = states[0]
+    parts, plan = first.parts, first.plan
     degradation = degradation_of(plan.mode, reranks=bool(parts.aids.rerankers))
     vectors: Mapping[str, Vector] = {}
+    embedder = None
     if plan.mode != "bm25":
         try:
-            with watch.step("embed"):
-                vectors = _embedded(parts, understood, plan)
+            with first.watch.step("embed"):
+                embedder = parts.embedder.identity
+                vectors = _embedded(parts, [one.request for one in states], plan)
         except ModelError as error:
             degradation = degrade(degradation, Stage.VECTOR, error, plan)
-    return [_heard(parts, one, plan, degradation, vectors) for one in understood]
+    return [replace(one, query=_encoded(one, degradation, vectors, embedder)) for one in states]
 
 
 def degrade(degradation: Degradation, stage: Stage, error: TwofoldError, plan: SearchPlan) -> Degradation:
@@ -154,9 +124,9 @@ def _prose(text: str) -> str:
 
 
 def parsed(parts: SearchComponents, question: str) -> ParsedQuery:
-    """Take a question apart by the collection's own analyzer. Errors as for `understand`."""
+    """Take a question apart by the collection's own analyzer. Errors as for `parse`."""
     analyzer = parts.analyzer
-    return parse(question, Analysis(fold, analyzer.query, analyzer.phrase_terms, analyzer.clause_terms))
+    return parse_question(question, Analysis(fold, analyzer.query, analyzer.phrase_terms, analyzer.clause_terms))
 
 
 def _embedded(parts: SearchComponents, understood: Sequence[ParsedRequest], plan: SearchPlan) -> Mapping[str, Vector]:
@@ -165,10 +135,6 @@ def _embedded(parts: SearchComponents, understood: Sequence[ParsedRequest], plan
     passages = [one.hypothetical for one in understood if one.hypothetical]
     if not any(question.strip() for question in questions):
         return {}
-    with parts.store.view() as view:
-        held = view.fingerprint
-    if held is not None:
-        check_embedder(held.embedder, parts.embedder.identity)
     made = _waited(parts, plan, lambda: embed_together(parts.embedder, questions))
     vectors = {words: vector for words, vector in zip(questions, made, strict=True) if vector is not None}
     if passages:
@@ -182,13 +148,13 @@ def _waited(parts: SearchComponents, plan: SearchPlan, call: Callable[[], Answer
     return waited(parts.aids.calls, "embedding the question", patience.limits.embed, patience.retry, call)
 
 
-def _heard(
-    parts: SearchComponents,
-    understood: ParsedRequest,
-    plan: SearchPlan,
+def _encoded(
+    state: PipelineState,
     degradation: Degradation,
     vectors: Mapping[str, Vector],
+    embedder: EmbedderIdentity | None,
 ) -> EncodedQuery:
+    understood, plan = state.request, state.plan
     by_words = Stage.BM25 in degradation.left
     asked = [
         QueryVariant(
@@ -198,9 +164,9 @@ def _heard(
     ]
     if understood.hypothetical and MADE_UP + understood.hypothetical in vectors:
         asked.append(QueryVariant(None, vectors[MADE_UP + understood.hypothetical]))
-    code = is_about_a_code(understood.parsed.terms.weights, parts.analyzer.counts)
+    code = is_about_a_code(understood.parsed.terms.weights, state.parts.analyzer.counts)
     mode = "bm25" if plan.mode == "hybrid" and Stage.VECTOR not in degradation.left else plan.mode
-    return EncodedQuery(understood, mode, tuple(asked), code, degradation)
+    return EncodedQuery(understood, mode, tuple(asked), code, degradation, embedder)
 
 
 def check_embedder(held: EmbedderIdentity, used: EmbedderIdentity) -> None:

@@ -154,7 +154,7 @@ def _set(key: str, value: object) -> Fix:
 
 def _looser_filters(case: MissCase, question: str) -> Iterator[Fix]:
     """Take back what the document fails: gates, single conditions of the filter, what the question says; then more."""
-    plan, asked = case.plan, case.run.heard.understood.parsed.filter
+    plan, asked = case.plan, case.state.request.parsed.filter
     if not case.passes(plan.default_filter_left):
         yield _set("search.default_filter", NO_FILTER)
         return
@@ -227,7 +227,7 @@ def _kept(case: MissCase, before: int, attempt: Try) -> Iterator[Fix]:
 
 def _relevances(case: MissCase) -> Iterator[float]:
     for key in case.keys.tolist():
-        for step in case.run.standing.steps.get(key, ()):
+        for step in case.state.steps.get(key, ()):
             if isinstance(step.detail, RerankTrace) and step.detail.relevance is not None:
                 yield step.detail.relevance
 
@@ -248,7 +248,7 @@ def _less_diverse(case: MissCase) -> Iterator[Fix]:
 def _more(case: MissCase) -> Iterator[Fix]:
     """Ask for more passages: as many as the rank says, or, since more passages may change the order, more still."""
     k = case.plan.k
-    rank = case.rank_in(case.run.standing.ranking)
+    rank = case.rank_in(case.state.ranking)
     if rank is not None and rank <= MAX_K:
         yield Fix(k=rank)
     while k < MAX_K:

@@ -10,32 +10,17 @@ from dataclasses import field
 import numpy as np
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError, ModelError
+from twofold.domain.errors import ModelError
 from twofold.domain.ports import Reranker
 from twofold.domain.types import Ranking, Scores
 from twofold.domain.warning import StageWarning, WarningCode
 from twofold.ranking.rerank_blend import Blend, blend
+from twofold.search.plan import RerankPlan
 from twofold.search.result import RerankSummary, RerankTrace
 
 QUERY_CHARACTERS = 512
 TEXT_CHARACTERS = 4_000
 BATCH_SIZE = 5
-
-
-@dataclass(frozen=True, slots=True)
-class RerankPlan:
-    """How candidates are reranked: how many, with what weight in [0, 1], and from what relevance in [0, 1] they stay.
-
-    `top_n` is how many are left after it, 0 for all. `budget_ms` is the time that the whole search may take, 0 for no
-    limit. `batch` is how many passages the model gets at once, 0 for all.
-    """
-
-    candidates: int = 20
-    top_n: int = 0
-    weight: float = 0.2
-    threshold: float = 0.0
-    budget_ms: float = 0.0
-    batch: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,19 +62,6 @@ def rerank(
         note = StageWarning("rerank", WarningCode.SKIPPED, why)
         return Reranked(fused, summary=_summary(reranker, plan, 0, 0), warnings=(note,))
     return _blended(reranker, fused, (raw, relevance), plan)
-
-
-def check(plan: RerankPlan) -> None:
-    """Refuse what cannot be done. Raises InvalidInputError."""
-    if plan.candidates < 1 or plan.top_n < 0:
-        raise InvalidInputError(
-            f"{plan.top_n} of {plan.candidates} candidates cannot be kept.", "Rerank at least 1; keep 0 for all."
-        )
-    for name, value in (("weight", plan.weight), ("threshold", plan.threshold)):
-        if not 0.0 <= value <= 1.0:
-            raise InvalidInputError(f"The rerank {name} must be from 0 to 1, not {value}.", "Choose one in between.")
-    if not plan.budget_ms >= 0.0:
-        raise InvalidInputError(f"The budget cannot be {plan.budget_ms} ms.", "Use 0 for no limit.")
 
 
 def _read(

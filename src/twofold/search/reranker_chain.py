@@ -8,8 +8,8 @@ from twofold.domain.errors import ModelError
 from twofold.domain.ports import Reranker
 from twofold.domain.warning import StageWarning, warning_of
 from twofold.search.components import SearchComponents
-from twofold.search.plan import SearchPlan
-from twofold.search.rerank import Reranked, RerankInput, RerankPlan, rerank
+from twofold.search.plan import RerankPlan, SearchPlan
+from twofold.search.rerank import Reranked, RerankInput, rerank
 from twofold.search.result import Step
 from twofold.search.state import Elapsed, PipelineState
 from twofold.search.timeouts import TimedCalls, Timeouts, waited

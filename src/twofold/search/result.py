@@ -11,6 +11,7 @@ from twofold.ranking.boost import BoostStep
 from twofold.ranking.context_window import Joined
 from twofold.ranking.fusion import RetrieverTrace
 from twofold.ranking.metadata_boost import MetadataStep
+from twofold.search.deferred import Deferred
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,15 @@ class Neighbor:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class ContextWindow:
+    """A passage's neighbors in reading order, itself left out, and all of it joined."""
+
+    context: tuple[Neighbor, ...] = ()
+    joined: Joined | None = None
+
+
+@dataclass(frozen=True)
+class Hit(Deferred):
     """One line of a search's answer. `document_text[start:end] == text`; `score` orders and says nothing else.
 
     `metadata` is the document's with the passage's own. `context` are its neighbors in reading order and `joined` all
@@ -249,15 +258,16 @@ def hit_of(age_s: float, cosine: float | None = None) -> CacheInfo:
     return CacheInfo(True, "exact" if cosine is None else "semantic", age_s, cosine)
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+@dataclass(frozen=True)
+class SearchResult(Deferred):
     """What a search found.
 
     `mode` is what was done; `degraded` says that it is less than what was asked for, and `warnings` why. `fusion` says
     how scores were made: the form's name, or the mode's where one retriever was alone. `constants` are what the
     question's scores were normalized by; `timings_ms` gives each step and `total`. `rerank` is None where nothing was
     reranked, `filtered` where no filter acted after the cut. `queries` are the question and what else was asked.
-    `confidence` in [0.5, 1] and the calibrated `p_answerable` in [0, 1] are None where nothing can be said.
+    `confidence` is in [0.5, 1] and the calibrated `p_answerable` in [0, 1]; None says that nothing can be said. Hits and
+    stages are made when they are first read, as are the traces and fields of hits.
     """
 
     query: str
@@ -270,7 +280,7 @@ class SearchResult:
     warnings: tuple[StageWarning, ...] = ()
     rerank: RerankSummary | None = None
     filtered: FilterSummary | None = None
-    stages: tuple[StageTrace, ...] = ()
+    stages: tuple[StageTrace, ...] = field(default_factory=tuple)
     counts: Counts = field(default_factory=lambda: Counts(0, 0, 0))
     queries: tuple[str, ...] = ()
     confidence: float | None = None

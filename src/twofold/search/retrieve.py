@@ -1,4 +1,4 @@
-"""Looking: every wording of a question asked of both retrievers, and the scores of whatever either found completed."""
+"""Retrieval: both retrievers asked every query, their scores completed for whatever either found, and all fused."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -8,17 +8,21 @@ from typing import NamedTuple
 import numpy as np
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import ModelError
+from twofold.domain.errors import CorruptError, ModelError, StageTimeoutError, StoreError, TwofoldError
+from twofold.domain.filters import MATCH_ALL
 from twofold.domain.ports import Scope, Snapshot, Translating
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores, TermCounts, TermQuery, chunk_key
 from twofold.domain.warning import StageWarning, warning_of
+from twofold.query.operators import all_of
 from twofold.ranking.fusion import Candidates, Fused, FusionPlan, best_of, by_ranks, fuse, union
 from twofold.ranking.prf import Feedback, PrfParameters, expanded, prf_terms, relevance_model, shares
-from twofold.search.components import SearchComponents
+from twofold.search.degradation import RETRIEVERS, Stage
 from twofold.search.plan import SearchPlan
-from twofold.search.query import EncodedQuery, QueryVariant
+from twofold.search.query import check_embedder, degrade
+from twofold.search.request import EncodedQuery, QueryVariant
 from twofold.search.result import StageTrace, of_terms
-from twofold.search.state import Stopwatch
+from twofold.search.stages import condition_of
+from twofold.search.state import PipelineState, Retrieved, Stopwatch
 from twofold.search.timeouts import Deadline, waited
 from twofold.text.analyzer import may_expand
 from twofold.text.bm25 import inverse_document_frequency, length_norm, saturation
@@ -33,7 +37,9 @@ class RetrievalScope:
     deadline: Deadline = field(default_factory=lambda: Deadline("retrieval", 0.0))
 
 
-def retrieve(view: Snapshot, asked: Sequence[QueryVariant], reach: RetrievalScope, watch: Stopwatch) -> Candidates:
+def find_candidates(
+    view: Snapshot, asked: Sequence[QueryVariant], reach: RetrievalScope, watch: Stopwatch
+) -> Candidates:
     """Let the retrievers look; of several wordings a passage has its best score in each retriever.
 
     Raises StageTimeoutError between two of its steps where the time is up.
@@ -174,28 +180,22 @@ CODE_SHARE = 0.5
 """What is left of the weight of meaning for a question about a code: `docs/decisions/0061-codes-lean-on-words.md`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FusedCandidates:
-    """One order of all that was found.
+class _Look(NamedTuple):
+    """What the retrievers gave for the queries `asked`: together, or one by one where their orders are merged by rank.
 
-    `found` is what the retrievers gave for the question as it was asked. `asked` are the wordings in the order that
-    `found.queries` counts, the first of them grown where `prf` acted, for which scores are explained.
+    `learnt` and `added` are the traces of what expanded the query.
     """
 
-    fused: Fused
-    found: Candidates
     asked: tuple[QueryVariant, ...]
-    stages: tuple[StageTrace, ...]
-    warnings: tuple[StageWarning, ...] = ()
+    founds: tuple[Candidates, ...]
+    learnt: StageTrace | None = None
+    added: StageTrace | None = None
+    leaning: tuple[str, ...] = ()
 
-    def terms_of(self, key: int) -> tuple[int, TermQuery | None]:
-        """Return which wording a passage's BM25 score is of, and its terms; none for what only a retriever found."""
-        found = self.found
-        place = int(found.keys.searchsorted(key))
-        if place == len(found.keys) or found.keys[place] != key:
-            return 0, None
-        number = 0 if found.queries is None else int(found.queries[place])
-        return number, self.asked[number].terms if self.asked else None
+    @property
+    def found(self) -> Candidates:
+        """What was found for the question as it was asked."""
+        return self.founds[0]
 
 
 class _Other(NamedTuple):
@@ -210,103 +210,190 @@ class _Other(NamedTuple):
         return (self.said,) if self.said else ()
 
 
-def retrieve_and_fuse(  # what a look takes
-    parts: SearchComponents,
-    view: Snapshot,
-    heard: EncodedQuery,
-    plan: SearchPlan,
-    reach: RetrievalScope,
-    watch: Stopwatch,
-) -> FusedCandidates:
-    """Retrieve and fuse, several queries by best score in each retriever or by rank."""
-    fusion = leaning_on_words(plan.fusion) if leans_on_words(heard, plan) else plan.fusion
-    asked = heard.asked or (QueryVariant(None, None),)
-    added: StageTrace | None = None
-    with watch.step("prf_dense"):
-        asked, learnt = with_dense_terms(view, asked, reach, plan.dense_terms if heard.mode == "hybrid" else 0)
+def retrieve(state: PipelineState) -> PipelineState:
+    """Search with both retrievers, fuse, expand the query by what came first, and fuse again.
+
+    Where a retriever fails, the other one answers alone, and where none is left nothing is found: a warning says so.
+    Each try has the time of the stage for itself; there are three at the most. Raises what failed where the plan says
+    `raise` or one retriever alone was asked for, MismatchError where the query's vectors are another embedder's.
+    """
+    plan, watch, query = state.plan, state.watch, state.query
+    _check_embedder(state)
+    scope, untried = _scope_of(state), _lesser(query)
+    while True:
+        seconds = 0.0 if query.asked == NOTHING_ASKED else plan.timeouts.limits.retrieve
+        reach = RetrievalScope(scope, plan.reach, Deadline("retrieval", seconds))
+        fusion = fusion_of(query, plan)
+        try:
+            first = look = _look(state, query, reach)
+            with watch.step("fuse"):
+                fused = fuse(first.found, fusion, query.mode)
+            look = _expanded(state, query, first, fused)
+            if look is not first:
+                with watch.step("prf"):
+                    fused = fuse(look.found, fusion, query.mode)
+            if len(look.founds) > 1:
+                fused = _merged(look, fusion, query.mode)
+            return _fused_state(replace(state, query=query), reach, look._replace(founds=first.founds), fused)
+        except (CorruptError, StoreError, StageTimeoutError) as error:
+            if query.asked == NOTHING_ASKED:
+                raise
+            query, untried = _without_failed(state, untried, error)
+
+
+NOTHING_ASKED = (QueryVariant(None, None),)
+
+
+def _check_embedder(state: PipelineState) -> None:
+    """Refuse vectors of another embedder than the passages'. Raises MismatchError."""
+    if state.query.embedder is not None:
+        held = state.passages.view.fingerprint
+        if held is not None:
+            check_embedder(held.embedder, state.query.embedder)
+
+
+def _scope_of(state: PipelineState) -> Scope:
+    """Return where to look; narrowed to the kind of passage that the question is after, if there are any."""
+    parsed = state.request.parsed
+    early = condition_of(state) if state.plan.filter_stage == "pre" else MATCH_ALL
+    scope = Scope(early, parsed.required, parsed.excluded)
+    intent, first = state.request.intent, state.query.asked[:1]
+    if intent is None or not first:
+        return scope
+    view, one = state.passages.view, first[0]
+    narrow = replace(scope, filter=all_of(scope.filter, intent.condition))
+    found = (one.terms is not None and len(view.search_bm25(one.terms, 1, narrow))) or (
+        one.vector is not None and len(view.search_vectors(one.vector, 1, narrow))
+    )
+    return narrow if found else scope
+
+
+Lesser = tuple[tuple[Stage, EncodedQuery], ...]
+
+
+def _lesser(query: EncodedQuery) -> Lesser:
+    """Return what to try when a retriever has failed, nobody knows which: words alone, then meaning alone."""
+    if not query.degradation.left >= RETRIEVERS:
+        return ()
+    words = tuple(replace(one, vector=None) for one in query.asked)
+    meaning = tuple(replace(one, terms=None) for one in query.asked)
+    return (
+        (Stage.VECTOR, replace(query, mode="bm25", asked=words)),
+        (Stage.BM25, replace(query, mode="vector", asked=meaning)),
+    )
+
+
+def _without_failed(state: PipelineState, untried: Lesser, error: TwofoldError) -> tuple[EncodedQuery, Lesser]:
+    """Return what to ask after a failure, and what is left to try then; nothing is asked where nothing is left."""
+    plan, query = state.plan, state.query
+    degradation = query.degradation
+    if untried:
+        stage, lesser = untried[0]
+        degradation = degrade(degradation, stage, error, plan)
+        if degradation.left:
+            return replace(lesser, degradation=degradation), untried[1:]
+    for stage in sorted(degradation.left & RETRIEVERS):
+        degradation = degrade(degradation, stage, error, plan)
+    return replace(query, asked=NOTHING_ASKED, degradation=degradation), ()
+
+
+def _look(state: PipelineState, query: EncodedQuery, reach: RetrievalScope) -> _Look:
+    """Ask both retrievers every query: together, or one by one where their orders are merged by rank."""
+    plan, watch, view = state.plan, state.watch, state.passages.view
+    asked, learnt = query.asked or NOTHING_ASKED, None
+    if plan.dense_terms and query.mode == "hybrid":
+        with watch.step("prf_dense"):
+            asked, learnt = with_dense_terms(view, asked, reach, plan.dense_terms)
+    leaning = (_leaning(plan.fusion),) if leans_on_words(query, plan) else ()
     if plan.query_expansion.merge == "rrf" and len(asked) > 1:
-        founds = [retrieve(view, (one,), reach, watch) for one in asked]
-        with watch.step("fuse"):
-            orders = [fuse(each, fusion, heard.mode).ranking for each in founds]
-            named = [(f"query {number}", order) for number, order in enumerate(orders, start=1)]
-            fused = by_ranks(named, fusion.rrf_k)
-        found = founds[0]
+        founds = tuple(find_candidates(view, (one,), reach, watch) for one in asked)
     else:
-        found = retrieve(view, asked, reach, watch)
-        with watch.step("fuse"):
-            fused = fuse(found, fusion, heard.mode)
-        if can_expand(heard, found):
-            with watch.step("prf"):
-                asked, fused, added = _grown(
-                    view, FusedCandidates(fused, found, asked, ()), plan, lambda again: fuse(again, fusion, heard.mode)
-                )
-    others, failed = _others(parts, view, heard, plan, reach, watch)
+        founds = (find_candidates(view, asked, reach, watch),)
+    return _Look(asked, founds, learnt, None, leaning)
+
+
+def _merged(look: _Look, fusion: FusionPlan, mode: str) -> Fused:
+    """Merge the orders of several queries by rank."""
+    orders = [fuse(each, fusion, mode).ranking for each in look.founds]
+    return by_ranks([(f"query {number}", order) for number, order in enumerate(orders, start=1)], fusion.rrf_k)
+
+
+def _fused_state(state: PipelineState, reach: RetrievalScope, look: _Look, fused: Fused) -> PipelineState:
+    """Return the state after retrieval, with the results of plugin retrievers joined by rank."""
+    query = state.query
+    others, failed = _plugins(state, query, reach) if state.parts.aids.retrievers else ((), ())
     if others:
-        fused = _with_others(fused, others, fusion)
-    stages = _stages(heard, found, fused, others, learnt)
-    if leans_on_words(heard, plan):
-        said = f"the question is a code: vector_weight {plan.fusion.vector_weight:g} × {CODE_SHARE:g}"
-        stages = (*stages[:-1], replace(stages[-1], notes=(said,)))
-    return FusedCandidates(fused, found, asked, stages if added is None else (*stages, added), failed)
+        fused = _with_others(fused, others, fusion_of(query, state.plan))
+    return replace(
+        state,
+        retrieved=Retrieved(fused, look.found, look.asked),
+        ranking=fused.ranking,
+        constants=fused.constants,
+        stages=_traces(query, look, fused, others),
+        passed=(("fuse", fused.ranking),),
+        warnings=(*state.parts.aids.warnings, *query.understood.warnings, *query.degradation.warnings, *failed),
+    )
 
 
-def leans_on_words(heard: EncodedQuery, plan: SearchPlan) -> bool:
+def fusion_of(query: EncodedQuery, plan: SearchPlan) -> FusionPlan:
+    """Return how this query is fused: one about a code with half the weight of meaning, whatever else was found."""
+    if not leans_on_words(query, plan):
+        return plan.fusion
+    return replace(plan.fusion, method="convex", vector_weight=plan.fusion.vector_weight * CODE_SHARE)
+
+
+def leans_on_words(query: EncodedQuery, plan: SearchPlan) -> bool:
     """Return whether the weight of meaning is lowered for a code: in `adaptive` alone, which chooses its weights."""
-    return heard.about_a_code and heard.mode == "hybrid" and plan.fusion.method == "adaptive"
+    return query.about_a_code and query.mode == "hybrid" and plan.fusion.method == "adaptive"
 
 
-def leaning_on_words(fusion: FusionPlan) -> FusionPlan:
-    """Return a fusion with half the weight of meaning, the same whatever else was found."""
-    return replace(fusion, method="convex", vector_weight=fusion.vector_weight * CODE_SHARE)
+def _leaning(fusion: FusionPlan) -> str:
+    return f"the question is a code: vector_weight {fusion.vector_weight:g} × {CODE_SHARE:g}"
 
 
-def can_expand(heard: EncodedQuery, found: Candidates) -> bool:
+def can_expand(query: EncodedQuery, found: Candidates) -> bool:
     """Return whether PRF may expand a question: one query, hits of both retrievers, and not about a code.
 
     One of more than 500 terms has enough of them.
     """
-    if len(heard.asked) != 1 or heard.about_a_code or len(heard.understood.parsed.terms.weights) > MAX_TERMS:
+    if len(query.asked) != 1 or query.about_a_code or len(query.understood.parsed.terms.weights) > MAX_TERMS:
         return False
     return len(found.bm25) > 0 and len(found.vector) > 0
 
 
-def _grown(
-    view: Snapshot, first: FusedCandidates, plan: SearchPlan, fuse: Callable[[Candidates], Fused]
-) -> tuple[tuple[QueryVariant, ...], Fused, StageTrace | None]:
-    """Grow the question by what was fused first, score the same candidates again, and fuse them again."""
-    (one,) = first.asked
+def _expanded(state: PipelineState, query: EncodedQuery, look: _Look, fused: Fused) -> _Look:
+    """Expand the query by what was fused first, and score the same candidates again; the look itself where it stays."""
+    if not can_expand(query, look.found) or len(look.founds) > 1:
+        return look
+    (one,), found, view = look.asked, look.found, state.passages.view
     if one.terms is None:
-        return first.asked, first.fused, None
-    more = expand_with_prf(view, one.terms, first.fused.ranking, plan.prf)
-    if more is one.terms:
-        return first.asked, first.fused, None
-    scores = view.score_terms(more, first.found.keys)
-    listed = first.found.bm25.keys
-    bm25 = Ranking.of(listed, scores[first.found.keys.searchsorted(listed)])
-    fused = fuse(replace(first.found, bm25=bm25, bm25_scores=scores))
-    count = len(first.fused.ranking)
-    added = list(more.weights)[len(one.terms.weights) :]
-    return (replace(one, terms=more),), fused, of_terms("prf", count, count, added)
+        return look
+    with state.watch.step("prf"):
+        more = expand_with_prf(view, one.terms, fused.ranking, state.plan.prf)
+        if more is one.terms:
+            return look
+        scores = view.score_terms(more, found.keys)
+        listed = found.bm25.keys
+        bm25 = Ranking.of(listed, scores[found.keys.searchsorted(listed)])
+    count, added = len(fused.ranking), list(more.weights)[len(one.terms.weights) :]
+    again = replace(found, bm25=bm25, bm25_scores=scores)
+    return _Look((replace(one, terms=more),), (again,), look.learnt, of_terms("prf", count, count, added))
 
 
-def _others(  # what a look takes
-    parts: SearchComponents,
-    view: Snapshot,
-    heard: EncodedQuery,
-    plan: SearchPlan,
-    reach: RetrievalScope,
-    watch: Stopwatch,
+def _plugins(
+    state: PipelineState, query: EncodedQuery, reach: RetrievalScope
 ) -> tuple[tuple[_Other, ...], tuple[StageWarning, ...]]:
     """Ask the user's own retrievers; what they name that is not there, or out of scope, is left out.
 
     One that fails is gone without and told of, where the plan does not say `raise`.
     """
     found, failed = [], []
-    words, patience = heard.understood.parsed.words, plan.timeouts
+    parts, plan, view = state.parts, state.plan, state.passages.view
+    words, patience = query.understood.parsed.words, plan.timeouts
     for name, retriever in parts.aids.retrievers:
         call = partial(retriever.search, words, reach.depth)
         try:
-            with watch.step(name):
+            with state.watch.step(name):
                 given = waited(parts.aids.calls, name, patience.limits.retrieve, patience.retry, call)
         except ModelError as error:
             if plan.on_failure == "raise":
@@ -326,24 +413,19 @@ def _with_others(fused: Fused, others: Sequence[_Other], fusion: FusionPlan) -> 
     return replace(made, constants={**fused.constants, **made.constants})
 
 
-def _stages(
-    heard: EncodedQuery,
-    found: Candidates,
-    fused: Fused,
-    others: Sequence[_Other],
-    learnt: StageTrace | None,
-) -> tuple[StageTrace, ...]:
-    understood = heard.understood
+def _traces(query: EncodedQuery, look: _Look, fused: Fused, others: Sequence[_Other]) -> tuple[StageTrace, ...]:
+    understood, found = query.understood, look.found
     queries = tuple(variant.words for variant in understood.queries)
     terms = tuple(understood.parsed.terms.weights)
     given = len(found.bm25) + len(found.vector) + sum(len(one.ranking) for one in others)
     return (
         of_terms("parse", 1, 1, terms),
         StageTrace("expand", 1, len(queries), notes=understood.decisions),
-        StageTrace("embed", len(queries), sum(one.vector is not None for one in heard.asked)),
-        *(() if learnt is None else (learnt,)),
-        StageTrace("bm25", len(heard.asked), len(found.bm25)),
-        StageTrace("vector", len(heard.asked), len(found.vector)),
+        StageTrace("embed", len(queries), sum(one.vector is not None for one in query.asked)),
+        *(() if look.learnt is None else (look.learnt,)),
+        StageTrace("bm25", len(query.asked), len(found.bm25)),
+        StageTrace("vector", len(query.asked), len(found.vector)),
         *(StageTrace(one.name, 1, len(one.ranking), notes=one.decisions) for one in others),
-        StageTrace("fuse", given, len(fused.ranking)),
+        StageTrace("fuse", given, len(fused.ranking), notes=look.leaning),
+        *(() if look.added is None else (look.added,)),
     )

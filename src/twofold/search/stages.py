@@ -1,49 +1,70 @@
-"""The boost stage: codes that question and passage share multiply a score, rules on a passage's fields add to it."""
+"""The stages after retrieval: each takes a state of a search and returns the next one, or the same where it is idle."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import compress
 
 import numpy as np
 
-from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, Filter, matches
 from twofold.domain.types import Ranking
-from twofold.ranking.boost import MAX_MULTIPLIER, NO_PATTERNS, CodePatterns, Rule, boosted, boosts_for, codes_in
+from twofold.query.operators import all_of
+from twofold.query.parse import checked
+from twofold.ranking.boost import boosted, boosts_for, codes_in
 from twofold.ranking.diversify import Candidate, Limits, diversified
-from twofold.ranking.metadata_boost import MetadataStep, MetadataWeights, QueryKind, metadata_features, with_metadata
+from twofold.ranking.metadata_boost import MetadataStep, QueryKind, metadata_features, with_metadata
+from twofold.search.degradation import Stage
+from twofold.search.rerank import RerankInput
+from twofold.search.reranker_chain import rerank_with_fallback, reranker_chain_for
 from twofold.search.result import FilterSummary, Step
 from twofold.search.state import Passages, PipelineState
 
-STAGES = ("fused", "reranked", "both")
+
+def condition_of(state: PipelineState) -> Filter:
+    """Return what a passage must pass: the search's filter, the plan's own and the question's."""
+    plan, parsed = state.plan, state.request.parsed
+    if plan.filter is MATCH_ALL and plan.default_filter is MATCH_ALL:
+        return parsed.filter
+    return all_of(checked(plan.filter), all_of(plan.default_filter_left, parsed.filter))
 
 
-@dataclass(frozen=True, slots=True)
-class BoostPlan:
-    """What lifts a passage; without patterns and rules nothing does.
-
-    `stage` says which scores are lifted: `fused`, before the reranker, `reranked`, after it, or `both`.
-    """
-
-    patterns: CodePatterns = NO_PATTERNS
-    multiplier: float = 1.5
-    rules: tuple[Rule, ...] = ()
-    stage: str = "fused"
+def rerank(state: PipelineState) -> PipelineState:
+    """Let a reranker read the best candidates; the fused order stands where none can be had."""
+    if not reranks(state):
+        return state
+    words = state.request.complete or state.request.parsed.words
+    reading = RerankInput(words, state.ranking, state.passages.texts)
+    chain = reranker_chain_for(state.parts, state.plan)
+    with state.watch.step("rerank"):
+        return rerank_with_fallback(state, chain, reading, state.plan.rerank, state.watch.elapsed)
 
 
-def check(plan: BoostPlan) -> None:
-    """Refuse what cannot be done. Raises InvalidInputError."""
-    if plan.stage not in STAGES:
-        raise InvalidInputError(f"There is no boost stage {plan.stage!r}.", f"Use one of {', '.join(STAGES)}.")
-    if not 1.0 <= plan.multiplier <= MAX_MULTIPLIER:
-        raise InvalidInputError(f"The boost multiplier must be from 1 to 1000, not {plan.multiplier}.", "Try 1.5.")
+def reranks(state: PipelineState) -> bool:
+    """Return whether there is a reranker to ask, and nothing has failed before."""
+    return bool(state.parts.aids.rerankers) and Stage.RERANK in state.query.degradation.left
 
 
-def boost(standing: PipelineState, passages: Passages, question: str, plan: BoostPlan, stage: str) -> PipelineState:
+def boost_fused(state: PipelineState) -> PipelineState:
+    """Boost the fused scores."""
+    with state.watch.step("boost_fused"):
+        return _boosted(state, "fused")
+
+
+def boost_reranked(state: PipelineState) -> PipelineState:
+    """Boost the scores that the reranker left, where there is one."""
+    if not reranks(state):
+        return state
+    with state.watch.step("boost_reranked"):
+        return _boosted(state, "reranked")
+
+
+def _boosted(standing: PipelineState, stage: str) -> PipelineState:
     """Lift what the plan lifts, at this stage; the order is left as it is where nothing is to be lifted."""
-    codes = codes_in(plan.patterns, question)
-    if plan.stage not in (stage, "both") or not (codes or plan.rules) or not len(standing.ranking):
+    plan, passages = standing.plan.boost, standing.passages
+    if plan.stage not in (stage, "both") or not len(standing.ranking):
+        return standing
+    codes = codes_in(plan.patterns, standing.request.parsed.original)
+    if not (codes or plan.rules):
         return standing
     keys, before = standing.ranking.keys.tolist(), standing.ranking.scores.tolist()
     fields = passages.fields(keys) if plan.rules else ()
@@ -59,16 +80,17 @@ def boost(standing: PipelineState, passages: Passages, question: str, plan: Boos
     return standing.after(name, boosted(standing.ranking, steps), steps=made, decisions=decisions)
 
 
-FILTER_STAGES = ("pre", "post")
-
-
-def post_filter(standing: PipelineState, passages: Passages, condition: Filter) -> PipelineState:
+def post_filter(standing: PipelineState) -> PipelineState:
     """Keep what passes: of 100 candidates, 3 of them in SQL files, `type == ".sql"` leaves these 3."""
+    if standing.plan.filter_stage == "pre":
+        return standing
+    passages, condition = standing.passages, condition_of(standing)
     if condition == MATCH_ALL:
         return standing
     ranking = standing.ranking
-    passing = [matches(condition, fields) for fields in passages.fields(ranking.keys.tolist())]
-    kept = np.array(passing, dtype=np.bool_)
+    with standing.watch.step("post_filter"):
+        passing = [matches(condition, fields) for fields in passages.fields(ranking.keys.tolist())]
+        kept = np.array(passing, dtype=np.bool_)
     left = Ranking(ranking.keys[kept], ranking.scores[kept])
     summary = FilterSummary(candidates=len(ranking), kept=len(left))
     return replace(standing.after("post_filter", left), filtered=summary)
@@ -77,11 +99,12 @@ def post_filter(standing: PipelineState, passages: Passages, condition: Filter) 
 BATCH_SIZE = 32
 
 
-def diversify(standing: PipelineState, passages: Passages, limits: Limits, k: int) -> PipelineState:
+def diversify(standing: PipelineState) -> PipelineState:
     """Keep the best k that the limits allow, in their order."""
+    passages, limits = standing.passages, standing.plan.diversity
     if limits == Limits():
         return standing
-    made = diversified(_candidates(standing.ranking, passages), limits, k)
+    made = diversified(_candidates(standing.ranking, passages), limits, standing.plan.k)
     places = standing.ranking.ranks()
     kept = np.array([places[key] - 1 for key in made.kept], dtype=np.intp)
     ranking = Ranking(standing.ranking.keys[kept], standing.ranking.scores[kept])
@@ -98,13 +121,12 @@ def _candidates(ranking: Ranking, passages: Passages) -> Iterator[Candidate]:
             yield Candidate(key, info.id, chunk.page, chunk.text)
 
 
-def weigh(
-    standing: PipelineState, passages: Passages, words: str, kinds: Collection[str], weights: MetadataWeights
-) -> PipelineState:
-    """Add to each score what the passage's fields are worth for a question; `kinds` are the semantic types it wants."""
+def metadata_boost(standing: PipelineState) -> PipelineState:
+    """Add to each score what the passage's fields are worth for a question."""
+    weights, passages, request = standing.plan.metadata_boost, standing.passages, standing.request
     if weights.is_idle or not len(standing.ranking):
         return standing
-    asked = QueryKind(frozenset(words.lower().split()), frozenset(kinds))
+    asked = QueryKind(frozenset(request.parsed.words.lower().split()), request.kinds)
     keys, scores = standing.ranking.keys.tolist(), standing.ranking.scores.tolist()
     steps = [MetadataStep(weights, metadata_features(fields, asked)) for fields in passages.fields(keys)]
     made = {

@@ -17,11 +17,10 @@ from twofold.domain.types import Chunk, ChunkKeys
 from twofold.search.components import SearchComponents
 from twofold.search.diagnose import STAGES, Evidence, MissCase, evidence, lost
 from twofold.search.document_names import document_named
-from twofold.search.pipeline import run
+from twofold.search.pipeline import ENCODING, ranked
 from twofold.search.plan import SearchPlan, check
-from twofold.search.query import EncodedQuery, encode_queries, understand
 from twofold.search.remedies import NO_RERANKER, Fix, changed, undoing
-from twofold.search.state import Stopwatch
+from twofold.search.state import Passages, PipelineState
 
 NOTHING_CHANGED = Fix()
 MAX_UNDONE = 12
@@ -56,7 +55,7 @@ def why_not(parts: SearchComponents, question: str, document: str, plan: SearchP
     Raises InvalidInputError for a question or a plan that cannot be; a document that is not there is an answer.
     """
     check(plan)
-    heard = _heard(parts, question, plan)
+    heard = _encoded(parts, question, plan)
     with parts.store.view() as view:
         try:
             keys = _keys_of(view, document)
@@ -77,10 +76,11 @@ def why_not(parts: SearchComponents, question: str, document: str, plan: SearchP
         return WhyNot(question, document, None, stage, reason, tuple(evidence(case)), change, proved)
 
 
-def _heard(parts: SearchComponents, question: str, plan: SearchPlan) -> EncodedQuery:
-    watch = Stopwatch()
-    (heard,) = encode_queries(parts, [understand(parts, question, plan, (), watch)], plan, watch)
-    return heard
+def _encoded(parts: SearchComponents, question: str, plan: SearchPlan) -> PipelineState:
+    state = PipelineState(parts, plan, question)
+    for stage in ENCODING:
+        state = stage(state)
+    return state
 
 
 def _keys_of(view: Snapshot, name: str) -> ChunkKeys:
@@ -105,7 +105,7 @@ class _Bench:
     keys: ChunkKeys
     question: str
     plan: SearchPlan
-    heard: EncodedQuery
+    encoded: PipelineState
     seen: dict[str, MissCase] = field(default_factory=dict)
 
     def case(self, change: Fix) -> MissCase:
@@ -116,7 +116,8 @@ class _Bench:
             check(plan)
             if change.rerank == NO_RERANKER:
                 parts = replace(parts, aids=replace(parts.aids, rerankers=()))
-            done = run(parts, self.view, self._hear(change, plan), plan, Stopwatch())
+            passages, encoded = Passages(self.view), self._encoded(change, plan)
+            done = ranked(replace(encoded, parts=parts, plan=plan, passages=passages))
             self.seen[key] = MissCase(parts, self.view, self.keys, done)
         return self.seen[key]
 
@@ -132,11 +133,11 @@ class _Bench:
         tried = self.attempt(change)
         return tried is not None and tried.shown is not None
 
-    def _hear(self, change: Fix, plan: SearchPlan) -> EncodedQuery:
-        """Hear the question again where the change asks so; else what a generator made of it stays the same."""
+    def _encoded(self, change: Fix, plan: SearchPlan) -> PipelineState:
+        """Encode the question again where the change asks so; else what a generator made of it stays the same."""
         if change.query is None and change.mode is None and plan.intent_filter == self.plan.intent_filter:
-            return self.heard
-        return _heard(self.parts, change.query or self.question, plan)
+            return self.encoded
+        return _encoded(self.parts, change.query or self.question, plan)
 
 
 def _brought_back(bench: _Bench, case: MissCase, stage: str) -> Fix | None:

@@ -5,14 +5,13 @@ A passage's key and its document's id say which collection it is of, so that two
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from heapq import merge
 from typing import NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import (
     CorruptError,
     InvalidInputError,
@@ -24,6 +23,7 @@ from twofold.domain.errors import (
 from twofold.domain.ports import (
     ALL,
     EmbedderIdentity,
+    FetchedPassage,
     Finding,
     IndexFingerprint,
     Remake,
@@ -47,52 +47,12 @@ from twofold.domain.types import (
     TermCounts,
     TermIds,
     TermQuery,
-    TermScore,
     Vector,
 )
-
-MAX_KEY = 2**63 - 1
-UNKNOWN = -1
-
-Places = NDArray[np.intp]
-
-
-class FederatedKeys:
-    """Turns the keys of `count` collections into keys of the whole, which rise as they do, and back.
-
-    A key's lowest bits make room for the number of its collection: of two, the second one's keys 8 and 9 are both 9.
-    Two keys of a collection that are alike but for those bits are one pair in 10^18; the one that comes later then
-    moves up to the next that is free, 11. What was never joined cannot be split.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._step = 1 << (count - 1).bit_length()
-        self._local: dict[int, int] = {}
-
-    def join(self, number: int, keys: ChunkKeys) -> ChunkKeys:
-        """Return the joint keys of one collection's keys, in their order."""
-        made = (keys & -self._step) | number
-        for place, (joint, local) in enumerate(zip(made.tolist(), keys.tolist(), strict=True)):
-            if self._local.setdefault(joint, local) != local:
-                made[place] = self._beside(joint, local)
-        return made
-
-    def split(self, keys: ChunkKeys) -> Iterator[tuple[int, Places, ChunkKeys]]:
-        """Return each collection that some keys are of: its number, where they stand, and what they are there."""
-        local = np.array([self._local.get(key, UNKNOWN) for key in keys.tolist()], dtype=np.int64)
-        numbers = np.where(local == UNKNOWN, UNKNOWN, keys & (self._step - 1))
-        for number in sorted(set(numbers.tolist()) - {UNKNOWN}):
-            places = np.flatnonzero(numbers == number)
-            yield number, places, local[places]
-
-    def _beside(self, joint: int, local: int) -> int:
-        while self._local.setdefault(joint, local) != local:
-            joint = (joint + self._step) & MAX_KEY
-        return joint
-
+from twofold.stores.federated_ids import FederatedKeys, FederatedPassage, check_names, federated_id, joint_chunk
+from twofold.text.term_table import ScoredTerms
 
 Answer = TypeVar("Answer")
-OWN_FIELDS = tuple(one.name for one in fields(Chunk) if one.name != "document")
 
 
 class LostCollectionError(TwofoldError):
@@ -106,18 +66,6 @@ class LostCollectionError(TwofoldError):
     def __reduce__(self) -> tuple[type["LostCollectionError"], tuple[str, TwofoldError]]:  # type: ignore[override]
         """Cross a process boundary whole."""
         return type(self), (self.name, self.error)
-
-
-@dataclass(frozen=True, slots=True)
-class FederatedChunk(Chunk):
-    """A passage of one of several collections; `joint` is its key among them all."""
-
-    joint: int = 0
-
-    @property
-    def key(self) -> int:
-        """The passage's number in rankings."""
-        return self.joint
 
 
 class Named(NamedTuple):
@@ -187,12 +135,15 @@ class FederatedSnapshot:
             waiting[places] = np.isin(local, self._ask(number, lambda view, local=local: view.without_vector(local)))  # type: ignore[misc]
         return keys[waiting]
 
-    def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
-        """Return each occurring term's part in the query's order."""
+    def explain_terms(self, query: TermQuery, keys: Sequence[int]) -> ScoredTerms:
+        """Return what each term adds to the scores of some passages, by the statistics of all."""
         shared = self._with_statistics(query)
-        for number, _, local in self._keys.split(np.array([key], dtype=np.int64)):
-            return self._ask(number, lambda view, own=int(local[0]): view.explain_terms(shared, own))  # type: ignore[misc]
-        return ()
+        frequencies = np.zeros((len(keys), len(query.weights)), dtype=np.uint16)
+        norms, idfs = np.ones(len(keys)), (0.0,) * len(query.weights)
+        for number, places, local in self._keys.split(np.array(keys, dtype=np.int64)):
+            own = self._ask(number, lambda view, local=local: view.explain_terms(shared, local.tolist()))  # type: ignore[misc]
+            frequencies[places], norms[places], idfs = own.frequencies, own.norms, tuple(own.idfs)
+        return ScoredTerms(shared, idfs, frequencies, norms)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Add up what the collections count; once for the same terms, which a search asks for several times."""
@@ -216,6 +167,17 @@ class FederatedSnapshot:
 
         def fetch(number: int, wanted: Sequence[int]) -> Sequence[Chunk]:
             return self._renamed(number, self._ask(number, lambda view: view.chunks(wanted)))
+
+        return self._fetched(keys, fetch)
+
+    def fetch(self, keys: Sequence[int]) -> Sequence[FetchedPassage]:
+        """Fetch passages with their documents' names, in the order asked, with the ids that they have among all."""
+
+        def fetch(number: int, wanted: Sequence[int]) -> Sequence[FetchedPassage]:
+            name = self._collections[number].name
+            found = self._ask(number, lambda view: view.fetch(wanted))
+            joint = self._keys.join(number, np.array(wanted, dtype=np.int64)).tolist()
+            return [FederatedPassage(name, one, key) for one, key in zip(found, joint, strict=True)]
 
         return self._fetched(keys, fetch)
 
@@ -349,7 +311,7 @@ class FederatedSnapshot:
     def _renamed(self, number: int, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
         name = self._collections[number].name
         keys = self._keys.join(number, np.array([chunk.key for chunk in chunks], dtype=np.int64))
-        return [_joint_chunk(name, chunk, key) for chunk, key in zip(chunks, keys.tolist(), strict=True)]
+        return [joint_chunk(name, chunk, key) for chunk, key in zip(chunks, keys.tolist(), strict=True)]
 
     def _placed(self, document: str) -> tuple[int | None, str]:
         """Return which collection a document is of, and what it is called there; None where it is of none."""
@@ -357,35 +319,6 @@ class FederatedSnapshot:
             if document.startswith(federated_id(name, "")):
                 return number, document[len(federated_id(name, "")) :]
         return None, document
-
-
-def federated_id(collection: str, own: str) -> str:
-    """Return the id of a document, or a passage, among several collections.
-
-    >>> federated_id("notes", "3f2a_chunk_0")
-    'notes/3f2a_chunk_0'
-    """
-    return f"{collection}/{own}"
-
-
-def check_names(names: Sequence[str]) -> None:
-    """Refuse names that ids cannot be told apart by: two that are equal, or `a` beside `a/b`.
-
-    Raises InvalidInputError.
-    """
-    for place, one in enumerate(names):
-        for other in names[:place]:
-            if federated_id(one, "").startswith(federated_id(other, "")) or federated_id(other, "").startswith(
-                federated_id(one, "")
-            ):
-                raise InvalidInputError(
-                    f"Several collections cannot be called {other!r} and {one!r}.", "Give each a name of its own."
-                )
-
-
-def _joint_chunk(collection: str, chunk: Chunk, key: int) -> FederatedChunk:
-    own = {name: getattr(chunk, name) for name in OWN_FIELDS}
-    return FederatedChunk(document=federated_id(collection, chunk.document), **own, joint=key)
 
 
 def _by_source(info: DocumentInfo) -> tuple[str, str]:

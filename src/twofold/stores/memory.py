@@ -37,10 +37,11 @@ from twofold.domain.types import (
     Vector,
 )
 from twofold.stores.index_settings import checked
-from twofold.text.bm25 import explain, reference_scores, statistics_of
+from twofold.text.bm25 import inverse_document_frequency, length_norm, reference_scores, statistics_of
 from twofold.text.phrases import occurs
+from twofold.text.term_table import ScoredTerms, scored_terms
 from twofold.text.tfidf import explain as explain_tfidf
-from twofold.text.tfidf import passage_norm, smooth_idf
+from twofold.text.tfidf import idfs_of, norm_of_query, passage_norm, smooth_idf
 from twofold.vectors.scan import exact_scores
 
 NOTHING = TermCounts({}, 0)
@@ -55,6 +56,16 @@ class State:
     entries: Mapping[str, Entry] = field(default_factory=dict)
     preferences: Mapping[str, str] = field(default_factory=dict)
     roots: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPassage:
+    """A passage and the document that it is of; see `FetchedPassage`."""
+
+    chunk: Chunk
+    source: str
+    title: str
+    metadata: Metadata
 
 
 class MemorySnapshot:
@@ -122,22 +133,34 @@ class MemorySnapshot:
         held = [self._chunks.get(int(key)) for key in keys]
         return keys[np.array([one is not None and one.vector is None for one in held], dtype=np.bool_)]
 
-    def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
-        """Return each occurring term's part in the query's order."""
-        terms = self._terms(key)
+    def explain_terms(self, query: TermQuery, keys: Sequence[int]) -> ScoredTerms:
+        """Return what each term adds to the scores of some passages."""
+        statistics = query.statistics or self.statistics(tuple(query.weights))
+        passages = [self._terms(int(key)) for key in keys]
         if query.scorer == "tfidf":
-            return self._tfidf(query, key, query.statistics or self.statistics(tuple(query.weights)))
-        occurring = tuple(term for term in query.weights if term in terms.counts)
-        return explain(query, terms, query.statistics or self.statistics(occurring))
+            asked = norm_of_query(query, statistics)
+            norms = [asked * self._passage_norm(one) or 1.0 for one in passages]
+            held = [one if asked else NOTHING for one in passages]
+            return scored_terms(query, idfs_of(query, statistics), held, norms)
+        idfs = [
+            inverse_document_frequency(statistics.chunks, statistics.frequencies.get(term, 0)) for term in query.weights
+        ]
+        average = statistics.average_length
+        return scored_terms(
+            query, idfs, passages, [length_norm(one.length, average, query.k1, query.b) for one in passages]
+        )
 
     def _tfidf(self, query: TermQuery, key: int, statistics: Statistics) -> tuple[TermScore, ...]:
-        counts = self._terms(key).counts
+        passage = self._terms(key)
+        return explain_tfidf(query, passage, self._passage_norm(passage), statistics)
+
+    def _passage_norm(self, passage: TermCounts) -> float:
         if not self._holding:
             self._holding.update(
                 term for one in self._chunks.values() for term, often in one.terms.counts.items() if often
             )
-        idfs = {term: smooth_idf(len(self._chunks), self._holding[term]) for term in counts}
-        return explain_tfidf(query, self._terms(key), passage_norm(counts, idfs), statistics)
+        idfs = {term: smooth_idf(len(self._chunks), self._holding[term]) for term in passage.counts}
+        return passage_norm(passage.counts, idfs)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count passages, their words, and in how many of them each term occurs."""
@@ -150,6 +173,14 @@ class MemorySnapshot:
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
         return [held.chunk for held in self._held(keys)]
+
+    def fetch(self, keys: Sequence[int]) -> Sequence[HeldPassage]:
+        """Fetch passages with their documents' names, in the order asked."""
+        found = []
+        for held in self._held(keys):
+            document = self._state.entries[held.chunk.document].document
+            found.append(HeldPassage(held.chunk, document.source, document.title, document.metadata))
+        return found
 
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
         """Return what the analyzer made of passages when they were put, in the order asked."""

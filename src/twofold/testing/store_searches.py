@@ -64,10 +64,10 @@ class StoreSearches:
         with store.view() as view:
             assert view.score_terms(query("cat"), unknown).tolist() == [0.0]
             assert view.score_vector(vector("cat"), unknown).tolist() == [0.0]
-            assert view.explain_terms(query("cat"), int(unknown[0])) == ()
+            assert view.explain_terms(query("cat"), [int(unknown[0])]).of(0) == ()
             with pytest.raises(NotFoundError):
                 view.chunks([int(unknown[0])])
-            for look_up in (view.term_counts, view.passage_terms):
+            for look_up in (view.fetch, view.term_counts, view.passage_terms):
                 with pytest.raises(NotFoundError):
                     look_up([int(unknown[0])])
 
@@ -107,9 +107,26 @@ class StoreSearches:
         with store.view() as view:
             for hit in view.search_bm25(asked, 10):
                 total = 0.0
-                for part in view.explain_terms(asked, hit.key):
+                for part in view.explain_terms(asked, [hit.key]).of(0):
                     total += part.score
                 assert total == hit.score
+
+    def test_what_was_fetched_is_read_after_the_document_is_gone(self, store: Store) -> None:
+        made = [entry("a cat sat", "a.txt", {"year": 2020}), entry("a cat and a cat", "b.txt")]
+        store.put(made)
+        passages = [one.chunks[0].chunk for one in made]
+        asked = query("cat sat absent")
+        with store.view() as view:
+            fetched = view.fetch([one.key for one in passages[::-1]])
+            table = view.explain_terms(asked, [one.key for one in passages])
+            scores = view.score_terms(asked, np.array([one.key for one in passages])).tolist()
+        store.delete([one.document.id for one in made])
+        assert [one.chunk for one in fetched] == passages[::-1]
+        assert [(one.source, one.title, one.metadata) for one in fetched] == [
+            (one.document.source, one.document.title, one.document.metadata) for one in made[::-1]
+        ]
+        assert [[part.term for part in table.of(place)] for place in (0, 1)] == [["cat", "sat"], ["cat"]]
+        assert [sum((part.score for part in table.of(place)), 0.0) for place in (0, 1)] == scores
 
     def test_a_document_is_replaced_whole(self, store: Store) -> None:
         store.put([entry("old words here\nmore old words\nand a third", "a.txt"), entry("other", "b.txt")])

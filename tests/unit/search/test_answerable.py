@@ -11,7 +11,7 @@ from support.factories import entries, fingerprint, query, vector
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import EMPTY_RANKING, Ranking, Statistics, TermQuery
 from twofold.ranking.answerability import Signals
-from twofold.ranking.fusion import Candidates, FusionPlan, convex
+from twofold.ranking.fusion import Candidates, FusionPlan, fuse
 from twofold.search.build_result import signals_of
 from twofold.stores.memory import MemoryStore
 from twofold.text.bm25 import inverse_document_frequency
@@ -36,7 +36,7 @@ def read(question: str, texts: Sequence[str] = TEXTS, retrievers: Sequence[str] 
     store.put(entries(texts))
     with store.view() as view:
         found = searched(view, terms, retrievers=retrievers)
-        signals = signals_of(view, found, convex(found, FusionPlan()).ranking, terms)
+        signals = signals_of(view, found, fuse(found, FusionPlan("convex")).ranking, terms)
     assert signals is not None
     return signals
 
@@ -116,7 +116,7 @@ def test_statistics_that_are_given_replace_the_collections() -> None:
     alike = replace(terms, statistics=Statistics(100, 400, {"cats": 7, "zebra": 7}))
     with store.view() as view:
         found = searched(view, alike)
-        signals = signals_of(view, found, convex(found, FusionPlan()).ranking, alike)
+        signals = signals_of(view, found, fuse(found, FusionPlan("convex")).ranking, alike)
     assert signals is not None
     assert signals.coverage_first == pytest.approx(0.5)
 
@@ -135,7 +135,7 @@ def rerank_with_fallback(relevance: dict[int, float] | None, order: Sequence[int
     store.put(entries(TEXTS))
     with store.view() as view:
         found = searched(view, terms)
-        ranking = convex(found, FusionPlan()).ranking
+        ranking = fuse(found, FusionPlan("convex")).ranking
         shown = Ranking.of(ranking.keys[list(order)], [float(len(order) - at) for at in range(len(order))])
         given = None if relevance is None else {int(shown.keys[at]): value for at, value in relevance.items()}
         signals = signals_of(view, found, shown, terms, given)
@@ -177,6 +177,6 @@ def test_word_ngrams_are_not_counted_among_the_terms() -> None:
     store.put(entries(TEXTS))
     with store.view() as view:
         found = searched(view, terms)
-        ranking = convex(found, FusionPlan()).ranking
+        ranking = fuse(found, FusionPlan("convex")).ranking
 
         assert signals_of(view, found, ranking, more) == signals_of(view, found, ranking, terms)

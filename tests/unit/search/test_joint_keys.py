@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.stores.federated import MAX_KEY, FederatedKeys
+from twofold.stores.federated_ids import MAX_KEY, FederatedKeys
 
 KEYS = st.integers(0, MAX_KEY)
 CROWDED = st.integers(0, 40) | st.integers(MAX_KEY - 40, MAX_KEY)

@@ -10,8 +10,8 @@ from twofold.domain.errors import StageTimeoutError
 from twofold.domain.ports import Scope
 from twofold.domain.types import EMPTY_RANKING
 from twofold.ranking.fusion import union
-from twofold.search.query import QueryVariant
-from twofold.search.retrieve import RetrievalScope, retrieve
+from twofold.search.request import QueryVariant
+from twofold.search.retrieve import RetrievalScope, find_candidates
 from twofold.search.state import Stopwatch
 from twofold.search.timeouts import Deadline
 from twofold.stores.memory import MemoryStore
@@ -41,7 +41,7 @@ def test_every_score_is_the_best_over_the_wordings(
         for one, half in zip(queries, halves, strict=False)
     ]
     with store.view() as view:
-        found = retrieve(view, asked, RetrievalScope(Scope(), depth), Stopwatch())
+        found = find_candidates(view, asked, RetrievalScope(Scope(), depth), Stopwatch())
         by_words = [view.score_terms(one.terms, found.keys) for one in asked if one.terms is not None]
         by_meaning = [view.score_vector(one.vector, found.keys) for one in asked if one.vector is not None]
         listed = [view.search_bm25(one.terms, depth, Scope()) for one in asked if one.terms is not None]
@@ -61,7 +61,7 @@ def test_every_score_is_the_best_over_the_wordings(
 
 def test_nothing_asked_is_nothing_found(store: MemoryStore) -> None:
     with store.view() as view:
-        found = retrieve(view, [QueryVariant(None, None)], RetrievalScope(Scope(), 10), Stopwatch())
+        found = find_candidates(view, [QueryVariant(None, None)], RetrievalScope(Scope(), 10), Stopwatch())
 
     assert len(found.keys) == 0
     assert found.bm25 is found.vector is EMPTY_RANKING
@@ -76,7 +76,7 @@ def test_where_the_time_is_up_no_further_arm_is_asked(store: MemoryStore) -> Non
 
     watch = Stopwatch()
     with store.view() as view, pytest.raises(StageTimeoutError):
-        retrieve(
+        find_candidates(
             view,
             [QueryVariant(query("git"), vector("git"))],
             RetrievalScope(Scope(), 10, Deadline("retrieval", 1.0, clock)),

@@ -6,9 +6,7 @@ import pytest
 
 from twofold.domain.errors import InvalidInputError
 from twofold.ranking.fusion import FusionPlan
-from twofold.search.plan import QueryExpansionPlan, SearchPlan, check
-from twofold.search.rerank import RerankPlan
-from twofold.search.stages import BoostPlan
+from twofold.search.plan import BoostPlan, QueryExpansionPlan, RerankPlan, SearchPlan, check
 
 PLAN = SearchPlan()
 

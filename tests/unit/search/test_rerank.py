@@ -13,8 +13,8 @@ from twofold.domain.ports import Scale
 from twofold.domain.types import Ranking, Scores
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.search.pipeline import search
-from twofold.search.plan import SearchPlan
-from twofold.search.rerank import BATCH_SIZE, RerankInput, RerankPlan, rerank
+from twofold.search.plan import RerankPlan, SearchPlan
+from twofold.search.rerank import BATCH_SIZE, RerankInput, rerank
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"]
 

@@ -1,5 +1,7 @@
 """What stages hand on: orders, steps, times; each stage leaves alone what it was not asked to touch."""
 
+from dataclasses import replace
+
 import pytest
 
 from support.indexes import GIT, Counted, Mute, indexed, sources
@@ -14,7 +16,9 @@ from twofold.ranking.diversify import Limits
 from twofold.ranking.metadata_boost import MetadataWeights
 from twofold.search.build_result import expand_context
 from twofold.search.engine import SearchOptions
-from twofold.search.stages import BoostPlan, boost, diversify, post_filter, weigh
+from twofold.search.plan import BoostPlan, SearchPlan
+from twofold.search.query import parse
+from twofold.search.stages import boost_fused, boost_reranked, diversify, metadata_boost, post_filter
 from twofold.search.state import Passages, PipelineState, Stopwatch
 from twofold.stores.memory import MemoryStore
 
@@ -25,34 +29,42 @@ def index() -> Index:
 
 
 @pytest.fixture
-def standing(index: Index) -> tuple[PipelineState, Passages]:
+def standing(index: Index) -> PipelineState:
     """All passages in the order that one search gives, with a view that stays good: the store is in memory."""
     parts, _ = index._searcher.parts_for(SearchOptions())
     assert isinstance(parts.store, MemoryStore)
     with parts.store.view() as view:
         heard = parts.embedder.embed_queries(["undo a commit"])[0]
-        return PipelineState(view.search_vectors(heard, 9, Scope())), Passages(view)
+        ranking = view.search_vectors(heard, 9, Scope())
+        return PipelineState(parts, SearchPlan(), "undo", passages=Passages(view), ranking=ranking)
 
 
-def test_stages_without_anything_to_do_give_back_what_they_were_given(standing: tuple[PipelineState, Passages]) -> None:
-    given, passages = standing
+def asking(given: PipelineState, question: str, plan: SearchPlan) -> PipelineState:
+    """The same passages in a search for another question, by another plan."""
+    return parse(replace(given, question=question, plan=plan))
 
-    assert boost(given, passages, "ERR-12345", BoostPlan(), "fused") is given
+
+def test_stages_without_anything_to_do_give_back_what_they_were_given(standing: PipelineState) -> None:
     codes = BoostPlan(compile_patterns([r"ERR-\d+"]), stage="reranked")
-    assert boost(given, passages, "ERR-12345", codes, "fused") is given
-    assert boost(given, passages, "no code", codes, "reranked") is given
-    assert weigh(given, passages, "undo", (), MetadataWeights()) is given
-    assert diversify(given, passages, Limits(), 3) is given
-    assert post_filter(given, passages, parse_filter("()")) is given
+    idle = asking(standing, "ERR-12345", SearchPlan())
+    late = asking(standing, "ERR-12345", SearchPlan(boost=codes))
+    without_code = asking(standing, "no code", SearchPlan(boost=codes))
+
+    assert boost_fused(idle) is idle
+    assert boost_fused(late) is late
+    assert boost_reranked(without_code) is without_code
+    assert metadata_boost(idle) is idle
+    assert diversify(idle) is idle
+    assert post_filter(idle) is idle
 
 
-def test_a_boost_changes_what_it_names_and_keeps_every_passage(standing: tuple[PipelineState, Passages]) -> None:
-    given, passages = standing
+def test_a_boost_changes_what_it_names_and_keeps_every_passage(standing: PipelineState) -> None:
     rule = Rule("merge", parse_filter("source == 'merge.md'"), 5.0)
-    after = boost(given, passages, "ERR-12345", BoostPlan(compile_patterns([r"ERR-\d+"]), rules=(rule,)), "fused")
+    plan = SearchPlan(boost=BoostPlan(compile_patterns([r"ERR-\d+"]), rules=(rule,)))
+    after = boost_fused(asking(standing, "ERR-12345", plan))
 
-    assert set(after.ranking.keys.tolist()) == set(given.ranking.keys.tolist())
-    assert [info.source for info in passages.infos(after.ranking.keys[:1].tolist())] == ["merge.md"]
+    assert set(after.ranking.keys.tolist()) == set(standing.ranking.keys.tolist())
+    assert [info.source for info in standing.passages.infos(after.ranking.keys[:1].tolist())] == ["merge.md"]
     assert len(after.steps) == 2
     for key, (step,) in after.steps.items():
         assert step.detail.apply(step.before) == step.after
@@ -60,35 +72,33 @@ def test_a_boost_changes_what_it_names_and_keeps_every_passage(standing: tuple[P
     assert [name for name, _ in after.passed] == ["boost_fused"]
 
 
-def test_weighing_touches_every_passage_and_says_so(standing: tuple[PipelineState, Passages]) -> None:
-    given, passages = standing
-    after = weigh(given, passages, "undo", (), MetadataWeights(0.5, 0.1, cap=1.0))
+def test_weighing_touches_every_passage_and_says_so(standing: PipelineState) -> None:
+    plan = SearchPlan(metadata_boost=MetadataWeights(0.5, 0.1, cap=1.0))
+    after = metadata_boost(asking(standing, "undo", plan))
 
-    assert after.steps.keys() == set(given.ranking.keys.tolist())
+    assert after.steps.keys() == set(standing.ranking.keys.tolist())
     assert all(step.stage == "metadata_boost" for (step,) in after.steps.values())
 
 
-def test_diversity_keeps_the_best_of_each_source_in_their_order(standing: tuple[PipelineState, Passages]) -> None:
-    given, passages = standing
-    after = diversify(given, passages, Limits(per_source=1), 3)
+def test_diversity_keeps_the_best_of_each_source_in_their_order(standing: PipelineState) -> None:
+    after = diversify(asking(standing, "undo", SearchPlan(k=3, diversity=Limits(per_source=1))))
 
-    assert after.ranking.keys.tolist() == given.ranking.keys[:3].tolist()
-    assert after.steps == given.steps
+    assert after.ranking.keys.tolist() == standing.ranking.keys[:3].tolist()
+    assert after.steps == standing.steps
 
 
-def test_a_late_filter_keeps_scores_and_counts(standing: tuple[PipelineState, Passages]) -> None:
-    given, passages = standing
-    after = post_filter(given, passages, parse_filter("source == 'merge.md'"))
+def test_a_late_filter_keeps_scores_and_counts(standing: PipelineState) -> None:
+    plan = SearchPlan(filter=parse_filter("source == 'merge.md'"), filter_stage="post")
+    after = post_filter(asking(standing, "undo", plan))
 
     assert len(after.ranking) == 1
     assert after.filtered is not None
     assert (after.filtered.candidates, after.filtered.kept) == (len(GIT), 1)
 
 
-def test_a_document_of_one_passage_has_no_neighbors(standing: tuple[PipelineState, Passages]) -> None:
-    given, passages = standing
-    (chunk,) = passages.chunks(given.ranking.keys[:1].tolist())
-    made = expand_context(passages._view, chunk, 3)
+def test_a_document_of_one_passage_has_no_neighbors(standing: PipelineState) -> None:
+    (chunk,) = standing.passages.chunks(standing.ranking.keys[:1].tolist())
+    made = expand_context(standing.passages.view, chunk, 3)
 
     assert made.context == ()
     assert made.joined is not None

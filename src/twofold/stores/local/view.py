@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import apsw
 import numpy as np
@@ -15,6 +16,7 @@ from twofold.domain.types import (
     ChunkKeys,
     Document,
     DocumentInfo,
+    Metadata,
     PassageTerms,
     Ranking,
     Scores,
@@ -22,7 +24,6 @@ from twofold.domain.types import (
     TermCounts,
     TermIds,
     TermQuery,
-    TermScore,
     Vector,
 )
 from twofold.kernels import NOWHERE, bm25_at, bm25_top, cosines, occurrences
@@ -32,8 +33,39 @@ from twofold.stores.local.scoping import Mask, masks_of, storable
 from twofold.stores.local.serialization import reading
 from twofold.stores.local.snapshot import SegmentSnapshot
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
-from twofold.text.bm25 import saturation
+from twofold.text.term_table import ScoredTerms
 from twofold.vectors.scan import Plane, candidates
+
+FETCHED_COLUMNS = f"{serialization.CHUNK_COLUMNS}, source, title, document.metadata"
+
+
+class FetchedRow:
+    """A passage as its row holds it, read when it is looked at; see `FetchedPassage`."""
+
+    __slots__ = ("_row",)
+
+    def __init__(self, row: tuple[Any, ...]) -> None:
+        self._row = row
+
+    @property
+    def chunk(self) -> Chunk:
+        """The passage."""
+        return serialization.read_chunk(self._row[1:-3])
+
+    @property
+    def source(self) -> str:
+        """The document's path or address."""
+        return str(self._row[-3])
+
+    @property
+    def title(self) -> str:
+        """The document's title."""
+        return str(self._row[-2])
+
+    @property
+    def metadata(self) -> Metadata:
+        """The document's fields."""
+        return serialization.read_metadata(str(self._row[-1]))
 
 
 class LocalSnapshot:
@@ -136,23 +168,17 @@ class LocalSnapshot:
         return keys[waiting]
 
     @reading("a segment")
-    def explain_terms(self, query: TermQuery, key: int) -> tuple[TermScore, ...]:
-        """Return each occurring term's part in the query's order."""
-        found = self._places_of([key])[0]
-        if found is None:
-            return ()
-        place, slot = found
+    def explain_terms(self, query: TermQuery, keys: Sequence[int]) -> ScoredTerms:
+        """Return what each term adds to the scores of some passages."""
         terms = self._resolved(query)
-        norm = float(terms.norms[place][slot])
-        often = self._often(terms, place, np.array([slot], dtype=np.uint32))[0].tolist()
-        parts = []
-        for (term, weight), idf, frequency in zip(query.weights.items(), terms.idfs, often, strict=True):
-            if frequency:
-                is_bm25 = query.scorer != "tfidf"
-                part = saturation(frequency, norm, query.k1) if is_bm25 else frequency * idf / norm
-                score = (weight * idf) * part
-                parts.append(TermScore(term, weight, idf, frequency, score))
-        return tuple(parts)
+        frequencies = np.zeros((len(keys), len(query.weights)), dtype=np.uint16)
+        norms = np.ones(len(keys))
+        for at, found in enumerate(self._places_of(keys)):
+            if found is not None and len(query.weights):
+                place, slot = found
+                norms[at] = terms.norms[place][slot]
+                frequencies[at] = self._often(terms, place, np.array([slot], dtype=np.uint32))[0]
+        return ScoredTerms(query, terms.idfs, frequencies, norms)
 
     @reading("a segment")
     def statistics(self, terms: Sequence[str]) -> Statistics:
@@ -185,6 +211,21 @@ class LocalSnapshot:
             self._document_rows[chunk.document] = row[0]
             found.append(chunk)
         return found
+
+    @reading("a segment")
+    def fetch(self, keys: Sequence[int]) -> Sequence[FetchedRow]:
+        """Fetch passages with their documents' names, in the order asked, by one statement."""
+        places = self._places_of(keys)
+        rows = [0 if place is None else self._row_at(*place) for place in places]
+        query = (
+            f"SELECT chunk.row, {FETCHED_COLUMNS} FROM chunk CROSS JOIN document ON document.row = chunk.document"  # noqa: S608
+            f" WHERE chunk.row IN ({','.join(map(str, rows))})"
+        )
+        found = {row[0]: row for row in self._connection.execute(query)}
+        for key, row in zip(keys, rows, strict=True):
+            if row not in found:
+                raise _absent(key)
+        return [FetchedRow(found[row]) for row in rows]
 
     @reading("a segment")
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
