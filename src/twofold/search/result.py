@@ -266,8 +266,8 @@ class SearchResult(Deferred):
     how scores were made: the form's name, or the mode's where one retriever was alone. `constants` are what the
     question's scores were normalized by; `timings_ms` gives each step and `total`. `rerank` is None where nothing was
     reranked, `filtered` where no filter acted after the cut. `queries` are the question and what else was asked.
-    `confidence` is in [0.5, 1] and the calibrated `p_answerable` in [0, 1]; None says that nothing can be said. Hits and
-    stages are made when they are first read, as are the traces and fields of hits.
+    `confidence` is in [0.5, 1] and the calibrated `p_answerable` in [0, 1]; None says that nothing can be
+    said. Hits and stages are made when they are first read, as are the traces and fields of hits.
     """
 
     query: str
