@@ -111,7 +111,7 @@ class Index(Collection, Answering):
         metadata: Metadata = NO_METADATA,
         vectors: VectorTiming = "follow",
     ) -> SyncPlan | SyncReport:
-        """Add, update and delete documents until the index says what these files and folders say.
+        """Make the index match these files and folders: add, update and delete documents.
 
         With `dry_run` it only says what it would do. Documents are committed a few at a time, each whole: it may be
         stopped at any moment and run again. Files that cannot be read are in the report's `failed`; nothing else is
@@ -258,7 +258,7 @@ class Index(Collection, Answering):
         return self._store.verify()
 
     def compact(self) -> None:
-        """Merge what can be merged, make damaged derived files again, and give back space. Rankings do not change."""
+        """Merge segments, rebuild damaged ones, and free disk space. Rankings do not change."""
         self._store.compact()
 
     def reindex(self, progress: OnProgress = no_progress) -> None:

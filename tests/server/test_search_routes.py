@@ -139,3 +139,28 @@ def test_every_method_of_fusion_is_explained(visit: Visit, form: str) -> None:
 
     assert given.status_code == 200, given.text
     assert given.json()["fusion"] == form
+
+
+@pytest.mark.parametrize(
+    ("body", "loc"),
+    [
+        ({"query": "cat", "k": "x"}, ["body", "k"]),
+        ({"query": "cat", "history": [{"role": "cat", "text": ""}]}, ["body", "history", 0, "role"]),
+    ],
+)
+def test_each_invalid_field_is_named_by_its_path(visit: Visit, body: dict[str, object], loc: list[str | int]) -> None:
+    refused = visit.client.post("/v1/indexes/notes/search", json=body)
+
+    assert refused.status_code == 422
+    assert [one["loc"] for one in refused.json()["errors"]] == [loc]
+    assert all(one["message"] for one in refused.json()["errors"])
+
+
+def test_the_mode_of_an_answer_is_not_that_of_its_search(visit: Visit) -> None:
+    asked = {"query": "Where did the cat sit?", "stream": False, "mode": "extractive", "search_mode": "bm25"}
+    answer = visit.client.post("/v1/indexes/notes/ask", json=asked)
+    refused = visit.client.post("/v1/indexes/notes/ask", json={**asked, "mode": "bm25"})
+
+    assert answer.json()["mode"] == "extractive"
+    assert "embed" not in answer.json()["timings_ms"]
+    assert [one["loc"] for one in refused.json()["errors"]] == [["body", "mode"]]

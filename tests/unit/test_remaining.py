@@ -114,5 +114,5 @@ def test_both_halves_of_a_sync_are_told() -> None:
     following = SyncProgress(Phase.EMBED, 240, 240, "", 1_200, 2_000)
 
     assert told(reading, 4.0, None) == "60/240 files · 0/900 vectors"
-    assert told(following, 60.0, 70.0) == "240 files found by words · 1,200/3,200 vectors · 70 s left"
+    assert told(following, 60.0, 70.0) == "240 files searchable · 1,200/3,200 vectors · 70 s left"
     assert told(SyncProgress(Phase.EMBED, 0, 0, "", 5, 5), 4.0, None) == "5/10 vectors"

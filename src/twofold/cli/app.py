@@ -41,43 +41,43 @@ COMMANDS: Mapping[str, Command] = {
     "add": Command("documents", "add", "Add single documents, or replace them."),
     "rm": Command("documents", "rm", "Remove documents from an index."),
     "ls": Command("documents", "ls", "List the documents of an index."),
-    "show": Command("documents", "show", "Show one document as it was understood."),
-    "search": Command("search", "search", "Find passages by words and by meaning."),
+    "show": Command("documents", "show", "Show the text of a document, or its passages."),
+    "search": Command("search", "search", "Find passages with BM25 and vectors."),
     "ask": Command("ask", "ask", "Answer a question from documents, with citations."),
-    "chat": Command("chat", "chat", "Ask again and again; what was said before counts."),
-    "why-not": Command("why_not", "why_not", "Say why a search did not find a document."),
-    "serve": Command("serve", "serve", "Serve indexes over HTTP, with a page to search in."),
+    "chat": Command("chat", "chat", "Hold a conversation with follow-up questions."),
+    "why-not": Command("why_not", "why_not", "Explain why a search does not find a document."),
+    "serve": Command("serve", "serve", "Serve indexes over HTTP, with a web page."),
     "mcp": Command("mcp", "mcp", "Serve an index to a language model, by the Model Context Protocol."),
-    "doctor": Command("doctor", "doctor", "Check the installation, and say what to do."),
+    "doctor": Command("doctor", "doctor", "Check the installation and suggest fixes."),
     "eval": Command("eval", "evaluate", "Measure search on judged questions."),
-    "tune": Command("tune", "tune", "Choose settings by judged questions."),
-    "judge": Command("judge", "judge", "Judge what is found, for eval and tune."),
+    "tune": Command("tune", "tune", "Choose settings with judged questions."),
+    "judge": Command("judge", "judge", "Judge search results, for eval and tune."),
     "log": Command("log", "log", "Show the questions that an index was asked."),
 }
 GROUPS: Mapping[str, Group] = {
     "index": Group(
-        "Whole indexes: list, create, look at, mend, drop.",
+        "Manage indexes: list, create, inspect, repair, delete.",
         {
             "list": Command("indexes", "list_indexes", "List the indexes under TWOFOLD_HOME."),
             "create": Command("indexes", "create", "Create an empty index."),
-            "info": Command("indexes", "info", "Say what an index holds and how it was made."),
-            "drop": Command("indexes", "drop", "Delete an index for good."),
+            "info": Command("indexes", "info", "Show what an index holds and how it was made."),
+            "drop": Command("indexes", "drop", "Delete an index permanently."),
             "verify": Command("indexes", "verify", "Recompute every checksum."),
-            "compact": Command("indexes", "compact", "Merge files, and repair damaged derived ones."),
-            "reindex": Command("indexes", "reindex", "Make all passages again by other settings."),
-            "graph": Command("graph", "graph", "Write what passages mention, for questions about relations."),
+            "compact": Command("indexes", "compact", "Merge segments and rebuild damaged ones."),
+            "reindex": Command("indexes", "reindex", "Rebuild all passages with other settings."),
+            "graph": Command("graph", "graph", "Write a graph of entities, for questions about relations."),
         },
     ),
     "models": Group(
         "The models that turn text into vectors.",
         {
             "list": Command("models", "list_models", "List the models that twofold knows by name."),
-            "pull": Command("models", "pull", "Fetch models, and check every byte."),
+            "pull": Command("models", "pull", "Download models and verify their checksums."),
             "verify": Command("models", "verify", "Recompute the checksums of model files."),
         },
     ),
     "token": Group(
-        "Who may use the HTTP server, and for what.",
+        "Access tokens of the HTTP server.",
         {
             "create": Command("tokens", "create", "Make a token."),
             "list": Command("tokens", "list_tokens", "List the tokens, the revoked ones too."),
@@ -150,7 +150,7 @@ def _before(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Set one setting, such as search.k=5 or retries=count:2; repeat for more.",
+            help="Change a setting, such as search.k=5 or retries=count:2; repeat for more.",
             show_default=False,
         ),
     ] = None,
@@ -164,7 +164,7 @@ def _before(
         bool, typer.Option(VERSION, callback=_say_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Search your own documents, by words and by meaning, with every score explained."""
+    """Search your own documents with BM25 and vectors; every score is explained."""
     said = {} if profile is None else {"profile": profile}
     context.obj = Runtime(config, {**said, **parsed_overrides(assignments or [])}, debug=debug, yes=yes)
 

@@ -41,7 +41,12 @@ ProfileOption = Annotated[
 ]
 RerankOption = Annotated[
     str | None,
-    typer.Option("--rerank", metavar="MODEL", help="Read the best again with this model, or none.", show_default=False),
+    typer.Option(
+        "--rerank",
+        metavar="MODEL",
+        help="Rerank the best passages with this model; none for no reranking.",
+        show_default=False,
+    ),
 ]
 MetaOption = Annotated[
     list[str] | None, typer.Option("--meta", metavar="KEY=VALUE", help="A field to filter by; repeat for more.")

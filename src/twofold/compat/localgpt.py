@@ -170,7 +170,7 @@ class RetrievalPipeline:
         try:
             self._index(index_id).search(query, k=1, mode="vector", rerank="none", settings={"cache": {"size": 0}})
         except ModelError as error:
-            _warn(f"{error.message} Searching by words alone.")
+            _warn(f"{error.message} Searching with BM25 only.")
             self._fallen = _BY_WORDS
             return False
         self._fallen = {}

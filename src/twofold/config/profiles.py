@@ -48,7 +48,7 @@ _BALANCED = _profile("balanced", "The defaults, chosen by measurement.", {})
 
 _PRECISE = _profile(
     "precise",
-    "Few passages, each read again by a cross-encoder and dropped unless it is relevant.",
+    "Few passages, reranked by a cross-encoder; those that are not relevant are dropped.",
     {
         "search.k": (3, "85"),
         "fusion.vector_weight": (0.5, "85"),
@@ -64,7 +64,7 @@ _PRECISE = _profile(
 
 _RECALL = _profile(
     "recall",
-    "Meaning counts for more and both retrievers look twice as deep; nothing is dropped.",
+    "Vectors weigh more, twice as many candidates, and nothing is dropped.",
     {
         "search.k": (10, "85"),
         "search.candidates": ("200", "85, adapted"),
@@ -77,7 +77,7 @@ _RECALL = _profile(
 
 _FAST = _profile(
     "fast",
-    "Five passages by meaning alone, with no second look.",
+    "Five passages by vector search only, without reranking.",
     {
         "search.k": (5, "85"),
         "search.mode": ("vector", "85"),
@@ -89,7 +89,7 @@ _FAST = _profile(
 
 _VOICEVAULT = _profile(
     "voicevault",
-    "Ranks of three wordings of the question are added up, the best 20 reranked, two kept of a page.",
+    "Three queries merged by rank, the best 20 reranked, at most two passages of a page.",
     {
         "embedder": ("all-MiniLM-L6-v2", "20"),
         "search.k": (5, "C16"),
@@ -113,7 +113,7 @@ _VOICEVAULT = _profile(
 
 _ORCHESTRATOR = _profile(
     "orchestrator",
-    "0.6 of meaning and 0.4 of words, codes lift passages, the best 20 reranked, the relevant ones kept.",
+    "0.6 vector and 0.4 BM25, boosts for codes, the best 20 reranked, only relevant passages kept.",
     {
         "search.k": (5, "85, C16"),
         "search.mode": ("hybrid", "85"),
@@ -166,7 +166,7 @@ _LOCALGPT_LACKS = (
 
 _LOCALGPT = _profile(
     "localgpt",
-    "0.7 of meaning and 0.3 of words, the best 20 reranked to 10, five neighbors on either side, answers cached.",
+    "0.7 vector and 0.3 BM25, the best 20 reranked to 10, five neighbors on either side, a result cache.",
     {
         "search.k": (10, "C3, C16"),
         "search.mode": ("hybrid", "86, C3"),
@@ -182,7 +182,7 @@ _LOCALGPT = _profile(
 
 _LOCALGPT_UI = _profile(
     "localgpt-ui",
-    "As localgpt, with the other values that its screen begins with: words alone, a weight of 0.5, ten candidates.",
+    "As localgpt, with the defaults of its web page: BM25 only, a vector weight of 0.5, ten candidates.",
     {
         "search.k": (10, "86, C3"),
         "search.mode": ("bm25", "35, 86, C3"),
@@ -198,7 +198,7 @@ _LOCALGPT_UI = _profile(
 
 _MODES = _profile(
     "modes",
-    "Half meaning, half words: cosines as they are, BM25 over its best. Any mode on request.",
+    "Half vector, half BM25: raw cosines, BM25 divided by its maximum. Any mode on request.",
     {
         "embedder": ("all-MiniLM-L6-v2", "20"),
         "search.mode": ("hybrid", "35, C20"),
@@ -244,7 +244,7 @@ _AANAE_LACKS = (
 
 _AANAE = _profile(
     "aanae",
-    "Meaning in full and 0.35 of words, only passages of quality, a cross-encoder's order, three retries.",
+    "Vector score plus 0.35 BM25, a quality filter, the order of a cross-encoder, three retries.",
     _AANAE_STATED,
     aliases=("additive-gated",),
     lacks=(
@@ -255,7 +255,7 @@ _AANAE = _profile(
 
 _AANAE_LOCAL = _profile(
     "aanae-local",
-    "As aanae without its database: words score by the cosine of TF-IDF, as they are, instead of BM25 over its best.",
+    "As aanae without its database: the cosine of TF-IDF, not normalized, instead of BM25 divided by its maximum.",
     {
         **_AANAE_STATED,
         "search.bm25": ({"scorer": "tfidf"}, "15, 79"),

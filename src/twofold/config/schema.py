@@ -1,4 +1,4 @@
-"""What can be set, group by group, each dial with its range, its default and its line of documentation."""
+"""All settings by group, each with its range, its default and its documentation."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -19,82 +19,78 @@ Norm = Literal["none", "clip", "max", "minmax", "theoretical", "zscore", "sigmoi
 
 @dataclass(frozen=True, slots=True)
 class ChunkSettings:
-    """How documents are cut into passages."""
+    """How documents are split into passages."""
 
     strategy: Annotated[
         ChunkStrategy,
         Meta(
-            description="Where passages are cut: at the document's own parts, where meaning shifts, at its parts and "
-            "where meaning shifts in long ones, or by size alone."
+            description="Where passages are split: at the document's structure, where the topic changes, at the "
+            "structure and then where the topic changes, or by size only."
         ),
     ] = "structure"
-    size: Annotated[int, Meta(ge=16, le=8192, description="Length of a passage, in the embedder's own tokens.")] = 256
+    size: Annotated[int, Meta(ge=16, le=8192, description="The length of a passage, in tokens of the embedder.")] = 256
     overlap: Annotated[int, Meta(ge=0, le=4096, description="Tokens that neighboring passages share.")] = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25Settings:
-    """How words score."""
+    """How BM25 scores."""
 
     scorer: Annotated[
         Literal["bm25", "tfidf"],
-        Meta(description="BM25, or the cosine of TF-IDF vectors as scikit-learn has it, in [0, 1]."),
+        Meta(description="`bm25`, or the cosine of TF-IDF vectors as in scikit-learn, in [0, 1]."),
     ] = "bm25"
-    k1: Annotated[float, Meta(ge=0, le=10, description="How soon repeats of a word stop counting.")] = 1.2
-    b: Annotated[float, Meta(ge=0, le=1, description="How much long passages are held back.")] = 0.75
+    k1: Annotated[float, Meta(ge=0, le=10, description="How quickly repeated terms stop adding to the score.")] = 1.2
+    b: Annotated[float, Meta(ge=0, le=1, description="How much long passages are penalized.")] = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """What a search does unless the caller says otherwise."""
+    """The defaults of a search."""
 
-    k: Annotated[int, Meta(ge=1, le=1000, description="How many passages a search gives.")] = 10
-    max_results: Annotated[
-        int, Meta(ge=1, le=1000, description="The most passages that a search gives, whatever it is asked for.")
-    ] = 1000
-    mode: Annotated[
-        Mode, Meta(description="Which retrievers look: words and meaning, words alone, or meaning alone.")
-    ] = "hybrid"
+    k: Annotated[int, Meta(ge=1, le=1000, description="How many passages a search returns.")] = 10
+    max_results: Annotated[int, Meta(ge=1, le=1000, description="The most passages that a search may return.")] = 1000
+    mode: Annotated[Mode, Meta(description="Which retrievers search: BM25 and vectors, or one of them.")] = "hybrid"
     candidates: Annotated[
         str,
         Meta(
             pattern=r"^[1-9][0-9]{0,4}x?$",
             examples=["100", "5x"],
-            description="How many candidates each retriever hands to the fusion, or how many times k: `100`, `5x`.",
+            description="How many candidates each retriever returns, as a number or a multiple of k: `100`, `5x`.",
         ),
     ] = "100"
-    bm25: Annotated[Bm25Settings, Meta(description="How words score.")] = field(default_factory=Bm25Settings)
+    bm25: Annotated[Bm25Settings, Meta(description="How BM25 scores.")] = field(default_factory=Bm25Settings)
     default_filter: Annotated[
         str,
-        Meta(description="A filter that every search has, such as `chunk_quality in [ok, high]`; empty for none."),
+        Meta(description="A filter for every search, such as `chunk_quality in [ok, high]`; empty for none."),
     ] = ""
-    filter_stage: Annotated[
-        Literal["pre", "post"], Meta(description="Filter before the retrievers choose, or after the fusion.")
-    ] = "pre"
+    filter_stage: Annotated[Literal["pre", "post"], Meta(description="Filter before retrieval, or after fusion.")] = (
+        "pre"
+    )
     multi_index_merge: Annotated[
         Literal["global", "rrf", "rerank"],
-        Meta(description="How several indexes become one answer: as if they were one, by rank, or by the reranker."),
+        Meta(description="How results of several indexes are merged: by global statistics, by rank, or by reranker."),
     ] = "global"
     context_window: Annotated[
-        int, Meta(ge=0, le=50, description="How many neighbors on either side are given with each passage.")
+        int, Meta(ge=0, le=50, description="How many passages before and after each hit are returned with it.")
     ] = 0
     on_failure: Annotated[
         Literal["degrade", "empty", "llm", "raise"],
         Meta(
-            description="When a part fails: go on with what is left, give nothing, let the bare model answer where the "
-            "search failed, or raise the error."
+            description="When a part fails: go on without it, return nothing, have the language model answer without "
+            "documents, or raise the error."
         ),
     ] = "degrade"
 
 
 @dataclass(frozen=True, slots=True)
 class FusionParameters:
-    """What single fusion methods take; a method ignores what is not its own."""
+    """Parameters of single fusion methods; each method ignores those of the others."""
 
     rrf_k: Annotated[
         float, Meta(ge=0, le=100_000, description="The k of `1 / (k + rank)` in `rrf` and `weighted_rrf`.")
     ] = 60.0
-    bm25_weight: Annotated[float, Meta(ge=0, le=100, description="What words add to meaning in `additive`.")] = 0.35
+    bm25_weight: Annotated[float, Meta(ge=0, le=100, description="The weight of BM25 in `additive`.")] = 0.35
     bm25_norm: Annotated[Norm, Meta(description="How BM25 is normalized; not for `convex`, the ranks and `dbsf`.")] = (
         "max"
     )
@@ -105,253 +101,263 @@ class FusionParameters:
 
 @dataclass(frozen=True, slots=True)
 class FusionSettings:
-    """How what words and what meaning found become one order."""
+    """How the results of BM25 and vector search are fused."""
 
-    method: Annotated[
-        FusionForm, Meta(description="How the retrievers are joined; docs/search.md has the formulas.")
-    ] = "adaptive"
+    method: Annotated[FusionForm, Meta(description="The fusion method; docs/search.md has the formulas.")] = "adaptive"
     vector_weight: Annotated[
         float,
         Meta(
             ge=0,
             le=1,
-            description="The share of meaning in a hybrid score; for `adaptive`, where both retrievers see alike.",
+            description="The share of vector search in a hybrid score; for `adaptive`, its starting point.",
         ),
     ] = 0.6
-    parameters: Annotated[FusionParameters, Meta(description="What single methods take.")] = field(
+    parameters: Annotated[FusionParameters, Meta(description="Parameters of single methods.")] = field(
         default_factory=FusionParameters
     )
 
 
 @dataclass(frozen=True, slots=True)
 class PrfSettings:
-    """What the passages that were found first add to a hybrid question."""
+    """Pseudo-relevance feedback (PRF): terms of the first passages are added to a hybrid query."""
 
-    top_k: Annotated[int, Meta(ge=0, le=20, description="How many passages are looked at; 0 leaves it out.")] = 5
-    terms: Annotated[int, Meta(ge=1, le=100, description="How many terms of each passage count.")] = 30
-    weight: Annotated[float, Meta(ge=0, lt=1, description="The share of what is added in the question's words.")] = 0.5
+    top_k: Annotated[int, Meta(ge=0, le=20, description="How many passages terms are taken from; 0 turns PRF off.")] = 5
+    terms: Annotated[int, Meta(ge=1, le=100, description="How many terms are taken from each passage.")] = 30
+    weight: Annotated[float, Meta(ge=0, lt=1, description="The weight of the added terms in the new query.")] = 0.5
     temperature: Annotated[
-        float, Meta(gt=0, le=100, description="The difference of scores by which a passage counts e times as much.")
+        float, Meta(gt=0, le=100, description="A score higher by this much makes a passage count e times as much.")
     ] = 0.05
     dense_terms: Annotated[
-        int, Meta(ge=0, le=50, description="Terms taken from what meaning found first; needs no model. 0 for none.")
+        int, Meta(ge=0, le=50, description="Terms taken from the first passages of vector search; 0 for none.")
     ] = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RerankSettings:
-    """The model that reads the best candidates again."""
+    """The reranker: a model that scores the best candidates again."""
 
     model: Annotated[str, Meta(min_length=1, description="Its name, see `twofold models list`; `none` for none.")] = (
         "none"
     )
-    fallback: Annotated[str, Meta(description="The model that reads where the first one fails; empty for none.")] = ""
-    candidates: Annotated[int, Meta(ge=1, le=1000, description="How many passages it reads.")] = 20
-    top_n: Annotated[int, Meta(ge=0, le=1000, description="How many are kept after it; 0 for all.")] = 0
+    fallback: Annotated[str, Meta(description="The reranker to use when the first one fails; empty for none.")] = ""
+    candidates: Annotated[int, Meta(ge=1, le=1000, description="How many passages are reranked.")] = 20
+    top_n: Annotated[int, Meta(ge=0, le=1000, description="How many passages are kept after reranking; 0 for all.")] = 0
     weight: Annotated[
-        float, Meta(ge=0, le=1, description="Its share of the score; at 1 it replaces the fused one.")
+        float, Meta(ge=0, le=1, description="The reranker's share of the score; 1 replaces the fused score.")
     ] = 0.2
     threshold: Annotated[
-        float, Meta(ge=0, le=1, description="Leave out what it finds less relevant than this; 0 for nothing.")
+        float, Meta(ge=0, le=1, description="Drop passages whose relevance is below this; 0 drops none.")
     ] = 0.0
     tokens: Annotated[
-        int, Meta(ge=16, le=8192, description="How much of question and passage it reads, in its own tokens.")
+        int, Meta(ge=16, le=8192, description="The most tokens of query and passage together that the reranker gets.")
     ] = 256
 
 
 @dataclass(frozen=True, slots=True)
 class BoostSettings:
-    """Codes that question and passage share, and rules that lift passages."""
+    """Boosts for codes that query and passage share, and for passages that match a rule."""
 
     patterns: Annotated[
         tuple[str, ...],
-        Meta(max_length=32, description="RE2 patterns of codes, such as `ERR-\\d{3,6}`, that lift a passage."),
+        Meta(max_length=32, description="RE2 patterns of codes to boost, such as `ERR-\\d{3,6}`."),
     ] = ()
-    multiplier: Annotated[float, Meta(ge=1, le=100, description="What a shared code multiplies a score by.")] = 1.5
+    multiplier: Annotated[
+        float, Meta(ge=1, le=100, description="The factor for a passage that shares a code with the query.")
+    ] = 1.5
     rules: Annotated[
         Mapping[str, Annotated[float, Meta(ge=0, le=100)]],
-        Meta(max_length=32, description="What a passage that passes a filter gains, such as `type == '.md': 0.1`."),
+        Meta(
+            max_length=32,
+            description="Filters and what they add to the score of a matching passage, such as `type == '.md': 0.1`.",
+        ),
     ] = field(default_factory=dict)
     stage: Annotated[
-        Literal["fused", "reranked", "both"], Meta(description="Lift fused scores, reranked ones, or both.")
+        Literal["fused", "reranked", "both"], Meta(description="Boost fused scores, reranked scores, or both.")
     ] = "fused"
 
 
 @dataclass(frozen=True, slots=True)
 class MetadataBoostSettings:
-    """What passages' own fields add to a score; all 0 leaves them out."""
+    """What a passage's metadata adds to its score; all 0 turns it off."""
 
-    alpha: Annotated[float, Meta(ge=0, le=10, description="Alpha: how much the score so far counts.")] = 1.0
-    beta: Annotated[
-        float, Meta(ge=0, le=10, description="Beta: how much entity density, quality and keywords count.")
-    ] = 0.0
-    gamma: Annotated[float, Meta(ge=0, le=10, description="Gamma: how much a fitting semantic type counts.")] = 0.0
-    cap: Annotated[float, Meta(ge=0, le=10, description="The most that fields may add.")] = 0.2
+    alpha: Annotated[float, Meta(ge=0, le=10, description="The weight of the score before this stage.")] = 1.0
+    beta: Annotated[float, Meta(ge=0, le=10, description="The weight of entity density, quality and keywords.")] = 0.0
+    gamma: Annotated[float, Meta(ge=0, le=10, description="The weight of a matching semantic type.")] = 0.0
+    cap: Annotated[float, Meta(ge=0, le=10, description="The most that metadata may add.")] = 0.2
     retrieval_score: Annotated[
-        float, Meta(ge=0, le=10, description="How much a passage's `retrieval_score` counts; the cap is not for it.")
+        float, Meta(ge=0, le=10, description="The weight of a passage's `retrieval_score`, outside the cap.")
     ] = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class DiversitySettings:
-    """How much of an answer may come from one place."""
+    """Limits on how many results come from one place."""
 
     per_page: Annotated[
-        int, Meta(ge=0, le=1000, description="Passages of one page, or of a document without pages; 0 for any.")
+        int,
+        Meta(
+            ge=0, le=1000, description="The most passages of one page, or of a document without pages; 0 for no limit."
+        ),
     ] = 0
-    per_source: Annotated[int, Meta(ge=0, le=1000, description="Passages of one document; 0 for any number.")] = 0
+    per_source: Annotated[
+        int, Meta(ge=0, le=1000, description="The most passages of one document; 0 for no limit.")
+    ] = 0
     max_overlap: Annotated[
-        float, Meta(ge=0, le=1, description="Share of text from which two passages count as one; 0 for never.")
+        float, Meta(ge=0, le=1, description="Overlap of text from which two passages are duplicates; 0 turns it off.")
     ] = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class QuerySettings:
-    """How a query is read."""
+    """How a query is interpreted."""
 
     follow_up: Annotated[
         Literal["none", "carry", "prepend", "standalone"],
         Meta(
-            description="What a conversation does to a question: nothing, complete a follow-up by rule, go before "
-            "every question, or complete it by a generator."
+            description="How a conversation changes the query: not at all, complete follow-ups by rule, put it before "
+            "every query, or have a language model complete the query."
         ),
     ] = "carry"
-    intent_filter: Annotated[bool, Meta(description="Narrow `define X` to definitions, where there are any.")] = False
+    intent_filter: Annotated[bool, Meta(description="Restrict `define X` to definitions, where there are any.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class QueryExpansionSettings:
-    """What else is asked beside the question. A part that needs a generator says so when there is none."""
+    """Other queries that are searched too. What needs a language model is skipped, with a warning, without one."""
 
     generator: Annotated[
-        str, Meta(description="The language model that rewords questions; empty for the one that writes answers.")
+        str, Meta(description="The language model that rewrites queries; empty for the one that writes answers.")
     ] = ""
     multi_query: Annotated[
         int,
         Meta(
             ge=0,
             le=10,
-            description="Wordings, the question included; 0 for it alone. Without a generator two more by rule.",
+            description="How many queries, the question included; 0 for it alone. Without a language model by rule.",
         ),
     ] = 0
-    hyde: Annotated[bool, Meta(description="Also look for what a made-up answer looks like.")] = False
-    decompose: Annotated[bool, Meta(description="Also ask the 2 to 4 simpler questions in it.")] = False
-    keywords: Annotated[int, Meta(ge=0, le=20, description="Also ask with so many keywords of a generator's.")] = 0
+    hyde: Annotated[bool, Meta(description="HyDE: also search with a hypothetical answer.")] = False
+    decompose: Annotated[bool, Meta(description="Also search for the 2 to 4 simpler questions in it.")] = False
+    keywords: Annotated[
+        int, Meta(ge=0, le=20, description="Also search with this many keywords from a language model.")
+    ] = 0
     merge: Annotated[
         Literal["best_score", "rrf"],
-        Meta(description="Join wordings in each retriever by best score, or after fusion by rank."),
+        Meta(description="Merge the queries by best score in each retriever, or by rank after fusion."),
     ] = "best_score"
 
 
 @dataclass(frozen=True, slots=True)
 class CacheSettings:
-    """Answers kept for questions that come again."""
+    """Cached results for repeated queries."""
 
-    size: Annotated[int, Meta(ge=0, le=1_000, description="How many answers are kept; 0 for none.")] = 0
-    ttl_seconds: Annotated[float, Meta(gt=0, le=31_536_000, description="How long an answer is good for.")] = 300.0
+    size: Annotated[int, Meta(ge=0, le=1_000, description="How many results are cached; 0 turns the cache off.")] = 0
+    ttl_seconds: Annotated[float, Meta(gt=0, le=31_536_000, description="How long a cached result is used.")] = 300.0
     semantic_threshold: Annotated[
         float,
-        Meta(ge=0, le=1, description="A question closer than this to an earlier one has its answer; 1 for never."),
+        Meta(ge=0, le=1, description="The cosine from which a similar query gets the cached result; 1 for never."),
     ] = 0.98
-    scope: Annotated[Literal["shared", "session"], Meta(description="Whose answers may be given again.")] = "shared"
+    scope: Annotated[
+        Literal["shared", "session"], Meta(description="Whether cached results are shared or per session.")
+    ] = "shared"
 
 
 @dataclass(frozen=True, slots=True)
 class TimeoutSettings:
-    """How long is waited, in seconds; 0 for no limit."""
+    """Timeouts in seconds; 0 for no limit."""
 
-    embed: Annotated[float, Meta(ge=0, le=3600, description="To embed a question.")] = 0.0
-    retrieve: Annotated[float, Meta(ge=0, le=3600, description="For the retrievers.")] = 60.0
-    rerank: Annotated[float, Meta(ge=0, le=3600, description="For the reranker.")] = 0.0
-    generate: Annotated[float, Meta(ge=0, le=600, description="For the generator.")] = 120.0
+    embed: Annotated[float, Meta(ge=0, le=3600, description="Embedding a query.")] = 0.0
+    retrieve: Annotated[float, Meta(ge=0, le=3600, description="Retrieval.")] = 60.0
+    rerank: Annotated[float, Meta(ge=0, le=3600, description="Reranking.")] = 0.0
+    generate: Annotated[float, Meta(ge=0, le=600, description="Generating an answer.")] = 120.0
     search: Annotated[
-        float, Meta(ge=0, le=3600, description="For a search, by which the reranker reads fewer passages.")
+        float, Meta(ge=0, le=3600, description="A whole search: fewer passages are reranked as it runs out.")
     ] = 0.0
-    write: Annotated[float, Meta(ge=0, le=3600, description="For another process that writes; 0 does not wait.")] = 5.0
+    write: Annotated[float, Meta(ge=0, le=3600, description="Waiting for another writer; 0 does not wait.")] = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class RetrySettings:
-    """How often a remote model that fails is asked again."""
+    """Retries of remote models that fail."""
 
-    count: Annotated[int, Meta(ge=0, le=9, description="How often a part that is out of reach is asked again.")] = 0
+    count: Annotated[int, Meta(ge=0, le=9, description="How many retries.")] = 0
     backoff_seconds: Annotated[
-        float, Meta(ge=0, le=60, description="The wait before the first retry; doubled each time.")
+        float, Meta(ge=0, le=60, description="The wait before the first retry; it doubles each time.")
     ] = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """How much a model is handed at once."""
+    """Batch sizes of models."""
 
     embed: Annotated[
-        int, Meta(ge=1, le=4096, description="Passages that the embedder gets at once while documents are added.")
+        int, Meta(ge=1, le=4096, description="Passages per batch of the embedder while documents are indexed.")
     ] = 128
     rerank: Annotated[
-        int, Meta(ge=0, le=1000, description="Passages that the reranker gets at once; 0 for all candidates.")
+        int, Meta(ge=0, le=1000, description="Passages per batch of the reranker; 0 for all candidates.")
     ] = 0
 
 
 @dataclass(frozen=True, slots=True)
 class HistorySettings:
-    """How much of a conversation a follow-up question carries along."""
+    """How much of a conversation a follow-up query includes."""
 
-    turns: Annotated[int, Meta(ge=0, le=100, description="How many of the last turns.")] = 3
+    turns: Annotated[int, Meta(ge=0, le=100, description="How many of the last turns are included.")] = 3
     characters: Annotated[
-        int, Meta(ge=0, le=1_000_000, description="How much of each answer, in characters; 0 for all.")
+        int, Meta(ge=0, le=1_000_000, description="How many characters of each answer are included; 0 for all.")
     ] = 200
 
 
 @dataclass(frozen=True, slots=True)
 class GraphSettings:
-    """A property graph that questions about connections are looked up in."""
+    """A property graph for questions about relations."""
 
     file: Annotated[
-        str, Meta(description="A SQLite file as `twofold index graph` makes it; empty for none.", max_length=4096)
+        str, Meta(description="A SQLite file written by `twofold index graph`; empty for none.", max_length=4096)
     ] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """The log of questions, on this machine alone."""
+    """The query log, which stays on this machine."""
 
     queries: Annotated[
-        bool, Meta(description="Keep each question with its hits, times and confidence; `twofold log` shows them.")
+        bool, Meta(description="Log each query with its hits, times and confidence; `twofold log` shows them.")
     ] = False
     max_mb: Annotated[
-        int, Meta(ge=1, le=1000, description="The size of an index's log, in MB; the oldest questions go first.")
+        int, Meta(ge=1, le=1000, description="The size of an index's log, in MB; the oldest entries are deleted first.")
     ] = 10
 
 
 @dataclass(frozen=True, slots=True)
 class LimitSettings:
-    """What reading a file and the whole process may cost; a file over a limit is one failure that the report names."""
+    """Limits for reading files and for the whole process; a file over a limit is reported as failed."""
 
     file_bytes: Annotated[int, Meta(ge=1, description="The largest file that is read, in bytes.")] = 50_000_000
     reader_bytes: Annotated[
-        int, Meta(ge=100_000_000, description="Memory a worker may take while it reads one file, in bytes.")
+        int, Meta(ge=100_000_000, description="The most memory for reading one file, in bytes.")
     ] = 1_000_000_000
     reader_seconds: Annotated[
-        int, Meta(ge=1, le=3600, description="Processor time a worker may take for one file.")
+        int, Meta(ge=1, le=3600, description="The most CPU time for reading one file, in seconds.")
     ] = 30
-    archive_ratio: Annotated[int, Meta(ge=1, description="How many times its size a packed file may unpack to.")] = 100
-    archive_depth: Annotated[int, Meta(ge=0, le=10, description="How deep archives may lie in archives.")] = 2
+    archive_ratio: Annotated[int, Meta(ge=1, description="The largest compression ratio of an archive.")] = 100
+    archive_depth: Annotated[int, Meta(ge=0, le=10, description="How many levels of nested archives are read.")] = 2
     memory_mb: Annotated[
         float,
-        Meta(ge=0, le=1_000_000_000, description="Warn and collect garbage above this much memory; 0 for never."),
+        Meta(
+            ge=0, le=1_000_000_000, description="Warn and collect garbage above this much memory, in MB; 0 for never."
+        ),
     ] = 8_192.0
 
 
 @dataclass(frozen=True, slots=True)
 class PluginSettings:
-    """Installed parts of the user's own, by name."""
+    """Installed plugins, by name."""
 
     search: Annotated[
-        tuple[str, ...], Meta(max_length=16, description="Retrievers and transformers that are installed, by name.")
+        tuple[str, ...], Meta(max_length=16, description="Retrievers and query transformers to use.")
     ] = ()
-    ingest: Annotated[
-        tuple[str, ...], Meta(max_length=64, description="Readers, and a chunker, that are installed, by name.")
-    ] = ()
+    ingest: Annotated[tuple[str, ...], Meta(max_length=64, description="Readers and a chunker to use.")] = ()
 
 
 FORMATS = ("prelims", "mains")
@@ -360,26 +366,28 @@ FORMATS = ("prelims", "mains")
 
 @dataclass(frozen=True, slots=True)
 class ContextSettings:
-    """How much room passages have in what a model reads."""
+    """How much of the prompt passages may take."""
 
     tokens: Annotated[int, Meta(ge=0, le=1_000_000, description="In tokens; 0 for no limit.")] = 2_000
     characters: Annotated[int, Meta(ge=0, le=4_000_000, description="In characters; 0 for no limit.")] = 0
     fit: Annotated[
-        Literal["whole", "truncate"], Meta(description="Give whole passages alone, or cut at the limit.")
+        Literal["whole", "truncate"], Meta(description="Only whole passages, or cut the last one at the limit.")
     ] = "whole"
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
-    """What becomes of the passages that a search found."""
+    """How answers are made."""
 
     min_answerability: Annotated[
         float,
-        Meta(ge=0, le=1, description="Refuse where `p_answerable` is below this; 0 for never. See docs/answers.md."),
+        Meta(
+            ge=0,
+            le=1,
+            description="Refuse to answer where `p_answerable` is below this; 0 for never. See docs/answers.md.",
+        ),
     ] = 0.3
-    sentences: Annotated[
-        int, Meta(ge=1, le=50, description="How many sentences an answer without a language model has at most.")
-    ] = 4
+    sentences: Annotated[int, Meta(ge=1, le=50, description="The most sentences of an extractive answer.")] = 4
     template: Annotated[
         str,
         Meta(
@@ -389,7 +397,7 @@ class AnswerSettings:
             "or a text that holds `{content}`.",
         ),
     ] = "default"
-    context: Annotated[ContextSettings, Meta(description="Room for passages in what a model reads.")] = field(
+    context: Annotated[ContextSettings, Meta(description="How much of the prompt passages may take.")] = field(
         default_factory=ContextSettings
     )
     format: Annotated[

@@ -80,47 +80,43 @@ def models_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set, each dial in its group.
+    """All settings, by group.
 
     Made directly it holds what it is given and the defaults: no file, no environment, and no value of its profile.
     `said` names the settings that somebody chose, whatever their value: a file, an index, the environment or a caller.
     """
 
-    home: Annotated[Path, Meta(description="The folder in which named indexes live.")] = field(
-        default_factory=data_folder
-    )
-    models: Annotated[Path, Meta(description="The folder in which model files are kept.")] = field(
-        default_factory=models_folder
-    )
-    offline: Annotated[bool, Meta(description="Never fetch anything; a missing model is then an error.")] = False
+    home: Annotated[Path, Meta(description="The folder of named indexes.")] = field(default_factory=data_folder)
+    models: Annotated[Path, Meta(description="The folder of model files.")] = field(default_factory=models_folder)
+    offline: Annotated[bool, Meta(description="Never download anything; a missing model is an error.")] = False
     index: Annotated[str, Meta(min_length=1, description="The index that is used when none is named.")] = "default"
     embedder: Annotated[
         str, Meta(min_length=1, description="The model that turns text into vectors; see `twofold models list`.")
     ] = "bge-small-en-v1.5"
     device: Annotated[
         Literal["auto", "cpu", "gpu"],
-        Meta(description="Where models of this machine compute; `auto` leaves it to their runtime."),
+        Meta(description="Where local models run; `auto` leaves it to their runtime."),
     ] = "auto"
     analyzer: Annotated[
         str,
         Meta(
             min_length=1,
-            description="How words are found: a Snowball language, or `simple`, `code`, `cjk`; "
-            "`english+2` finds word n-grams of up to 2 words as well, `+3` and `+4` longer ones.",
+            description="How text is tokenized and stemmed: a Snowball language, or `simple`, `code`, `cjk`; "
+            "`english+2` adds word n-grams of up to 2 words, `+3` and `+4` longer ones.",
         ),
     ] = "english"
     enricher: Annotated[
         Literal["rules", "rules+keywords", "none"],
-        Meta(description="What gives passages fields of their own; with keywords, these are matched by words too."),
+        Meta(description="What adds metadata to passages; keywords are also searched by BM25."),
     ] = "rules"
     profile: Annotated[
-        str, Meta(min_length=1, description="The profile whose values hold where nothing else is said.")
+        str, Meta(min_length=1, description="The profile: values for settings that are not set anywhere else.")
     ] = "balanced"
     generator: Annotated[
         str,
         Meta(
             min_length=1,
-            description="The language model that writes answers, and rewords questions; `none` for none.",
+            description="The language model that writes answers and rewrites queries; `none` for none.",
         ),
     ] = "none"
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
@@ -130,41 +126,43 @@ class Settings:
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)
-    query: Annotated[QuerySettings, Meta(description="How a question is read.")] = field(default_factory=QuerySettings)
+    query: Annotated[QuerySettings, Meta(description="How a query is interpreted.")] = field(
+        default_factory=QuerySettings
+    )
     query_expansion: Annotated[
-        QueryExpansionSettings, Meta(description="What is asked beside the question; see docs/search.md.")
+        QueryExpansionSettings, Meta(description="Other queries that are searched too; see docs/search.md.")
     ] = field(default_factory=QueryExpansionSettings)
-    history: Annotated[
-        HistorySettings, Meta(description="How much of a conversation a follow-up question carries along.")
-    ] = field(default_factory=HistorySettings)
+    history: Annotated[HistorySettings, Meta(description="How much of a conversation a follow-up query includes.")] = (
+        field(default_factory=HistorySettings)
+    )
     prf: Annotated[
-        PrfSettings, Meta(description="What the passages that are found first add to a hybrid question.")
+        PrfSettings,
+        Meta(description="Pseudo-relevance feedback: terms of the first passages are added to a hybrid query."),
     ] = field(default_factory=PrfSettings)
     boost: Annotated[
-        BoostSettings, Meta(description="Codes that question and passage share, and rules that lift passages.")
+        BoostSettings,
+        Meta(description="Boosts for codes that query and passage share, and for passages that match a rule."),
     ] = field(default_factory=BoostSettings)
     metadata_boost: Annotated[
-        MetadataBoostSettings, Meta(description="What a passage's own fields add to its score; all 0 leaves them out.")
+        MetadataBoostSettings, Meta(description="What a passage's metadata adds to its score; all 0 turns it off.")
     ] = field(default_factory=MetadataBoostSettings)
-    diversity: Annotated[DiversitySettings, Meta(description="How much of a result may come from one place.")] = field(
-        default_factory=DiversitySettings
+    diversity: Annotated[DiversitySettings, Meta(description="Limits on how many results come from one place.")] = (
+        field(default_factory=DiversitySettings)
     )
-    cache: Annotated[CacheSettings, Meta(description="Results kept for questions that come again.")] = field(
+    cache: Annotated[CacheSettings, Meta(description="Cached results for repeated queries.")] = field(
         default_factory=CacheSettings
     )
-    timeouts: Annotated[TimeoutSettings, Meta(description="How long is waited, in seconds; 0 for no limit.")] = field(
+    timeouts: Annotated[TimeoutSettings, Meta(description="Timeouts in seconds; 0 for no limit.")] = field(
         default_factory=TimeoutSettings
     )
-    retries: Annotated[RetrySettings, Meta(description="How often a remote model that fails is asked again.")] = field(
+    retries: Annotated[RetrySettings, Meta(description="Retries of remote models that fail.")] = field(
         default_factory=RetrySettings
     )
-    batch: Annotated[BatchSettings, Meta(description="How many passages a model gets at once.")] = field(
-        default_factory=BatchSettings
-    )
-    limits: Annotated[LimitSettings, Meta(description="What reading a file and the whole process may cost.")] = field(
+    batch: Annotated[BatchSettings, Meta(description="Batch sizes of models.")] = field(default_factory=BatchSettings)
+    limits: Annotated[LimitSettings, Meta(description="Limits for reading files and for the whole process.")] = field(
         default_factory=LimitSettings
     )
-    log: Annotated[LogSettings, Meta(description="The log of questions, on this machine alone.")] = field(
+    log: Annotated[LogSettings, Meta(description="The query log, which stays on this machine.")] = field(
         default_factory=LogSettings
     )
     said: frozenset[str] = field(default=frozenset(), compare=False, repr=False)

@@ -27,8 +27,8 @@ class NoEmbedder:
     def embed_queries(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002  # the port names it
         """Raise InvalidInputError: there is nothing that a question could be compared with."""
         raise InvalidInputError(
-            "There is no embedder, so nothing can be searched by meaning.",
-            "Search by words (`-m bm25`), or run `twofold index reindex --embedder bge-small-en-v1.5`.",
+            "There is no embedder, so vector search is not possible.",
+            "Search with `-m bm25`, or run `twofold index reindex --embedder bge-small-en-v1.5`.",
         )
 
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:

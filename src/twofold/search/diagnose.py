@@ -31,7 +31,7 @@ STAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One thing that was seen on the way, such as `by words`: `rank 143; 100 were taken`."""
+    """One thing that was seen on the way, such as `bm25`: `rank 143; 100 were taken`."""
 
     what: str
     says: str
@@ -79,19 +79,14 @@ class MissCase:
         """Yield the document's rank in each retriever's whole list, however far down; None where it is not listed."""
         first, everything, scope = self.state.query.asked[0], self.parts.store.info().chunks, self._scope()
         if first.terms is not None:
-            yield "words", self.rank_in(self.view.search_bm25(first.terms, everything, scope))
+            yield "bm25", self.rank_in(self.view.search_bm25(first.terms, everything, scope))
         if first.vector is not None:
-            yield "meaning", self.rank_in(self.view.search_vectors(first.vector, everything, scope))
+            yield "vector", self.rank_in(self.view.search_vectors(first.vector, everything, scope))
 
     def diversity_reasons(self) -> tuple[Reason, ...]:
         """Return why passages of the document were left out for the sake of diversity."""
-        said = [one for stage in self.state.stages if stage.name == "diversify" for one in stage.notes]
-        fronts = [f"left out {chunk.id}: " for chunk in self.view.chunks(self.keys.tolist())]
-        return tuple(
-            reason
-            for reason in Reason
-            if any(one.startswith(f"{front}{reason.value},") for one in said for front in fronts)
-        )
+        reasons = {one.reason for one in self.state.dropped if one.key in self.keys}
+        return tuple(reason for reason in Reason if reason in reasons)
 
     def _scope(self) -> Scope:
         plan, parsed = self.plan, self.state.request.parsed
@@ -154,12 +149,10 @@ def lost(case: MissCase) -> tuple[str, str]:
 
 def _below_depth(case: MissCase) -> str:
     said = [
-        f"by {retriever} none of the question's terms occurs in it"
-        if rank is None
-        else f"by {retriever} it has rank {rank}"
-        for retriever, rank in case.retriever_ranks()
+        f"for {name} none of the question's terms occurs in it" if rank is None else f"{name} has it at rank {rank}"
+        for name, rank in case.retriever_ranks()
     ]
-    return f"Each retriever gave its best {case.plan.reach}: {', '.join(said)}."
+    return f"Each retriever returns its best {case.plan.reach}: {', '.join(said)}."
 
 
 def _dropped(case: MissCase, name: str, before: str, at: int) -> tuple[str, str]:
@@ -202,9 +195,9 @@ def evidence(case: MissCase) -> Iterator[Evidence]:
             )
         if not first.terms.weights:
             yield Evidence("terms", "the analyzer left no term of the question")
-    for retriever, rank in case.retriever_ranks():
+    for name, rank in case.retriever_ranks():
         place = "not listed" if rank is None else f"rank {rank}"
-        yield Evidence(f"by {retriever}", f"{place}; {case.plan.reach} were taken")
+        yield Evidence(name, f"{place}; {case.plan.reach} were taken")
     sizes = {name: len(one) for name, one in case.state.passed}
     for name, rank in case.ranks_after():
         yield Evidence(

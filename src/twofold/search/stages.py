@@ -110,7 +110,7 @@ def diversify(standing: PipelineState) -> PipelineState:
     ranking = Ranking(standing.ranking.keys[kept], standing.ranking.scores[kept])
     names = {key: passages.chunks([key])[0].id for one in made.dropped for key in (one.key, one.keeper)}
     decisions = tuple(f"left out {names[one.key]}: {one.reason}, {names[one.keeper]} stays" for one in made.dropped)
-    return standing.after("diversify", ranking, decisions=decisions)
+    return replace(standing.after("diversify", ranking, decisions=decisions), dropped=made.dropped)
 
 
 def _candidates(ranking: Ranking, passages: Passages) -> Iterator[Candidate]:

@@ -11,6 +11,7 @@ from twofold.domain.ports import FetchedPassage, Snapshot, TermTable
 from twofold.domain.types import EMPTY_RANKING, Chunk, DocumentInfo, Metadata, Ranking, TermQuery
 from twofold.domain.warning import StageWarning
 from twofold.query.history import Turn
+from twofold.ranking.diversify import Dropped
 from twofold.ranking.fusion import NOTHING_FOUND, NOTHING_FUSED, Candidates, Fused
 from twofold.search.components import SearchComponents
 from twofold.search.plan import SearchPlan
@@ -175,6 +176,7 @@ class PipelineState:
     rerank: RerankSummary | None = None
     filtered: FilterSummary | None = None
     fetched: Fetched = field(default_factory=Fetched)
+    dropped: tuple[Dropped, ...] = ()
 
     def after(
         self,

@@ -100,7 +100,7 @@ def plan_for(
 
 
 def bound(address: Address) -> socket.socket:
-    """Bind the address; port 0 lets the system choose. Raises InvalidInputError when it cannot be had."""
+    """Bind the address; port 0 for any free port. Raises InvalidInputError when it cannot be had."""
     try:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
         made = socket.create_server((address.host, address.port), family=family, backlog=MADE_BATCH_SIZE)

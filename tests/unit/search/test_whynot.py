@@ -140,7 +140,7 @@ def test_below_the_arms_depth_the_true_rank_is_told_and_is_depth_enough() -> Non
         assert rank_of(index, "stash", "05.md", SearchOptions(k=100, mode="bm25")) == 6
     assert said.stage == "retrieval"
     assert "rank 6" in said.reason
-    assert ("by words", "rank 6; 2 were taken") in [(one.what, one.says) for one in said.evidence]
+    assert ("bm25", "rank 6; 2 were taken") in [(one.what, one.says) for one in said.evidence]
     assert said.change is not None
     assert said.change.k == 6
     assert said.change.settings == {}  # six passages need six candidates, whatever the depth

@@ -32,12 +32,12 @@ LlmOption = Annotated[
     typer.Option(
         "--llm",
         metavar="MODEL",
-        help="Who writes: local, ollama/NAME, openai/NAME, http://HOST/v1#MODEL; none for extracts.",
+        help="The language model: local, ollama/NAME, openai/NAME, http://HOST/v1#MODEL; none for extracts.",
         show_default=False,
     ),
 ]
 SessionOption = Annotated[
-    str, typer.Option("--session", metavar="NAME", help="Keep the conversation under this name and go on with it.")
+    str, typer.Option("--session", metavar="NAME", help="Keep the conversation under this name, and continue it.")
 ]
 _QUOTED = 160  # characters of a quotation that are shown
 _NEAREST = 3

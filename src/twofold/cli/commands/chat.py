@@ -34,12 +34,12 @@ def chat(
     *,
     llm: LlmOption = None,
     session: Annotated[
-        str, typer.Option("--session", metavar="NAME", help="Keep the conversation under this name and go on with it.")
+        str, typer.Option("--session", metavar="NAME", help="Keep the conversation under this name, and continue it.")
     ] = "",
     index: IndexesOption = None,
     embedder: EmbedderOption = None,
 ) -> None:
-    """Talk with an index, or with several: each line is a question, and what was said before counts.
+    """Hold a conversation with one or several indexes: each line is a question.
 
     /help lists commands; an empty line or /quit ends it. Without --session the conversation is forgotten afterwards.
     """

@@ -61,7 +61,7 @@ def doctor(
     *,
     index: IndexOption = None,
     suggest: Annotated[
-        bool, typer.Option("--suggest", help="Say what to try where searches find too little, or are slow.")
+        bool, typer.Option("--suggest", help="Show what to try where searches find too little or are slow.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -274,7 +274,7 @@ ADVICE = (
     Advice(
         "what is found is not relevant",
         (
-            "`--explain` shows which words and which retriever brought a passage up.",
+            "`--explain` shows which terms and which retriever found a passage.",
             'Narrow it: `--filter`, `type:.md` or a "quoted phrase" in the question.',
             "`--profile precise` reads the best again and leaves out what is not relevant.",
             "`Probably not in your documents` below the results is right in 98 of 100 questions from elsewhere.",

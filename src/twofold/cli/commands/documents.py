@@ -59,7 +59,7 @@ def rm(
     index: IndexOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove documents from the index. The files themselves are left alone."""
+    """Remove documents from the index. The files stay."""
     with open_index(context, index) as opened:
         removed = opened.delete(*names)
     if as_json:
@@ -92,7 +92,7 @@ def show(
     index: IndexOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show one document as it was understood: its text and fields, or its passages."""
+    """Show the text and fields of a document, or its passages."""
     with open_collection(context, index) as opened:
         document = opened.document(name)
         passages = opened.chunks(name) if chunks else ()

@@ -88,7 +88,7 @@ def evaluate(
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure search on judged questions, and compare one way of searching with another.
+    """Measure search on judged questions, and compare configurations.
 
     A judged collection (DIR, BEIR's layout) is indexed in a scratch folder that is removed afterwards; --qrels is about
     an index of your own. With --answers no document is judged: a passage is relevant where the answer stands in it.

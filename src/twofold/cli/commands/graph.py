@@ -17,7 +17,7 @@ FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The SQLite f
 def graph(
     context: typer.Context, file: FileArgument, *, index: IndexOption = None, as_json: JsonOption = False
 ) -> None:
-    """Write what the passages mention, and what is mentioned beside what, as a graph that `graph.file` can name."""
+    """Write the entities of the passages, and which occur together, as a graph for `graph.file`."""
     with open_index(context, index) as opened:
         size = build_graph((one for info in opened.documents() for one in opened.chunks(info.id)), file)
     if as_json:

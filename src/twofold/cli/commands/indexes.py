@@ -86,7 +86,7 @@ def create(
 def info(
     context: typer.Context, name: NameArgument = None, *, index: IndexOption = None, as_json: JsonOption = False
 ) -> None:
-    """Return what an index holds and how it was made."""
+    """Show what an index holds and how it was made."""
     with open_index(context, _one_name(name, index)) as opened:
         found = opened.info()
     if as_json:
@@ -100,7 +100,7 @@ def info(
 def verify(
     context: typer.Context, name: NameArgument = None, *, index: IndexOption = None, as_json: JsonOption = False
 ) -> None:
-    """Recompute every checksum and hold both retrievers against the catalog; with damage the exit code is 7."""
+    """Verify every checksum, and compare the segments with the catalog; the exit code is 7 if anything is damaged."""
     with open_index(context, _one_name(name, index)) as opened:
         findings = opened.verify()
         pending = 0 if findings else opened.info().pending
@@ -116,7 +116,7 @@ def verify(
             "Run `twofold index compact`; what it cannot mend, `twofold sync` reads anew.",
         )
     if not as_json:
-        screen.line("Every checksum is right, and both retrievers agree with the catalog.")
+        screen.line("Every checksum is right, and the segments agree with the catalog.")
         if pending:
             screen.line(f"{counted(pending, 'passage')} without a vector yet; `twofold sync` goes on with them.")
 
@@ -124,7 +124,7 @@ def verify(
 def compact(
     context: typer.Context, name: NameArgument = None, *, index: IndexOption = None, as_json: JsonOption = False
 ) -> None:
-    """Merge what can be merged, make damaged derived files again, and give back space. Rankings do not change."""
+    """Merge segments, rebuild damaged ones, and free disk space. Rankings do not change."""
     with open_index(context, _one_name(name, index)) as opened:
         before = opened.info().bytes_on_disk
         opened.compact()
@@ -143,7 +143,7 @@ def reindex(
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make all passages again by the settings that hold now, beside the old ones; searches go on meanwhile."""
+    """Rebuild all passages with the current settings; searches use the old ones until the end."""
     with open_index(context, _one_name(name, index), embedder=embedder) as opened:
         ensure_present(opened.settings)
         with progress_on() as progress:
@@ -163,7 +163,7 @@ def drop(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete an index for good. The documents' own files are left alone."""
+    """Delete an index permanently. The documents' files stay."""
     with open_index(context, _one_name(name, index)) as opened:
         found = opened.info()
         if not yes:
@@ -206,9 +206,9 @@ def _waiting(pending: int) -> str:
     """Say how many passages have no vector yet; nothing where all have theirs.
 
     >>> _waiting(1200), _waiting(0)
-    (' (1,200 found by words alone until `twofold sync` has embedded them)', '')
+    (' (1,200 without vectors until `twofold sync` embeds them)', '')
     """
-    return f" ({pending:,} found by words alone until `twofold sync` has embedded them)" if pending else ""
+    return f" ({pending:,} without vectors until `twofold sync` embeds them)" if pending else ""
 
 
 def _lines(found: IndexInfo) -> list[tuple[str, str]]:

@@ -33,8 +33,12 @@ Queries = Annotated[
     ),
 ]
 Pool = Annotated[str, typer.Option("--pool", metavar="WAYS", help="Modes or profiles that find what is judged.")]
-Depth = Annotated[int, typer.Option("--depth", metavar="N", help="So many documents of each way are judged.")]
-Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where judgements go; it is gone on with.")]
+Depth = Annotated[
+    int, typer.Option("--depth", metavar="N", help="How many documents of each mode or profile are judged.")
+]
+Out = Annotated[
+    Path, typer.Option("--out", metavar="FILE", help="The file for judgements; an existing one is continued.")
+]
 
 
 def judge(
@@ -49,8 +53,8 @@ def judge(
 ) -> None:
     """Judge what is found, so that `eval` and `tune` can count: a passage at a time, one key each.
 
-    Each judgement is on the disk before the next passage is shown; run the command again to go on. Which way found a
-    passage, and where it stood, is not shown, and the order is drawn by lot. Answers may also be piped in, one a line.
+    Each judgement is on the disk before the next passage is shown; run the command again to continue. Where a
+    passage was found and at which rank is not shown, and the order is random. Answers may also be piped in, one a line.
     """
     ways = _ways(pool)
     if not 1 <= depth <= MAX_DEPTH:

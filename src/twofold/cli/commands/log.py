@@ -27,13 +27,15 @@ _TURN_ON = "  Write `log: {queries: true}` into your settings file, or set TWOFO
 
 
 Weak = Annotated[bool, typer.Option("--weak", help="Show the questions that went badly, and how each week went.")]
-Most = Annotated[int, typer.Option("-n", min=1, metavar="N", help="Show so many questions.")]
+Most = Annotated[int, typer.Option("-n", min=1, metavar="N", help="How many questions to show.")]
 Export = Annotated[
     Path | None,
-    typer.Option("--export", metavar="FILE", help="Write all of them, one JSON object a line.", show_default=False),
+    typer.Option(
+        "--export", metavar="FILE", help="Write all questions to a file, one JSON object a line.", show_default=False
+    ),
 ]
 As = Annotated[
-    str, typer.Option("--as", metavar="FORM", help="records: all that is kept; queries: what --queries reads.")
+    str, typer.Option("--as", metavar="FORM", help="records: everything in the log; queries: what --queries reads.")
 ]
 
 

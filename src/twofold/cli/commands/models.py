@@ -49,7 +49,7 @@ def pull(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, however large it is.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Fetch models into the cache, check every byte, and convert them to the form that runs fastest.
+    """Download models, verify their checksums, and convert them to the fastest format.
 
     A download of more than 200 MB is asked about on a terminal, and refused elsewhere, unless --yes agrees to it.
     """

@@ -34,11 +34,13 @@ QueryArgument = Annotated[
 ]
 Budget = Annotated[
     float | None,
-    typer.Option("--budget-ms", help="Read fewer again where the search would take longer.", show_default=False),
+    typer.Option(
+        "--budget-ms", help="Rerank fewer passages where the search would take longer than this.", show_default=False
+    ),
 ]
 Window = Annotated[
     int | None,
-    typer.Option("--window", metavar="N", help="Show N neighbors on either side as well.", show_default=False),
+    typer.Option("--window", metavar="N", help="Also show N passages before and after each hit.", show_default=False),
 ]
 Batch = Annotated[
     Path | None,
@@ -64,7 +66,7 @@ Session = Annotated[
     typer.Option(
         "--session",
         metavar="NAME",
-        help="Whose answers may be given again (cache=scope:session).",
+        help="The session whose cached results may be used (cache=scope:session).",
         show_default=False,
     ),
 ]
@@ -75,13 +77,15 @@ def search(  # each option may be left out
     query: QueryArgument = None,
     *,
     k: KOption = None,
-    offset: Annotated[int, typer.Option("--offset", metavar="N", help="Pass over the N best: for the next page.")] = 0,
+    offset: Annotated[
+        int, typer.Option("--offset", metavar="N", help="Skip the first N passages, for the next page.")
+    ] = 0,
     mode: ModeOption = None,
     profile: ProfileOption = None,
     rerank: RerankOption = None,
     budget_ms: Budget = None,
     window: Window = None,
-    explain: Annotated[bool, typer.Option("--explain", "-e", help="Show how each score came about.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", "-e", help="Show how each score is computed.")] = False,
     filters: FilterOption = None,
     history: History = None,
     session: Session = "",
@@ -90,7 +94,7 @@ def search(  # each option may be left out
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search by words and by meaning.
+    """Search with BM25 and vectors.
 
     Several indexes are searched as one where --index is repeated. With --batch the exit code is 2 if a line could not
     be asked; the others are answered all the same.

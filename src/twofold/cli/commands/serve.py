@@ -41,15 +41,13 @@ def serve(
     host: Annotated[
         str, typer.Option("--host", help="The address to listen on; others than this machine's need a token.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", "-p", min=0, max=65_535, help="0 lets the system choose.")
-    ] = DEFAULT_PORT,
+    port: Annotated[int, typer.Option("--port", "-p", min=0, max=65_535, help="0 for any free port.")] = DEFAULT_PORT,
     roots: Roots = None,
     hosts: Hosts = None,
     origins: Origins = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log each request: method, route, status, time.")] = False,
 ) -> None:
-    """Serve the indexes under TWOFOLD_HOME over HTTP, to this machine alone unless told otherwise."""
+    """Serve the indexes under TWOFOLD_HOME over HTTP, by default to this machine only."""
     launch = runtime_of(context)
     settings = settings_for(context).settings
     serve_http = _server()

@@ -27,23 +27,23 @@ def sync(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(help="Files and folders that the index follows.", show_default=False)],
     *,
-    watch: Annotated[bool, typer.Option("--watch", help="Stay, and sync again whenever something changes.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep running, and sync again when files change.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be done; read and write nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be done, without indexing anything.")
     ] = False,
     atomic_vectors: Annotated[
         bool,
-        typer.Option("--atomic-vectors", help="Show a document only with its vectors, instead of by its words first."),
+        typer.Option("--atomic-vectors", help="Store each document together with its vectors, not its text first."),
     ] = False,
     metadata: MetaOption = None,
     index: IndexOption = None,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add, update and delete documents until the index says what these files and folders say.
+    """Make the index match these files and folders: add, update and delete documents.
 
     What did not change is not read again. Files that were deleted under a folder named here are deleted from the index.
-    All documents can soon be found by their words, and their vectors follow. It may be stopped at any moment, and run
+    BM25 finds new documents at once, and their vectors follow. It may be stopped at any moment, and run
     again: it goes on where it stopped. Fields given by --meta stay with their documents in later syncs; files that are
     new then do not have them, and --meta KEY= takes one away. With files that could not be read the
     exit code is 9.
@@ -106,7 +106,7 @@ def _draw(report: SyncPlan | SyncReport) -> None:
         summary.append(f"{len(report.failed):,} failed")
     screen.line(", ".join(summary) + f"; {counted(report.passages, 'passage')} in {lasting(report.seconds)}.")
     if report.pending:
-        screen.line(f"{counted(report.pending, 'passage')} can be found by words; their vectors follow.")
+        screen.line(f"BM25 finds {counted(report.pending, 'passage')}; their vectors follow.")
     if report.truncated:
         screen.line(f"{counted(report.truncated, 'passage')} exceeded what the model reads and were embedded in part.")
 

@@ -25,7 +25,7 @@ def create(
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Make a token. It is shown once; what is kept is its hash. From now on the server asks for one."""
+    """Create a token. It is shown once; only its hash is stored. From now on the server requires a token."""
     record, token = TokenStore(settings_for(context).settings.home).create(name, [parse_scope(one) for one in scopes])
     if as_json:
         write_json({"id": record.id, "name": record.name, "scopes": _scopes(record), "token": token})
@@ -36,7 +36,7 @@ def create(
 
 
 def list_tokens(context: typer.Context, *, as_json: JsonOption = False) -> None:
-    """List the tokens that were made, the revoked ones too; no secret is kept or shown."""
+    """List all tokens, including revoked ones; secrets are not stored."""
     records = TokenStore(settings_for(context).settings.home).records()
     if as_json:
         write_json([_described(record) for record in records])
@@ -54,7 +54,7 @@ def revoke(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a token worthless, from the next request on."""
+    """Revoke a token, from the next request on."""
     ended = TokenStore(settings_for(context).settings.home).revoke(identity)
     if as_json:
         write_json(_described(ended))

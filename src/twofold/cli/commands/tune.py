@@ -52,13 +52,15 @@ Queries = Annotated[
 ]
 Synthetic = Annotated[
     int | None,
-    typer.Option("--synthetic", metavar="N", help="Make N questions from the documents instead.", show_default=False),
+    typer.Option(
+        "--synthetic", metavar="N", help="Generate N questions from the documents instead.", show_default=False
+    ),
 ]
-Metric = Annotated[str, typer.Option("--metric", metavar="NAME@K", help="What is to become better.")]
+Metric = Annotated[str, typer.Option("--metric", metavar="NAME@K", help="The metric to improve.")]
 Budget = Annotated[float, typer.Option("--budget", metavar="SECONDS", help="About how long it may take.")]
-Seed = Annotated[int, typer.Option("--seed", help="Parts the questions, and makes those of --synthetic.")]
-Apply = Annotated[bool, typer.Option("--apply", help="Let the index keep what won, for every search.")]
-Reset = Annotated[bool, typer.Option("--reset", help="Let the index forget what tune may have set, and stop.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed for splitting the questions and for --synthetic.")]
+Apply = Annotated[bool, typer.Option("--apply", help="Store the chosen settings in the index.")]
+Reset = Annotated[bool, typer.Option("--reset", help="Remove from the index the settings that tune can set, and stop.")]
 
 
 def tune(
@@ -76,7 +78,7 @@ def tune(
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose settings by questions, and confirm the choice on questions that had no part in it.
+    """Choose settings with half of the questions, and confirm the choice with the other half.
 
     Half of the questions choose among ways to search; the other half must confirm that the choice is better, by more
     than chance and by enough to matter. Else the default is kept, and that is an answer too: the exit code is 0 either

@@ -71,7 +71,7 @@ def why_not(  # each option may be left out
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Return which stage of a search lost a document, and the smallest change that shows it, proved by doing it."""
+    """Show which stage of a search dropped a document, and the smallest change that brings it back, already tried."""
     options = SearchOptions(k=k, mode=mode, filter=parsed_filter(filters or []), rerank=rerank)
     with open_for_search(context, index or [], embedder, profile) as opened:
         said = opened.searching.why_not(query, document, options)

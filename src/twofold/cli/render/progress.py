@@ -99,7 +99,7 @@ def told(progress: SyncProgress, elapsed: float, left: float | None) -> str:
     parts = [f"{progress.done:,}/{progress.total:,} files" if progress.total else f"{progress.done:,} files"]
     follow = progress.pending > 0
     if follow:
-        searchable = [f"{progress.total:,} files found by words"] if progress.total else []
+        searchable = [f"{progress.total:,} files searchable"] if progress.total else []
         read = progress.phase is not Phase.EMBED
         total = progress.passages + progress.pending
         parts = [*(parts if read else searchable), f"{progress.passages:,}/{total:,} vectors"]

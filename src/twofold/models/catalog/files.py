@@ -91,7 +91,7 @@ def pull(
         with _alone_in(folder, entry, progress) as partial:
             wanted = [file for file in entry.files if wrong(file, folder)]
             if wanted and offline:
-                words_alone = "; `--embedder none` indexes words alone" if entry.task is Task.EMBED else ""
+                words_alone = "; `--embedder none` indexes for BM25 only" if entry.task is Task.EMBED else ""
                 raise ModelError(
                     f"The model {entry.name} is not in {cache}, and fetching is switched off.",
                     f"{entry.hint[:-1]} once with TWOFOLD_OFFLINE unset, or copy its folder there{words_alone}.",

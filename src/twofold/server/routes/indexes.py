@@ -36,7 +36,7 @@ async def create_index(asked: IndexRequest, service: Here, caller: Caller) -> Re
 
 @router.get("/{index}", response_model=IndexResponse, openapi_extra=needs(Action.READ))
 async def index_info(index: IndexName, service: Here) -> Response:
-    """Return what an index holds and how it was made."""
+    """Show what an index holds and how it was made."""
 
     def info() -> IndexResponse:
         with service.held(index) as held:
