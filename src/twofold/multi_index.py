@@ -66,8 +66,8 @@ def joined_by_rank(
     """
     with watch.step("fuse"):
         pool = _pooled(answers, plan)
-        standing = PipelineState(parts, plan, ranking=pool.ranking, constants={"k": float(plan.fusion.rrf_k)})
-    return _told_joining(answers, pool, standing, plan, watch)
+        state = PipelineState(parts, plan, ranking=pool.ranking, constants={"k": float(plan.fusion.rrf_k)})
+    return _merged_result(answers, pool, state, plan, watch)
 
 
 def joined_by_reranker(
@@ -80,13 +80,13 @@ def joined_by_reranker(
     check_reranker(parts)
     with watch.step("fuse"):
         pool = _pooled(answers, plan)
-    standing = PipelineState(parts, plan, ranking=pool.ranking, constants={"k": float(plan.fusion.rrf_k)})
+    state = PipelineState(parts, plan, ranking=pool.ranking, constants={"k": float(plan.fusion.rrf_k)})
     if len(pool.ranking) > plan.rerank.candidates:
         readers = reranker_chain_for(parts, plan)
         reading = RerankInput(question, pool.ranking, lambda keys: [_read_of(pool.hits[key]) for key in keys])
         with watch.step("rerank"):
-            standing = rerank_with_fallback(standing, readers, reading, replace(plan.rerank, weight=1.0), watch.elapsed)
-    return _told_joining(answers, pool, standing, plan, watch)
+            state = rerank_with_fallback(state, readers, reading, replace(plan.rerank, weight=1.0), watch.elapsed)
+    return _merged_result(answers, pool, state, plan, watch)
 
 
 def check_reranker(parts: SearchComponents) -> None:
@@ -120,28 +120,28 @@ def _read_of(hit: Hit) -> str:
     return "\n".join(filter(None, (" > ".join(hit.heading), hit.text)))
 
 
-def _told_joining(
-    answers: Sequence[Answered], pool: _Pool, standing: PipelineState, plan: SearchPlan, watch: Stopwatch
+def _merged_result(
+    answers: Sequence[Answered], pool: _Pool, state: PipelineState, plan: SearchPlan, watch: Stopwatch
 ) -> SearchResult:
-    best = list(standing.ranking)[: plan.k]
+    best = list(state.ranking)[: plan.k]
     hits = tuple(
-        replace(pool.hits[key], rank=rank, score=score, trace=_stepped(pool.hits[key].trace, standing.steps, key))
+        replace(pool.hits[key], rank=rank, score=score, trace=_stepped(pool.hits[key].trace, state.steps, key))
         for rank, (key, score) in enumerate(best, start=1)
     )
     first = answers[0].result
     relevance = [hit.trace.rerank.relevance for hit in hits if hit.trace.rerank is not None]
-    warnings = (*_warnings(answers), *standing.warnings)
+    warnings = (*_warnings(answers), *state.warnings)
     return SearchResult(
         query=first.query,
         mode=first.mode,
         fusion="rrf",
         hits=hits,
-        constants=standing.constants,
+        constants=state.constants,
         timings_ms={**{one.name: one.result.timings_ms["total"] for one in answers}, **watch.total()},
         degraded=is_degraded(warnings),
         warnings=warnings,
-        rerank=standing.rerank,
-        stages=_stages(answers, len(pool.hits), standing, watch),
+        rerank=state.rerank,
+        stages=_stages(answers, len(pool.hits), state, watch),
         counts=Counts(
             sum(one.result.counts.retrieved for one in answers),
             sum(one.result.counts.after_filter for one in answers),
@@ -161,14 +161,12 @@ def _warnings(answers: Sequence[Answered]) -> tuple[StageWarning, ...]:
     return tuple(replace(warning, collection=one.name) for one in answers for warning in one.result.warnings)
 
 
-def _stages(
-    answers: Sequence[Answered], pooled: int, standing: PipelineState, watch: Stopwatch
-) -> tuple[StageTrace, ...]:
+def _stages(answers: Sequence[Answered], pooled: int, state: PipelineState, watch: Stopwatch) -> tuple[StageTrace, ...]:
     searched = tuple(
         StageTrace(one.name, one.result.counts.retrieved, len(one.result.hits), one.result.timings_ms["total"])
         for one in answers
     )
-    joined = (StageTrace("fuse", pooled, pooled), *standing.stages)
+    joined = (StageTrace("fuse", pooled, pooled), *state.stages)
     return (*searched, *(replace(one, milliseconds=watch.steps.get(one.name, 0.0)) for one in joined))
 
 
@@ -304,7 +302,7 @@ class MultiIndex(Answering):
         members, lost, how = self._asked(options, across)
         if how == "global":
             found, more = _as_one(members, lambda parts, plan: search_many(parts, queries, plan, options.history))
-            found = [_told(one, members, (*lost, *more)) for one in found]
+            found = [_with_collections(one, members, (*lost, *more)) for one in found]
         else:
             found = _each(members, lost, queries, options, how)
         return [beyond(one, options.offset) for one in found]
@@ -415,7 +413,9 @@ def _as_one(
             _refuse_if_all_are(lost, left)
 
 
-def _told(found: SearchResult, members: Sequence[_Member], lost: Sequence[UnavailableIndex]) -> SearchResult:
+def _with_collections(
+    found: SearchResult, members: Sequence[_Member], lost: Sequence[UnavailableIndex]
+) -> SearchResult:
     """Say of each passage which index it is of, by the ids that it has there; and what was left out."""
     hits = tuple(_own(hit, members) for hit in found.hits)
     unasked = tuple(

@@ -42,12 +42,12 @@ class AnswerMemory:
 
     def known(self, key: CacheKey) -> CachedResult[Answer] | None:
         """Return the answer that is kept, if there is one."""
-        return self.memory.lookup(key)
+        return self.memory.get_similar(key)
 
     def keep(self, key: CacheKey, answer: Answer) -> None:
         """Keep an answer that is as whole as the settings allow: one that is degraded otherwise is made again."""
         if answer.warnings == self.warnings and not answer.cache.hit:
-            self.memory.remember(key, None, answer)
+            self.memory.put(key, None, answer)
 
 
 def again(known: CachedResult[Answer], question: str) -> Answer:

@@ -18,7 +18,7 @@ from twofold.domain.warning import StageWarning, WarningCode
 from twofold.ingest.chunking.sentences import sentence_ends
 from twofold.query.follow_up import carried_over
 from twofold.query.history import Turn
-from twofold.search.cache import Memories
+from twofold.search.cache import ResultCaches
 from twofold.search.components import SearchComponents
 from twofold.search.engine import DEFAULT_OPTIONS, SearchOptions, check_question
 from twofold.search.plan import CachePlan, SearchPlan
@@ -69,7 +69,7 @@ class AnswerEngine:
         self._searcher = searcher
         self._prepare = prepare
         self._sessions = sessions
-        self._memories: Memories[Answer] = Memories()
+        self._caches: ResultCaches[Answer] = ResultCaches()
 
     def ask(
         self,
@@ -118,7 +118,7 @@ class AnswerEngine:
         means = AnswerComponents(
             reading_of(parts, search_plan),
             generator,
-            self._memory_by(prepared.cache, session, parts.aids.warnings),
+            self._cache_of(prepared.cache, session, parts.aids.warnings),
             parts.aids.pruner,
         )
         meant = carried_over(question, options.history) if prepared.carries else ""
@@ -152,11 +152,11 @@ class AnswerEngine:
             raise
         yield DoneEvent(replace(answer, session=session))
 
-    def _memory_by(
+    def _cache_of(
         self, plan: CachePlan | None, session: str, warnings: tuple[StageWarning, ...]
     ) -> AnswerMemory | None:
         """Return the memory of a plan in this session; None where nothing is remembered."""
-        return None if plan is None else AnswerMemory(self._memories.of(plan), session, warnings)
+        return None if plan is None else AnswerMemory(self._caches.of(plan), session, warnings)
 
     def _logged(self, events: Generator[Event], looked: list[SearchResult]) -> Generator[Event]:
         """Keep the question in the query log with its answer; where the answer is cut off, with its search alone."""

@@ -23,7 +23,7 @@ NOTHING_WRITTEN = StageWarning(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Told:
+class _Draft:
     """Where an answer stands after the search."""
 
     question: Question
@@ -49,11 +49,11 @@ class _Told:
 
 
 def answer_events(
-    look: Callable[[], SearchResult], question: Question, plan: AnswerPlan, means: AnswerComponents, cut: Cancellation
+    look: Callable[[], SearchResult], question: Question, plan: AnswerPlan, parts: AnswerComponents, cut: Cancellation
 ) -> Generator[Event]:
     """Tell an answer as it is made; the last event is `done`. `look` searches.
 
-    The passages are told as soon as they are found, and are in the answer whatever becomes of the model: where it fails
+    The passages come as soon as they are found, and are in the answer whatever becomes of the model: where it fails
     before it wrote anything the answer is made of extracts, where it breaks off what it wrote is kept, both with
     a warning. Raises what the search raises unless the plan knows better, and ModelError where it says `raise`.
     Ends without `done` where it is cut.
@@ -63,46 +63,46 @@ def answer_events(
     try:
         found = look()
     except (ModelError, StoreError, CorruptError) as error:
-        yield from _without_search(question, plan, means, cut, error)
+        yield from _without_search(question, plan, parts, cut, error)
         return
-    told = _Told(question, plan, found, sources_of(found.hits), watch)
-    yield SourcesEvent(told.sources, found.p_answerable)
-    if means.memory is None:
-        yield from _made(told, means, cut)
+    draft = _Draft(question, plan, found, sources_of(found.hits), watch)
+    yield SourcesEvent(draft.sources, found.p_answerable)
+    if parts.memory is None:
+        yield from _made(draft, parts, cut)
     else:
-        yield from _remembered(told, means, means.memory, cut)
+        yield from _from_cache(draft, parts, parts.memory, cut)
 
 
-def _remembered(told: _Told, means: AnswerComponents, memory: AnswerMemory, cut: Cancellation) -> Iterator[Event]:
+def _from_cache(draft: _Draft, parts: AnswerComponents, memory: AnswerMemory, cut: Cancellation) -> Iterator[Event]:
     """Tell the answer that is kept, or make one and keep it."""
-    writer = None if means.generator is None else means.generator.identity
-    key = memory.key(told.question, told.plan, told.found, writer)
+    writer = None if parts.generator is None else parts.generator.identity
+    key = memory.key(draft.question, draft.plan, draft.found, writer)
     known = memory.known(key)
     if known is not None:
-        answer = again(known, told.question.text)
+        answer = again(known, draft.question.text)
         yield StageEvent("cache")
         yield ChunkEvent(answer.text)
         yield from (CitationEvent(at, one) for at, one in enumerate(answer.citations))
-        yield _done(told, answer)
+        yield _done(draft, answer)
         return
-    for event in _made(told, means, cut):
+    for event in _made(draft, parts, cut):
         if isinstance(event, DoneEvent):
             memory.keep(key, event.answer)
         yield event
 
 
-def _made(told: _Told, means: AnswerComponents, cut: Cancellation) -> Iterator[Event]:
+def _made(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Iterator[Event]:
     """Refuse, extract, or have a model write."""
-    found, plan = told.found, told.plan
-    if plan.on_failure == "empty" and found.degraded and not told.sources:
-        yield _done(told, told.answer(text=""))
-    elif _is_hopeless(found, told.sources, plan):
+    found, plan = draft.found, draft.plan
+    if plan.on_failure == "empty" and found.degraded and not draft.sources:
+        yield _done(draft, draft.answer(text=""))
+    elif _is_hopeless(found, draft.sources, plan):
         yield ChunkEvent(REFUSAL)
-        yield _done(told, told.answer(text=REFUSAL, refused=True))
-    elif means.generator is None:
-        yield from _extracts(told, means, ())
+        yield _done(draft, draft.answer(text=REFUSAL, refused=True))
+    elif parts.generator is None:
+        yield from _extracts(draft, parts, ())
     else:
-        yield from _writing(told, means, cut)
+        yield from _writing(draft, parts, cut)
 
 
 class AnswerStream:
@@ -137,10 +137,13 @@ def _is_hopeless(found: SearchResult, sources: tuple[Source, ...], plan: AnswerP
     return not sources or (found.p_answerable is not None and found.p_answerable < plan.min_answerability)
 
 
-def _writing(told: _Told, means: AnswerComponents, cut: Cancellation) -> Iterator[Event]:
+def _writing(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Iterator[Event]:
     """Have the model write; where nothing comes of it, extract."""
     written = Written()
-    with told.watch.step("generate"), closing(generated(told.question, told.plan, told.sources, means, cut)) as events:
+    with (
+        draft.watch.step("generate"),
+        closing(generated(draft.question, draft.plan, draft.sources, parts, cut)) as events,
+    ):
         for event in events:
             if isinstance(event, Written):
                 written = event
@@ -148,13 +151,13 @@ def _writing(told: _Told, means: AnswerComponents, cut: Cancellation) -> Iterato
                 yield event
     if cut.made:
         return
-    failure, plan = written.failure, told.plan
+    failure, plan = written.failure, draft.plan
     if failure is not None and plan.on_failure == "raise":
         raise failure
-    told = replace(told, sources=written.sources or told.sources)
+    draft = replace(draft, sources=written.sources or draft.sources)
     warnings = written.warnings if failure is None else (*written.warnings, warning_of("generate", failure))
     if written.text:
-        made = told.answer(
+        made = draft.answer(
             text=written.text,
             mode="generated",
             citations=written.citations,
@@ -163,40 +166,40 @@ def _writing(told: _Told, means: AnswerComponents, cut: Cancellation) -> Iterato
             removed=written.removed,
             usage=written.usage,
         )
-        yield _done(told, made.with_warnings((*made.warnings, *warnings)))
+        yield _done(draft, made.with_warnings((*made.warnings, *warnings)))
     elif plan.on_failure == "empty":
-        made = told.answer(mode="generated", removed=written.removed)
-        yield _done(told, made.with_warnings((*made.warnings, *warnings)))
+        made = draft.answer(mode="generated", removed=written.removed)
+        yield _done(draft, made.with_warnings((*made.warnings, *warnings)))
     else:
-        yield from _extracts(told, means, warnings or (NOTHING_WRITTEN,))
+        yield from _extracts(draft, parts, warnings or (NOTHING_WRITTEN,))
 
 
-def _extracts(told: _Told, means: AnswerComponents, warnings: tuple[StageWarning, ...]) -> Iterator[Event]:
+def _extracts(draft: _Draft, parts: AnswerComponents, warnings: tuple[StageWarning, ...]) -> Iterator[Event]:
     yield StageEvent("extract")
-    with told.watch.step("extract"):
-        made = extracted(told.question, told.plan, told.found, told.sources, means.reading)
+    with draft.watch.step("extract"):
+        made = extracted(draft.question, draft.plan, draft.found, draft.sources, parts.reading)
     yield from made.events
-    warnings = (*told.found.warnings, *warnings, *made.warnings)
+    warnings = (*draft.found.warnings, *warnings, *made.warnings)
     if not made.text:
         yield ChunkEvent(REFUSAL)
-        yield _done(told, told.answer(text=REFUSAL, refused=True).with_warnings(warnings))
+        yield _done(draft, draft.answer(text=REFUSAL, refused=True).with_warnings(warnings))
         return
-    answer = told.answer(text=made.text, citations=made.citations, sentences=made.sentences)
-    yield _done(told, answer.with_warnings(warnings))
+    answer = draft.answer(text=made.text, citations=made.citations, sentences=made.sentences)
+    yield _done(draft, answer.with_warnings(warnings))
 
 
 def _without_search(
-    question: Question, plan: AnswerPlan, means: AnswerComponents, cut: Cancellation, error: TwofoldError
+    question: Question, plan: AnswerPlan, parts: AnswerComponents, cut: Cancellation, error: TwofoldError
 ) -> Iterator[Event]:
     """Answer where the search failed: nothing, or the bare model, and only where that was asked for."""
     warnings = (warning_of("search", error),)
     if plan.on_failure == "empty":
         yield SourcesEvent(())
         yield DoneEvent(Answer(question.text, "", "extractive").with_warnings(warnings))
-    elif plan.on_failure == "llm" and means.generator is not None:
+    elif plan.on_failure == "llm" and parts.generator is not None:
         yield SourcesEvent(())
         text = ""
-        for event in ungrounded(question, plan, means.generator, cut):
+        for event in ungrounded(question, plan, parts.generator, cut):
             text += event.content if isinstance(event, ChunkEvent) else ""
             yield event
         if not cut.made:
@@ -205,6 +208,6 @@ def _without_search(
         raise error
 
 
-def _done(told: _Told, answer: Answer) -> DoneEvent:
-    timings = {**told.found.timings_ms, **told.watch.total()}
+def _done(draft: _Draft, answer: Answer) -> DoneEvent:
+    timings = {**draft.found.timings_ms, **draft.watch.total()}
     return DoneEvent(replace(answer, timings_ms=timings))

@@ -1,4 +1,4 @@
-"""Choosing settings by judged questions: one half of them chooses, dial by dial, and the other half must confirm it."""
+"""Choosing settings by judged questions: half of them choose, one setting at a time, and the others confirm it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
@@ -28,7 +28,7 @@ DEFAULT: Final = "default"
 
 @dataclass(frozen=True, slots=True)
 class TunableSetting:
-    """Settings that are chosen together: one option at most is taken, on top of what earlier dials chose."""
+    """Settings that are chosen together: one option at most is taken, on top of what earlier settings chose."""
 
     name: str
     options: tuple[Changes, ...]
@@ -64,8 +64,8 @@ TUNABLE: Final = (
 """What is tried. The widest choices come first; a finer one is made on top of them."""
 
 SYNTHETIC_TUNABLE: Final = tuple(
-    replace(dial, options=tuple(one for one in dial.options if one.get("search.mode", "hybrid") == "hybrid"))
-    for dial in TUNABLE
+    replace(setting, options=tuple(one for one in setting.options if one.get("search.mode", "hybrid") == "hybrid"))
+    for setting in TUNABLE
 )
 """What synthetic questions may choose. They say little of the retriever that people need, so none is left out."""
 
@@ -74,7 +74,7 @@ SYNTHETIC_TUNABLE: Final = tuple(
 class Rules:
     """When a change is taken: `alpha` bounds the chance of a change where none is better, over all that is confirmed.
 
-    `bound` is the least gain worth a change, in the metric; a dial is moved for half of that on the choosing questions.
+    `bound` is the least gain worth a change, in the metric; half of that is enough on the choosing questions.
     `seed` parts the questions. `seconds` is what the whole may take, about: choosing goes on with fewer questions, and
     ends early, by it.
     """
@@ -124,7 +124,7 @@ class Tuning:
 
 @dataclass(slots=True)
 class _Choosing:
-    """What was tried so far, with the values of each, and what each dial that changed anything came to."""
+    """What was tried so far, with the values of each, and what each setting that changed anything came to."""
 
     measure: Measure
     questions: Sequence[Question]
@@ -137,7 +137,7 @@ class _Choosing:
         return any(trial.changes == changes for trial in self.trials)
 
     def ended(self, best: Changes) -> "_Choosing":
-        """Note what a dial came to, where it changed anything."""
+        """Note what a setting came to, where it changed anything."""
         if best and (not self.steps or self.steps[-1] != best):
             self.steps.append(best)
         return self
@@ -177,13 +177,13 @@ def tune_by(
     rules: Rules = JUDGED,
     clock: Callable[[], float] = monotonic,
 ) -> Tuning:
-    """Try every option of every dial on one half, and hold the best few against the default on the other half.
+    """Try every option on one half of the questions, and compare the best few with the default on the other half.
 
-    Each dial's best option stays for the dials after it, where it gains at least half of the bound. Two changes are
-    confirmed, what all the dials came to and their first step: every further one would cost all of them power. One wins
-    when the paired randomization test, adjusted by Holm, gives p < alpha for a gain of at least the bound; of both the
-    first step, unless the whole gains another bound more. Source: Smucker and others 2007 for the test, Holm 1979 for
-    the adjustment; choosing and confirming on the same questions would flatter.
+    Each setting's best option stays for the settings after it, where it gains at least half of the bound. Two changes
+    are confirmed, what all the settings came to and their first step: every further one would cost all of them power.
+    One wins when the paired randomization test, adjusted by Holm, gives p < alpha for a gain of at least the bound; of
+    both the first step, unless the whole gains another bound more. Source: Smucker and others 2007 for the test, Holm
+    1979 for the adjustment; choosing and confirming on the same questions would flatter.
 
     Raises InvalidInputError as `split` does, and what `measure` raises.
     """
@@ -228,15 +228,17 @@ def _tried(
     tried.take({})
     seconds = tried.trials[0].ms_per_query / 1000.0
     kept_back = seconds * confirming * (MAX_FINALISTS + 1)
-    few = _affordable(questions, sum(len(dial.options) for dial in all_settings), seconds, ends - clock() - kept_back)
+    few = _affordable(
+        questions, sum(len(setting.options) for setting in all_settings), seconds, ends - clock() - kept_back
+    )
     if len(few) < len(questions):
         tried = _Choosing(measure, few, clock)
         tried.take({})
     best: Changes = {}
     best_mean = tried.trials[0].mean
-    for dial in all_settings:
+    for setting in all_settings:
         base, bar = best, best_mean + rules.bound / 2.0
-        for option in dial.options:
+        for option in setting.options:
             changes = {**base, **option}
             if tried.knows(changes):
                 continue

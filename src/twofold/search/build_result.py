@@ -233,13 +233,13 @@ class Reading:
         if terms is not None:
             asked = self.request.queries[number].terms.weights
             found = self.fetched.tables[number].of(self.fetched.table_keys[number].index(key))
-            parts = _told_apart(found, asked)
+            parts = _with_origin(found, asked)
         return HitTrace(retrievers, parts, self.steps.get(key, ()), number)
 
 
-def _relevance(standing: PipelineState) -> Mapping[int, float]:
+def _relevance(state: PipelineState) -> Mapping[int, float]:
     """Return what the reranker found of each passage that it read, by key."""
-    details = ((key, step.detail) for key, steps in standing.steps.items() for step in steps)
+    details = ((key, step.detail) for key, steps in state.steps.items() for step in steps)
     return {key: one.relevance for key, one in details if isinstance(one, RerankTrace) and one.relevance is not None}
 
 
@@ -269,7 +269,7 @@ def _timed(stages: Sequence[StageTrace], steps: Mapping[str, float]) -> tuple[St
     return tuple(replace(one, milliseconds=left.pop(one.name.partition(" ")[0], 0.0)) for one in stages)
 
 
-def _told_apart(terms: Sequence[TermScore], asked: Container[str]) -> tuple[TermScore, ...]:
+def _with_origin(terms: Sequence[TermScore], asked: Container[str]) -> tuple[TermScore, ...]:
     """Say of each term whether the question has it or feedback added it."""
     return tuple(
         one if one.term in asked else TermScore(one.term, one.weight, one.idf, one.frequency, one.score, "prf")

@@ -82,13 +82,13 @@ def cache_key(
         collections=tuple(sorted(collections)),
         context=digest(tuple(settings)),
         question=digest((words, parsed.terms, *operators)),
-        guard=digest((operators, telling(parsed))),
+        guard=digest((operators, distinguishing(parsed))),
         order=tuple(parsed.terms.weights),
         session=session,
     )
 
 
-def telling(parsed: ParsedQuery) -> tuple[tuple[str, ...], ...]:
+def distinguishing(parsed: ParsedQuery) -> tuple[tuple[str, ...], ...]:
     """Return what vectors hardly tell apart: codes, words with digits, signs, words that turn a question round."""
     words = unicodedata.normalize("NFKC", parsed.words).casefold()
     exact = (term for term in parsed.terms.weights if term.startswith(EXACT))
@@ -165,7 +165,7 @@ def _name(value: object) -> str:
 
 Value = TypeVar("Value")
 Unit = NDArray[np.float64]
-MAX_MEMORIES = 8
+MAX_CACHES = 8
 
 now = time.monotonic
 """The clock of every memory that is given none of its own: seconds that never go back."""
@@ -223,11 +223,11 @@ class ResultCache(Generic[Value]):
         self._counts = CacheCounts()
 
     def get_exact(self, key: CacheKey) -> CachedResult[Value] | None:
-        """Give the answer to this very question. A miss is not counted: `lookup` with the question's vector follows."""
+        """Return the result of this very query. A miss is not counted: `get_similar` follows."""
         with self._turn:
             return self._same(key)
 
-    def lookup(self, key: CacheKey, vector: Vector | None = None) -> CachedResult[Value] | None:
+    def get_similar(self, key: CacheKey, vector: Vector | None = None) -> CachedResult[Value] | None:
         """Return the answer to this question, or to the nearest one that may share it. Counts one hit or one miss."""
         with self._turn:
             found = self._same(key)
@@ -237,7 +237,7 @@ class ResultCache(Generic[Value]):
                 self._count(misses=1)
             return found
 
-    def remember(self, key: CacheKey, vector: Vector | None, value: Value) -> None:
+    def put(self, key: CacheKey, vector: Vector | None, value: Value) -> None:
         """Keep an answer, with its question's vector if it has one; not if a newer state of a collection is known.
 
         Keep only what was searched for, whole: nothing degraded, and nothing that came from memory.
@@ -321,7 +321,7 @@ class ResultCache(Generic[Value]):
         self._counts = replace(self._counts, **{name: getattr(self._counts, name) + n for name, n in more.items()})
 
 
-class Memories(Generic[Value]):
+class ResultCaches(Generic[Value]):
     """Memories by their plans, each made when first asked for: a profile of one question may have a plan of its own."""
 
     def __init__(self) -> None:
@@ -333,7 +333,7 @@ class Memories(Generic[Value]):
         with self._turn:
             found = self._made.setdefault(plan, ResultCache(plan))
             self._made.move_to_end(plan)
-            while len(self._made) > MAX_MEMORIES:
+            while len(self._made) > MAX_CACHES:
                 self._made.popitem(last=False)
             return found
 

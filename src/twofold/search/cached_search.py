@@ -34,18 +34,18 @@ def search_cached(  # a search, and whose it is
     check(plan)
     state = parse(PipelineState(parts, plan, question))
     key = _key(state, session)
-    known = None if memory.get_exact(key) is None else memory.lookup(key)
+    known = None if memory.get_exact(key) is None else memory.get_similar(key)
     if known is not None:
         return _again(known, state)
     state = embed(expand(state))  # a generator may be asked for other wordings
     vector = state.query.asked[0].vector if state.query.asked else None
-    known = memory.lookup(key, vector)
+    known = memory.get_similar(key, vector)
     if known is not None:
         return _again(known, state)
     with parts.store.view() as view:
         made = build_result(ranked(replace(state, passages=Passages(view))))
     if made.warnings == parts.aids.warnings:
-        memory.remember(key, vector, made)
+        memory.put(key, vector, made)
     return made
 
 

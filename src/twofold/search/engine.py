@@ -21,7 +21,7 @@ from twofold.search.plan import CachePlan, SearchPlan
 from twofold.search.result import SearchResult
 
 if TYPE_CHECKING:
-    from twofold.search.cache import Memories
+    from twofold.search.cache import ResultCaches
     from twofold.search.cached_search import Memory
     from twofold.search.why_not import WhyNot
 
@@ -138,7 +138,7 @@ class SearchEngine:
         self._loaded = loaded
         self._recorder = recorder
         self._meter = Meter()
-        self._memories: Memories[SearchResult] | None = None
+        self._caches: ResultCaches[SearchResult] | None = None
         self._alike = False
         self._turn = threading.Lock()
         self._own_models_only = False
@@ -156,7 +156,7 @@ class SearchEngine:
         asked = self._asked(options)
         try:
             if asked.cache is not None:
-                found = _remembered(asked, self._memory_by(asked.cache), query, options)
+                found = _remembered(asked, self._cache_of(asked.cache), query, options)
             else:
                 found = search(asked.components, query, asked.plan, options.history)
         except TwofoldError as error:
@@ -233,14 +233,14 @@ class SearchEngine:
                         self._prepared.popitem(last=False)
         return prepared
 
-    def _memory_by(self, plan: CachePlan) -> "Memory":
+    def _cache_of(self, plan: CachePlan) -> "Memory":
         """Return the memory of a plan, which a profile of one question may have of its own."""
-        from twofold.search.cache import Memories
+        from twofold.search.cache import ResultCaches
 
         with self._turn:
-            if self._memories is None:
-                self._memories = Memories()
-            memories = self._memories
+            if self._caches is None:
+                self._caches = ResultCaches()
+            memories = self._caches
         return memories.of(plan)
 
     def _check_analyzer(self) -> None:

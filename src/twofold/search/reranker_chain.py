@@ -31,7 +31,7 @@ def reranker_chain_for(parts: SearchComponents, plan: SearchPlan) -> RerankerCha
 
 
 def rerank_with_fallback(
-    standing: PipelineState, readers: RerankerChain, reading: RerankInput, plan: RerankPlan, elapsed_ms: Elapsed
+    state: PipelineState, readers: RerankerChain, reading: RerankInput, plan: RerankPlan, elapsed_ms: Elapsed
 ) -> PipelineState:
     """Rerank; a reranker that fails makes way for the next one, and the last leaves the order as it was.
 
@@ -41,13 +41,13 @@ def rerank_with_fallback(
     for reranker in readers.rerankers:
         made = _tried(reranker, readers, reading, plan, elapsed_ms)
         if isinstance(made, Reranked):
-            return _after(standing, reading, made, (*notes, *made.warnings))
+            return _after(state, reading, made, (*notes, *made.warnings))
         if not readers.fails_open:
             raise made
         notes.append(warning_of("rerank", made))
     if plan.threshold and notes:
         notes[-1] = replace(notes[-1], message=f"{notes[-1].message} The threshold was not applied.")
-    return replace(standing, warnings=(*standing.warnings, *notes))
+    return replace(state, warnings=(*state.warnings, *notes))
 
 
 def _tried(
@@ -65,7 +65,7 @@ def _tried(
 
 
 def _after(
-    standing: PipelineState, reading: RerankInput, made: Reranked, warnings: tuple[StageWarning, ...]
+    state: PipelineState, reading: RerankInput, made: Reranked, warnings: tuple[StageWarning, ...]
 ) -> PipelineState:
     left = set(made.ranking.keys.tolist())
     scores = dict(zip(made.ranking.keys.tolist(), made.ranking.scores.tolist(), strict=True))
@@ -73,10 +73,10 @@ def _after(
     steps = {key: Step("rerank", before[key], scores[key], trace) for key, trace in made.traces.items() if key in left}
     summary = made.summary
     said = () if summary is None else (f"{summary.model} read {summary.read}, dropped {summary.dropped}",)
-    after = standing.after("rerank", made.ranking, steps=steps, decisions=said)
+    after = state.after("rerank", made.ranking, steps=steps, decisions=said)
     return replace(
         after,
-        constants={**standing.constants, **made.constants},
+        constants={**state.constants, **made.constants},
         rerank=summary,
-        warnings=(*standing.warnings, *warnings),
+        warnings=(*state.warnings, *warnings),
     )

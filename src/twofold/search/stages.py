@@ -58,15 +58,15 @@ def boost_reranked(state: PipelineState) -> PipelineState:
         return _boosted(state, "reranked")
 
 
-def _boosted(standing: PipelineState, stage: str) -> PipelineState:
+def _boosted(state: PipelineState, stage: str) -> PipelineState:
     """Lift what the plan lifts, at this stage; the order is left as it is where nothing is to be lifted."""
-    plan, passages = standing.plan.boost, standing.passages
-    if plan.stage not in (stage, "both") or not len(standing.ranking):
-        return standing
-    codes = codes_in(plan.patterns, standing.request.parsed.original)
+    plan, passages = state.plan.boost, state.passages
+    if plan.stage not in (stage, "both") or not len(state.ranking):
+        return state
+    codes = codes_in(plan.patterns, state.request.parsed.original)
     if not (codes or plan.rules):
-        return standing
-    keys, before = standing.ranking.keys.tolist(), standing.ranking.scores.tolist()
+        return state
+    keys, before = state.ranking.keys.tolist(), state.ranking.scores.tolist()
     fields = passages.fields(keys) if plan.rules else ()
     steps = boosts_for(codes, passages.texts(keys), plan.multiplier, plan.rules, fields)
     changed = [step.multiplier != 1.0 or step.bonus != 0.0 for step in steps]
@@ -77,40 +77,40 @@ def _boosted(standing: PipelineState, stage: str) -> PipelineState:
     }
     said = (f"codes {', '.join(codes)}",) if codes else ()
     decisions = (*said, f"lifted {len(made)} of {len(keys)}")
-    return standing.after(name, boosted(standing.ranking, steps), steps=made, decisions=decisions)
+    return state.after(name, boosted(state.ranking, steps), steps=made, decisions=decisions)
 
 
-def post_filter(standing: PipelineState) -> PipelineState:
+def post_filter(state: PipelineState) -> PipelineState:
     """Keep what passes: of 100 candidates, 3 of them in SQL files, `type == ".sql"` leaves these 3."""
-    if standing.plan.filter_stage == "pre":
-        return standing
-    passages, condition = standing.passages, condition_of(standing)
+    if state.plan.filter_stage == "pre":
+        return state
+    passages, condition = state.passages, condition_of(state)
     if condition == MATCH_ALL:
-        return standing
-    ranking = standing.ranking
-    with standing.watch.step("post_filter"):
+        return state
+    ranking = state.ranking
+    with state.watch.step("post_filter"):
         passing = [matches(condition, fields) for fields in passages.fields(ranking.keys.tolist())]
         kept = np.array(passing, dtype=np.bool_)
     left = Ranking(ranking.keys[kept], ranking.scores[kept])
     summary = FilterSummary(candidates=len(ranking), kept=len(left))
-    return replace(standing.after("post_filter", left), filtered=summary)
+    return replace(state.after("post_filter", left), filtered=summary)
 
 
 BATCH_SIZE = 32
 
 
-def diversify(standing: PipelineState) -> PipelineState:
+def diversify(state: PipelineState) -> PipelineState:
     """Keep the best k that the limits allow, in their order."""
-    passages, limits = standing.passages, standing.plan.diversity
+    passages, limits = state.passages, state.plan.diversity
     if limits == Limits():
-        return standing
-    made = diversified(_candidates(standing.ranking, passages), limits, standing.plan.k)
-    places = standing.ranking.ranks()
+        return state
+    made = diversified(_candidates(state.ranking, passages), limits, state.plan.k)
+    places = state.ranking.ranks()
     kept = np.array([places[key] - 1 for key in made.kept], dtype=np.intp)
-    ranking = Ranking(standing.ranking.keys[kept], standing.ranking.scores[kept])
+    ranking = Ranking(state.ranking.keys[kept], state.ranking.scores[kept])
     names = {key: passages.chunks([key])[0].id for one in made.dropped for key in (one.key, one.keeper)}
     decisions = tuple(f"left out {names[one.key]}: {one.reason}, {names[one.keeper]} stays" for one in made.dropped)
-    return replace(standing.after("diversify", ranking, decisions=decisions), dropped=made.dropped)
+    return replace(state.after("diversify", ranking, decisions=decisions), dropped=made.dropped)
 
 
 def _candidates(ranking: Ranking, passages: Passages) -> Iterator[Candidate]:
@@ -121,16 +121,16 @@ def _candidates(ranking: Ranking, passages: Passages) -> Iterator[Candidate]:
             yield Candidate(key, info.id, chunk.page, chunk.text)
 
 
-def metadata_boost(standing: PipelineState) -> PipelineState:
+def metadata_boost(state: PipelineState) -> PipelineState:
     """Add to each score what the passage's fields are worth for a question."""
-    weights, passages, request = standing.plan.metadata_boost, standing.passages, standing.request
-    if weights.is_idle or not len(standing.ranking):
-        return standing
+    weights, passages, request = state.plan.metadata_boost, state.passages, state.request
+    if weights.is_idle or not len(state.ranking):
+        return state
     asked = QueryKind(frozenset(request.parsed.words.lower().split()), request.kinds)
-    keys, scores = standing.ranking.keys.tolist(), standing.ranking.scores.tolist()
+    keys, scores = state.ranking.keys.tolist(), state.ranking.scores.tolist()
     steps = [MetadataStep(weights, metadata_features(fields, asked)) for fields in passages.fields(keys)]
     made = {
         key: Step("metadata_boost", score, step.apply(score), step)
         for key, score, step in zip(keys, scores, steps, strict=True)
     }
-    return standing.after("metadata_boost", with_metadata(standing.ranking, steps), steps=made)
+    return state.after("metadata_boost", with_metadata(state.ranking, steps), steps=made)

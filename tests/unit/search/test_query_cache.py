@@ -34,8 +34,8 @@ def at_cosine(cosine: float, dimensions: int = 384) -> tuple[Vector, Vector]:
 def answered_at(cosine: float) -> str | None:
     first, second = at_cosine(cosine)
     memory: ResultCache[str] = ResultCache()
-    memory.remember(key_of(ASKED), first, "git reset")
-    found = memory.lookup(key_of(NEAR), second)
+    memory.put(key_of(ASKED), first, "git reset")
+    found = memory.get_similar(key_of(NEAR), second)
     return None if found is None else found.value
 
 
@@ -50,37 +50,37 @@ def test_0_981_is_a_hit() -> None:
 
 def test_exactly_0_98_is_a_miss_in_two_dimensions_as_well() -> None:
     memory: ResultCache[str] = ResultCache()
-    memory.remember(key_of(ASKED), np.array([1, 0], np.float32), "git reset")
+    memory.put(key_of(ASKED), np.array([1, 0], np.float32), "git reset")
 
-    assert memory.lookup(key_of(NEAR), np.array([0.98, math.sqrt(1 - 0.98**2)], np.float32)) is None
-    assert memory.lookup(key_of(NEAR), np.array([0.981, math.sqrt(1 - 0.981**2)], np.float32)) is not None
+    assert memory.get_similar(key_of(NEAR), np.array([0.98, math.sqrt(1 - 0.98**2)], np.float32)) is None
+    assert memory.get_similar(key_of(NEAR), np.array([0.981, math.sqrt(1 - 0.981**2)], np.float32)) is not None
 
 
 def test_another_session_is_a_miss_under_session_scope() -> None:
     vector, _ = at_cosine(1.0)
     memory: ResultCache[str] = ResultCache(CachePlan(scope="session"))
-    memory.remember(key_of(ASKED, session="anna"), vector, "git reset")
+    memory.put(key_of(ASKED, session="anna"), vector, "git reset")
 
-    assert memory.lookup(key_of(ASKED, session="ben"), vector) is None
-    assert memory.lookup(key_of(NEAR, session="ben"), vector) is None
-    assert memory.lookup(key_of(ASKED), vector) is None
-    assert memory.lookup(key_of(ASKED, session="anna"), vector) is not None
-    assert memory.lookup(key_of(NEAR, session="anna"), vector) is not None
+    assert memory.get_similar(key_of(ASKED, session="ben"), vector) is None
+    assert memory.get_similar(key_of(NEAR, session="ben"), vector) is None
+    assert memory.get_similar(key_of(ASKED), vector) is None
+    assert memory.get_similar(key_of(ASKED, session="anna"), vector) is not None
+    assert memory.get_similar(key_of(NEAR, session="anna"), vector) is not None
 
 
 def test_under_session_scope_who_asks_without_a_session_leaves_nothing() -> None:
     memory: ResultCache[str] = ResultCache(CachePlan(scope="session"))
-    memory.remember(key_of(ASKED), None, "git reset")
+    memory.put(key_of(ASKED), None, "git reset")
 
-    assert memory.lookup(key_of(ASKED)) is None
+    assert memory.get_similar(key_of(ASKED)) is None
     assert memory.counts().size == 0
 
 
 def test_another_session_is_a_hit_under_shared_scope() -> None:
     memory: ResultCache[str] = ResultCache()
-    memory.remember(key_of(ASKED, session="anna"), None, "git reset")
+    memory.put(key_of(ASKED, session="anna"), None, "git reset")
 
-    assert memory.lookup(key_of(ASKED, session="ben")) is not None
+    assert memory.get_similar(key_of(ASKED, session="ben")) is not None
 
 
 @pytest.mark.parametrize("question", [ASKED, NEAR])
@@ -89,20 +89,20 @@ def test_an_answer_lives_for_300_seconds(question: str, seconds: float, *, found
     clock = Clock()
     vector, _ = at_cosine(1.0)
     memory: ResultCache[str] = ResultCache(clock=clock)
-    memory.remember(key_of(ASKED), vector, "git reset")
+    memory.put(key_of(ASKED), vector, "git reset")
     clock.now += seconds
 
-    assert (memory.lookup(key_of(question), vector) is not None) is found
+    assert (memory.get_similar(key_of(question), vector) is not None) is found
 
 
 def test_a_hundred_answers_are_kept_and_never_more_than_a_thousand() -> None:
     memory: ResultCache[int] = ResultCache()
     for number in range(101):
-        memory.remember(key_of(f"question {number}"), None, number)
+        memory.put(key_of(f"question {number}"), None, number)
 
     assert memory.counts().size == 100
-    assert memory.lookup(key_of("question 0")) is None
-    assert memory.lookup(key_of("question 1")) is not None
+    assert memory.get_similar(key_of("question 0")) is None
+    assert memory.get_similar(key_of("question 1")) is not None
     with pytest.raises(InvalidInputError):
         CachePlan(size=1_001)
 

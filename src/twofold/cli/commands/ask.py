@@ -79,7 +79,7 @@ def ask(
         else:
             opened, within = stack.enter_context(_opened_at(context, path, embedder, sync=sync))
             conditions = all_of(conditions, within)
-        told = _Told(screen_on(), as_json=as_json, stream=stream)
+        told = _AnswerView(screen_on(), as_json=as_json, stream=stream)
         events = opened.ask_stream(question, llm=llm, k=k, filter=conditions, session=session)
         try:
             told.tell(events)
@@ -141,7 +141,7 @@ def _follow(opened: Index, path: Path) -> None:
         screen_on(sys.stderr).line(f"not read: {from_here(failure.source)}: {one_line(failure.message)}")
 
 
-class _Told:
+class _AnswerView:
     """Tells an answer on a screen or as JSON."""
 
     def __init__(self, screen: Screen, *, as_json: bool, stream: bool) -> None:

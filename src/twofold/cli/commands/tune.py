@@ -120,9 +120,9 @@ def _tuned(ground: EvalData, settings: Settings, asked: _Asked) -> Told:
     if ground.parts is None:
         raise InvalidInputError("There is no index to search.", "Name one with --index.")
     parts, metric = ground.parts, metric_named(asked.metric)
-    all_settings = _dials(SYNTHETIC_TUNABLE if asked.kinds else TUNABLE, settings)
+    all_settings = _known(SYNTHETIC_TUNABLE if asked.kinds else TUNABLE, settings)
     rules = replace(SYNTHETIC if asked.kinds else JUDGED, seed=asked.seed, seconds=asked.budget)
-    most = 1 + sum(len(dial.options) for dial in all_settings) + MAX_FINALISTS + 1
+    most = 1 + sum(len(setting.options) for setting in all_settings) + MAX_FINALISTS + 1
     with _preparing(parts, settings) as prepare, searches_on(most) as tell:
         measure = searching(ground.judged, ground.names, metric, prepare, tell)
         found = tune_by(ground.judged.queries, measure, metric.name, all_settings, rules)
@@ -155,14 +155,14 @@ def _preparing(
         openers.close()
 
 
-def _dials(all_settings: Sequence[TunableSetting], settings: Settings) -> Sequence[TunableSetting]:
+def _known(all_settings: Sequence[TunableSetting], settings: Settings) -> Sequence[TunableSetting]:
     """Leave out what is set already or comes to the same as another option, and the weight of a reranker not set."""
     kept = []
-    for dial in all_settings:
-        made = [merge(settings, option) for option in dial.options]
+    for setting in all_settings:
+        made = [merge(settings, option) for option in setting.options]
         new = [place for place, one in enumerate(made) if one not in (settings, *made[:place])]
-        kept.append(replace(dial, options=tuple(dial.options[place] for place in new)))
-    return [dial for dial in kept if dial.name != "reranking" or settings.rerank.model != "none"]
+        kept.append(replace(setting, options=tuple(setting.options[place] for place in new)))
+    return [setting for setting in kept if setting.name != "reranking" or settings.rerank.model != "none"]
 
 
 def _check(number: int) -> None:
@@ -179,7 +179,7 @@ def _heeded(opened: Index) -> Mapping[str, str]:
 
 
 def _reset(context: typer.Context, index: str | None, *, as_json: bool) -> None:
-    tuned = {key for dial in TUNABLE for option in dial.options for key in option}
+    tuned = {key for setting in TUNABLE for option in setting.options for key in option}
     with open_index(context, index) as opened:
         held = opened.get_settings()
         forgotten = {key: value for key, value in held.items() if key in tuned}

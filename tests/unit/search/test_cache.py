@@ -15,7 +15,7 @@ from support.queries import key_of, parsed
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import And, Condition, Operator
 from twofold.ranking.fusion import FusionPlan
-from twofold.search.cache import ResultCache, cache_key, canonical, may_share, telling
+from twofold.search.cache import ResultCache, cache_key, canonical, distinguishing, may_share
 from twofold.search.plan import CachePlan, SearchPlan
 
 SAME = vector("whatever")  # one vector for all: only the keys tell questions apart
@@ -23,8 +23,8 @@ SAME = vector("whatever")  # one vector for all: only the keys tell questions ap
 
 def shared(first: str, second: str, plan: CachePlan = CachePlan()) -> bool:
     memory: ResultCache[str] = ResultCache(plan)
-    memory.remember(key_of(first), SAME, "answer")
-    return memory.lookup(key_of(second), SAME) is not None
+    memory.put(key_of(first), SAME, "answer")
+    return memory.get_similar(key_of(second), SAME) is not None
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_questions_that_differ_in_a_word_a_mark_or_in_order_share_none(first: st
 def test_a_near_question_is_served_the_nearest_answer_and_keeps_its_own_cosine() -> None:
     memory: ResultCache[str] = ResultCache(CachePlan(semantic_threshold=0.5))
     near, far = np.array([0.9, 0.1, 0.0], np.float32), np.array([0.7, 0.7, 0.0], np.float32)
-    memory.remember(key_of("undo the commit"), far, "far")
-    memory.remember(key_of("undo a commit"), near, "near")
-    found = memory.lookup(key_of("undo commit"), np.array([2.0, 0.0, 0.0], np.float32))
+    memory.put(key_of("undo the commit"), far, "far")
+    memory.put(key_of("undo a commit"), near, "near")
+    found = memory.get_similar(key_of("undo commit"), np.array([2.0, 0.0, 0.0], np.float32))
 
     assert found is not None
     assert found.value == "near"
@@ -89,7 +89,7 @@ def test_a_near_question_is_served_the_nearest_answer_and_keeps_its_own_cosine()
 
 def test_the_same_question_is_found_without_a_vector_and_says_so() -> None:
     memory: ResultCache[str] = ResultCache()
-    memory.remember(key_of("undo  the\tcommit "), None, "answer")
+    memory.put(key_of("undo  the\tcommit "), None, "answer")
     found = memory.get_exact(key_of("undo the commit"))
 
     assert found is not None
@@ -104,26 +104,26 @@ def test_a_threshold_of_one_leaves_near_questions_out() -> None:
 @pytest.mark.parametrize("bad", [np.zeros(16), np.full(16, np.nan), np.full(16, np.inf)])
 def test_a_vector_without_direction_is_near_to_nothing(bad: np.ndarray) -> None:
     memory: ResultCache[str] = ResultCache()
-    memory.remember(key_of("undo a commit"), SAME, "good")
-    memory.remember(key_of("undo my commit"), bad.astype(np.float32), "bad")
+    memory.put(key_of("undo a commit"), SAME, "good")
+    memory.put(key_of("undo my commit"), bad.astype(np.float32), "bad")
 
-    assert memory.lookup(key_of("undo the commit"), bad.astype(np.float32)) is None
-    found = memory.lookup(key_of("undo the commit"), SAME)
+    assert memory.get_similar(key_of("undo the commit"), bad.astype(np.float32)) is None
+    found = memory.get_similar(key_of("undo the commit"), SAME)
     assert found is not None
     assert found.value == "good"
 
 
 def test_a_vector_of_another_width_is_near_to_nothing() -> None:
     memory: ResultCache[str] = ResultCache()
-    memory.remember(key_of("undo a commit"), SAME, "good")
+    memory.put(key_of("undo a commit"), SAME, "good")
 
-    assert memory.lookup(key_of("undo the commit"), SAME[:8]) is None
+    assert memory.get_similar(key_of("undo the commit"), SAME[:8]) is None
 
 
 def test_other_settings_are_a_miss() -> None:
     memory: ResultCache[str] = ResultCache()
     plan = SearchPlan()
-    memory.remember(key_of("undo", settings=(plan, "model a")), SAME, "answer")
+    memory.put(key_of("undo", settings=(plan, "model a")), SAME, "answer")
 
     others = [
         replace(plan, k=9),
@@ -131,27 +131,27 @@ def test_other_settings_are_a_miss() -> None:
         replace(plan, fusion=FusionPlan(vector_weight=0.5)),
     ]
     for settings in [*((other, "model a") for other in others), (plan, "model b"), (plan,), ()]:
-        assert memory.lookup(key_of("undo", settings=settings), SAME) is None
-    assert memory.lookup(key_of("undo", settings=(SearchPlan(), "model a")), SAME) is not None
+        assert memory.get_similar(key_of("undo", settings=settings), SAME) is None
+    assert memory.get_similar(key_of("undo", settings=(SearchPlan(), "model a")), SAME) is not None
 
 
 def test_a_change_of_the_collection_is_a_miss_and_evicts_what_was_answered_before() -> None:
     memory: ResultCache[str] = ResultCache()
-    memory.remember(key_of("undo", generation=1), SAME, "old")
-    memory.remember(key_of("other", generation=1), SAME, "old")
+    memory.put(key_of("undo", generation=1), SAME, "old")
+    memory.put(key_of("other", generation=1), SAME, "old")
 
-    assert memory.lookup(key_of("undo", generation=2), SAME) is None
+    assert memory.get_similar(key_of("undo", generation=2), SAME) is None
     counts = memory.counts()
     assert (counts.stale, counts.size) == (2, 0)
 
 
 def test_an_answer_that_comes_late_from_an_earlier_state_is_not_kept() -> None:
     memory: ResultCache[str] = ResultCache()
-    memory.remember(key_of("undo", generation=2), SAME, "new")
-    memory.remember(key_of("redo", generation=1), SAME, "late")
+    memory.put(key_of("undo", generation=2), SAME, "new")
+    memory.put(key_of("redo", generation=1), SAME, "late")
 
     assert memory.counts().size == 1
-    assert memory.lookup(key_of("redo", generation=1), SAME) is None
+    assert memory.get_similar(key_of("redo", generation=1), SAME) is None
     assert memory.counts().size == 1
 
 
@@ -160,9 +160,9 @@ def test_a_change_of_one_collection_leaves_the_answers_of_others() -> None:
     asked = parsed("undo")
     both = cache_key(asked, [("a", 1), ("b", 1)], ())
     alone = cache_key(asked, [("b", 1)], ())
-    memory.remember(both, None, "both")
-    memory.remember(alone, None, "alone")
-    memory.lookup(cache_key(asked, [("a", 2)], ()), SAME)
+    memory.put(both, None, "both")
+    memory.put(alone, None, "alone")
+    memory.get_similar(cache_key(asked, [("a", 2)], ()), SAME)
 
     assert memory.get_exact(both) is None
     assert memory.get_exact(alone) is not None
@@ -172,9 +172,9 @@ def test_a_change_of_one_collection_leaves_the_answers_of_others() -> None:
 def test_what_was_used_last_is_kept_longest() -> None:
     memory: ResultCache[str] = ResultCache(CachePlan(size=2))
     for name in ("one", "two"):
-        memory.remember(key_of(name), None, name)
+        memory.put(key_of(name), None, name)
     memory.get_exact(key_of("one"))
-    memory.remember(key_of("three"), None, "three")
+    memory.put(key_of("three"), None, "three")
 
     assert memory.get_exact(key_of("two")) is None
     assert memory.get_exact(key_of("one")) is not None
@@ -184,10 +184,10 @@ def test_what_was_used_last_is_kept_longest() -> None:
 def test_every_question_counts_once() -> None:
     memory: ResultCache[str] = ResultCache()
     memory.get_exact(key_of("undo a commit"))
-    memory.lookup(key_of("undo a commit"), SAME)
-    memory.remember(key_of("undo a commit"), SAME, "answer")
+    memory.get_similar(key_of("undo a commit"), SAME)
+    memory.put(key_of("undo a commit"), SAME, "answer")
     memory.get_exact(key_of("undo a commit"))
-    memory.lookup(key_of("undo the commit"), SAME)
+    memory.get_similar(key_of("undo the commit"), SAME)
     counts = memory.counts()
 
     assert (counts.exact, counts.near, counts.misses) == (1, 1, 1)
@@ -209,13 +209,13 @@ def test_it_remembers_as_a_plain_dictionary_with_a_limit_does(steps: list[tuple[
     kept: OrderedDict[int, int] = OrderedDict()
     for number, (step, name) in enumerate(steps):
         if step == "r":
-            memory.remember(key_of(f"question {name}"), None, number)
+            memory.put(key_of(f"question {name}"), None, number)
             kept[name] = number
             kept.move_to_end(name)
             if len(kept) > size:
                 kept.popitem(last=False)
             continue
-        ask = memory.get_exact if step == "g" else memory.lookup
+        ask = memory.get_exact if step == "g" else memory.get_similar
         found = ask(key_of(f"question {name}"))
         assert (None if found is None else found.value) == kept.get(name)
         if name in kept:
@@ -228,9 +228,9 @@ def test_threads_get_their_own_answers() -> None:
 
     def work(turn: int) -> None:
         for name, key in list(keys.items())[turn:] + list(keys.items())[:turn]:
-            found = memory.lookup(key, vector(name))
+            found = memory.get_similar(key, vector(name))
             assert found is None or found.value == name
-            memory.remember(key, vector(name), name)
+            memory.put(key, vector(name), name)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(24)))
@@ -304,4 +304,4 @@ def test_keys_hold_no_text_of_long_questions_but_their_terms() -> None:
 
 def test_words_in_a_row_are_no_code_that_two_questions_must_share() -> None:
     for question in ("how do I undo the last commit", "fix for ERR-12345 in the log"):
-        assert telling(parsed(question, "english+3")) == telling(parsed(question))
+        assert distinguishing(parsed(question, "english+3")) == distinguishing(parsed(question))
