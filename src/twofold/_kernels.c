@@ -519,29 +519,91 @@ CLONES static enum failure scan_scores(const float *scores, uint64_t count, cons
     return FINE;
 }
 
-CLONES static void dots_of(const int8_t *restrict query, const int8_t *restrict rows, uint64_t count, size_t width,
-                           int32_t *restrict dots)
+/* Products of codes, exact. `slots` are the chosen rows, or NULL for the first `count`. */
+typedef struct {
+    const int8_t *query, *rows;
+    size_t width;
+    const uint32_t *slots;
+    uint64_t count;
+} Products;
+
+#if defined(__GNUC__)
+INLINE void fetch_ahead(const Products *of, uint64_t at)
 {
-    for (uint64_t row = 0; row < count; row++, rows += width) {
-        int32_t dot = 0;
-        for (size_t i = 0; i < width; i++) dot += (int32_t)query[i] * rows[i];
-        dots[row] = dot;
-    }
+    if (of->slots == NULL || at + AHEAD >= of->count) return;
+    const int8_t *next = of->rows + (size_t)of->slots[at + AHEAD] * of->width;
+    for (size_t i = 0; i < of->width; i += 64) __builtin_prefetch(next + i);
+}
+#else
+#define fetch_ahead(of, at) ((void)0)
+#endif
+
+INLINE const int8_t *row_of(const Products *of, uint64_t at)
+{
+    return of->rows + (size_t)(of->slots == NULL ? at : of->slots[at]) * of->width;
 }
 
-/* The same of chosen rows; the next ones are fetched from memory meanwhile. */
-CLONES static void dots_at_of(const int8_t *restrict query, const int8_t *restrict rows, const uint32_t *restrict slots,
-                              uint64_t count, size_t width, int32_t *restrict dots)
+CLONES static void dots_in_loop(const Products *of, int32_t *restrict dots)
 {
-    for (uint64_t i = 0; i < count; i++) {
-#if defined(__GNUC__)
-        if (i + AHEAD < count)
-            for (size_t at = 0; at < width; at += 64) __builtin_prefetch(rows + (size_t)slots[i + AHEAD] * width + at);
-#endif
-        const int8_t *row = rows + (size_t)slots[i] * width;
+    const int8_t *restrict query = of->query;
+    size_t width = of->width;
+    for (uint64_t i = 0; i < of->count; i++) {
+        fetch_ahead(of, i);
+        const int8_t *restrict row = row_of(of, i);
         int32_t dot = 0;
         for (size_t j = 0; j < width; j++) dot += (int32_t)query[j] * row[j];
         dots[i] = dot;
+    }
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9
+#define WITH_VNNI __attribute__((target("avx512f,avx512vl,avx512bw,avx512vnni")))
+
+/* One instruction multiplies 64 pairs, of which the first must be unsigned: rows are shifted by 128 and the sum put
+ * right, modulo 2^32. */
+WITH_VNNI static void dots_by_vnni(const Products *of, int32_t *restrict dots)
+{
+    const __m512i shift = _mm512_set1_epi8((char)0x80);
+    size_t width = of->width, whole = width - width % 64;
+    __mmask64 rest = ((__mmask64)1 << (width % 64)) - 1;
+    __m512i last = _mm512_maskz_loadu_epi8(rest, of->query + whole);
+    uint32_t total = 0;
+    for (size_t j = 0; j < width; j++) total += (uint32_t)(int32_t)of->query[j];
+    for (uint64_t i = 0; i < of->count; i++) {
+        fetch_ahead(of, i);
+        const int8_t *row = row_of(of, i);
+        __m512i sums = _mm512_setzero_si512();
+        for (size_t j = 0; j < whole; j += 64)
+            sums = _mm512_dpbusd_epi32(sums, _mm512_xor_si512(_mm512_loadu_si512(row + j), shift),
+                                       _mm512_loadu_si512(of->query + j));
+        if (rest)
+            sums = _mm512_dpbusd_epi32(
+                sums, _mm512_xor_si512(_mm512_maskz_loadu_epi8(rest, row + whole), shift), last);
+        dots[i] = (int32_t)((uint32_t)_mm512_reduce_add_epi32(sums) - 128u * total);
+    }
+}
+
+static void dots_of(const Products *of, int32_t *dots)
+{
+    int has_vnni = __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512vl");
+    (has_vnni ? dots_by_vnni : dots_in_loop)(of, dots);
+}
+#else
+static void dots_of(const Products *of, int32_t *dots) { dots_in_loop(of, dots); }
+#endif
+
+/* Approximate cosines of chosen rows, some at a time so that their products stay in the first-level cache. */
+static void codes_of(Products of, const float *scales, float step, float *restrict scores)
+{
+    int32_t dots[1024];
+    uint64_t count = of.count;
+    const uint32_t *slots = of.slots;
+    for (uint64_t first = 0; first < count; first += 1024) {
+        of.slots = slots + first;
+        of.count = count - first < 1024 ? count - first : 1024;
+        dots_of(&of, dots);
+        for (uint64_t i = 0; i < of.count; i++) scores[first + i] = (float)dots[i] * (scales[of.slots[i]] * step);
     }
 }
 
@@ -634,6 +696,36 @@ CLONES static void bit_scores_of(const uint64_t *planes, const uint64_t *bits, s
                                  const float *offsets, uint64_t count, Scaling by, float *scores)
 {
     bit_scores_over(planes, bits, words, scales, offsets, count, by, scores);
+}
+
+/* Write down the slots whose score may reach `least`: score + (spread * by_spread + scale * by_scale). */
+CLONES static uint64_t reaching_of(const float *restrict scores, const float *restrict spreads,
+                                   const float *restrict scales, const uint8_t *allowed, uint64_t count,
+                                   float by_spread, float by_scale, float least, uint32_t *restrict slots)
+{
+    uint64_t found = 0;
+    for (uint64_t first = 0; first < count; first += GROUP) {
+        uint64_t length = count - first < GROUP ? count - first : GROUP;
+        float highest[GROUP];
+        int any = 0;
+        if (length == GROUP) {
+            for (int i = 0; i < GROUP; i++) {
+                highest[i] = scores[first + i] + (spreads[first + i] * by_spread + scales[first + i] * by_scale);
+                any |= highest[i] >= least;
+            }
+        } else {
+            for (uint64_t i = 0; i < length; i++) {
+                highest[i] = scores[first + i] + (spreads[first + i] * by_spread + scales[first + i] * by_scale);
+                any |= highest[i] >= least;
+            }
+        }
+        if (!any) continue;
+        for (uint64_t i = 0; i < length; i++) {
+            slots[found] = (uint32_t)(first + i);
+            found += highest[i] >= least && (allowed == NULL || allowed[first + i]);
+        }
+    }
+    return found;
 }
 
 /* Exact, subnormals included; by integers, since some libraries make the processor drop subnormal floats. */
@@ -1211,8 +1303,9 @@ static PyObject *dots(PyObject *module, PyObject *const *arguments, Py_ssize_t g
         Py_CLEAR(result);
         goto done;
     }
+    Products of = {query.buf, rows.buf, (size_t)query.shape[0], NULL, (uint64_t)rows.shape[0]};
     Py_BEGIN_ALLOW_THREADS
-    dots_of(query.buf, rows.buf, (uint64_t)rows.shape[0], (size_t)query.shape[0], view.buf);
+    dots_of(&of, view.buf);
     Py_END_ALLOW_THREADS
 done:
     PyBuffer_Release(&view);
@@ -1221,34 +1314,73 @@ done:
     return result;
 }
 
-static PyObject *dots_at(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+static PyObject *codes_at(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
 {
-    Py_buffer query, rows = {0}, slots = {0}, view = {0};
+    Py_buffer query, rows = {0}, scales = {0}, slots = {0}, view = {0};
     PyObject *result = NULL;
-    if (expect(given, 3)) return NULL;
+    if (expect(given, 5)) return NULL;
     if (open_view(arguments[0], &QUERY_CODE, &query) || open_view(arguments[1], &ROW_CODES, &rows) ||
-        open_view(arguments[2], &WANTED, &slots))
+        open_view(arguments[2], &ROW_NUMBERS, &scales) || open_view(arguments[4], &WANTED, &slots) ||
+        same_length(&scales, rows.shape[0], "scales has the wrong length"))
         goto done;
     if (rows.shape[1] != query.shape[0] || query.shape[0] == 0 || query.shape[0] > WIDEST) {
         PyErr_SetString(PyExc_ValueError, "rows and query differ in width");
         goto done;
     }
-    if (slots_within(&slots, rows.shape[0])) goto done;
+    double step = PyFloat_AsDouble(arguments[3]);
+    if ((step == -1.0 && PyErr_Occurred()) || slots_within(&slots, rows.shape[0])) goto done;
     State *state = PyModule_GetState(module);
-    result = PyObject_CallFunction(state->empty, "nO", slots.shape[0], state->int32);
-    if (result == NULL) goto done;
-    if (open_view(result, &RESULT, &view)) {
+    if (open_result(module, state->float32, slots.shape[0], &result, &view)) {
         Py_CLEAR(result);
         goto done;
     }
+    Products of = {query.buf, rows.buf, (size_t)query.shape[0], slots.buf, (uint64_t)slots.shape[0]};
     Py_BEGIN_ALLOW_THREADS
-    dots_at_of(query.buf, rows.buf, slots.buf, (uint64_t)slots.shape[0], (size_t)query.shape[0], view.buf);
+    codes_of(of, scales.buf, (float)step, view.buf);
     Py_END_ALLOW_THREADS
 done:
     PyBuffer_Release(&view);
     PyBuffer_Release(&slots);
+    PyBuffer_Release(&scales);
     PyBuffer_Release(&rows);
     PyBuffer_Release(&query);
+    return result;
+}
+
+static PyObject *reaching(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer scores, spreads = {0}, scales = {0}, allowed = {0};
+    PyObject *result = NULL;
+    uint32_t *slots = NULL;
+    if (expect(given, 7)) return NULL;
+    if (open_view(arguments[0], &SCORES, &scores) || open_view(arguments[1], &ROW_NUMBERS, &spreads) ||
+        open_view(arguments[2], &ROW_NUMBERS, &scales) ||
+        same_length(&spreads, scores.shape[0], "spreads has the wrong length") ||
+        same_length(&scales, scores.shape[0], "scales has the wrong length") || fits_slots(scores.shape[0]) ||
+        open_allowed(arguments[3], scores.shape[0], &allowed))
+        goto done;
+    double by_spread = PyFloat_AsDouble(arguments[4]), by_scale = PyFloat_AsDouble(arguments[5]);
+    double least = PyFloat_AsDouble(arguments[6]);
+    if (PyErr_Occurred()) goto done;
+    size_t count = (size_t)scores.shape[0];
+    slots = PyMem_Malloc((count + GROUP) * sizeof *slots);
+    if (slots == NULL) {
+        fail(NO_MEMORY);
+        goto done;
+    }
+    uint64_t found;
+    Py_BEGIN_ALLOW_THREADS
+    found = reaching_of(scores.buf, spreads.buf, scales.buf, allowed.buf, count, (float)by_spread, (float)by_scale,
+                        (float)least, slots);
+    Py_END_ALLOW_THREADS
+    State *state = PyModule_GetState(module);
+    result = new_array(module, state->uint32, slots, found, sizeof *slots);
+done:
+    PyMem_Free(slots);
+    PyBuffer_Release(&allowed);
+    PyBuffer_Release(&scales);
+    PyBuffer_Release(&spreads);
+    PyBuffer_Release(&scores);
     return result;
 }
 
@@ -1343,7 +1475,8 @@ static PyMethodDef METHODS[] = {
     {"count_marked", (PyCFunction)(void (*)(void))count_marked, METH_FASTCALL, NULL},
     {"mark", (PyCFunction)(void (*)(void))mark, METH_FASTCALL, NULL},
     {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},
-    {"dots_at", (PyCFunction)(void (*)(void))dots_at, METH_FASTCALL, NULL},
+    {"codes_at", (PyCFunction)(void (*)(void))codes_at, METH_FASTCALL, NULL},
+    {"reaching", (PyCFunction)(void (*)(void))reaching, METH_FASTCALL, NULL},
     {"dots", (PyCFunction)(void (*)(void))dots, METH_FASTCALL, NULL},
     {"bit_scores", (PyCFunction)(void (*)(void))bit_scores, METH_FASTCALL, NULL},
     {"cosines", (PyCFunction)(void (*)(void))cosines, METH_FASTCALL, NULL},

@@ -49,7 +49,22 @@ def cosines(
     query: NDArray[np.float64], rows: NDArray[np.float16], slots: NDArray[np.uint32]
 ) -> NDArray[np.float64]: ...
 def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]: ...
-def dots_at(query: NDArray[np.int8], rows: NDArray[np.int8], slots: NDArray[np.uint32]) -> NDArray[np.int32]: ...
+def codes_at(
+    query: NDArray[np.int8],
+    rows: NDArray[np.int8],
+    scales: NDArray[np.float32],
+    step: float,
+    slots: NDArray[np.uint32],
+) -> NDArray[np.float32]: ...
+def reaching(
+    scores: NDArray[np.float32],
+    spreads: NDArray[np.float32],
+    scales: NDArray[np.float32],
+    allowed: NDArray[np.uint8] | None,
+    by_spread: float,
+    by_scale: float,
+    least: float,
+) -> NDArray[np.uint32]: ...
 def bit_scores(
     planes: NDArray[np.uint64],
     bits: NDArray[np.uint64],

@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.uint8]
 Bytes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
+Singles = NDArray[np.float32]
 
 MAX_SLOTS = 2**32 - 1
 NOWHERE = 2**32 - 1  # the place of a term that a segment does not hold
@@ -278,19 +279,47 @@ def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]:
     return total
 
 
-def dots_at(query: NDArray[np.int8], rows: NDArray[np.int8], slots: Slots) -> NDArray[np.int32]:
-    """Return the dot product of a code (d,) with chosen rows (n, d), exact: int32 (m,), in the order of `slots`.
+def codes_at(query: NDArray[np.int8], rows: NDArray[np.int8], scales: Singles, step: float, slots: Slots) -> Singles:
+    """Return `dot · (scale · step)` of chosen rows (n, d), float32 (m,), in the order of `slots`.
 
-    Raises ValueError as `dots` does, and for a slot that is no row.
+    `scales` (n,) are the rows' own and `step`, rounded to float32, is the query's. Raises ValueError as `dots` does,
+    and for a slot that is no row.
     """
     _check(slots, np.uint32, "wanted")
+    _check(scales, np.float32, "scales", len(rows))
     if len(slots) and int(slots.max()) >= len(rows):
         raise ValueError("a slot is out of range")
-    found = np.empty(len(slots), dtype=np.int32)
+    found = np.empty(len(slots), dtype=np.float32)
     for first in range(0, len(slots), 2048):  # copies that stay in the second-level cache
         part = slice(first, first + 2048)
         found[part] = dots(query, np.take(rows, slots[part].astype(np.intp), axis=0))
+    found *= scales[slots] * np.float32(step)
     return found
+
+
+def reaching(  # noqa: PLR0913, PLR0917  # as the kernel takes them
+    scores: Singles,
+    spreads: Singles,
+    scales: Singles,
+    allowed: Mask | None,
+    by_spread: float,
+    by_scale: float,
+    least: float,
+) -> Slots:
+    """Return every allowed slot, rising, for which `score + (spread · by_spread + scale · by_scale) >= least`.
+
+    All in float32, in this order; the arrays are (n,). NaN reaches nothing. Raises ValueError for arrays of a wrong
+    kind or length.
+    """
+    _check(scores, np.float32, "scores")
+    _check(spreads, np.float32, "spreads", len(scores))
+    _check(scales, np.float32, "scales", len(scores))
+    with np.errstate(all="ignore"):
+        found = scores + (spreads * np.float32(by_spread) + scales * np.float32(by_scale)) >= np.float32(least)
+    if allowed is not None:
+        _check(allowed, np.uint8, "allowed", len(scores))
+        found &= allowed != 0
+    return np.flatnonzero(found).astype(np.uint32)
 
 
 def cosines(query: Floats, rows: NDArray[np.float16], slots: Slots) -> Floats:

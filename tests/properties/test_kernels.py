@@ -228,9 +228,44 @@ def test_damaged_postings_are_refused_and_harm_nothing(kernels: ModuleType, data
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 40), width=st.sampled_from([1, 17, 384]))
 def test_dot_products_of_chosen_rows_are_those_of_all(kernels: ModuleType, seed: int, rows: int, width: int) -> None:
     random = np.random.default_rng(seed)
-    codes = random.integers(-127, 128, (rows, width)).astype(np.int8)
-    slots = random.integers(0, rows, 25).astype(np.uint32)
+    codes = random.integers(-128, 128, (rows, width)).astype(np.int8)
+    scales = random.random(rows).astype(np.float32)
+    slots = random.integers(0, rows, 2_500).astype(np.uint32)
 
-    assert kernels.dots_at(codes[0], codes, slots).tolist() == kernels.dots(codes[0], codes)[slots].tolist()
+    found = kernels.codes_at(codes[0], codes, scales, 0.1, slots)
+
+    plain = (codes.astype(np.int64) @ codes[0].astype(np.int64)).astype(np.float32) * (scales * np.float32(0.1))
+    assert found.dtype == np.float32
+    assert found.tolist() == plain[slots].tolist()
     with pytest.raises(ValueError, match="out of range"):
-        kernels.dots_at(codes[0], codes, np.array([rows], dtype=np.uint32))
+        kernels.codes_at(codes[0], codes, scales, 0.1, np.array([rows], dtype=np.uint32))
+    with pytest.raises(ValueError, match="scales"):
+        kernels.codes_at(codes[0], codes, scales[1:], 0.1, slots)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    count=st.integers(0, 70),
+    share=st.sampled_from([None, 0.0, 0.5]),
+    least=st.sampled_from([-1.0, 0.5, 0.9, 3.0, float("nan")]),
+)
+def test_rows_that_may_reach_a_score_are_those_of_a_loop(
+    kernels: ModuleType, seed: int, count: int, share: float | None, least: float
+) -> None:
+    random = np.random.default_rng(seed)
+    scores, spreads, scales = random.random((3, count)).astype(np.float32)
+    scores[random.random(count) < 0.1] = np.nan
+    allowed = masks(count, seed, share)
+    by_spread, by_scale = np.float32(0.3), np.float32(0.2)
+
+    found = kernels.reaching(scores, spreads, scales, allowed, 0.3, 0.2, least)
+
+    assert found.dtype == np.uint32
+    assert found.tolist() == [
+        slot
+        for slot in range(count)
+        if scores[slot] + (spreads[slot] * by_spread + scales[slot] * by_scale) >= np.float32(least)
+        and (allowed is None or allowed[slot])
+    ]
+    with pytest.raises(ValueError, match=r"spreads|scales"):
+        kernels.reaching(scores, spreads, np.zeros(count + 1, np.float32), allowed, 0.3, 0.2, least)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Vector
-from twofold.kernels import bit_scores
+from twofold.kernels import bit_scores, reaching
 
 Words = NDArray[np.uint64]
 Singles = NDArray[np.float32]
@@ -51,10 +51,20 @@ class BitCodes:
 
 
 class Estimates(NamedTuple):
-    """Estimated cosines of rows and by how much each may be too low, both (n,) float32."""
+    """Estimated cosines of rows, (n,) float32, and what makes out by how much each may be too low: its slack.
 
+    The slack of a row is `spread · by_spread + scale · by_scale`.
+    """
+
+    codes: BitCodes
     scores: Singles
-    slack: Singles
+    by_spread: float
+    by_scale: float
+
+    def reaching(self, least: float, allowed: NDArray[np.uint8] | None) -> NDArray[np.uint32]:
+        """Return the allowed slots, rising, whose true cosine may be at least that."""
+        held = self.codes
+        return reaching(self.scores, held.spreads, held.scales, allowed, self.by_spread, self.by_scale, least)
 
 
 @cache
@@ -109,9 +119,7 @@ def estimate(query: Vector, codes: BitCodes) -> Estimates:
     less = low * width + step * int(levels.sum(dtype=np.int64))
     scores = bit_scores(planes, codes.bits, codes.scales, codes.offsets, base, 2.0 * step, 2.0 * low, less)
     rounding = step * (width / 12.0) ** 0.5  # the deviation of a sum of roundings, each uniform over a step
-    slack = codes.spreads * np.float32(DEVIATIONS * float(np.linalg.norm(apart)))
-    slack += codes.scales * np.float32(DEVIATIONS * rounding)
-    return Estimates(scores, slack)
+    return Estimates(codes, scores, DEVIATIONS * float(np.linalg.norm(apart)), DEVIATIONS * rounding)
 
 
 def _mean(vectors: Halves) -> Singles:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.types import Scores, Vector
-from twofold.kernels import KERNELS, dots, dots_at, top_scores
+from twofold.kernels import KERNELS, codes_at, dots, top_scores
 from twofold.vectors.quantize import Codes, Halves, quantize
 from twofold.vectors.rabitq import BitCodes, Estimates, estimate
 
@@ -78,9 +78,7 @@ def _scan(coded: Codes, codes: Codes, allowed: Mask | None, k: int) -> Candidate
 
 def score_codes(coded: Codes, codes: Codes, slots: Slots) -> Approximate:
     """Return the approximate cosines of some rows with a coded query: float32 (m,), the bits that `scan` gives them."""
-    scores: Approximate = dots_at(coded.values[0], codes.values, slots).astype(np.float32)
-    scores *= codes.scales[slots] * coded.scales[0]
-    return scores
+    return codes_at(coded.values[0], codes.values, codes.scales, float(coded.scales[0]), slots)
 
 
 def candidates(query: Vector, planes: Sequence[Plane], k: int) -> Sequence[Candidates]:
@@ -132,10 +130,8 @@ def _within_reach(query: Vector, coded: Codes, planes: Sequence[Plane], k: int) 
 
 
 def _reaching(guess: Estimates, plane: Plane, reach: float) -> Slots | None:
-    near = np.flatnonzero(guess.scores + guess.slack >= np.float32(reach))
-    if plane.allowed is not None:
-        near = near[plane.allowed[near] != 0]
-    return None if 2 * len(near) > len(guess.scores) else near.astype(np.uint32)
+    near = guess.reaching(reach, plane.allowed)
+    return None if 2 * len(near) > len(guess.scores) else near
 
 
 def _best_by_codes(coded: Codes, plane: Plane, k: int) -> Candidates:
@@ -178,7 +174,8 @@ def _cut_together(found: Sequence[Candidates], k: int, rounding: float) -> list[
     scores = np.concatenate([np.empty(0, np.float32), *(part.scores for part in found)])
     if len(scores) <= by_codes(k):
         return list(found)
-    limit = min(_kth_best(scores, by_codes(k)), _kth_best(scores, k) - 2.0 * rounding)
+    best = scores[top_scores(scores, None, by_codes(k))]
+    limit = min(float(best.min()), _kth_best(best, k) - 2.0 * rounding)
     return [Candidates(part.slots[part.scores >= limit], part.scores[part.scores >= limit]) for part in found]
 
 

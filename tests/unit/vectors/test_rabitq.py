@@ -34,7 +34,8 @@ def test_errors_are_centered_and_as_large_as_the_spread_says(width: int, lean: f
     query = unit_rows(4, 1, width, lean)[0].astype(np.float32)
 
     guess = estimate(query, bit_codes(rows))
-    errors = (guess.scores - rows.astype(np.float64) @ query) / (guess.slack / rabitq.DEVIATIONS)
+    slack = guess.codes.spreads * guess.by_spread + guess.codes.scales * guess.by_scale
+    errors = (guess.scores - rows.astype(np.float64) @ query) / (slack / rabitq.DEVIATIONS)
 
     assert abs(errors.mean()) < 0.1
     assert 0.5 < errors.std() < 1.1

@@ -39,10 +39,11 @@ _Read = TypeVar("_Read")
 
 DOCUMENT_COLUMNS = "id, source, title, media_type, metadata, content_hash, blocks, text"
 INFO_COLUMNS = (
-    "id, source, title, media_type, metadata, content_hash,"
-    " (SELECT count(*) FROM chunk WHERE chunk.document = document.row AND chunk.edition = ?1), characters"
+    "document.id, source, title, media_type, document.metadata, content_hash,"
+    " (SELECT count(*) FROM chunk AS own WHERE own.document = document.row AND own.edition = ?1), characters"
 )
 CHUNK_COLUMNS = "document.id, ordinal, chunk.text, start, stop, heading, page, place, header, chunk.metadata"
+CHUNK_WIDTH = CHUNK_COLUMNS.count(",") + 1
 FIELD_COLUMNS = "chunk.document, source, title, media_type, document.metadata, page, chunk.metadata"
 
 

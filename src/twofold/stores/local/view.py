@@ -1,5 +1,6 @@
 """A view: one snapshot and the transaction it was read in, for the length of one question."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -77,7 +78,7 @@ class LocalSnapshot:
         self._edition = snapshot.state.edition
         self._question: tuple[TermQuery, ResolvedTerms] | None = None
         self._places: dict[int, tuple[int, int]] = {}
-        self._document_rows: dict[str, int] = {}
+        self._infos: dict[str, tuple[Any, ...]] = {}
         self._texts: dict[int, str] = {}
 
     @property
@@ -198,19 +199,19 @@ class LocalSnapshot:
     @reading("a segment")
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
-        query = (
-            f"SELECT document.row, {serialization.CHUNK_COLUMNS} FROM chunk"  # noqa: S608
-            " JOIN document ON document.row = chunk.document WHERE chunk.row = ?"
+        wanted = [_row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
+        query = (  # one statement for all of them, and for what `describe` is asked for next
+            f"SELECT chunk.row, {serialization.CHUNK_COLUMNS}, {serialization.INFO_COLUMNS} FROM chunk"  # noqa: S608
+            " JOIN document ON document.row = chunk.document WHERE chunk.row IN (SELECT value FROM json_each(?2))"
         )
-        found = []
-        for key, place in zip(keys, self._places_of(keys), strict=True):
-            row = None if place is None else self._connection.execute(query, (self._row_at(*place),)).fetchone()
-            if row is None:
-                raise _absent(key)
-            chunk = serialization.read_chunk(row[1:])
-            self._document_rows[chunk.document] = row[0]
-            found.append(chunk)
-        return found
+        found, after_chunk = {}, 1 + serialization.CHUNK_WIDTH
+        for columns in self._connection.execute(query, (self._edition, json.dumps(wanted))):
+            chunk = found[columns[0]] = serialization.read_chunk(columns[1:after_chunk])
+            self._infos[chunk.document] = columns[after_chunk:]
+        missing = [key for key, row in zip(keys, wanted, strict=True) if row not in found]
+        if missing:
+            raise _absent(missing[0])
+        return [found[row] for row in wanted]
 
     @reading("a segment")
     def fetch(self, keys: Sequence[int]) -> Sequence[FetchedRow]:
@@ -278,13 +279,10 @@ class LocalSnapshot:
 
     def describe(self, documents: Sequence[str]) -> Mapping[str, DocumentInfo]:
         """Describe documents by id."""
-        by_id = f"SELECT {serialization.INFO_COLUMNS} FROM document WHERE id = ?2"  # noqa: S608
-        by_row = f"SELECT {serialization.INFO_COLUMNS} FROM document WHERE row = ?2"  # noqa: S608
+        query = f"SELECT {serialization.INFO_COLUMNS} FROM document WHERE id = ?2"  # noqa: S608
         found = {}
         for document in filter(storable, documents):
-            known = self._document_rows.get(document)
-            query, name = (by_id, document) if known is None else (by_row, known)
-            row = self._connection.execute(query, (self._edition, name)).fetchone()
+            row = self._infos.get(document) or self._connection.execute(query, (self._edition, document)).fetchone()
             if row is not None:
                 found[document] = serialization.read_info(row)
         return found
@@ -373,9 +371,6 @@ class LocalSnapshot:
                     self._places[keys[at]] = place, slot
         return [self._places.get(key) for key in keys]
 
-    def _row_at(self, place: int, slot: int) -> int:
-        return int(self._snapshot.parts[place].segment.rows[slot])
-
     def _check_width(self, vector: Vector) -> None:
         expected = self._snapshot.state.dimensions
         if vector.shape != (expected,):
@@ -391,6 +386,12 @@ def _numbers(scores: Scores) -> Scores:
         message = "a score is no number"
         raise ValueError(message)
     return scores
+
+
+def _row_of(snapshot: SegmentSnapshot, key: int, place: tuple[int, int] | None) -> int:
+    if place is None:
+        raise _absent(key)
+    return int(snapshot.parts[place[0]].segment.rows[place[1]])
 
 
 def _absent(key: int) -> NotFoundError:
