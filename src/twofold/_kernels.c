@@ -497,6 +497,96 @@ static enum failure find_in(const Dictionary *held, const uint8_t *asked, int64_
     return FINE;
 }
 
+/* ---- Phrases in folded texts; `twofold.text.phrases` says what a border is. ---- */
+
+enum verdict { NO = 0, YES = 1, UNSURE = 2 };
+
+/* Kana, ideographs and Hangul syllables: a word may begin and end beside any of them. */
+INLINE int is_free(const uint8_t *text, int64_t length, int64_t at)
+{
+    if (at < 0 || at + 3 > length || (text[at] & 0xf0) != 0xe0) return 0;
+    if ((text[at + 1] & 0xc0) != 0x80 || (text[at + 2] & 0xc0) != 0x80) return 0;
+    uint32_t code = (uint32_t)(text[at] & 15) << 12 | (uint32_t)(text[at + 1] & 63) << 6 | (text[at + 2] & 63);
+    return (code >= 0x4e00 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7a3) ||
+           (code >= 0x3041 && code <= 0x3096) || (code >= 0x30a1 && code <= 0x30fa);
+}
+
+INLINE int is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
+INLINE int is_word(uint8_t c) { return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+INLINE int goes_on(uint8_t c) { return c == '.' || c == ',' || c == ':'; }
+
+/* Whether a word may end before text[at] and another begin there; UNSURE where ASCII does not decide it. */
+static enum verdict border(const uint8_t *text, int64_t length, int64_t at)
+{
+    if (at <= 0 || at >= length || text[at - 1] == ' ' || text[at] == ' ') return YES;
+    uint8_t left = text[at - 1], right = text[at];
+    if (left >= 0x80 && !is_free(text, length, at - 3)) return UNSURE;
+    if (right >= 0x80 && !is_free(text, length, at)) return UNSURE;
+    if (is_digit(right) && goes_on(left)) {
+        if (at < 2) return YES;
+        if (text[at - 2] >= 0x80) return is_free(text, length, at - 4) ? YES : UNSURE;
+        return is_digit(text[at - 2]) ? NO : YES;
+    }
+    if (is_digit(left) && goes_on(right)) {
+        if (at + 1 >= length) return YES;
+        if (text[at + 1] >= 0x80) return is_free(text, length, at + 1) ? YES : UNSURE;
+        return is_digit(text[at + 1]) ? NO : YES;
+    }
+    return is_word(left) && is_word(right) ? NO : YES;
+}
+
+typedef int64_t (*Finder)(const uint8_t *, int64_t, int64_t, const uint8_t *, int64_t);
+
+/* Where the phrase stands next from `at` on, or -1. */
+static int64_t find_in_loop(const uint8_t *text, int64_t length, int64_t at, const uint8_t *phrase, int64_t size)
+{
+    while (at + size <= length) {
+        const uint8_t *found = memchr(text + at, phrase[0], (size_t)(length - size + 1 - at));
+        if (found == NULL) return -1;
+        at = found - text;
+        if (memcmp(found, phrase, (size_t)size) == 0) return at;
+        at++;
+    }
+    return -1;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9
+/* 64 places at once: those where the first and the last byte fit. */
+__attribute__((target("avx512f,avx512bw,bmi"))) static int64_t find_in_blocks(const uint8_t *text, int64_t length,
+                                                                              int64_t at, const uint8_t *phrase,
+                                                                              int64_t size)
+{
+    const __m512i first = _mm512_set1_epi8((char)phrase[0]), last = _mm512_set1_epi8((char)phrase[size - 1]);
+    for (; at + size <= length; at += 64) {
+        int64_t places = length - size + 1 - at;
+        __mmask64 open = places >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << places) - 1;
+        __mmask64 fits = _mm512_mask_cmpeq_epi8_mask(open, _mm512_maskz_loadu_epi8(open, text + at), first);
+        fits = _mm512_mask_cmpeq_epi8_mask(fits, _mm512_maskz_loadu_epi8(open, text + at + size - 1), last);
+        for (; fits; fits &= fits - 1) {
+            int64_t place = at + __builtin_ctzll(fits);
+            if (memcmp(text + place, phrase, (size_t)size) == 0) return place;
+        }
+    }
+    return -1;
+}
+
+static Finder finder(void) { return __builtin_cpu_supports("avx512bw") ? find_in_blocks : find_in_loop; }
+#else
+static Finder finder(void) { return find_in_loop; }
+#endif
+
+static enum verdict stands_in(Finder find, const uint8_t *text, int64_t length, const uint8_t *phrase, int64_t size)
+{
+    enum verdict best = NO;
+    for (int64_t at = find(text, length, 0, phrase, size); at >= 0; at = find(text, length, at + 1, phrase, size)) {
+        enum verdict before = border(text, length, at);
+        enum verdict after = before == NO ? NO : border(text, length, at + size);
+        if (before == YES && after == YES) return YES;
+        if (before != NO && after != NO) best = UNSURE;
+    }
+    return best;
+}
+
 /* ---- Scans. ---- */
 
 CLONES static enum failure scan_scores(const float *scores, uint64_t count, const uint8_t *allowed, Best *best)
@@ -761,7 +851,7 @@ CLONES static void cosines_of(const double *restrict query, const uint16_t *rest
 /* ---- Python's side: checked views of arrays, and the arrays that go back. ---- */
 
 typedef struct {
-    PyObject *empty, *uint16, *uint32, *int32, *int64, *float32, *float64;
+    PyObject *empty, *uint8, *uint16, *uint32, *int32, *int64, *float32, *float64;
 } State;
 
 /* The buffer protocol's letters for each kind; sizes tell apart those that differ by platform. */
@@ -1190,6 +1280,52 @@ done:
     return result;
 }
 
+static PyObject *phrase_marks(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer texts, offsets = {0}, marks = {0}, phrase = {0}, view = {0};
+    PyObject *result = NULL;
+    if (expect(given, 4)) return NULL;
+    if (open_view(arguments[0], &TEXTS, &texts) || open_view(arguments[1], &OFFSETS, &offsets) ||
+        open_view(arguments[2], &MARKS, &marks) || open_view(arguments[3], &TEXTS, &phrase) ||
+        same_length(&offsets, marks.shape[0] + 1, "offsets has the wrong length"))
+        goto done;
+    if (phrase.shape[0] < 1) {
+        PyErr_SetString(PyExc_ValueError, "the phrase is empty");
+        goto done;
+    }
+    State *state = PyModule_GetState(module);
+    if (open_result(module, state->uint8, marks.shape[0], &result, &view)) {
+        Py_CLEAR(result);
+        goto done;
+    }
+    const int64_t *bounds = offsets.buf;
+    const uint8_t *open = marks.buf;
+    uint8_t *found = view.buf;
+    int64_t count = marks.shape[0], size = texts.shape[0];
+    enum failure failure = FINE;
+    Finder find = finder();
+    Py_BEGIN_ALLOW_THREADS
+    for (int64_t i = 0; i < count && !failure; i++) {
+        int64_t start = bounds[i], end = bounds[i + 1];
+        if (start < 0 || end < start || end > size) failure = OUTSIDE;
+        else found[i] = open[i] ? stands_in(find, (const uint8_t *)texts.buf + start, end - start, phrase.buf,
+                                            phrase.shape[0])
+                                : NO;
+    }
+    Py_END_ALLOW_THREADS
+    if (failure) {
+        Py_CLEAR(result);
+        fail(failure);
+    }
+done:
+    PyBuffer_Release(&view);
+    PyBuffer_Release(&phrase);
+    PyBuffer_Release(&marks);
+    PyBuffer_Release(&offsets);
+    PyBuffer_Release(&texts);
+    return result;
+}
+
 /* Open a term's stretch of slots and the marks; whatever happens, both views must be released. */
 static int open_stretch(PyObject *const *arguments, const Shape *shape, Py_buffer *slots, Py_buffer *marks,
                         int64_t *start, int64_t *end)
@@ -1472,6 +1608,7 @@ static PyMethodDef METHODS[] = {
     {"occurrences", (PyCFunction)(void (*)(void))occurrences, METH_FASTCALL, NULL},
     {"turn_over", (PyCFunction)(void (*)(void))turn_over, METH_FASTCALL, NULL},
     {"find_texts", (PyCFunction)(void (*)(void))find_texts, METH_FASTCALL, NULL},
+    {"phrase_marks", (PyCFunction)(void (*)(void))phrase_marks, METH_FASTCALL, NULL},
     {"count_marked", (PyCFunction)(void (*)(void))count_marked, METH_FASTCALL, NULL},
     {"mark", (PyCFunction)(void (*)(void))mark, METH_FASTCALL, NULL},
     {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},
@@ -1489,6 +1626,7 @@ static int module_exec(PyObject *module)
     PyObject *numpy = PyImport_ImportModule("numpy");
     if (numpy == NULL) return -1;
     state->empty = PyObject_GetAttrString(numpy, "empty");
+    state->uint8 = PyObject_GetAttrString(numpy, "uint8");
     state->uint16 = PyObject_GetAttrString(numpy, "uint16");
     state->uint32 = PyObject_GetAttrString(numpy, "uint32");
     state->int32 = PyObject_GetAttrString(numpy, "int32");
@@ -1496,8 +1634,8 @@ static int module_exec(PyObject *module)
     state->float32 = PyObject_GetAttrString(numpy, "float32");
     state->float64 = PyObject_GetAttrString(numpy, "float64");
     Py_DECREF(numpy);
-    return state->empty && state->uint16 && state->uint32 && state->int32 && state->int64 && state->float32 &&
-                   state->float64
+    return state->empty && state->uint8 && state->uint16 && state->uint32 && state->int32 && state->int64 &&
+                   state->float32 && state->float64
                ? 0 : -1;
 }
 
@@ -1505,6 +1643,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     State *state = PyModule_GetState(module);
     Py_VISIT(state->empty);
+    Py_VISIT(state->uint8);
     Py_VISIT(state->uint16);
     Py_VISIT(state->uint32);
     Py_VISIT(state->int32);
@@ -1518,6 +1657,7 @@ static int module_clear(PyObject *module)
 {
     State *state = PyModule_GetState(module);
     Py_CLEAR(state->empty);
+    Py_CLEAR(state->uint8);
     Py_CLEAR(state->uint16);
     Py_CLEAR(state->uint32);
     Py_CLEAR(state->int32);

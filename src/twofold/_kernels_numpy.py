@@ -185,6 +185,78 @@ def _cut(texts: Bytes, offsets: Offsets, place: int) -> bytes:
     return texts[start:end].tobytes()
 
 
+def phrase_marks(texts: Bytes, offsets: Offsets, marks: Mask, phrase: Bytes) -> Mask:
+    """Say of each of n folded texts whether a folded phrase stands in it, word for word: uint8 (n,).
+
+    Text i is the UTF-8 `texts[offsets[i]:offsets[i + 1]]`, and only those with `marks` (n,) nonzero are looked at: the
+    others have 0. 0 is no, 1 is yes, 2 is where characters decide that this function does not know; see
+    `twofold.text.phrases`. Raises ValueError for an empty phrase, for offsets that lead out, and for arrays of a wrong
+    kind or length.
+    """
+    _check(texts, np.uint8, "texts")
+    _check(phrase, np.uint8, "texts")
+    _check(marks, np.uint8, "marks")
+    _check(offsets, np.int64, "offsets", len(marks) + 1)
+    if not len(phrase):
+        raise ValueError("the phrase is empty")
+    if len(marks) and (offsets[0] < 0 or offsets[-1] > len(texts) or (np.diff(offsets) < 0).any()):
+        raise ValueError("the terms of a passage lie outside the index")
+    wanted, found = phrase.tobytes(), np.zeros(len(marks), dtype=np.uint8)
+    for place in np.flatnonzero(marks).tolist():
+        found[place] = _stands_in(texts[offsets[place] : offsets[place + 1]].tobytes(), wanted)
+    return found
+
+
+_NO, _YES, _UNSURE = range(3)
+_FREE = (("\u4e00", "\u9fff"), ("\uac00", "\ud7a3"), ("\u3041", "\u3096"), ("\u30a1", "\u30fa"))
+
+
+def _stands_in(text: bytes, phrase: bytes) -> int:
+    best, at = _NO, text.find(phrase)
+    while at >= 0:
+        ends = {_border(text, at), _border(text, at + len(phrase))}
+        if ends == {_YES}:
+            return _YES
+        best = best if _NO in ends else _UNSURE
+        at = text.find(phrase, at + 1)
+    return best
+
+
+def _border(text: bytes, at: int) -> int:
+    if not 0 < at < len(text) or b" " in text[at - 1 : at + 1]:
+        return _YES
+    left, right = text[at - 1 : at], text[at : at + 1]
+    if not (left.isascii() or _is_free(text, at - 3)) or not (right.isascii() or _is_free(text, at)):
+        return _UNSURE
+    if right.isdigit() and left in b".,:":
+        return _no_digit(text, at - 2, at - 4)
+    if left.isdigit() and right in b".,:":
+        return _no_digit(text, at + 1, at + 1)
+    return _NO if _is_word(left) and _is_word(right) else _YES
+
+
+def _no_digit(text: bytes, at: int, start: int) -> int:
+    """Say whether no digit stands at a place; `start` is where a character of three bytes would begin."""
+    if not 0 <= at < len(text):
+        return _YES
+    if text[at] >= 0x80:  # noqa: PLR2004
+        return _YES if _is_free(text, start) else _UNSURE
+    return _NO if text[at : at + 1].isdigit() else _YES
+
+
+def _is_word(character: bytes) -> bool:
+    return character.isalnum() or character == b"_"
+
+
+def _is_free(text: bytes, at: int) -> bool:
+    """Return whether a kana, an ideograph or a Hangul syllable begins at a place: words may border on it."""
+    try:
+        character = text[at : at + 3].decode() if at >= 0 else ""
+    except UnicodeDecodeError:
+        return False
+    return len(character) == 1 and any(first <= character <= last for first, last in _FREE)
+
+
 def count_marked(slots: Slots, start: int, end: int, marks: Mask) -> int:
     """Count the postings in [start, end) whose slot is marked (nonzero): a term's dead passages, for an exact df.
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from twofold import _kernels_numpy
+from twofold.text.phrases import squeeze, stands_in
 from twofold.vectors.scan import exact_scores
 
 K1 = 1.2
@@ -269,3 +270,51 @@ def test_rows_that_may_reach_a_score_are_those_of_a_loop(
     ]
     with pytest.raises(ValueError, match=r"spreads|scales"):
         kernels.reaching(scores, spreads, np.zeros(count + 1, np.float32), allowed, 0.3, 0.2, least)
+
+
+FOLDED = st.text(alphabet="ab0_.:- '漢か가é\u0301٣ก", max_size=30).map(squeeze)
+
+
+@given(texts=st.lists(FOLDED, max_size=8), phrase=FOLDED.filter(bool), seed=st.integers(0, 99))
+def test_a_phrase_is_marked_where_it_stands_and_left_open_only_where_more_than_ascii_decides(
+    kernels: ModuleType, texts: list[str], phrase: str, seed: int
+) -> None:
+    encoded = [text.encode() for text in texts]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    joined = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+    looked_at = masks(len(texts), seed, 0.8)
+    assert looked_at is not None
+
+    found = kernels.phrase_marks(joined, offsets, looked_at, np.frombuffer(phrase.encode(), dtype=np.uint8))
+
+    assert found.dtype == np.uint8
+    for text, mark, wanted in zip(texts, found.tolist(), looked_at.tolist(), strict=True):
+        expected = bool(wanted) and stands_in(phrase, text)
+        assert mark == expected if mark < 2 else (wanted and phrase in text and not f"{phrase}{text}".isascii())
+
+
+@given(text=st.text(alphabet="ab ", max_size=300).map(squeeze), start=st.integers(0, 200), size=st.integers(1, 70))
+def test_a_phrase_is_found_wherever_it_begins(kernels: ModuleType, text: str, start: int, size: int) -> None:
+    phrase = squeeze(text[start : start + size]) or "a"
+    arrays = [np.frombuffer(one.encode(), dtype=np.uint8) for one in (text, phrase)]
+    offsets = np.array([0, len(text)], dtype=np.int64)
+
+    found = kernels.phrase_marks(arrays[0], offsets, np.ones(1, np.uint8), arrays[1])
+
+    assert found.tolist() == [int(stands_in(phrase, text))]
+
+
+@pytest.mark.parametrize("offsets", [[0, 9], [-1, 3], [3, 1]])
+def test_texts_that_lead_out_are_refused(kernels: ModuleType, offsets: list[int]) -> None:
+    text = np.frombuffer(b"abcd", dtype=np.uint8)
+    with pytest.raises(ValueError, match="outside"):
+        kernels.phrase_marks(text, np.array(offsets, dtype=np.int64), np.ones(1, np.uint8), text)
+    with pytest.raises(ValueError, match="empty"):
+        kernels.phrase_marks(text, np.array([0, 4], dtype=np.int64), np.ones(1, np.uint8), text[:0])
+
+
+def test_words_border_on_every_character_that_the_kernels_take_for_free() -> None:
+    for first, last in ((0x4E00, 0x9FFF), (0xAC00, 0xD7A3), (0x3041, 0x3096), (0x30A1, 0x30FA)):
+        assert all(
+            stands_in("a", f"a{chr(code)}") and stands_in("a", f"{chr(code)}a") for code in range(first, last + 1)
+        )

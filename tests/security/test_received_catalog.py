@@ -391,6 +391,8 @@ SEGMENTS: dict[str, Callable[[Table, bytearray], None]] = {
     "terms' places beyond the terms": filled("term_places", 255),
     "terms that are no text": filled("term_texts", 255),
     "hashes of nothing": filled("term_hashes", 0),
+    "folded texts beyond their end": filled("folded_offsets", 127),
+    "folded texts that are not there": without("folded"),
     "fields that are no JSON": filled("field_groups", 255),
     "values that are no JSON": filled("field_values", 255),
     "values that fit no field": filled("field_values", ord("1")),

@@ -22,7 +22,12 @@ def occurs(phrase: str, text: str) -> bool:
     `"reset  --hard"` occurs in `"Git Reset --HARD."`, not in `"reset --harder"`.
     """
     wanted = squeeze(phrase)
-    return not wanted or next(_places(wanted, squeeze(text)), None) is not None
+    return not wanted or stands_in(wanted, squeeze(text))
+
+
+def stands_in(wanted: str, text: str) -> bool:
+    """Return whether a phrase stands in a text, word for word; both were folded by `squeeze`, and neither is empty."""
+    return next(_places(wanted, text), None) is not None
 
 
 def occurrences(phrase: str, text: str) -> tuple[tuple[int, int], ...]:
@@ -39,7 +44,7 @@ def squeeze(text: str) -> str:
     """Fold case and encoding, and make every stretch of white space one space, with none at either end. Idempotent."""
     if text.isascii():  # nothing to fold but case: a tenth of the time
         return " ".join(text.lower().split())
-    return " ".join(" ".join(map(fold, text.split())).split())
+    return " ".join(" ".join([run.lower() if run.isascii() else fold(run) for run in text.split()]).split())
 
 
 def _squeeze_with_places(text: str) -> Normal:

@@ -1,6 +1,7 @@
 """A scope as masks: which slots of each segment may be found at all, decided before anything is ranked."""
 
 import logging
+from typing import TypeVar
 
 import apsw
 import numpy as np
@@ -9,16 +10,16 @@ from numpy.typing import NDArray
 from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not
 from twofold.domain.ports import ALL, Scope
 from twofold.domain.types import Clause, Scalar
-from twofold.kernels import mark
-from twofold.stores.local.catalog import select
+from twofold.kernels import mark, phrase_marks
 from twofold.stores.local.segment import Segment
-from twofold.stores.local.serialization import MALFORMED, MAX_INTEGER, read_indexed_text
+from twofold.stores.local.serialization import MALFORMED, MAX_INTEGER
 from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot, read_rows, segment_of
 from twofold.stores.local.term_dictionary import EncodedTerms
-from twofold.text.phrases import occurs
+from twofold.text.phrases import squeeze, stands_in
 
 Mask = NDArray[np.uint8]
 Passing = NDArray[np.bool_]
+Remembered = TypeVar("Remembered")
 
 logger = logging.getLogger(__name__)
 
@@ -35,40 +36,61 @@ def masks_of(connection: apsw.Connection, snapshot: SegmentSnapshot, scope: Scop
     name = repr(scope)  # by its spelling: 1 and True are equal keys and different conditions
     found = snapshot.masks.get(name)
     if found is None:
-        found = _compute(connection, snapshot, scope)
-        for oldest in list(snapshot.masks)[: 1 - MAX_REMEMBERED]:  # a copy: other threads ask as well
-            snapshot.masks.pop(oldest, None)
-        snapshot.masks[name] = found
+        found = tuple(_mask_of(connection, snapshot, part, (name, scope)) for part in snapshot.parts)
+        _remember(snapshot.masks, name, found)
     return found
 
 
-def _compute(connection: apsw.Connection, snapshot: SegmentSnapshot, scope: Scope) -> tuple[Mask | None, ...]:
-    masks = []
-    for part in snapshot.parts:
-        mask = np.ones(len(part.segment), dtype=np.uint8) if part.live is None else part.live.copy()
-        if scope.filter != MATCH_ALL:
-            mask &= _passing_or_again(connection, snapshot, part, scope.filter)
-        for clause in scope.required:
-            mask &= _holding(connection, part, clause, mask)
-        for clause in scope.excluded:
-            mask &= 1 - _holding(connection, part, clause, mask)
-        masks.append(mask)
-    return tuple(masks)
+def _mask_of(
+    connection: apsw.Connection, snapshot: SegmentSnapshot, part: OpenSegment, named: tuple[str, Scope]
+) -> Mask:
+    """Return what may be found of one part; a segment remembers it, so that a change elsewhere costs nothing."""
+    name, scope = named
+    passing = part.segment.passing.get(name)
+    if passing is None:
+        passing = _compute(connection, snapshot, part, scope)
+        _remember(part.segment.passing, name, passing)
+    return passing if part.live is None else passing & part.live
 
 
-def _holding(connection: apsw.Connection, part: OpenSegment, clause: Clause, among: Mask) -> Mask:
+def _remember(known: dict[str, Remembered], name: str, found: Remembered) -> None:
+    for oldest in list(known)[: 1 - MAX_REMEMBERED]:  # a copy: other threads ask as well
+        known.pop(oldest, None)
+    known[name] = found
+
+
+def _compute(connection: apsw.Connection, snapshot: SegmentSnapshot, part: OpenSegment, scope: Scope) -> Mask:
+    mask = np.ones(len(part.segment), dtype=np.uint8)
+    if scope.filter != MATCH_ALL:
+        mask &= _passing_or_again(connection, snapshot, part, scope.filter)
+    for clause in scope.required:
+        mask &= _holding(part.segment, clause, mask)
+    for clause in scope.excluded:
+        mask &= 1 - _holding(part.segment, clause, mask)
+    return mask
+
+
+def _holding(segment: Segment, clause: Clause, among: Mask) -> Mask:
     """Mark the slots, among those marked, that hold a clause."""
     held = among.copy()
-    starts, ends = part.segment.stretches(EncodedTerms.of(clause.terms))
+    starts, ends = segment.stretches(EncodedTerms.of(clause.terms))
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        with_term = np.zeros(len(part.segment), dtype=np.uint8)
-        mark(part.segment.slots, start, end, with_term)
+        with_term = np.zeros(len(segment), dtype=np.uint8)
+        mark(segment.slots, start, end, with_term)
         held &= with_term
-    if clause.verbatim:
-        for slot in np.flatnonzero(held):
-            row = int(part.segment.rows[slot])
-            held[slot] = occurs(clause.verbatim, _indexed_text(connection, row))
-    return held
+    wanted = squeeze(clause.verbatim)
+    return _with_phrase(segment, wanted, held) if wanted else held
+
+
+def _with_phrase(segment: Segment, wanted: str, among: Mask) -> Mask:
+    """Mark the slots, among those marked, whose folded text holds a folded phrase, word for word."""
+    texts, offsets = segment.folded, segment.folded_offsets
+    phrase = np.frombuffer(wanted.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    marks = phrase_marks(texts, offsets, among, phrase)
+    for slot in np.flatnonzero(marks > 1).tolist():  # where more than ASCII must be looked at
+        text = texts[offsets[slot] : offsets[slot + 1]].tobytes().decode()
+        marks[slot] = stands_in(wanted, text)
+    return marks
 
 
 def storable(value: Scalar) -> bool:
@@ -84,12 +106,6 @@ def _is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _indexed_text(connection: apsw.Connection, row: int) -> str:
-    query = "SELECT heading, header, text FROM chunk WHERE row = ?"
-    heading, header, text = next(select(connection, query, (row,)))
-    return read_indexed_text(heading, header, text)
 
 
 def _passing_or_again(

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError
 from twofold.stores.local.field_index import Columns, Lookup, build_columns, groups_of, merge_columns
-from twofold.stores.local.serialization import MALFORMED, FieldsRow, read_terms, reading
+from twofold.stores.local.serialization import MALFORMED, FieldsRow, read_indexed_text, read_terms, reading
 from twofold.stores.local.term_dictionary import EncodedTerms, TermDictionary, is_sound_dictionary, merge_dictionaries
+from twofold.text.phrases import squeeze
 from twofold.text.postings import DROPPED, ForwardIndex, Postings, TermsOfPassage, build, merge
 from twofold.vectors.quantize import Codes, quantize
 from twofold.vectors.rabitq import BitCodes, bit_codes, words_of
 
-MAGIC = b"twofold segment 4\n"
+MAGIC = b"twofold segment 5\n"
 ALIGNMENT = 64
 BITS_FROM = 4096  # passages in a segment; fewer are scanned as fast in eight bits
 HEADER_BYTES_AT_MOST = 4096
@@ -56,6 +57,8 @@ class Segment:
     term_offsets: NDArray[np.int64]  # (T + 1,)
     term_hashes: NDArray[np.uint64]  # (T,)
     term_places: NDArray[np.uint32]  # (T,)
+    folded: NDArray[np.uint8]  # the passages' indexed texts, folded by `phrases.squeeze`, as UTF-8
+    folded_offsets: NDArray[np.int64]  # (n + 1,)
     vectors: NDArray[np.float16]  # (n, d)
     codes: NDArray[np.int8]  # (n, d)
     scales: NDArray[np.float32]  # (n,)
@@ -69,6 +72,7 @@ class Segment:
     field_offsets: NDArray[np.int64]
     field_slots: NDArray[np.uint32]
     lookups: list[Lookup] = field(default_factory=list)  # at most one, made when a filter first asks; never written
+    passing: dict[str, NDArray[np.uint8]] = field(default_factory=dict)  # by scope, as lookups; the dead may pass
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -142,7 +146,7 @@ def _locate(
     return found, slots if order is None else order[slots].astype(np.int64)
 
 
-ARRAYS = tuple(one.name for one in fields(Segment) if one.name != "lookups")
+ARRAYS = tuple(one.name for one in fields(Segment) if one.name not in {"lookups", "passing"})
 
 
 DTYPES = {
@@ -163,6 +167,8 @@ DTYPES = {
     "term_offsets": "<i8",
     "term_hashes": "<u8",
     "term_places": "<u4",
+    "folded": "|u1",
+    "folded_offsets": "<i8",
     "vectors": "<f2",
     "codes": "|i1",
     "scales": "<f4",
@@ -188,6 +194,7 @@ class SegmentRow:
     terms: bytes
     vector: bytes | None  # None for a passage that is not embedded yet
     fields: FieldsRow
+    shown: tuple[str, str, str]  # heading, header and text, which together are what is indexed
 
 
 TermTexts = Callable[[NDArray[np.uint32]], Sequence[str]]
@@ -211,7 +218,10 @@ def build_segment(passages: Sequence[SegmentRow], dimensions: int, texts: TermTe
         documents=np.array([passage.fields.document for passage in passages], dtype=np.int64),
         lengths=np.array([passage.words for passage in passages], dtype=np.uint32),
         derived=Derived(
-            postings, TermDictionary.of(texts(postings.terms)), build_columns(passage.fields for passage in passages)
+            postings,
+            TermDictionary.of(texts(postings.terms)),
+            build_columns(passage.fields for passage in passages),
+            FoldedTexts.of(read_indexed_text(*passage.shown) for passage in passages),
         ),
         vectors=vectors,
     )
@@ -245,9 +255,40 @@ def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8
             postings,
             merge_dictionaries(dictionaries, [segment.terms for segment in segments], postings.terms),
             merge_columns([segment.columns for segment in segments], remaps),
+            _merge_folded(segments, kept),
         ),
         vectors=joined("vectors"),
     )
+
+
+class FoldedTexts(NamedTuple):
+    """Texts of passages, folded by `phrases.squeeze`, one after the other, and their lengths in bytes."""
+
+    texts: NDArray[np.uint8]
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "FoldedTexts":
+        """Fold texts."""
+        folded = [squeeze(text).encode() for text in texts]
+        return cls(np.frombuffer(b"".join(folded), dtype=np.uint8), np.array(list(map(len, folded)), dtype=np.int64))
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Return where each begins, and where the last ends."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths, dtype=np.int64)])
+
+
+def _merge_folded(segments: Sequence[Segment], kept: Sequence[NDArray[np.int64]]) -> FoldedTexts:
+    """Return the folded texts of the slots that are kept."""
+    pieces, lengths = [np.empty(0, np.uint8)], [np.empty(0, np.int64)]
+    for segment, slots in zip(segments, kept, strict=True):
+        offsets = segment.folded_offsets
+        lengths.append(np.diff(offsets)[slots])
+        breaks = np.flatnonzero(np.diff(slots) != 1) + 1  # between runs of neighbors
+        runs = np.split(slots, breaks) if len(slots) else ()
+        pieces.extend(segment.folded[offsets[run[0]] : offsets[run[-1] + 1]] for run in runs)
+    return FoldedTexts(np.concatenate(pieces), np.concatenate(lengths))
 
 
 class Derived(NamedTuple):
@@ -256,6 +297,7 @@ class Derived(NamedTuple):
     postings: Postings
     dictionary: TermDictionary
     columns: Columns
+    folded: FoldedTexts
 
 
 def _assemble(
@@ -286,12 +328,13 @@ def _assemble(
         bit_offsets=bits.offsets,
         bit_spreads=bits.spreads,
         lookups=[],
+        passing={},
         **_arrays_of(derived, len(rows)),
     )
 
 
 def _arrays_of(derived: Derived, passages: int) -> dict[str, NDArray[Any]]:
-    postings, dictionary, columns = derived
+    postings, dictionary, columns, folded = derived
     forward = postings.turned_over(passages)
     return {
         "terms": postings.terms,
@@ -305,6 +348,8 @@ def _arrays_of(derived: Derived, passages: int) -> dict[str, NDArray[Any]]:
         "term_offsets": dictionary.offsets,
         "term_hashes": dictionary.hashes,
         "term_places": dictionary.places,
+        "folded": folded.texts,
+        "folded_offsets": folded.offsets,
         "field_groups": columns.groups,
         "field_values": columns.values,
         "field_offsets": columns.offsets,
@@ -312,8 +357,8 @@ def _arrays_of(derived: Derived, passages: int) -> dict[str, NDArray[Any]]:
     }
 
 
-def encode(segment: Segment) -> Iterator[bytes]:
-    """Return the file's bytes, piece by piece."""
+def encode(segment: Segment) -> Iterator[bytes | memoryview]:
+    """Yield the file's bytes, piece by piece; arrays as they are, without a copy."""
     arrays = {name: np.ascontiguousarray(getattr(segment, name)) for name in ARRAYS}
     offset = HEADER_BYTES_AT_MOST
     table = {}
@@ -323,7 +368,7 @@ def encode(segment: Segment) -> Iterator[bytes]:
     header = MAGIC + json.dumps(table).encode()
     yield header.ljust(HEADER_BYTES_AT_MOST, b"\n")
     for array in arrays.values():
-        yield array.tobytes()
+        yield memoryview(array.reshape(-1).view(np.uint8))
         yield bytes(_padded(array.nbytes) - array.nbytes)
 
 
@@ -331,7 +376,7 @@ def _padded(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def checksum(pieces: Iterable[bytes]) -> bytes:
+def checksum(pieces: Iterable[bytes | memoryview]) -> bytes:
     """Hash a file's bytes: XXH3, 128 bits."""
     state = xxhash.xxh3_128()
     for piece in pieces:
@@ -356,7 +401,7 @@ def open_segment(path: Path, expected: bytes, covers: tuple[int, int], dimension
         raise CorruptError(f"Segment {path.name} has another format.", "It is made again from the catalog.")
     try:
         table = json.loads(mapped[len(MAGIC) : HEADER_BYTES_AT_MOST])
-        segment = Segment(**{name: _array(mapped, name, table[name]) for name in ARRAYS}, lookups=[])
+        segment = Segment(**{name: _array(mapped, name, table[name]) for name in ARRAYS}, lookups=[], passing={})
         sound = is_sound(segment, covers, dimensions)
     except MALFORMED as error:
         raise CorruptError(f"Segment {path.name} is malformed.", "It is made again from the catalog.") from error
@@ -394,6 +439,7 @@ def is_sound(segment: Segment, covers: tuple[int, int], dimensions: int) -> bool
     held = _leads_inside(segment.offsets, len(segment.terms), segment.slots, count)
     held = held and _leads_inside(segment.forward_offsets, count, segment.forward_places, len(segment.terms))
     held = held and is_sound_dictionary(segment.dictionary, len(segment.terms))
+    held = held and _cuts(segment.folded_offsets, count, segment.folded)
     values = sum(group.beyond - group.first for _, _, group in groups_of(segment.columns))
     held = held and _leads_inside(segment.field_offsets, values, segment.field_slots, count)
     return held and _counts_fit(segment) and bool(np.isfinite(segment.scales).all())
@@ -425,6 +471,11 @@ def _rises(values: NDArray[Any], least: int = 0, most: int = 2**63 - 1) -> bool:
 
 def _leads_inside(offsets: NDArray[np.int64], lists: int, slots: NDArray[np.uint32], count: int) -> bool:
     """Return whether offsets cut an array of slots into that many lists, and every slot is one of `count`."""
-    if offsets.shape != (lists + 1,) or offsets[0] != 0 or offsets[-1] != len(slots) or slots.ndim != 1:
+    return _cuts(offsets, lists, slots) and (not len(slots) or int(slots.max()) < count)
+
+
+def _cuts(offsets: NDArray[np.int64], lists: int, cut: NDArray[Any]) -> bool:
+    """Return whether offsets cut an array into that many lists."""
+    if offsets.shape != (lists + 1,) or offsets[0] != 0 or offsets[-1] != len(cut) or cut.ndim != 1:
         return False
-    return bool((offsets[1:] >= offsets[:-1]).all()) and (not len(slots) or int(slots.max()) < count)
+    return bool((offsets[1:] >= offsets[:-1]).all())

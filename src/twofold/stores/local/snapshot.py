@@ -180,16 +180,16 @@ def read_rows(
 ) -> list[SegmentRow]:
     """Read what segments need of the rows after the first number, up to and including the second, at most `most`."""
     query = (
-        f"SELECT chunk.row, key, words, terms, vector, {FIELD_COLUMNS} FROM chunk NOT INDEXED"  # noqa: S608
-        " CROSS JOIN document ON document.row = chunk.document"  # by row, not all of the edition
+        f"SELECT chunk.row, key, words, terms, vector, heading, header, chunk.text, {FIELD_COLUMNS}"  # noqa: S608
+        " FROM chunk NOT INDEXED CROSS JOIN document ON document.row = chunk.document"  # by row, not all of the edition
         " WHERE chunk.row > ? AND chunk.row <= ? AND edition = ? ORDER BY chunk.row LIMIT ?"
     )
     after, until = covers
     bound = MAX_ROW if until is None else until
     found = select(connection, query, (after, bound, edition, most))
     return [
-        SegmentRow(row, key, words, terms, vector, FieldsRow(*named))
-        for row, key, words, terms, vector, *named in found
+        SegmentRow(row, key, words, terms, vector, FieldsRow(*named), (heading, header, text))
+        for row, key, words, terms, vector, heading, header, text, *named in found
     ]
 
 
