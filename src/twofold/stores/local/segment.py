@@ -368,7 +368,7 @@ def encode(segment: Segment) -> Iterator[bytes | memoryview]:
     header = MAGIC + json.dumps(table).encode()
     yield header.ljust(HEADER_BYTES_AT_MOST, b"\n")
     for array in arrays.values():
-        yield memoryview(array.reshape(-1).view(np.uint8))
+        yield array.reshape(-1).view(np.uint8).data
         yield bytes(_padded(array.nbytes) - array.nbytes)
 
 
