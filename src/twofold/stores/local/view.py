@@ -216,8 +216,7 @@ class LocalSnapshot:
     @reading("a segment")
     def fetch(self, keys: Sequence[int]) -> Sequence[FetchedRow]:
         """Fetch passages with their documents' names, in the order asked, by one statement."""
-        places = self._places_of(keys)
-        rows = [0 if place is None else self._row_at(*place) for place in places]
+        rows = [_row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
         query = (
             f"SELECT chunk.row, {FETCHED_COLUMNS} FROM chunk CROSS JOIN document ON document.row = chunk.document"  # noqa: S608
             f" WHERE chunk.row IN ({','.join(map(str, rows))})"
