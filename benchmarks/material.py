@@ -84,6 +84,13 @@ class Material:
             texts = [[self.passage(drawn) for _ in range(PASSAGES_OF_A_DOCUMENT)] for _ in some]
             yield Batch(first, texts, self.vectors(len(some) * PASSAGES_OF_A_DOCUMENT, first))
 
+    def vector_batches(self, passages: int) -> Iterator[Batch]:
+        """Give the same batches without their texts, which take most of the time."""
+        documents = passages // PASSAGES_OF_A_DOCUMENT
+        for first in range(0, documents, DOCUMENT_BATCH_SIZE):
+            some = min(DOCUMENT_BATCH_SIZE, documents - first)
+            yield Batch(first, (), self.vectors(some * PASSAGES_OF_A_DOCUMENT, first))
+
     def passage(self, drawn: np.random.Generator) -> str:
         """Stitch one passage."""
         parts: list[str] = []

@@ -2,7 +2,7 @@
 
     python benchmarks/speed.py --memory DIR                          10,000 and 100,000 passages
     python benchmarks/speed.py --memory DIR --chunks 1000000         a million (an hour, 6 GB of disk)
-    python benchmarks/speed.py --memory DIR --peers                  and tantivy, LanceDB and bm25s in the same run
+    python benchmarks/speed.py --memory DIR --peers                  and six others instead, all alike, in one run
     python benchmarks/speed.py --memory DIR --index INDEX            profiles alone, on an index of the default recipe
 
 `--memory` is a folder where real vectors are kept between runs, by default below the system's temporary one;
@@ -16,25 +16,28 @@ import argparse
 import json
 import multiprocessing
 import resource
+import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import psutil
+from given import GivenVectors
 from material import Asked, entries_of, gather, restore, save
-from peers import bm25s_words, lancedb_both, tantivy_words
+from peers.engine import exact_ranking, measured
 from profiled import profiled
 from remembered import MEMORY
 from reporting import bytes_a_second, keep, machine
 from timing import latencies
 
 from twofold.domain.filters import MATCH_ALL, Condition, Filter, Operator
-from twofold.domain.ports import EmbedderIdentity, IndexFingerprint, Scope
-from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, TermQuery, Vectors, document_id
+from twofold.domain.ports import IndexFingerprint, Scope
+from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, TermQuery, document_id
 from twofold.indexing.components import IndexingComponents
 from twofold.kernels import KERNELS
 from twofold.search.pipeline import search
@@ -44,37 +47,23 @@ from twofold.text.analyzer import analyzer_for
 
 ADDED = 100
 MEGABYTE = 1024 * 1024
-IDENTITY = EmbedderIdentity("given", "1", 384)
 FILTERS: Mapping[str, Filter] = {
     "1 %": Condition("shelf", Operator.EQ, 7),
     "50 %": Condition("half", Operator.EQ, value=True),
 }
 
+ENGINES: Mapping[str, tuple[str, str]] = {
+    "twofold": ("twofold_itself", "Twofold"),
+    "tantivy": ("tantivy_words", "Tantivy"),
+    "bm25s": ("bm25s_words", "Bm25s"),
+    "LanceDB": ("lancedb_both", "LanceDb"),
+    "qdrant-edge": ("qdrant_edge_both", "QdrantEdge"),
+    "zvec flat": ("zvec_both", "flat"),
+    "zvec HNSW": ("zvec_both", "hnsw"),
+}
+"""What `--peers` measures: the module below `peers`, and what opens the engine there."""
+
 Figures = Mapping[str, object]
-
-
-class GivenVectors:
-    """An embedder that has the next question's vector ready."""
-
-    def __init__(self, vectors: Vectors) -> None:
-        self.identity = IDENTITY
-        self._vectors = vectors
-        self.next = 0
-
-    def embed_queries(self, _texts: Sequence[str]) -> Vectors:
-        """Give the vector of question number `next`."""
-        return self._vectors[self.next : self.next + 1]
-
-    def embed_passages(self, _texts: Sequence[str]) -> Vectors:
-        """Refuse: passages come with their vectors."""
-        raise NotImplementedError
-
-    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
-        """Count words."""
-        return [len(text.split()) for text in texts]
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,13 +73,11 @@ class Bench:
     store: LocalStore
     asked: Asked
     parts: IndexingComponents
-    given: GivenVectors
 
     def searching(self, plan: SearchPlan) -> Callable[[int], object]:
         """Give a function that does the whole search of question i."""
 
         def ask(at: int) -> object:
-            self.given.next = at
             return search(self.parts, self.asked.texts[at], plan)
 
         return ask
@@ -100,13 +87,14 @@ def main() -> None:
     """Measure every size, one after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chunks", default="10000,100000", help="sizes, with commas between them")
-    parser.add_argument("--peers", action="store_true", help="also measure tantivy, LanceDB and bm25s")
+    parser.add_argument("--peers", action="store_true", help="measure twofold and six others alike instead")
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep real vectors in this folder")
+    parser.add_argument("--material", type=Path, help="take the material of an earlier run from this file")
     parser.add_argument("--scratch", type=Path, help="build indexes below this folder instead of the system's")
     parser.add_argument("--index", type=Path, help="measure nothing but the profiles, on this index")
     parser.add_argument("--out", type=Path, help="write to this file")
     options = parser.parse_args()
-    material = gather(options.memory)
+    material = restore(options.material) if options.material else gather(options.memory)
     if options.index:
         found = profiled(options.index, material.asked.texts)
         print(keep("profiles", {"machine": {**machine(), "kernels": KERNELS}, **found}, options.out))
@@ -117,7 +105,7 @@ def main() -> None:
         for count in map(int, options.chunks.split(",")):
             folder = Path(scratch) / str(count)
             folder.mkdir()
-            sizes[str(count)] = {"twofold": measure(folder, count, material.asked)}
+            sizes[str(count)] = {} if options.peers else {"twofold": measure(folder, count, material.asked)}
             if options.peers:
                 sizes[str(count)].update(measure_peers(folder, count))
     about = {**machine(), "kernels": KERNELS, "bytes_a_second": round(bytes_a_second())}
@@ -132,9 +120,9 @@ def measure(folder: Path, count: int, asked: Asked) -> Figures:
     figures["disk_MB"] = round(sum(path.stat().st_size for path in index.rglob("*") if path.is_file()) / MEGABYTE, 1)
     figures["open"] = elsewhere(first_answer, index, material)
     say(count, figures["open"])
-    analyzer, given = analyzer_for("english"), GivenVectors(asked.vectors)
+    analyzer, given = analyzer_for("english"), GivenVectors(asked)
     store = LocalStore(index, create=False)
-    bench = Bench(store, asked, IndexingComponents(store, given, analyzer, lambda _: (), "stitched"), given)
+    bench = Bench(store, asked, IndexingComponents(store, given, analyzer, lambda _: (), "stitched"))
     figures["segments"] = store.info().segments
     for part in (retrievers, hybrids, filtered, adding, compacted):
         found = part(bench)
@@ -165,7 +153,7 @@ def build(index: Path, material: Path, count: int) -> Figures:
     source, analyzer = restore(material), analyzer_for("english")
     began, before = time.perf_counter(), resident()
     store = LocalStore(index)
-    store.ensure_fingerprint(IndexFingerprint(IDENTITY, analyzer.describe(), "stitched"))
+    store.ensure_fingerprint(IndexFingerprint(GivenVectors.identity, analyzer.describe(), "stitched"))
     analyzing = storing = 0.0
     for batch in source.batches(count):
         started = time.perf_counter()
@@ -189,10 +177,10 @@ def build(index: Path, material: Path, count: int) -> Figures:
 def first_answer(index: Path, material: Path) -> Figures:
     """Open an index and answer one question, then the others: seconds and megabytes beyond what was there before."""
     asked = restore(material).asked
-    given, analyzer = GivenVectors(asked.vectors), analyzer_for("english")
+    given, analyzer = GivenVectors(asked), analyzer_for("english")
     before, started = resident(), time.perf_counter()
     store = LocalStore(index, create=False)
-    bench = Bench(store, asked, IndexingComponents(store, given, analyzer, lambda _: (), "stitched"), given)
+    bench = Bench(store, asked, IndexingComponents(store, given, analyzer, lambda _: (), "stitched"))
     ask = bench.searching(SearchPlan())
     ask(0)
     first, after_one = time.perf_counter() - started, resident()
@@ -247,7 +235,7 @@ def filtered(bench: Bench) -> Figures:
 
 def adding(bench: Bench) -> Figures:
     """Add small documents one by one, each durable, and search after each: milliseconds."""
-    bench.store.ensure_fingerprint(IndexFingerprint(IDENTITY, bench.parts.analyzer.describe(), "stitched"))
+    bench.store.ensure_fingerprint(IndexFingerprint(GivenVectors.identity, bench.parts.analyzer.describe(), "stitched"))
     added, searched = [], []
     ask = bench.searching(SearchPlan())
     for number in range(ADDED):
@@ -280,13 +268,21 @@ def spread(seconds: Sequence[float]) -> Figures:
 
 
 def measure_peers(folder: Path, count: int) -> Figures:
-    """Measure the others on the same passages, each in a fresh process."""
-    found = {}
-    for peer in (tantivy_words, bm25s_words, lancedb_both):
-        name = peer.__name__.rpartition(".")[2].partition("_")[0]
-        found[name] = elsewhere(peer.measure, folder / name, folder.parent / "material.npz", count)
+    """Measure twofold and the others alike on the same passages, each in a fresh process."""
+    material = folder.parent / "material.npz"
+    elsewhere(exact_ranking, material, count)
+    found: dict[str, object] = {}
+    for name in ENGINES:
+        found[name] = elsewhere(measured_peer, name, folder / name.replace(" ", "-"), material, count)
         say(count, {name: found[name]})
+        shutil.rmtree(folder / name.replace(" ", "-"), ignore_errors=True)
     return found
+
+
+def measured_peer(name: str, folder: Path, material: Path, count: int) -> Figures:
+    """Measure one engine; only here is it imported."""
+    module, opener = ENGINES[name]
+    return measured(getattr(import_module(f"peers.{module}"), opener), folder, material, count)
 
 
 if __name__ == "__main__":

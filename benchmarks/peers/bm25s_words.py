@@ -1,33 +1,48 @@
-"""bm25s: BM25 of Lucene's kind with k1 1.2 and b 0.75, English stems and stop words, ten passages out."""
+"""bm25s: BM25 of Lucene's kind with k1 1.2 and b 0.75, English stems and stop words, in memory."""
 
-import time
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
 import bm25s
 import Stemmer
-from material import restore
-from timing import latencies
+from material import Asked
+
+from peers.engine import Hits, K, Rows, Task
 
 
-def measure(_folder: Path, material: Path, count: int) -> Mapping[str, object]:
-    """Index and time questions; tokenizing the question is part of them."""
-    source = restore(material)
-    texts = [text for batch in source.batches(count) for document in batch.documents for text in document]
-    stemmer = Stemmer.Stemmer("english")
-    started = time.perf_counter()
-    retriever = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
-    retriever.index(bm25s.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False), show_progress=False)
-    seconds = time.perf_counter() - started
+class Bm25s:
+    """An index of texts in memory, made anew for every change."""
 
-    def ask(at: int) -> object:
-        tokens = bm25s.tokenize([source.asked.texts[at]], stopwords="en", stemmer=stemmer, show_progress=False)
-        keys = retriever.retrieve(tokens, k=10, show_progress=False)[0][0]
-        return [texts[key] for key in keys]
+    def __init__(self, _folder: Path) -> None:
+        self.version = version("bm25s")
+        self._texts: list[str] = []
+        self._stemmer = Stemmer.Stemmer("english")
+        self._filling = True
 
-    return {
-        "version": version("bm25s"),
-        "passages_a_second": round(count / seconds),
-        "bm25_10": latencies(ask, len(source.asked.texts)),
-    }
+    def add(self, rows: Rows) -> None:
+        """Keep the texts; after the filling, index everything again."""
+        self._texts.extend(rows.texts)
+        if not self._filling:
+            self.ready()
+
+    def ready(self) -> None:
+        """Index all texts."""
+        self._retriever = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
+        self._retriever.index(self._tokens(self._texts), show_progress=False)
+        self._filling = False
+
+    def _tokens(self, texts: list[str]) -> object:
+        return bm25s.tokenize(texts, stopwords="en", stemmer=self._stemmer, show_progress=False)
+
+    def tasks(self, asked: Asked) -> Mapping[str, Task]:
+        """Give BM25; tokenizing the question is part of it."""
+
+        def task(at: int) -> Hits:
+            keys = self._retriever.retrieve(self._tokens([asked.texts[at]]), k=K, show_progress=False)[0][0]
+            return [(int(key), self._texts[key]) for key in keys]
+
+        return {"bm25": task}
+
+    def close(self) -> None:
+        """Do nothing."""

@@ -1,64 +1,76 @@
-"""LanceDB: full text and exact vector search, and both fused by rank, ten passages with their texts out."""
+"""LanceDB: full text, exact vectors, and both fused by rank. Set LANCE_LOG=error to silence its warnings."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import lancedb
 import pyarrow as pa
 from lancedb.index import FTS
 from lancedb.rerankers import RRFReranker
-from material import Material, restore
-from timing import latencies
+from material import Asked
 
-ROUNDS = 2
-QUESTIONS = 100
+from peers.engine import Hits, K, Rows, Task
 
-
-def measure(folder: Path, material: Path, count: int) -> Mapping[str, object]:
-    """Fill a table, index its text, and time questions; vectors are compared exactly, as twofold does."""
-    source = restore(material)
-    started = time.perf_counter()
-    table = lancedb.connect(folder).create_table("passages", rows(source, count))
-    indexing(table)
-    seconds = time.perf_counter() - started
-    texts, vectors, reranker = source.asked.texts, source.asked.vectors, RRFReranker()
-    tasks: Mapping[str, Callable[[int], object]] = {
-        "bm25_10": lambda at: table.search(texts[at], query_type="fts").limit(10).select(["text"]).to_list(),
-        "dense_10": lambda at: (
-            table.search(vectors[at]).metric("cosine").limit(10).select(["text", "_distance"]).to_list()
-        ),
-        "hybrid_10": lambda at: (
-            table.search(query_type="hybrid")
-            .vector(vectors[at])
-            .text(texts[at])
-            .metric("cosine")
-            .rerank(reranker)
-            .limit(10)
-            .to_list()
-        ),
-    }
-    asked = min(QUESTIONS, len(texts))
-    return {
-        "version": lancedb.__version__,
-        "passages_a_second_with_stitching": round(count / seconds),
-        **{name: latencies(ask, asked, ROUNDS) for name, ask in tasks.items()},
-        "disk_MB": round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20, 1),
-    }
+COLUMNS = ["number", "text"]
 
 
-def rows(source: Material, count: int) -> Iterator[pa.RecordBatch]:
-    """Give the passages as Arrow wants them."""
-    for batch in source.batches(count):
-        texts = [text for document in batch.documents for text in document]
-        width = batch.vectors.shape[1]
-        vectors = pa.FixedSizeListArray.from_arrays(pa.array(batch.vectors.reshape(-1)), width)
-        yield pa.RecordBatch.from_arrays([pa.array(texts), vectors], ["text", "vector"])
+class LanceDb:
+    """A table in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.version = lancedb.__version__
+        self._database = lancedb.connect(folder)
+        self._table: Any = None
+        self._waiting: list[pa.RecordBatch] = []
+
+    def add(self, rows: Rows) -> None:
+        """Append; the first ten thousand or so make the table."""
+        numbers, texts, _, shelves, halves = zip(*rows.fields(), strict=True)
+        vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.vectors.reshape(-1)), rows.vectors.shape[1])
+        columns = [pa.array(numbers), pa.array(texts), vectors, pa.array(shelves), pa.array(halves)]
+        batch = pa.RecordBatch.from_arrays(columns, ["number", "text", "vector", "shelf", "half"])
+        if self._table is None:
+            self._waiting.append(batch)
+        else:
+            self._table.add(pa.Table.from_batches([batch]))
+            self._table.optimize()
+
+    def ready(self) -> None:
+        """Write the table and index its text with stems and stop words."""
+        self._table = self._database.create_table("passages", pa.Table.from_batches(self._waiting))
+        if hasattr(self._table, "create_fts_index"):
+            self._table.create_fts_index("text", language="English", stem=True, remove_stop_words=True)
+        else:
+            self._table.create_index("text", config=FTS(language="English", stem=True, remove_stop_words=True))
+
+    def tasks(self, asked: Asked) -> Mapping[str, Task]:
+        """Give all modes, vectors compared exactly."""
+        reranker = RRFReranker()
+
+        def hybrid(at: int, condition: str = "") -> Hits:
+            query = self._table.search(query_type="hybrid").vector(asked.vectors[at]).text(asked.texts[at])
+            query = query.where(condition, prefilter=True) if condition else query
+            return _hits(query.metric("cosine").rerank(reranker).limit(K).to_list())
+
+        def words(at: int) -> Hits:
+            return _hits(self._table.search(asked.texts[at], query_type="fts").limit(K).select(COLUMNS).to_list())
+
+        def meaning(at: int) -> Hits:
+            query = self._table.search(asked.vectors[at]).metric("cosine").limit(K)
+            return _hits(query.select([*COLUMNS, "_distance"]).to_list())
+
+        return {
+            "bm25": words,
+            "vector": meaning,
+            "hybrid": hybrid,
+            "filter 1 %": lambda at: hybrid(at, "shelf = 7"),
+            "filter 50 %": lambda at: hybrid(at, "half = true"),
+        }
+
+    def close(self) -> None:
+        """Do nothing."""
 
 
-def indexing(table: lancedb.table.Table) -> None:
-    """Index the text with stems and stop words, under whichever name this version has for it."""
-    if hasattr(table, "create_fts_index"):
-        table.create_fts_index("text", language="English", stem=True, remove_stop_words=True)
-    else:
-        table.create_index("text", config=FTS(language="English", stem=True, remove_stop_words=True))
+def _hits(rows: list[Mapping[str, Any]]) -> Hits:
+    return [(row["number"], row["text"]) for row in rows]

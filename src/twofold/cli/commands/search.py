@@ -72,14 +72,15 @@ Session = Annotated[
 ]
 
 
+Offset = Annotated[int, typer.Option("--offset", metavar="N", help="Skip the first N passages, for the next page.")]
+
+
 def search(  # each option may be left out
     context: typer.Context,
     query: QueryArgument = None,
     *,
     k: KOption = None,
-    offset: Annotated[
-        int, typer.Option("--offset", metavar="N", help="Skip the first N passages, for the next page.")
-    ] = 0,
+    offset: Offset = 0,
     mode: ModeOption = None,
     profile: ProfileOption = None,
     rerank: RerankOption = None,
