@@ -1,6 +1,7 @@
 """A collection that is there, opened to be searched and looked at: the half of an index that changes nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -97,6 +98,19 @@ class Collection:
         condition = filter_of(filter)
         with self._store.view() as view:
             return [info for info in view.documents() if matches(condition, fields_of(info))]
+
+    def documents_page(self, offset: int, limit: int, *, containing: str = "") -> tuple[Sequence[DocumentInfo], int]:
+        """Return `limit` documents by source from `offset` on, and how many there are.
+
+        `containing` keeps those whose source or title has this text, capitals aside.
+        """
+        sought = containing.casefold()
+        with self._store.view() as view:
+            found = view.documents()
+            if not sought:
+                return list(islice(found, offset, offset + limit)), self._store.info().documents
+            kept = [info for info in found if sought in info.source.casefold() or sought in info.title.casefold()]
+        return kept[offset : offset + limit], len(kept)
 
     def __len__(self) -> int:
         """Count the documents."""

@@ -27,7 +27,21 @@ from twofold.server.limits import DEFAULT_LIMITS, ServerLimits
 from twofold.server.mcp_endpoint import McpEndpoint
 from twofold.server.metrics import RequestCounts
 from twofold.server.middleware import AccessPolicy, SecurityMiddleware
-from twofold.server.routes import ask, documents, health, multi_index, openai_chat, other_apis, rerank, search
+from twofold.server.routes import (
+    ask,
+    conversations,
+    documents,
+    experiments,
+    health,
+    judgements,
+    multi_index,
+    openai_chat,
+    other_apis,
+    rerank,
+    search,
+    server_info,
+    tokens,
+)
 from twofold.server.routes import indexes as native_indexes
 from twofold.server.routes.static_files import load_page
 from twofold.server.service import PUBLIC_SCOPE, SCOPE, ServerState, Service
@@ -45,6 +59,11 @@ ROUTERS = (
     multi_index,
     documents,
     routes,
+    conversations,
+    judgements,
+    experiments,
+    server_info,
+    tokens,
     other_apis,
     openai_chat,
     rerank,
@@ -128,6 +147,7 @@ def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
         runner=JobRunner(jobs, indexes, originals),
         state_db=state_db,
         originals=originals,
+        tokens=TokenStore(plan.settings.home),
         limits=plan.limits,
         counts=counts,
         roots=plan.roots,

@@ -83,18 +83,23 @@ class IndexPool:
 
     def drop(self, name: str) -> None:
         """Delete an index once nobody uses it. Raises NotFoundError, WriterBusyError when it stays in use."""
-        with self.held(name):
-            pass
-        with self._changed:
-            entry = self._open.get(name)
-            if entry is None or entry.index is None or entry.leaving:
-                raise _missing(name)
-            entry.leaving = True
-            if not self._changed.wait_for(lambda: not entry.users, DROP_SECONDS):
-                entry.leaving = False
-                raise WriterBusyError(f"The index {name} is in use.", "Try again when what uses it has ended.")
+        entry = self._leave_alone(name)
         try:
-            entry.index.drop()
+            if entry.index is not None:
+                entry.index.drop()
+        finally:
+            with self._changed:
+                self._open.pop(name, None)
+
+    def reopen(self, name: str) -> None:
+        """Close an index, so that the next request opens it with the settings that it keeps by then.
+
+        Raises NotFoundError, WriterBusyError when it stays in use.
+        """
+        entry = self._leave_alone(name)
+        try:
+            if entry.index is not None:
+                entry.index.close()
         finally:
             with self._changed:
                 self._open.pop(name, None)
@@ -113,6 +118,20 @@ class IndexPool:
         for entry in entries:
             if entry.index is not None:
                 entry.index.close()
+
+    def _leave_alone(self, name: str) -> _Open:
+        """Wait until nobody uses an index, and let nobody begin. Raises as `drop` does."""
+        with self.held(name):
+            pass
+        with self._changed:
+            entry = self._open.get(name)
+            if entry is None or entry.index is None or entry.leaving:
+                raise _missing(name)
+            entry.leaving = True
+            if not self._changed.wait_for(lambda: not entry.users, DROP_SECONDS):
+                entry.leaving = False
+                raise WriterBusyError(f"The index {name} is in use.", "Try again when what uses it has ended.")
+            return entry
 
     def _enter(self, name: str) -> _Open:
         with self._changed:

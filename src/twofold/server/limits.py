@@ -11,7 +11,8 @@ MEBIBYTE = 1 << 20
 class ServerLimits:
     """Sizes in bytes, times in seconds. `workers` searches run at once and `waiting` more wait; then 503.
 
-    A token keeps at most `feedback_records` records of feedback and `conversations` conversations with each index.
+    A token keeps at most `feedback_records` records of feedback and `conversations` conversations with each index,
+    and gives at most `judgements` grades; one request measures up to `evaluated_questions`.
     `pages` pages of PDF files are drawn at once, apart from the searches; what is sent must be read within
     `write_seconds`. `streams` answers are written at once; beyond, 429. `queued_jobs` jobs wait to be done, `kept_jobs`
     finished ones are remembered. An upload holds at most `upload_files` files and `upload_bytes` in all, and `uploads`
@@ -43,6 +44,8 @@ class ServerLimits:
     kept_jobs: int = 1_000
     feedback_records: int = 1_000
     conversations: int = 200
+    judgements: int = 20_000
+    evaluated_questions: int = 500
     shutdown_seconds: float = 8.0
 
 

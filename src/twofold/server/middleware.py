@@ -23,13 +23,15 @@ from twofold.server.metrics import RequestCounts
 from twofold.stores.local.durable import NO_ROOM, no_room
 
 GRANT = "twofold.grant"
-PUBLIC = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz"})
+VIEWS = ("ask", "search", "library", "document", "compare", "judge", "experiments", "settings")
+PUBLIC = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz", *(f"/{view}" for view in VIEWS)})
 PUBLIC_FOLDER = "/page/"
 NOT_ANSWERED = 499
 FORM = b"multipart/form-data"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (
@@ -160,7 +162,7 @@ class SecurityMiddleware:
 
 
 _PREFLIGHT = {
-    "Access-Control-Allow-Methods": "GET, POST, DELETE",
+    "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE",
     "Access-Control-Allow-Headers": "Authorization, Content-Type",
     "Access-Control-Max-Age": "600",
 }

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from twofold.domain.dataclass import dataclass
 from twofold.index import Index
-from twofold.server.auth import ALL, Action, Grant
+from twofold.server.auth import ALL, Action, Grant, TokenStore
 from twofold.server.errors import ProblemError, refused
 from twofold.server.index_pool import IndexPool
 from twofold.server.jobs.runner import JobRunner
@@ -59,6 +59,7 @@ class Service:
     runner: JobRunner
     state_db: StateDatabase
     originals: UploadsStore
+    tokens: TokenStore
     limits: ServerLimits
     counts: RequestCounts
     roots: tuple[str, ...] = ()

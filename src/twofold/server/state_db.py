@@ -20,6 +20,23 @@ CREATE INDEX IF NOT EXISTS feedback_by_token ON feedback (collection, token);
 CREATE TABLE IF NOT EXISTS conversations (
     collection TEXT NOT NULL, token TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (collection, token, name)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS talks (
+    token TEXT NOT NULL, id TEXT NOT NULL, updated TEXT NOT NULL, record BLOB NOT NULL, PRIMARY KEY (token, id)
+);
+CREATE TABLE IF NOT EXISTS talk_indexes (
+    token TEXT NOT NULL, id TEXT NOT NULL, collection TEXT NOT NULL, PRIMARY KEY (token, id, collection)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS judgements (
+    collection TEXT NOT NULL, query TEXT NOT NULL, source TEXT NOT NULL, judge TEXT NOT NULL, grade INTEGER NOT NULL,
+    PRIMARY KEY (collection, query, source, judge)
+);
+"""
+
+_JUDGE = """
+INSERT INTO judgements SELECT ?1, ?2, ?3, ?4, ?5
+WHERE (SELECT count(*) FROM judgements WHERE collection = ?1 AND judge = ?4) < ?6
+    OR EXISTS (SELECT 1 FROM judgements WHERE collection = ?1 AND query = ?2 AND source = ?3 AND judge = ?4)
+ON CONFLICT DO UPDATE SET grade = excluded.grade
 """
 
 
@@ -88,8 +105,60 @@ class StateDatabase:
             "DELETE FROM conversations WHERE collection = ? AND token = ? AND name = ?", (collection, token, name)
         )
 
+    def keep_talk(self, key: tuple[str, str], updated: str, indexes: Sequence[str], record: bytes, most: int) -> bool:
+        """Write what was said in a conversation, by token and id; give False where the token has `most` others."""
+        with self._turn, _failures(self._connection), self._connection:
+            held = "SELECT count(*) FROM talks WHERE token = ?1 AND id != ?2"
+            self._connection.execute(
+                f"INSERT INTO talks SELECT ?1, ?2, ?3, ?4 WHERE ({held}) < ?5"
+                " ON CONFLICT (token, id) DO UPDATE SET updated = excluded.updated, record = excluded.record",
+                (*key, updated, record, most),
+            )
+            if kept := self._connection.changes() > 0:
+                self._connection.execute("DELETE FROM talk_indexes WHERE token = ? AND id = ?", key)
+                rows = [(*key, index) for index in indexes]
+                self._connection.executemany("INSERT INTO talk_indexes VALUES (?, ?, ?)", rows)
+        return kept
+
+    def talks(self, token: str) -> Sequence[bytes]:
+        """Return the conversations of a token, the newest first."""
+        with self._turn, _failures(self._connection):
+            rows = self._connection.execute("SELECT record FROM talks WHERE token = ? ORDER BY updated DESC", (token,))
+            return [bytes(record) for (record,) in rows]
+
+    def talk(self, token: str, identity: str) -> bytes | None:
+        """Return one conversation of a token, or None."""
+        with self._turn, _failures(self._connection):
+            rows = self._connection.execute("SELECT record FROM talks WHERE token = ? AND id = ?", (token, identity))
+            return next((bytes(record) for (record,) in rows), None)
+
+    def forget_talk(self, token: str, identity: str) -> None:
+        """Delete one conversation of a token."""
+        for table in ("talks", "talk_indexes"):
+            self._run(f"DELETE FROM {table} WHERE token = ? AND id = ?", (token, identity))  # noqa: S608
+
+    def judge(self, row: tuple[str, str, str, str], grade: int, most: int) -> bool:
+        """Keep a grade by collection, query, source and judge; give False where the judge gave `most` others."""
+        with self._turn, _failures(self._connection):
+            self._connection.execute(_JUDGE, (*row, grade, most))
+            return self._connection.changes() > 0
+
+    def judgements(self, collection: str) -> Sequence[tuple[str, str, str, int]]:
+        """Return query, source, judge and grade of all judgements of a collection, in the order they came."""
+        with self._turn, _failures(self._connection):
+            rows = self._connection.execute(
+                "SELECT query, source, judge, grade FROM judgements WHERE collection = ? ORDER BY rowid", (collection,)
+            )
+            return [(str(query), str(source), str(judge), int(grade)) for query, source, judge, grade in rows]
+
     def forget_index(self, collection: str) -> None:
-        """Delete what was said of a collection that is gone, and who conversed with it."""
+        """Delete what was said of a collection that is gone, who conversed with it, and how it was judged."""
+        self._run(
+            "DELETE FROM talks WHERE (token, id) IN (SELECT token, id FROM talk_indexes WHERE collection = ?)",
+            (collection,),
+        )
+        self._run("DELETE FROM talk_indexes WHERE collection = ?", (collection,))
+        self._run("DELETE FROM judgements WHERE collection = ?", (collection,))
         self._run("DELETE FROM feedback WHERE collection = ?", (collection,))
         self._run("DELETE FROM conversations WHERE collection = ?", (collection,))
 

@@ -10,8 +10,18 @@ from fastapi import APIRouter, Path, Response
 from twofold.domain.dataclass import dataclass
 from twofold.server.auth import Action, Grant
 from twofold.server.errors import refused
-from twofold.server.jobs.store import ENDED, Job
-from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, Service, encoded, json_response
+from twofold.server.jobs.store import ENDED, Job, JobKind
+from twofold.server.service import (
+    ANY_GRANT,
+    SCOPE,
+    Caller,
+    GuardedRoute,
+    Here,
+    Service,
+    encoded,
+    json_response,
+    require,
+)
 from twofold.server.streaming import EVENTS, check_room, event, event_stream
 
 POLL_SECONDS = 0.1
@@ -51,6 +61,15 @@ async def job_events(job: JobId, service: Here, caller: Caller) -> Response:
     _seen(service, caller, job)
     check_room(service)
     return event_stream(service, _progress(service, job))
+
+
+@router.delete("/{job}", status_code=204, response_class=Response, openapi_extra={SCOPE: ANY_GRANT})
+async def cancel_job(job: JobId, service: Here, caller: Caller) -> Response:
+    """Stop a job: what it added stays, the rest is not read. It takes what beginning the job took."""
+    found = _seen(service, caller, job)
+    require(caller, Action.ADMIN if found.kind is JobKind.SYNC else Action.WRITE, found.index)
+    await service.run(lambda: service.jobs.cancel(job))
+    return Response(status_code=204)
 
 
 async def _progress(service: Service, identity: str) -> AsyncGenerator[bytes]:

@@ -38,6 +38,10 @@ class _StoppedError(Exception):
     """The server closes; the job goes on after the next start."""
 
 
+class _CancelledError(Exception):
+    """Somebody stopped the job."""
+
+
 class JobRunner:
     """Owns the thread that does jobs."""
 
@@ -86,6 +90,8 @@ class JobRunner:
                     self._add(job, index)
         except (_StoppedError, StorageFullError):
             raise
+        except _CancelledError:
+            self._jobs.end_cancelled(self._jobs.named(job.id) or job)
         except Exception as error:  # a door, as above
             if self._jobs.closed:
                 raise _StoppedError from error
@@ -102,8 +108,7 @@ class JobRunner:
 
     def _sync(self, job: Job, index: Index) -> None:
         def seen(progress: SyncProgress) -> None:
-            if self._jobs.closed:
-                raise _StoppedError
+            self._check(job)
             told = replace(job, phase=progress.phase.value, done=progress.done, total=progress.total)
             self._jobs.show(replace(told, pending=progress.pending))
 
@@ -114,8 +119,7 @@ class JobRunner:
         run = _Adding(self._jobs, self._originals, index, job)
         with ReaderPool() as pool:
             for part, outcome in _outcomes(self._jobs, run, pool, index):
-                if self._jobs.closed:
-                    raise _StoppedError
+                self._check(job)
                 run.take(part, outcome)
         run.flush()
         ended = run.job
@@ -123,6 +127,13 @@ class JobRunner:
         counts = {"added": good, "failed": len(ended.files) - good, "passages": sum(one.chunks for one in ended.files)}
         state = State.DONE if good or not ended.files else State.FAILED
         self._jobs.end(replace(ended, state=state, counts=counts))
+
+    def _check(self, job: Job) -> None:
+        """Raise _StoppedError when the server closes, _CancelledError when somebody stopped the job."""
+        if self._jobs.closed:
+            raise _StoppedError
+        if self._jobs.is_cancelled(job.id):
+            raise _CancelledError
 
     def _end_with(self, identity: str, problem: Problem) -> None:
         job = self._jobs.named(identity)

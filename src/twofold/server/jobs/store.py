@@ -41,10 +41,11 @@ class State(StrEnum):
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
+    CANCELLED = "cancelled"
 
 
 _TOO_MANY = HTTPStatus.TOO_MANY_REQUESTS
-ENDED = frozenset({State.DONE, State.FAILED})
+ENDED = frozenset({State.DONE, State.FAILED, State.CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ class Jobs:
         self._recording = threading.Lock()  # a record is never written after it was deleted
         self._jobs: dict[str, Job] = {}
         self._waiting: deque[str] = deque()
+        self._cancelled: set[str] = set()
         self._coming = 0
         self._closed = False
         make_folder(self._spool)
@@ -201,6 +203,37 @@ class Jobs:
             running = replace(job, state=State.RUNNING, started=_now(), phase="", problem=None)
             self._jobs[job.id] = running
         return running
+
+    def cancel(self, identity: str) -> None:
+        """Stop a job: one that waits ends now, one that runs after the file in hand; what it added stays.
+
+        Raises ProblemError (409) for one that has ended. Raises StorageFullError or StoreError.
+        """
+        with self._changed:
+            job = self._jobs.get(identity)
+            waits = identity in self._waiting
+            if waits:
+                self._waiting.remove(identity)
+            elif job is not None and job.state not in ENDED:
+                self._cancelled.add(identity)
+        if job is None or job.state in ENDED:
+            raise refused(HTTPStatus.CONFLICT, "That job has ended.", "What it added can be deleted by document.")
+        if waits:
+            self.end_cancelled(job)
+
+    def is_cancelled(self, identity: str) -> bool:
+        """Return whether somebody stopped a job that runs."""
+        with self._changed:
+            return identity in self._cancelled
+
+    def end_cancelled(self, job: Job) -> None:
+        """Say that a job was stopped, and which of its files were not read for that."""
+        with self._changed:
+            self._cancelled.discard(job.id)
+        files = tuple(
+            replace(file, state=State.CANCELLED) if file.state is State.WAITING else file for file in job.files
+        )
+        self.end(replace(job, state=State.CANCELLED, files=files))
 
     def put_back(self, identity: str, problem: Problem) -> None:
         """Let a job that could not go on wait again, before all others; nothing is written, for there may be no room.

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from twofold.domain.errors import NotFoundError
 from twofold.domain.types import Document
 from twofold.index import Index
+from twofold.indexing.types import SyncPlan
 from twofold.server.auth import Action
 from twofold.server.error_handlers import invalid
 from twofold.server.errors import refused
@@ -84,13 +85,14 @@ async def list_documents(
     service: Here,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
+    q: Annotated[str, Query(max_length=200, description="A part of the source or the title, capitals aside.")] = "",
 ) -> Response:
-    """List documents by source."""
+    """List documents by source, or those whose source or title has `q`."""
 
     def listed() -> DocumentList:
         with service.held(index) as held:
-            found = held.documents()
-        return DocumentList(tuple(map(document_given, found[offset : offset + limit])), offset, len(found))
+            found, total = held.documents_page(offset, limit, containing=q)
+        return DocumentList(tuple(map(document_given, found)), offset, total)
 
     return await service.answer(listed)
 
@@ -172,6 +174,38 @@ async def document_page(  # what an address holds
         return page_image(data, page, found.text[start:end])
 
     return Response(await service.draw(image), media_type="image/png")
+
+
+@router.get(
+    "/documents/{document}/original",
+    response_class=Response,
+    responses={200: {"content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}}}},
+    openapi_extra=needs(Action.READ),
+)
+async def document_original(index: IndexName, document: DocumentId, service: Here) -> Response:
+    """Return the PDF that a document was read from, byte for byte; of other formats no original is kept."""
+
+    def original() -> bytes:
+        with service.held(index) as held:
+            data = service.originals.read(index, _named(held, document))
+        if data is None:
+            raise NotFoundError("The original is not there.", "PDF files are kept, or read where they were synced.")
+        return data
+
+    headers = {"Content-Disposition": "attachment"}
+    return Response(await service.run(original), media_type="application/pdf", headers=headers)
+
+
+@router.post("/sync:plan", response_model=SyncPlan, openapi_extra=needs(Action.ADMIN))
+async def plan_sync(index: IndexName, asked: SyncRequest, service: Here) -> Response:
+    """Return what a sync of these folders would do, and do nothing."""
+
+    def planned() -> SyncPlan:
+        paths = [_within_roots(service, path) for path in asked.paths]
+        with service.held(index) as held:
+            return held.sync(*paths, dry_run=True)
+
+    return await service.answer(planned)
 
 
 @router.post("/sync", response_model=Job, status_code=202, openapi_extra=needs(Action.ADMIN))

@@ -9,6 +9,7 @@ from twofold.search.metrics import MEGABYTE, resident_bytes
 from twofold.server.auth import Action
 from twofold.server.errors import refused
 from twofold.server.metrics import MEDIA_TYPE, gauge, index_lines
+from twofold.server.middleware import VIEWS
 from twofold.server.routes.static_files import PageFile, PageFiles
 from twofold.server.service import PUBLIC_SCOPE, SCOPE, GuardedRoute, Here, Service, encoded, json_response, needs
 
@@ -57,10 +58,13 @@ async def metrics(service: Here) -> Response:
     return Response(text, headers={"content-type": MEDIA_TYPE})
 
 
-@router.get("/", response_class=Response, include_in_schema=False, openapi_extra=_PUBLIC)
 async def page(request: Request) -> Response:
-    """Return the page."""
+    """Return the application; which of its views is meant says the address, and the application reads it."""
     return _file(request, "index.html")
+
+
+for _path in ("/", *(f"/{view}" for view in VIEWS)):
+    router.add_api_route(_path, page, response_class=Response, include_in_schema=False, openapi_extra=_PUBLIC)
 
 
 @router.get("/docs", response_class=Response, include_in_schema=False, openapi_extra=_PUBLIC)

@@ -17,7 +17,7 @@ from twofold.search.engine import SearchOptions
 from twofold.search.result import SearchResult
 from twofold.server.auth import Action, Grant
 from twofold.server.routes.ask import Shown, answered, opened
-from twofold.server.schemas.requests import ForAnswer, ForSearch, Query, QueryOptions
+from twofold.server.schemas.requests import ForAnswer, ForSearch, IndexText, Query, QueryOptions
 from twofold.server.schemas.responses import SearchResponse, explanation_given, search_given
 from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, Service, require
 from twofold.server.streaming import EVENTS, Stream
@@ -25,13 +25,12 @@ from twofold.server.streaming import EVENTS, Stream
 MAX_INDEXES = 16
 
 router = APIRouter(prefix="/v1", tags=["several indexes"], route_class=GuardedRoute)
-Name = Annotated[str, Field(pattern="^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$", examples=["notes"])]
 
 
 class ToIndexes(QueryOptions):
     """A question to several indexes; the settings of the first hold for all that is done with what they find."""
 
-    indexes: Annotated[list[Name], Field(min_length=1, max_length=MAX_INDEXES, description="Each once.")]
+    indexes: Annotated[list[IndexText], Field(min_length=1, max_length=MAX_INDEXES, description="Each once.")]
     query: Query
 
 

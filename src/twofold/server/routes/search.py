@@ -39,6 +39,7 @@ def searched(index: Index, query: str, options: SearchOptions) -> SearchResult:
         settings=options.settings,
         history=options.history,
         session=options.session,
+        offset=options.offset,
     )
 
 

@@ -42,6 +42,7 @@ MetadataFields = Annotated[
     dict[Annotated[str, Field(min_length=1, max_length=200)], Scalar | list[Scalar]],
     Field(max_length=MAX_FIELDS, description="Fields to filter by: text, numbers, truth values, or lists of them."),
 ]
+IndexText = Annotated[str, Field(pattern="^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$", examples=["notes"])]
 Query = Annotated[str, Field(min_length=1, max_length=DEFAULT_LIMITS.query_characters, description="A question.")]
 TopK = Annotated[int, Field(ge=1, le=DEFAULT_LIMITS.k, description="How many passages to give.")]
 FilterField = Annotated[
@@ -70,6 +71,7 @@ class QueryOptions(Strict):
     """What a request may set for itself; what is left out is as the index says."""
 
     k: TopK | None = None
+    offset: Annotated[int, Field(ge=0, le=10_000, description="Passes over this many of the best.")] = 0
     filter: FilterField = None
     profile: Annotated[str, Field(max_length=64, description="The name of a profile.")] | None = None
     rerank: Annotated[bool, Field(description="`false` leaves out reranking.")] = True
@@ -96,6 +98,7 @@ class QueryOptions(Strict):
             profile=self.profile,
             settings={**allowed(self.settings), **budget},
             history=tuple(Turn(turn.role, turn.text) for turn in self.history),
+            offset=self.offset,
         )
 
 
@@ -158,7 +161,7 @@ class WhyNotRequest(ForSearch, InSession):
 class IndexRequest(Strict):
     """An index to be made."""
 
-    name: Annotated[str, Field(pattern="^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$", examples=["notes"])]
+    name: IndexText
     embedder: Annotated[
         str | None, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="The name of a known model.")
     ] = None

@@ -1,14 +1,20 @@
-// Speaks to the server: JSON, events, text and pictures, with the token where one is wanted.
+// Speaks to the server: JSON, events, uploads, pictures. Everything else sees only the shapes that are made here.
+
+import { t } from "/page/strings.js";
 
 const KEPT = "twofold.token";
 
 // A refusal, as the server's problem+json says it.
 export class Refused extends Error {
   constructor({ detail = "", hint = "", status = 0, type = "" }) {
-    super(detail || "The server refused, and did not say why.");
+    super(detail || t("refused.silent"));
     this.hint = hint;
     this.status = status;
     this.type = type;
+  }
+
+  get unreachable() {
+    return this.status === 0;
   }
 }
 
@@ -24,22 +30,32 @@ export const askedOf = (indexes, what, body) =>
 
 // Asks the page's owner for a token; gives whether there is a new one. Set by whoever draws the page.
 let wanted = async () => false;
+let heard = () => {};
 export const whenTokenWanted = (ask) => {
   wanted = ask;
 };
+// Hears after each request whether the server could be reached.
+export const whenReached = (tell) => {
+  heard = tell;
+};
 
-const sent = async (path, { body, signal, accept = "application/json" } = {}) => {
+const unreachable = () => new Refused({ detail: t("server.gone"), hint: t("server.gone.hint") });
+
+const sent = async (path, { method, body, form, signal, accept = "application/json" } = {}) => {
   const headers = { Accept: accept };
   if (hasToken()) headers.Authorization = `Bearer ${sessionStorage.getItem(KEPT)}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
+  const content = form ?? (body === undefined ? undefined : JSON.stringify(body));
   try {
-    return await fetch(path, {
-      method: body === undefined ? "GET" : "POST",
-      headers, signal, body: body === undefined ? undefined : JSON.stringify(body), credentials: "omit",
+    const response = await fetch(path, {
+      method: method ?? (content === undefined ? "GET" : "POST"), headers, signal, body: content, credentials: "omit",
     });
+    heard(true);
+    return response;
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refused({ detail: "The server cannot be reached.", hint: "Start it again: twofold serve" });
+    heard(false);
+    throw unreachable();
   }
 };
 
@@ -59,8 +75,10 @@ const answered = async (path, options) => {
 
 export const getJson = async (path, options) => (await answered(path, options)).json();
 export const postJson = async (path, body, options) => (await answered(path, { ...options, body })).json();
+export const putJson = async (path, body, options) => (await answered(path, { ...options, method: "PUT", body })).json();
 export const getText = async (path, options) => (await answered(path, { ...options, accept: "text/plain" })).text();
-export const getPicture = async (path, options) => (await answered(path, { ...options, accept: "image/*" })).blob();
+export const getBlob = async (path, options) => (await answered(path, { ...options, accept: "*/*" })).blob();
+export const remove = async (path, options) => void (await answered(path, { ...options, method: "DELETE" }));
 
 // Gives the data of one block of server-sent events; null for a block that is only a comment.
 export const eventIn = (block) => {
@@ -69,14 +87,21 @@ export const eventIn = (block) => {
 };
 
 // Gives events as they come.
-export async function* postForEvents(path, body, options) {
-  const response = await answered(path, { ...options, body, accept: "text/event-stream" });
+export async function* events(path, { body, signal } = {}) {
+  const response = await answered(path, { body, signal, accept: "text/event-stream" });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const blocks = (rest + value).split("\n\n");
+    let piece;
+    try {
+      piece = await reader.read();
+    } catch (error) {
+      if (error.name === "AbortError" || signal?.aborted) throw error;
+      heard(false);
+      throw unreachable();
+    }
+    if (piece.done) return;
+    const blocks = (rest + piece.value).split("\n\n");
     rest = blocks.pop();
     for (const block of blocks) {
       const event = eventIn(block);
@@ -84,3 +109,90 @@ export async function* postForEvents(path, body, options) {
     }
   }
 }
+
+// Sends files and gives the job; `progress` hears of the bytes that are on their way. Aborting the signal cancels.
+export const upload = (index, files, { signal, progress = () => {} }) => new Promise((settle, fail) => {
+  const request = new XMLHttpRequest();
+  const form = new FormData();
+  for (const { file, name } of files) form.append("file", file, name);
+  request.open("POST", pathOf(index, "documents"));
+  request.setRequestHeader("Accept", "application/json");
+  if (hasToken()) request.setRequestHeader("Authorization", `Bearer ${sessionStorage.getItem(KEPT)}`);
+  request.upload.onprogress = ({ loaded, total }) => progress(loaded, total);
+  request.onload = () => {
+    heard(true);
+    let said = {};
+    try {
+      said = JSON.parse(request.responseText);
+    } catch {
+      // what is no JSON says nothing
+    }
+    if (request.status < 300) settle(said);
+    else fail(new Refused({ detail: `${request.status} ${request.statusText}`, ...said, status: request.status }));
+  };
+  request.onerror = () => {
+    heard(false);
+    fail(unreachable());
+  };
+  request.onabort = () => fail(new DOMException("stopped", "AbortError"));
+  signal?.addEventListener("abort", () => request.abort());
+  request.send(form);
+});
+
+// ---- Shapes: what the server says, under the names that this page uses.
+
+// What could not be done, as { stage, text }.
+const warningsOf = ({ warnings }) => warnings.map(({ stage, message }) => ({ stage, text: message }));
+
+// Where it was kept from an earlier question: in which way, and for how many seconds.
+const cacheOf = ({ cache }) => (cache.hit ? { kind: cache.kind, age: cache.age_s } : null);
+
+const partOf = (one) => ({
+  name: one.retriever, rank: one.rank, raw: one.raw, normalized: one.normalized, weight: one.weight,
+  part: one.weight * one.normalized,
+});
+
+const hitOf = ({ trace, ...hit }) => ({ ...hit, parts: trace.retrievers.map(partOf), terms: trace.terms, steps: trace.steps });
+
+const stageOf = ({ name, candidates_in, candidates_out, milliseconds, notes, terms }) => ({
+  name, before: candidates_in, after: candidates_out, ms: milliseconds, notes, terms,
+});
+
+export const resultOf = (found) => ({
+  query: found.query, fusion: found.fusion, queries: found.queries, hits: found.hits.map(hitOf), warnings: warningsOf(found),
+  cache: cacheOf(found), stages: found.stages.map(stageOf), timings: found.timings_ms, answerable: found.p_answerable,
+});
+
+export const whyNotOf = (said) => ({
+  rank: said.rank, stage: said.stage, reason: said.reason, hint: said.hint, proved: said.proved,
+  evidence: said.evidence, change: said.change,
+});
+
+export const answerOf = (answer) => ({
+  question: answer.question, text: answer.text, mode: answer.mode, sources: answer.sources, citations: answer.citations,
+  sentences: answer.sentences, refused: answer.refused, answerable: answer.p_answerable, warnings: warningsOf(answer),
+  cache: cacheOf(answer), ms: answer.timings_ms?.total ?? 0, model: answer.usage?.model ?? "",
+});
+
+// The body of a question: its options, and whether only sentences of documents are wanted.
+export const askBody = ({ extracts, ...body }) => (extracts ? { ...body, mode: "extractive" } : body);
+
+// Searches with the whole explanation. Where the indexes cannot be searched as one, since their models differ, their
+// results are joined by rank.
+export const explain = async (indexes, body, options) => resultOf((await jointly(indexes, "explain", body, options))[0]);
+
+export const jointly = async (indexes, what, body, options, post = postJson) => {
+  try {
+    return [await post(...askedOf(indexes, what, body), options), body];
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 409 || indexes.length === 1) throw error;
+    const joined = { ...body, settings: { ...body.settings, "search.multi_index_merge": "rrf" } };
+    return [await post(...askedOf(indexes, what, joined), options), joined];
+  }
+};
+
+export const jobOf = (job) => ({
+  id: job.id, index: job.index, kind: job.kind, state: job.state, phase: job.phase, done: job.done, total: job.total,
+  created: job.created, finished: job.finished, counts: job.counts, pending: job.pending, problem: job.problem,
+  files: job.files.map(({ name, state, document, chunks, problem }) => ({ name, state, document, chunks, problem })),
+});

@@ -1,6 +1,6 @@
 // Which stretches of a text to mark, and the text with its marks. Spans are [start, end).
 
-import { make } from "/page/dom.js";
+import { html } from "/page/ui.js";
 
 const WORD = /[\p{L}\p{N}\p{M}_]+/gu;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
@@ -31,11 +31,13 @@ const meets = (word, term) =>
 // itself from the passages it found first; where words were not asked, the question's own words.
 export const askedTerms = ({ query, queries, hits }) => {
   const words = ([query, ...queries].join(" ").match(WORD) ?? []).map(folded);
-  const terms = new Set(hits.flatMap(({ trace }) => trace.terms.map(({ term }) => folded(term))));
+  const terms = new Set(hits.flatMap((hit) => hit.terms.filter(({ origin }) => origin !== "feedback").map(({ term }) => folded(term))));
   const has = (word, term) => meets(word, term) || (UNSPACED.test(term) && word.includes(term));
   const asked = [...terms].filter((term) => words.some((word) => has(word, term)));
   return asked.length ? asked : words.filter((word) => word.length > 3);
 };
+
+export const wordsOf = (text) => (text.match(WORD) ?? []).map(folded);
 
 // The spans of a text's words that are among the terms; a term in a script without spaces is found anywhere.
 export const spansOf = (text, terms) => {
@@ -64,26 +66,34 @@ const joined = (spans) => spans.reduce((all, [start, end]) => {
   return all;
 }, []);
 
-// The text as nodes, with a <mark> around each span.
-export const marked = (text, spans, className = "term") => {
-  const nodes = [];
-  let at = 0;
-  for (const [start, end] of spans) {
-    if (start > at) nodes.push(text.slice(at, start));
-    nodes.push(make("mark", { class: className }, text.slice(start, end)));
-    at = end;
-  }
-  if (at < text.length) nodes.push(text.slice(at));
-  return nodes;
+// Where a text says something verbatim, capitals aside.
+export const occurrences = (text, sought) => {
+  const [low, part] = [text.toLowerCase(), sought.trim().toLowerCase()];
+  const spans = [];
+  if (part) for (let at = low.indexOf(part); at >= 0 && spans.length < 2_000; at = low.indexOf(part, at + part.length)) spans.push([at, at + part.length]);
+  return spans;
 };
 
-export const ROOM = 420; // characters of a passage that are shown in a result
+// The text in pieces for a template, with a <mark> around each span.
+export const marked = (text, spans, name = "term") => {
+  const pieces = [];
+  let at = 0;
+  for (const [start, end] of spans) {
+    if (start > at) pieces.push(text.slice(at, start));
+    pieces.push(html`<mark class=${name}>${text.slice(start, end)}</mark>`);
+    at = end;
+  }
+  if (at < text.length) pieces.push(text.slice(at));
+  return pieces;
+};
+
+export const ROOM = 360; // characters of a passage that are shown in a result
 
 // Where to cut a text so that most of the marks are in sight within `room`: [start, end).
 export const windowOf = (text, spans, room) => {
   if (text.length <= room) return [0, text.length];
   const inSight = (from) => spans.filter(([start, end]) => start >= from && end <= from + room).length;
-  const best = spans.reduce((top, [start]) => {
+  const best = spans.slice(0, 200).reduce((top, [start]) => {
     const seen = inSight(start);
     return seen > top.seen ? { start, seen } : top;
   }, { start: 0, seen: 0 });

@@ -1,0 +1,85 @@
+"""What the server says of itself: its version, its profiles, the model that writes answers, and folders to sync."""
+
+from fastapi import APIRouter, Response
+
+from twofold import __version__
+from twofold.config.profiles import PROFILES
+from twofold.domain.dataclass import dataclass
+from twofold.domain.ports import Finding
+from twofold.models.generators.factory import NONE as NO_GENERATOR
+from twofold.server.auth import Action
+from twofold.server.routes.experiments import NothingAsked
+from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, IndexName, needs
+
+router = APIRouter(prefix="/v1", tags=["server"], route_class=GuardedRoute)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileLine:
+    """A profile, and what it is for."""
+
+    name: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """How the server was started. `generator` is empty where answers are sentences of documents.
+
+    `roots` are the folders that may be synced, for an admin of the server; `upload_bytes` and `upload_files` bound one
+    upload.
+    """
+
+    version: str
+    generator: str
+    profiles: tuple[ProfileLine, ...]
+    query_log: bool
+    roots: tuple[str, ...]
+    upload_bytes: int
+    upload_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is wrong with an index; nothing found means all is well."""
+
+    findings: tuple[Finding, ...]
+
+
+@router.get("/server", response_model=ServerInfo, openapi_extra={SCOPE: ANY_GRANT})
+async def server_info(service: Here, caller: Caller) -> Response:
+    """Return how the server was started."""
+    settings = service.indexes.settings
+
+    def told() -> ServerInfo:
+        return ServerInfo(
+            version=__version__,
+            generator="" if settings.generator == NO_GENERATOR else _named(settings.generator),
+            profiles=tuple(ProfileLine(one.name, one.description) for one in PROFILES),
+            query_log=settings.log.queries,
+            roots=service.roots if caller.allows(Action.ADMIN) else (),
+            upload_bytes=service.limits.upload_bytes,
+            upload_files=service.limits.upload_files,
+        )
+
+    return await service.answer(told)
+
+
+@router.post("/indexes/{index}/verify", response_model=Findings, openapi_extra=needs(Action.ADMIN))
+async def verify_index(index: IndexName, _: NothingAsked, service: Here) -> Response:
+    """Recompute every checksum of an index, and hold what is derived against the catalog."""
+
+    def verified() -> Findings:
+        with service.held(index) as held:
+            return Findings(tuple(held.verify()))
+
+    return await service.answer(verified)
+
+
+def _named(generator: str) -> str:
+    """Return a model's name without its address, which is nobody's business.
+
+    >>> _named("http://10.0.0.7:8080/v1#mistral"), _named("ollama/qwen3:8b")
+    ('mistral', 'ollama/qwen3:8b')
+    """
+    return generator.partition("#")[2] or generator.partition("&")[0] if "://" in generator else generator

@@ -1,0 +1,111 @@
+// An answer as it comes and as it stands, with its citations as chips that open what they cite.
+
+import { Refused, answerOf } from "/page/api.js";
+import { lastPart } from "/page/format.js";
+import { slicedBy, unitsAt } from "/page/marking.js";
+import { sourceHref } from "/page/source.js";
+import { t } from "/page/strings.js";
+import { html } from "/page/ui.js";
+
+const MARKER = /\[(\d{1,3})\]/g;
+
+export const nothingYet = () => ({ text: "", sources: [], citations: [], sentences: [], writing: true });
+
+// Follows the events of one answer; `told` is given what is known each time, `stage` what is being done.
+export const follow = async (events, told, stage) => {
+  let known = nothingYet();
+  for await (const event of events) {
+    if (event.type === "stage") stage(event.name);
+    else if (event.type === "sources") known = { ...known, sources: event.sources };
+    else if (event.type === "answer_chunk") known = { ...known, text: known.text + event.content };
+    else if (event.type === "citation") {
+      const citations = [...known.citations];
+      citations[event.index] = event.citation;
+      known = { ...known, citations };
+    } else if (event.type === "done") return { ...answerOf(event.answer), writing: false };
+    else if (event.type === "error") throw new Refused(event.problem ?? { ...event, detail: event.message });
+    told(known);
+  }
+  throw new Refused({ detail: t("cut.off"), hint: t("ask.again.hint") });
+};
+
+const sourceSpan = (source) => source?.parts.length > 0 && { ...source.parts[0], document: source.document, source: source.source,
+  title: source.title, collection: source.collection, number: source.number, quote: source.text };
+
+// Sentences with their places in UTF-16 units.
+const placed = (answer) => {
+  let from = { unit: 0, character: 0 };
+  return answer.sentences.map((one) => {
+    from = unitsAt(answer.text, one.start, from);
+    return { ...one, from: from.unit, to: from.unit + slicedBy(answer.text, one.start, one.end).length };
+  });
+};
+
+// The citation that a marker at `unit` of the text stands for: its sentence's, else the next of that number, else the source.
+const citedBy = (answer, sentences, number, unit, taken) => {
+  const said = sentences.findLast((one) => one.from <= unit);
+  const mine = said?.citations.map((at) => answer.citations[at]).find((one) => one?.number === number);
+  if (mine) return mine;
+  const ofNumber = answer.citations.filter((one) => one?.number === number);
+  const next = ofNumber[Math.min(taken.get(number) ?? 0, ofNumber.length - 1)];
+  taken.set(number, (taken.get(number) ?? 0) + 1);
+  return next ?? sourceSpan(answer.sources.find((one) => one.number === number));
+};
+
+const chip = (citation, number) => {
+  const label = t("citation", { number, name: citation ? citation.title || lastPart(citation.source) : "" });
+  return citation ? html`<a class="chip" href=${sourceHref(citation, true)} aria-label=${label} title=${citation.quote?.slice(0, 300)}>${number}</a>`
+    : html`<span class="chip" aria-label=${label}>${number}</span>`;
+};
+
+const withChips = (answer, sentences, from, to, taken) => {
+  const pieces = [];
+  const text = answer.text.slice(from, to);
+  let last = 0;
+  for (const found of text.matchAll(MARKER)) {
+    const number = Number(found[1]);
+    pieces.push(text.slice(last, found.index).replace(/ $/, "\u2009"), chip(citedBy(answer, sentences, number, from + found.index, taken), number));
+    last = found.index + found[0].length;
+  }
+  pieces.push(text.slice(last));
+  return pieces;
+};
+
+const SHORT = 240; // characters of a first sentence that stands on top by itself
+
+export const prose = (answer) => {
+  const sentences = answer.writing ? [] : placed(answer);
+  const taken = new Map();
+  const pieces = [];
+  let at = 0;
+  for (const one of sentences.filter(({ supported }) => supported === false)) {
+    pieces.push(withChips(answer, sentences, at, one.from, taken), html`<span class="unsupported" title=${t("unsupported")}>
+      ${withChips(answer, sentences, one.from, one.to, taken)}<span class="hidden"> (${t("unsupported")})</span></span>`);
+    at = one.to;
+  }
+  if (!at && sentences.length > 2 && sentences[0].to < SHORT) {
+    const next = sentences[1].from;
+    pieces.push(html`<strong class="lead">${withChips(answer, sentences, 0, next, taken)}</strong>`);
+    at = next;
+  }
+  pieces.push(withChips(answer, sentences, at, answer.text.length, taken));
+  return html`<p class=${answer.writing ? "prose writing" : "prose"}>${pieces}</p>`;
+};
+
+export const sourceList = (sources) => {
+  const given = sources.filter((source) => source.given && source.parts.length);
+  return given.length > 0 && html`<ol class="source-list">${given.map((source) => html`<li>
+    <a href=${sourceHref(sourceSpan(source))}><span class="chip" aria-hidden="true">${source.number}</span>
+    <span class="source-name">${lastPart(source.source)}</span></a></li>`)}</ol>`;
+};
+
+export const nearest = (sources) => html`<ol class="nearest">${sources.filter((one) => one.parts.length).slice(0, 3).map((source) => html`<li>
+  <a href=${sourceHref(sourceSpan(source))}>${lastPart(source.source)}</a>
+  <p class="quiet">${source.text.replace(/\s+/g, " ").slice(0, 200)}${source.text.length > 200 && " …"}</p></li>`)}</ol>`;
+
+// The answer as plain text with numbered sources beneath.
+export const asText = (answer) => {
+  const cited = [...new Map(answer.citations.filter(Boolean).map((one) => [one.number, one])).values()];
+  const lines = cited.sort((a, b) => a.number - b.number).map((one) => `[${one.number}] ${one.source}${one.page ? `, ${t("page", { page: one.page })}` : ""}`);
+  return [answer.text, ...(lines.length ? ["", ...lines] : [])].join("\n");
+};

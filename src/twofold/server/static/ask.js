@@ -1,0 +1,345 @@
+// Ask: a conversation with the documents. What was asked is kept by the server, for its owner alone.
+
+import { Refused, askBody, events, getJson, jointly, pathOf, postJson, putJson, remove } from "/page/api.js";
+import { asText, follow, nearest, nothingYet, prose, sourceList } from "/page/answers.js";
+import { duration, moment } from "/page/format.js";
+import { icon } from "/page/icons.js";
+import { address, go, patch } from "/page/router.js";
+import { note, warnings } from "/page/notes.js";
+import { chosen, say, slice, state, update } from "/page/store.js";
+import { t } from "/page/strings.js";
+import { html, keyed } from "/page/ui.js";
+
+const HISTORY_TURNS = 20;
+const MAX_TITLE = 80;
+
+const own = slice("ask", { id: "", list: null, sought: "", text: "", extracts: false, loading: false, problem: null, renaming: "" });
+const open = new Map(); // conversations that were looked at, by their ids
+
+const fresh = () => ({ id: "", title: "", turns: [], running: null });
+let current = fresh();
+
+export const enter = async (params) => {
+  const id = params.get("c") ?? "";
+  if (params.get("q") && !own.text) own.text = params.get("q");
+  if (own.list === null) listAll();
+  if (id === current.id && (id || !current.turns.length)) return;
+  own.problem = null;
+  current = open.get(id) ?? { ...fresh(), id };
+  if (!id || open.has(id)) return;
+  own.loading = true;
+  try {
+    const kept = await getJson(`/v1/conversations/${encodeURIComponent(id)}`);
+    const turns = kept.turns.map((turn) => ({ ...turn, stage: "", error: null }));
+    open.set(id, { ...fresh(), id, title: kept.title, turns });
+    if (state.route.params.get("c") === id) current = open.get(id);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    own.problem = error;
+  }
+  update(() => { own.loading = false; });
+};
+
+const listAll = async () => {
+  own.list = [];
+  const { conversations } = await getJson("/v1/conversations").catch(() => ({ conversations: [] }));
+  update(() => { own.list = conversations; });
+};
+
+// ---- Asking.
+
+const submit = (event) => {
+  event?.preventDefault();
+  const question = own.text.trim();
+  if (!question || current.running) {
+    document.getElementById("question").focus();
+    return;
+  }
+  own.text = "";
+  ask(current, question);
+};
+
+const turnsBefore = (turns) => turns.filter((turn) => turn.answer).slice(-HISTORY_TURNS).flatMap(({ question, answer }) => [
+  { role: "user", text: question }, { role: "assistant", text: answer.text.slice(0, 4_000) },
+]);
+
+const ask = async (talk, question, again = null) => {
+  const turn = again ?? { question, answer: null, asked: new Date().toISOString(), rating: 0 };
+  const before = again ? talk.turns.slice(0, talk.turns.indexOf(again)) : talk.turns;
+  const profile = state.route.params.get("profile");
+  const body = askBody({ query: question, extracts: own.extracts, history: turnsBefore(before), ...(profile ? { profile } : {}) });
+  Object.assign(turn, { stage: "search", error: null, draft: nothingYet(), interrupted: false });
+  if (!again) talk.turns.push(turn);
+  talk.title ||= question.slice(0, MAX_TITLE);
+  talk.running = new AbortController();
+  if (!talk.id) {
+    talk.id = identity();
+    open.set(talk.id, talk);
+    patch({ c: talk.id, q: null }, { replace: true });
+  }
+  await update();
+  showLast();
+  await answered(talk, turn, body);
+  talk.running = null;
+  await update();
+  if (turn.answer) keep(talk);
+};
+
+const identity = () => [...crypto.getRandomValues(new Uint8Array(8))].map((one) => one.toString(16).padStart(2, "0")).join("");
+
+const begin = async (path, body, { signal }) => {
+  const stream = events(path, { body, signal });
+  const first = await stream.next();
+  return (async function* all() {
+    if (!first.done) yield first.value;
+    yield* stream;
+  })();
+};
+
+const answered = async (talk, turn, body) => {
+  const { signal } = talk.running;
+  try {
+    const [stream] = await jointly(chosen(), "ask", body, { signal }, begin);
+    turn.answer = await follow(stream, (draft) => update(() => { turn.draft = draft; }), (name) => update(() => { turn.stage = name; }));
+    turn.indexes = chosen();
+  } catch (error) {
+    if (error.name !== "AbortError" && !(error instanceof Refused)) throw error;
+    turn.error = error.name === "AbortError" ? { message: t("stopped"), hint: "", kind: "note" } : { message: error.message, hint: error.hint, kind: "error" };
+    turn.interrupted = error.unreachable === true;
+  }
+  turn.stage = "";
+};
+
+export const stop = () => current.running?.abort();
+
+// The server is back: what it did not get to answer is asked again.
+export const resumed = () => {
+  const turn = current.turns.findLast((one) => one.interrupted);
+  if (turn && !current.running) ask(current, turn.question, turn);
+};
+
+const showLast = () => {
+  const last = document.querySelector(".turn:last-of-type");
+  last?.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+};
+
+// ---- Keeping.
+
+const recordOf = (talk) => ({
+  title: talk.title, indexes: chosen(),
+  turns: talk.turns.filter((turn) => turn.answer).map(({ question, answer, asked, rating }) => ({ question, answer, asked, rating })),
+});
+
+const keep = async (talk) => {
+  try {
+    const kept = await putJson(`/v1/conversations/${talk.id}`, recordOf(talk));
+    update(() => { own.list = [kept, ...(own.list ?? []).filter(({ id }) => id !== talk.id)]; });
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (!error.unreachable) say(`${t("not.kept")} ${error.message}`, "error");
+  }
+};
+
+const forget = async (id) => {
+  if (!confirm(t("conversation.delete.sure"))) return;
+  await remove(`/v1/conversations/${id}`).catch((error) => say(error.message, "error"));
+  open.delete(id);
+  update(() => { own.list = own.list.filter((one) => one.id !== id); });
+  if (current.id === id) go("ask", { index: chosen() });
+};
+
+const rename = async (id, title) => {
+  own.renaming = "";
+  const kept = own.list.find((one) => one.id === id);
+  if (!title.trim() || !kept || kept.title === title) return update();
+  kept.title = title.trim().slice(0, MAX_TITLE);
+  if (open.has(id)) open.get(id).title = kept.title;
+  update();
+  const whole = await getJson(`/v1/conversations/${id}`);
+  await putJson(`/v1/conversations/${id}`, { title: kept.title, indexes: whole.indexes, turns: whole.turns });
+};
+
+// ---- What can be done with an answer.
+
+const copy = async (answer) => {
+  await navigator.clipboard.writeText(asText(answer)).then(() => say(t("copied")), () => say(t("copy.failed"), "error"));
+};
+
+const GOOD = 2;
+
+// An opinion is kept as feedback; of a good answer, what it cites becomes a judgement too.
+const rate = async (talk, turn, rating) => {
+  turn.rating = turn.rating === rating ? 0 : rating;
+  update();
+  const [index] = turn.indexes ?? chosen();
+  try {
+    await postJson(pathOf(index, "feedback"), { query: turn.question, rating: turn.rating });
+    if (turn.rating > 0) {
+      for (const one of new Map(turn.answer.citations.filter(Boolean).map((each) => [each.source, each])).values()) {
+        await putJson(pathOf(one.collection || index, "judgements"), { query: turn.question, source: one.source, grade: GOOD });
+      }
+    }
+    say(turn.rating ? t("rated") : t("rated.not"));
+    keep(talk);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    say(`${error.message} ${error.hint}`, "error");
+  }
+};
+
+const download = (name, type, text) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+};
+
+const fileName = () => current.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 40) || "conversation";
+
+const exportAs = {
+  markdown: () => download(`${fileName()}.md`, "text/markdown", [`# ${current.title}`,
+    ...current.turns.filter((turn) => turn.answer).map((turn) => `## ${turn.question}\n\n${asText(turn.answer)}`)].join("\n\n")),
+  json: () => download(`${fileName()}.json`, "application/json", JSON.stringify(recordOf(current), null, 2)),
+};
+
+// ---- Drawing.
+
+const STAGES = new Set(["search", "context", "extract", "generate", "check", "plan", "draft", "revise", "cache"]);
+const stageSays = (name) => (STAGES.has(name) ? t(`stage.${name}`) : `${name} …`);
+
+const refusal = (answer) => html`<p class="refused"><strong>${t("not.inside")}</strong> ${t("refusal")}</p>
+  ${answer.sources.length > 0 && html`<h3 class="small">${t("nearest.title")}</h3>${nearest(answer.sources)}`}`;
+
+const actions = (talk, turn) => html`<div class="actions">
+  <button type="button" class="plain" @click=${() => copy(turn.answer)}>${icon("copy")}<span>${t("copy")}</span></button>
+  <button type="button" class="plain" aria-pressed=${String(turn.rating === 1)} aria-label=${t("good")} title=${t("good")} @click=${() => rate(talk, turn, 1)}>${icon("good")}</button>
+  <button type="button" class="plain" aria-pressed=${String(turn.rating === -1)} aria-label=${t("bad")} title=${t("bad")} @click=${() => rate(talk, turn, -1)}>${icon("bad")}</button>
+  <a class="plain-link" href=${address("search", { index: chosen(), q: turn.question })}>${t("show.passages")}</a>
+  <span class="quiet took">${turn.answer.ms > 0 && duration(turn.answer.ms)}</span>
+</div>`;
+
+const finished = (talk, turn) => html`
+  ${turn.answer.refused ? refusal(turn.answer) : prose(turn.answer)}
+  ${!turn.answer.refused && sourceList(turn.answer.sources)}
+  ${warnings(turn.answer.warnings)}
+  <p class="quiet kind">${!turn.answer.refused && t(`kind.${turn.answer.mode}`)}</p>
+  ${actions(talk, turn)}`;
+
+const unfinished = (turn) => html`
+  ${turn.draft?.text && prose({ ...turn.draft, writing: turn.stage !== "" })}
+  ${turn.stage && html`<p class="stage quiet"><span class="spinner" aria-hidden="true"></span>${stageSays(turn.stage)}</p>`}
+  ${turn.error && html`${note(turn.error.message, turn.error.hint, turn.error.kind)}
+    <p><button type="button" class="second" @click=${() => ask(current, turn.question, turn)}>${icon("again")}<span>${t("ask.again")}</span></button></p>`}`;
+
+const turnOf = (talk, turn, at) => keyed(at, html`<article class="turn">
+  <h2 class="question">${turn.question}</h2>
+  <div class="answer" aria-live="polite" aria-busy=${String(turn.stage !== "" && turn.stage !== undefined)}>
+    ${turn.answer && !turn.stage ? finished(talk, turn) : unfinished(turn)}</div>
+</article>`);
+
+const matching = () => {
+  const sought = own.sought.trim().toLowerCase();
+  return (own.list ?? []).filter((one) => !sought || [one.title, ...one.questions].some((text) => text.toLowerCase().includes(sought)));
+};
+
+const entry = (one) => keyed(one.id, html`<li class=${one.id === current.id ? "current" : ""}>
+  ${own.renaming === one.id
+    ? html`<input class="rename" aria-label=${t("rename")} .value=${one.title} maxlength="80" ref=${focusOnce}
+        @keydown=${(event) => {
+          if (event.key === "Enter") rename(one.id, event.target.value);
+          if (event.key === "Escape") update(() => { own.renaming = ""; });
+        }} @blur=${(event) => own.renaming === one.id && rename(one.id, event.target.value)}>`
+    : html`<a href=${address("ask", { index: one.indexes, c: one.id })} aria-current=${one.id === current.id ? "page" : null}
+        title=${moment(one.updated)}>${one.title}</a>`}
+  <button type="button" class="plain tiny" aria-label=${t("rename.this", { title: one.title })} @click=${() => update(() => { own.renaming = one.id; })}>${icon("edit")}</button>
+  <button type="button" class="plain tiny" aria-label=${t("delete.this", { title: one.title })} @click=${() => forget(one.id)}>${icon("trash")}</button>
+</li>`);
+
+const focusOnce = (element) => queueMicrotask(() => {
+  element.focus();
+  element.select();
+});
+
+const historyList = () => html`<details class="history" ?open=${matchMedia("(min-width: 64rem)").matches}>
+  <summary>${t("conversations")}</summary>
+  <a class="new" href=${address("ask", { index: chosen() })}>${icon("plus")}<span>${t("conversation.new")}</span></a>
+  ${(own.list ?? []).length > 0 && html`<label class="hidden" for="history-search">${t("conversations.search")}</label>
+    <input id="history-search" type="search" placeholder=${t("conversations.search")} .value=${own.sought}
+      @input=${(event) => update(() => { own.sought = event.target.value; })}>`}
+  <ul>${matching().map(entry)}</ul>
+  ${own.list?.length === 0 && html`<p class="quiet">${t("conversations.none")}</p>`}
+</details>`;
+
+const onKey = (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  submit();
+};
+
+const grow = (event) => {
+  own.text = event.target.value;
+  event.target.style.height = "auto";
+  event.target.style.height = `${Math.min(event.target.scrollHeight, 200)}px`;
+};
+
+const composer = (params) => html`<form class="composer" @submit=${submit} autocomplete="off">
+  <label class="hidden" for="question">${t("question.label")}</label>
+  <textarea id="question" rows="1" maxlength="4096" placeholder=${current.turns.length ? t("question.follow") : t("question.label")}
+    .value=${own.text} @input=${grow} @keydown=${onKey} aria-keyshortcuts="/"></textarea>
+  ${current.running ? html`<button type="button" class="second" @click=${stop}>${icon("stop")}<span>${t("stop")}</span></button>`
+    : html`<button type="submit">${icon("send")}<span>${t("ask")}</span></button>`}
+  <div class="composer-ways">
+    <label class="check"><input type="checkbox" .checked=${own.extracts} @change=${(event) => update(() => { own.extracts = event.target.checked; })}
+      ?disabled=${!state.server?.generator}> ${t("extracts.only")}</label>
+    <label>${t("profile")} <select .value=${params.get("profile") ?? ""} @change=${(event) => patch({ profile: event.target.value }, { replace: true })}>
+      <option value="">${t("as.set")}</option>
+      ${(state.server?.profiles ?? []).map(({ name }) => html`<option value=${name}>${name}</option>`)}</select></label>
+    <span class="quiet model">${state.server && (state.server.generator ? t("model.is", { name: state.server.generator }) : t("model.none"))}</span>
+  </div>
+</form>`;
+
+const EXAMPLES = ["example.1", "example.2", "example.3"];
+
+const lesson = () => html`<div class="lesson"><h2>${t("ask.lesson")}</h2>
+  <p>${t("ask.lesson.text")}</p>
+  <ul class="examples">${EXAMPLES.map((key) => html`<li><button type="button" class="second" @click=${() => {
+    own.text = t(key);
+    submit();
+  }}>${t(key)}</button></li>`)}</ul></div>`;
+
+const top = () => current.turns.length > 0 && html`<div class="talk-top">
+  <p class="talk-title">${current.title}</p>
+  <details class="menu"><summary>${t("export")}</summary><div class="menu-in">
+    <button type="button" class="plain" @click=${exportAs.markdown}>Markdown</button>
+    <button type="button" class="plain" @click=${exportAs.json}>JSON</button></div></details>
+</div>`;
+
+export const title = () => [current.title, t("ask")].filter(Boolean).join(" · ");
+export const terms = () => [];
+
+export const view = (params) => html`<div class="ask-view">
+  ${historyList()}
+  <div class="talk">
+    <h1 class="hidden" tabindex="-1">${t("ask")}</h1>
+    ${top()}
+    <div class="turns">
+      ${own.problem && note(own.problem.message, own.problem.hint, "error")}
+      ${own.loading && html`<p class="quiet" role="status">${t("opening")}</p>`}
+      ${!current.turns.length && !own.loading && !own.problem && lesson()}
+      ${current.turns.map((turn, at) => turnOf(current, turn, at))}
+    </div>
+    ${composer(params)}
+  </div>
+</div>`;
+
+export const keys = (event, typing) => {
+  if (event.key === "Escape" && current.running) stop();
+  else if (typing) return false;
+  else if (event.key === "/") document.getElementById("question").focus();
+  else if (/^[1-9]$/.test(event.key)) {
+    const chips = [...document.querySelectorAll(".turn:last-of-type .prose a.chip")];
+    chips.find((one) => one.textContent === event.key)?.click();
+  } else return false;
+  return true;
+};

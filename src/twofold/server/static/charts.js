@@ -1,0 +1,50 @@
+// Small charts as SVG: each is a function of its figures, with the figures in words for whoever does not see it.
+
+import { figure } from "/page/format.js";
+import { t } from "/page/strings.js";
+import { html } from "/page/ui.js";
+
+const WIDTH = 520;
+const LABEL = 130;
+const ROW = 30;
+
+const scaleOf = (low, high) => {
+  const [from, to] = low === high ? [low - 0.5, high + 0.5] : [low, high];
+  return (value) => LABEL + ((value - from) / (to - from)) * (WIDTH - LABEL - 70);
+};
+
+const short = (text) => (text.length > 18 ? `${text.slice(0, 17)}…` : text);
+
+// Means with their intervals, one line for each name. `values` are { name, mean, low, high }; `zero` draws a line at 0.
+export const intervals = (label, values, { zero = false, bounds = null } = {}) => {
+  const least = bounds?.[0] ?? Math.min(...values.map((one) => one.low), zero ? 0 : Infinity);
+  const most = bounds?.[1] ?? Math.max(...values.map((one) => one.high), zero ? 0 : -Infinity);
+  const x = scaleOf(least, most);
+  const height = values.length * ROW + 22;
+  const said = values.map((one) => `${one.name}: ${figure(one.mean)} (${figure(one.low)} – ${figure(one.high)})`).join("; ");
+  return html`<figure class="chart"><figcaption>${label}</figcaption>
+    <svg viewBox=${`0 0 ${WIDTH} ${height}`} role="img" aria-label=${`${label}: ${said}`}>
+      <line class="axis" x1=${LABEL} x2=${WIDTH - 70} y1=${height - 18} y2=${height - 18}></line>
+      <text class="tick" x=${LABEL} y=${height - 4}>${figure(least)}</text>
+      <text class="tick end" x=${WIDTH - 70} y=${height - 4}>${figure(most)}</text>
+      ${zero && html`<line class="zero" x1=${x(0)} x2=${x(0)} y1="0" y2=${height - 18}></line>`}
+      ${values.map((one, at) => html`<g class=${`series series-${at % 4}`}>
+        <text x="0" y=${at * ROW + 20}>${short(one.name)}</text>
+        <line class="whisker" x1=${x(one.low)} x2=${x(one.high)} y1=${at * ROW + 15} y2=${at * ROW + 15}></line>
+        <circle cx=${x(one.mean)} cy=${at * ROW + 15} r="5"></circle>
+        <text class="value" x=${WIDTH - 60} y=${at * ROW + 20}>${figure(one.mean)}</text></g>`)}
+    </svg></figure>`;
+};
+
+// How many questions got better, stayed and got worse.
+export const winsAndLosses = (label, { better, same, worse }) => {
+  const all = Math.max(1, better + same + worse);
+  const piece = (name, count) => count > 0 && html`<span class=${`piece ${name}`} style=${{ width: `${(100 * count) / all}%` }}>${count}</span>`;
+  return html`<figure class="chart"><figcaption>${label}</figcaption>
+    <div class="wins" role="img" aria-label=${t("wins.says", { better, same, worse })}>${piece("better", better)}${piece("same", same)}${piece("worse", worse)}</div>
+    <p class="quiet">${t("wins.says", { better, same, worse })}</p></figure>`;
+};
+
+// A share of something that is done.
+export const meter = (label, done, all) => html`<p class="meter"><progress max=${Math.max(1, all)} .value=${done} aria-label=${label}></progress>
+  <span class="quiet">${label}</span></p>`;

@@ -1,0 +1,127 @@
+// Compare: one question asked in two ways, side by side, with what moved.
+
+import { Refused, explain } from "/page/api.js";
+import { configuration, nameOf, waysOf } from "/page/configuration.js";
+import { duration, lastPart, percent, placeOf } from "/page/format.js";
+import { icon } from "/page/icons.js";
+import { askedTerms } from "/page/marking.js";
+import { snippet } from "/page/passages.js";
+import { address, patch } from "/page/router.js";
+import { note, warnings } from "/page/notes.js";
+import { sourceHref } from "/page/source.js";
+import { chosen, slice, update } from "/page/store.js";
+import { t } from "/page/strings.js";
+import { html, keyed } from "/page/ui.js";
+
+const K = 10;
+const P = 0.9; // how far down the overlap that counts ranks looks
+
+const own = slice("compare", { key: "", a: null, b: null, busy: false, problem: null, terms: [] });
+let running = new AbortController();
+
+export const enter = async (params) => {
+  const query = params.get("q")?.trim() ?? "";
+  const bodies = query ? ["a", "b"].map((side) => ({ query, k: K, ...waysOf(params, side) })) : null;
+  const key = bodies && JSON.stringify([chosen(), bodies]);
+  if (key === own.key) return;
+  running.abort();
+  Object.assign(own, { key, problem: null, busy: Boolean(key) });
+  if (!key) {
+    Object.assign(own, { a: null, b: null });
+    return;
+  }
+  running = new AbortController();
+  try {
+    const [a, b] = await Promise.all(bodies.map((body) => explain(chosen(), body, { signal: running.signal })));
+    Object.assign(own, { a, b, terms: [...new Set([...askedTerms(a), ...askedTerms(b)])], busy: false });
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    if (!(error instanceof Refused)) throw error;
+    Object.assign(own, { problem: error, a: null, b: null, busy: false, key: null });
+  }
+  update();
+};
+
+export const terms = () => own.terms;
+
+// The share of passages that both have.
+export const jaccard = (a, b) => {
+  const both = a.filter((one) => b.includes(one)).length;
+  const all = new Set([...a, ...b]).size;
+  return all ? both / all : 1;
+};
+
+// Rank-biased overlap of two lists (Webber, Moffat, Zobel 2010), extrapolated: 1 where both are the same. Where one list
+// ends before the other, what it might have held is taken as different.
+export const rankBiasedOverlap = (a, b, p = P) => {
+  const depth = Math.max(a.length, b.length);
+  if (!depth) return 1;
+  let sum = 0;
+  let common = 0;
+  for (let d = 1; d <= depth; d += 1) {
+    common = a.slice(0, d).filter((one) => b.slice(0, d).includes(one)).length;
+    sum += (common / d) * p ** d;
+  }
+  return (common / depth) * p ** depth + ((1 - p) / p) * sum;
+};
+
+const idsOf = (found) => found.hits.map((hit) => `${hit.collection}/${hit.chunk_id}`);
+
+const moveOf = (rank, other) => {
+  if (other < 0) return html`<span class="move only">${t("move.only")}</span>`;
+  const by = other + 1 - rank;
+  if (by === 0) return html`<span class="move same">=</span>`;
+  return by > 0 ? html`<span class="move up" aria-label=${t("move.up", { by })}>↑ ${by}</span>`
+    : html`<span class="move down" aria-label=${t("move.down", { by: -by })}>↓ ${-by}</span>`;
+};
+
+const column = (params, side, found, other) => {
+  const ids = idsOf(other);
+  return html`<section class=${`column side-${side}`} aria-label=${`${side.toUpperCase()}: ${nameOf(params, side)}`}>
+    <h2>${side.toUpperCase()} <span class="quiet">${nameOf(params, side)}, ${duration(found.timings.total ?? 0)}</span></h2>
+    ${warnings(found.warnings)}
+    ${!found.hits.length && html`<p class="quiet">${t("nothing")}</p>`}
+    <ol class="hits">${found.hits.map((hit) => keyed(`${hit.collection}/${hit.chunk_id}`, html`<li class="hit small-hit">
+      <div class="top"><h3><a class="title" href=${sourceHref(hit)}>${icon("file")}<span>${lastPart(hit.source)}</span></a></h3>
+        <span class="rank-of quiet">${hit.rank}.</span>${moveOf(hit.rank, ids.indexOf(`${hit.collection}/${hit.chunk_id}`))}</div>
+      <p class="where">${placeOf(hit)}</p>
+      <div class="snippet-of">${snippet(hit.text, own.terms)}</div></li>`))}</ol>
+  </section>`;
+};
+
+const measures = () => {
+  const [a, b] = [idsOf(own.a), idsOf(own.b)];
+  const both = a.filter((one) => b.includes(one)).length;
+  return html`<dl class="facts measures">
+    <div><dt>${t("both")}</dt><dd>${both} / ${Math.max(a.length, b.length)}</dd></div>
+    <div><dt title="Jaccard">${t("overlap")}</dt><dd>${percent(jaccard(a, b))}</dd></div>
+    <div><dt title="RBO, p = 0.9">${t("overlap.ranks")}</dt><dd>${percent(rankBiasedOverlap(a, b))}</dd></div>
+    <div><dt>${t("first.same")}</dt><dd>${a[0] === b[0] ? t("yes") : t("no")}</dd></div>
+  </dl>`;
+};
+
+export const title = (params) => [params.get("q"), t("nav.compare")].filter(Boolean).join(" · ");
+
+export const view = (params) => html`<div class="compare-view">
+  <h1 tabindex="-1">${t("nav.compare")}</h1>
+  <p class="quiet">${t("compare.says")}</p>
+  <form role="search" autocomplete="off" @submit=${(event) => {
+    event.preventDefault();
+    patch({ q: new FormData(event.target).get("q"), doc: null, at: null, of: null, cite: null });
+  }}>
+    <div class="box"><label class="hidden" for="query">${t("search.label")}</label>
+      <input id="query" name="q" type="search" maxlength="4096" placeholder=${t("search.label")} .value=${params.get("q") ?? ""}>
+      <button type="submit">${icon("compare")}<span>${t("compare")}</span></button></div>
+  </form>
+  <div class="configurations">${configuration(params, "a")}${configuration(params, "b")}</div>
+  <p class="status" role="status">${own.busy && t("searching")}</p>
+  ${own.problem && note(own.problem.message, own.problem.hint, "error")}
+  ${own.a && own.b && html`${measures()}<div class="columns">${column(params, "a", own.a, own.b)}${column(params, "b", own.b, own.a)}</div>
+    <p><a href=${address("experiments", { index: chosen()[0], ...Object.fromEntries([...params].filter(([name]) => /^[ab]\./.test(name))) })}>${t("compare.all")}</a></p>`}
+</div>`;
+
+export const keys = (event, typing) => {
+  if (typing || event.key !== "/") return false;
+  document.getElementById("query")?.focus();
+  return true;
+};

@@ -1,0 +1,134 @@
+// Experiments: two ways to search, measured by what was judged, with how sure each figure is.
+
+import { Refused, events, getJson, pathOf, postJson } from "/page/api.js";
+import { intervals, winsAndLosses } from "/page/charts.js";
+import { configuration, nameOf, waysOf } from "/page/configuration.js";
+import { duration, figure } from "/page/format.js";
+import { icon } from "/page/icons.js";
+import { address } from "/page/router.js";
+import { note } from "/page/notes.js";
+import { chosen, say, slice, update } from "/page/store.js";
+import { t } from "/page/strings.js";
+import { html } from "/page/ui.js";
+
+const own = slice("experiments", { index: "", count: null, key: "", result: null, busy: false, problem: null, tuning: null, tuned: 0 });
+
+export const enter = async (params) => {
+  const [index] = chosen();
+  const key = JSON.stringify([index, bodyOf(params)]);
+  if (key !== own.key) Object.assign(own, { key, result: null, problem: null });
+  if (index === own.index) return;
+  Object.assign(own, { index, count: null, tuning: null });
+  const said = await getJson(pathOf(index, "judgements")).catch(() => ({ judgements: [] }));
+  const relevant = said.judgements.filter((one) => one.grade > 0);
+  update(() => { own.count = { questions: new Set(relevant.map((one) => one.query)).size, judgements: said.judgements.length }; });
+};
+
+const bodyOf = (params) => ({ variants: ["a", "b"].map((side) => ({ name: side.toUpperCase(), ...waysOf(params, side) })) });
+
+const run = async (params) => {
+  update(() => Object.assign(own, { busy: true, problem: null }));
+  try {
+    own.result = await postJson(pathOf(own.index, "evaluations"), bodyOf(params));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    own.problem = error;
+  }
+  update(() => { own.busy = false; });
+};
+
+const tune = async () => {
+  update(() => Object.assign(own, { tuning: "…", tuned: 0, problem: null }));
+  try {
+    for await (const event of events(pathOf(own.index, "tune"), { body: {} })) {
+      if (event.type === "measured") update(() => { own.tuned = event.count; });
+      else if (event.type === "done") own.tuning = event.tuning;
+      else if (event.type === "error") throw new Refused(event.problem ?? { ...event, detail: event.message });
+    }
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    Object.assign(own, { problem: error, tuning: null });
+  }
+  update();
+};
+
+const apply = async () => {
+  try {
+    await postJson(pathOf(own.index, "settings"), { settings: own.tuning.winner });
+    say(t("tune.applied"));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    say(`${error.message} ${error.hint}`, "error");
+  }
+};
+
+const lines = (rows, at, params) => rows.map((row) => {
+  const { interval } = row.figures[at];
+  return { name: `${row.name} ${nameOf(params, row.name.toLowerCase())}`, mean: interval.mean, low: interval.low, high: interval.high };
+});
+
+const verdict = (difference) => {
+  if (difference.p_holm >= 0.05) return t("difference.unsure", { detectable: difference.detectable === null ? "?" : figure(difference.detectable) });
+  return difference.interval.mean > 0 ? t("difference.better") : t("difference.worse");
+};
+
+const differences = (comparison) => html`<section aria-labelledby="differences"><h2 id="differences">${t("differences")}</h2>
+  ${intervals(t("differences.says"), comparison.differences.map((one) => ({ name: one.metric, mean: one.interval.mean, low: one.interval.low, high: one.interval.high })), { zero: true })}
+  <div class="scrolls" tabindex="0" role="region" aria-label=${t("differences")}><table class="grid figures">
+    <thead><tr><th scope="col">${t("metric")}</th><th scope="col">A − B</th><th scope="col">p</th><th scope="col">${t("verdict")}</th></tr></thead>
+    <tbody>${comparison.differences.map((one) => html`<tr><th scope="row">${one.metric}</th><td class="number">${figure(one.interval.mean)}</td>
+      <td class="number">${figure(one.p_holm)}</td><td>${verdict(one)}</td></tr>`)}</tbody></table></div>
+  ${winsAndLosses(comparison.differences[0].metric, comparison.differences[0])}
+  ${changes(t("gained"), comparison.gained)}${changes(t("lost"), comparison.lost)}
+</section>`;
+
+const changes = (label, list) => list.length > 0 && html`<h3>${label}</h3><ol class="changes">${list.map((one) => html`<li>
+  <a href=${address("compare", { index: own.index, q: one.text, ...Object.fromEntries([...new URLSearchParams(location.search)].filter(([name]) => /^[ab]\./.test(name))) })}>${one.text}</a>
+  <span class="quiet number">${figure(one.against)} → ${figure(one.value)}</span></li>`)}</ol>`;
+
+const results = (params) => {
+  const { rows, comparisons, queries, left_out: leftOut } = own.result;
+  return html`
+    <p class="quiet">${t("measured", { count: queries })}${leftOut > 0 && ` ${t("left.out", { count: leftOut })}`}
+      ${rows.filter((row) => row.ms_per_query !== null).map((row) => ` ${row.name}: ${duration(row.ms_per_query)}`).join(",")}</p>
+    ${queries < 25 && note(t("few.labels"), t("few.labels.says", { count: queries }))}
+    <div class="charts">${rows[0].figures.map((one, at) => intervals(one.metric, lines(rows, at, params), { bounds: [0, 1] }))}</div>
+    ${comparisons.map(differences)}
+    <details class="snippet-ci"><summary>${t("ci")}</summary><p>${t("ci.says")}</p>
+      <pre tabindex="0">twofold eval --index ${own.index} --qrels qrels.jsonl --fail-under "ndcg@10 >= ${(rows[0].figures[0].interval.low).toFixed(2)}"</pre></details>`;
+};
+
+const tuning = () => {
+  const { tuning: told } = own;
+  if (!told) return null;
+  if (told === "…") return html`<p class="stage quiet" role="status"><span class="spinner" aria-hidden="true"></span>${t("tune.running", { count: own.tuned })}</p>`;
+  const won = Object.entries(told.winner);
+  return html`<div class="verdict" role="status"><p><strong>${won.length ? t("tune.won") : t("tune.kept")}</strong> ${told.reason}</p>
+    ${won.length > 0 && html`<ul>${won.map(([name, value]) => html`<li><code>${name} = ${value}</code></li>`)}</ul>
+      <button type="button" @click=${apply}>${t("tune.apply")}</button>`}
+    ${told.confirmed.length > 0 && intervals(t("tune.held.out", { count: told.confirming }), told.confirmed.map((one) => {
+      const [first] = one.differences;
+      return { name: one.name, mean: first.interval.mean, low: first.interval.low, high: first.interval.high };
+    }), { zero: true })}
+    <details><summary>${t("details")}</summary><ol>${told.trials.map((one) => html`<li><code>${Object.entries(one.changes).map((pair) => pair.join("=")).join(" ") || t("as.set")}</code>
+      <span class="quiet number">${figure(one.mean)}</span></li>`)}</ol></details></div>`;
+};
+
+export const title = () => t("nav.experiments");
+export const terms = () => [];
+
+export const view = (params) => html`<div class="experiments-view">
+  <h1 tabindex="-1">${t("nav.experiments")}</h1>
+  <p class="quiet">${t("experiments.says")}</p>
+  <p>${own.count && t("labels", own.count)} <a href=${address("judge", { index: own.index })}>${t("judge.more")}</a></p>
+  ${own.count?.questions === 0 && html`<div class="lesson"><h2>${t("labels.none")}</h2><p>${t("labels.none.says")}</p></div>`}
+  <div class="configurations">${configuration(params, "a")}${configuration(params, "b")}</div>
+  <div class="buttons"><button type="button" @click=${() => run(params)} ?disabled=${own.busy || !own.count?.questions}>${icon("experiments")}<span>${t("measure")}</span></button>
+    <button type="button" class="second" @click=${tune} ?disabled=${own.tuning === "…" || !own.count?.questions}>${t("tune")}</button></div>
+  <p class="status" role="status">${own.busy && t("measuring")}</p>
+  ${own.problem && note(own.problem.message, own.problem.hint, "error")}
+  ${tuning()}
+  ${own.result && results(params)}
+</div>`;
+
+export const keys = () => false;

@@ -1,0 +1,68 @@
+// Texts of documents as they are shown: cut to what matters, with marks, and tables as tables. Text stays text.
+
+import { ROOM, marked, spansOf, windowOf } from "/page/marking.js";
+import { t } from "/page/strings.js";
+import { html } from "/page/ui.js";
+
+const ROW = /^\s*\|.*\|\s*$/;
+const RULE = /^\s*\|[\s:|-]+\|\s*$/;
+const MOST_ROWS = 200;
+
+const cellsOf = (line) => line.trim().slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+
+// A text as stretches of prose, { text, at }, and tables, { head, rows, at, end }: Markdown's, of two lines or more.
+export const stretchesOf = (text) => {
+  const found = [];
+  let prose = { at: 0, end: 0 };
+  const lines = [...text.matchAll(/[^\n]*(\n|$)/g)].filter((line) => line[0]);
+  const flush = () => {
+    if (prose.end > prose.at) found.push({ text: text.slice(prose.at, prose.end), at: prose.at });
+  };
+  for (let number = 0; number < lines.length; number += 1) {
+    let last = number;
+    while (last < lines.length && ROW.test(lines[last][0])) last += 1;
+    if (last - number >= 2) {
+      flush();
+      const rows = lines.slice(number, last).map((line) => line[0]);
+      const headed = RULE.test(rows[1]);
+      const end = lines[last - 1].index + lines[last - 1][0].length;
+      found.push({ head: headed ? cellsOf(rows[0]) : null, at: lines[number].index, end,
+        rows: rows.filter((row) => !RULE.test(row)).slice(headed ? 1 : 0).map(cellsOf) });
+      prose = { at: end, end };
+      number = last - 1;
+    } else prose.end = lines[number].index + lines[number][0].length;
+  }
+  flush();
+  return found;
+};
+
+const cell = (text, terms) => (terms.length ? marked(text, spansOf(text, terms)) : text);
+
+export const tableOf = ({ head, rows }, terms = [], most = MOST_ROWS) => html`
+  <div class="scrolls" tabindex="0" role="region" aria-label=${t("table")}>
+    <table class="grid">
+      ${head && html`<thead><tr>${head.map((text) => html`<th scope="col">${cell(text, terms)}</th>`)}</tr></thead>`}
+      <tbody>${rows.slice(0, most).map((row) => html`<tr>${row.map((text) => html`<td>${cell(text, terms)}</td>`)}</tr>`)}</tbody>
+    </table>
+    ${rows.length > most && html`<p class="quiet">${t("rows.more", { count: rows.length - most })}</p>`}
+  </div>`;
+
+// A passage as it is, with its words marked and its tables drawn.
+export const passage = (text, terms) => stretchesOf(text).map((one) =>
+  (one.rows ? tableOf(one, terms) : html`<p class="verbatim">${marked(one.text, spansOf(one.text, terms))}</p>`));
+
+const SHORT_TABLE = 6;
+
+// The part of a passage that shows why it was found: a table's rows that have the words, else some lines of it.
+export const snippet = (text, terms) => {
+  const table = stretchesOf(text).find((one) => one.rows);
+  if (table && table.end - table.at > text.length / 2) {
+    const telling = table.rows.filter((row) => row.some((one) => spansOf(one, terms).length));
+    return tableOf({ ...table, rows: (telling.length ? telling : table.rows).slice(0, SHORT_TABLE) }, terms);
+  }
+  const flat = text.replace(/\s+/g, " ").trim();
+  const spans = spansOf(flat, terms);
+  const [start, end] = windowOf(flat, spans, ROOM);
+  const inside = spans.filter(([a, b]) => a >= start && b <= end).map(([a, b]) => [a - start, b - start]);
+  return html`<p class="snippet">${start > 0 && "… "}${marked(flat.slice(start, end), inside)}${end < flat.length && " …"}</p>`;
+};

@@ -1,0 +1,291 @@
+// Search: the file first, the words that were found, and why it is where it is.
+
+import { Refused, explain } from "/page/api.js";
+import { openExplain } from "/page/explain.js";
+import { duration, folderOf, lastPart, placeOf } from "/page/format.js";
+import { icon } from "/page/icons.js";
+import { askedTerms } from "/page/marking.js";
+import { note, warnings } from "/page/notes.js";
+import { snippet } from "/page/passages.js";
+import { address, go, patch, patchedAddress } from "/page/router.js";
+import { explanation, legend, scoreBar } from "/page/scores.js";
+import { closing, sourceHref } from "/page/source.js";
+import { chosen, say, slice, state, update } from "/page/store.js";
+import { t } from "/page/strings.js";
+import { html, keyed } from "/page/ui.js";
+
+const DOUBTFUL = 0.3;
+const KEPT = 20; // results of earlier addresses, so that Back shows them at once
+const NUMBERS = ["search.context_window", "fusion.vector_weight", "rerank.candidates"];
+const PER_PAGE = 10;
+
+const own = slice("search", { key: "", result: null, busy: false, problem: null, terms: [], open: new Set(), text: "" });
+const remembered = new Map();
+let running = new AbortController();
+
+// What the address asks for, as the body of a request; null where nothing is asked.
+export const bodyOf = (params, defaults = {}) => {
+  const query = params.get("q")?.trim();
+  if (!query) return null;
+  const settings = Object.fromEntries(NUMBERS.filter((name) => params.get(name)).map((name) => [name, Number(params.get(name))]));
+  const k = Number(params.get("k")) || PER_PAGE;
+  const page = Math.max(1, Number(params.get("page")) || 1);
+  return {
+    query, k, mode: params.get("mode") || "hybrid", ...defaults,
+    ...(page > 1 ? { offset: (page - 1) * k } : {}),
+    ...(params.get("filter") ? { filter: params.get("filter") } : {}),
+    ...(params.get("profile") ? { profile: params.get("profile") } : {}),
+    ...(params.has("norerank") ? { rerank: false } : {}),
+    ...(Object.keys(settings).length ? { settings } : {}),
+  };
+};
+
+export const enter = async (params) => {
+  own.text = params.get("q") ?? "";
+  const body = bodyOf(params);
+  const key = body && JSON.stringify([chosen(), body, state.changes]);
+  if (key === own.key) return;
+  running.abort();
+  own.key = key;
+  Object.assign(own, { problem: null, busy: false });
+  own.open.clear();
+  if (body === null) {
+    own.result = null;
+    return;
+  }
+  if (remembered.has(key)) {
+    show(remembered.get(key));
+    return;
+  }
+  await find(key, body);
+};
+
+const find = async (key, body) => {
+  running = new AbortController();
+  const { signal } = running;
+  update(() => { own.busy = true; });
+  try {
+    const result = await explain(chosen(), body, { signal });
+    remembered.set(key, result);
+    if (remembered.size > KEPT) remembered.delete(remembered.keys().next().value);
+    update(() => show(result));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    if (!(error instanceof Refused)) throw error;
+    own.key = null; // asking the same once more tries again
+    update(() => Object.assign(own, { problem: error, result: null, busy: false }));
+  }
+};
+
+const show = (result) => {
+  Object.assign(own, { result, busy: false, problem: null, terms: askedTerms(result) });
+};
+
+export const terms = () => own.terms;
+const submit = (event) => {
+  event.preventDefault();
+  const said = new FormData(event.target.closest("form"));
+  const texts = Object.fromEntries(["q", "filter", "k", "profile", ...NUMBERS].map((name) => [name, said.get(name)?.toString().trim() ?? ""]));
+  if (!texts.q) {
+    document.getElementById("query").focus();
+    return;
+  }
+  if (texts.k === String(PER_PAGE)) texts.k = "";
+  go("search", { index: chosen(), ...texts, mode: said.get("mode") === "hybrid" ? "" : said.get("mode"),
+    norerank: !said.has("rerank"), sort: state.route.params.get("sort"), group: state.route.params.get("group") });
+};
+
+// Options change the result at once where there is one.
+const changed = (event) => {
+  if (own.result && event.target.form.checkValidity()) event.target.form.requestSubmit();
+};
+
+const isOfFilter = (problem) => problem?.status === 400 && /filter|character \d+/i.test(problem.message);
+
+const MODES = ["hybrid", "bm25", "vector"];
+
+const option = (name, label, attributes) => html`<label class="option">${label}
+  <input type="number" name=${name} min=${attributes.min} max=${attributes.max} step=${attributes.step ?? 1}
+    placeholder=${t("as.set")} .value=${state.route.params.get(name) ?? ""} @change=${changed}></label>`;
+
+const invalid = () => {
+  document.getElementById("options").open = true; // else nobody sees what is wrong
+};
+
+const form = (params) => html`<form role="search" class="search-form" autocomplete="off" @submit=${submit}>
+  <div class="box">
+    <label class="hidden" for="query">${t("search.label")}</label>
+    <input id="query" name="q" type="search" maxlength="4096" enterkeyhint="search" spellcheck="false"
+      placeholder=${t("search.label")} .value=${own.text} @input=${(event) => { own.text = event.target.value; }} aria-keyshortcuts="/">
+    <button type="submit">${icon("search")}<span>${t("search")}</span></button>
+  </div>
+  <div class="ways">
+    <fieldset class="segments"><legend class="hidden">${t("search.by")}</legend>
+      ${MODES.map((mode) => html`<label><input type="radio" name="mode" value=${mode}
+        .checked=${(params.get("mode") ?? "hybrid") === mode} @change=${changed}><span>${t(`mode.${mode}`)}</span></label>`)}
+    </fieldset>
+    <details class="options" id="options"><summary>${t("options")}</summary>
+      <div class="options-in" @invalid=${invalid}>
+        <label class="option wide">${t("filter")} <input name="filter" type="text" maxlength="4000" spellcheck="false"
+          aria-describedby="filter-says" aria-invalid=${String(isOfFilter(own.problem))} placeholder=${t("filter.none")}
+          .value=${params.get("filter") ?? ""} @change=${changed}></label>
+        <p id="filter-says" class=${isOfFilter(own.problem) ? "says wrong" : "says"}>${isOfFilter(own.problem)
+          ? `${own.problem.message} ${own.problem.hint}` : html`${t("for.example")} <code>type == .md and modified >= 2025</code>`}</p>
+        ${option("k", t("passages.a.page"), { min: 1, max: 50 })}
+        ${option("search.context_window", t("neighbors"), { min: 0, max: 50 })}
+        ${option("fusion.vector_weight", t("weight.meaning"), { min: 0, max: 1, step: 0.05 })}
+        ${option("rerank.candidates", t("rerank.count"), { min: 1, max: 1000 })}
+        <label class="option">${t("profile")} <select name="profile" .value=${params.get("profile") ?? ""} @change=${changed}>
+          <option value="">${t("as.set")}</option>
+          ${(state.server?.profiles ?? []).map(({ name }) => html`<option value=${name}>${name}</option>`)}</select></label>
+        <label class="option check"><input type="checkbox" name="rerank" .checked=${!params.has("norerank")} @change=${changed}>
+          ${t("rerank")}</label>
+      </div>
+    </details>
+  </div>
+</form>`;
+
+const notes = (found) => [
+  found.hits.length > 0 && typeof found.answerable === "number" && found.answerable < DOUBTFUL && note(t("not.inside"), t("nearest")),
+  ...warnings(found.warnings),
+];
+
+const toggle = (id) => update(() => {
+  if (!own.open.delete(id)) own.open.add(id);
+});
+
+const idOf = (hit) => `${hit.collection}/${hit.chunk_id}`;
+
+const drawn = (hit, best, fusion) => {
+  const id = idOf(hit);
+  const isOpen = own.open.has(id);
+  const place = placeOf(hit);
+  const name = lastPart(hit.source);
+  return keyed(id, html`<li class="hit" data-chunk=${hit.chunk_id}>
+    <div class="top">
+      <h3><a class="title" href=${sourceHref(hit)}>${icon("file")}<span>${name}</span></a></h3>
+      <button type="button" class="why" aria-expanded=${String(isOpen)} aria-label=${t("why.this", { name })}
+        @click=${() => toggle(id)}>${scoreBar(hit, best)}${icon("down")}</button>
+    </div>
+    <p class="where">${hit.collection && html`<span class="collection">${hit.collection}</span>`}
+      ${hit.title && hit.title !== name && html`<span class="doc-title">${hit.title}</span>`}
+      ${place && html`<span class="place">${place}</span>`}
+      <span class="folder">${folderOf(hit.source)}</span></p>
+    <div class="snippet-of">${snippet(hit.text, own.terms)}</div>
+    ${isOpen && html`<div class="why-body">${explanation(hit, fusion)}
+      <p class="links"><a href=${address("search", { index: chosen(), q: likeOf(hit) })}>${t("more.like")}</a></p></div>`}
+  </li>`);
+};
+
+// A question made of a passage: its beginning, in whole words.
+const likeOf = (hit) => hit.text.replace(/[^\p{L}\p{N}\s.-]+/gu, " ").replace(/\s+/g, " ").trim().slice(0, 240).replace(/\s\S*$/, "");
+
+const SORTS = {
+  best: () => 0,
+  name: (a, b) => lastPart(a.source).localeCompare(lastPart(b.source)) || a.start - b.start,
+  newest: (a, b) => String(b.metadata.modified ?? b.metadata.date ?? "").localeCompare(String(a.metadata.modified ?? a.metadata.date ?? "")),
+};
+
+const ordered = (hits, sort) => [...hits].sort(SORTS[sort] ?? SORTS.best);
+
+const grouped = (hits) => {
+  const groups = new Map();
+  for (const hit of hits) {
+    const key = `${hit.collection}/${hit.document}`;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(hit);
+  }
+  return [...groups.entries()];
+};
+
+const arrange = (params) => html`<div class="arrange">
+  <label>${t("sort")} <select .value=${params.get("sort") ?? "best"} @change=${(event) => patch({ sort: event.target.value === "best" ? null : event.target.value }, { replace: true })}>
+    ${Object.keys(SORTS).map((name) => html`<option value=${name}>${t(`sort.${name}`)}</option>`)}</select></label>
+  <label class="check"><input type="checkbox" .checked=${params.has("group")}
+    @change=${(event) => patch({ group: event.target.checked }, { replace: true })}> ${t("group")}</label>
+  <button type="button" class="plain" @click=${openExplain}>${t("how.found")}</button>
+  <button type="button" class="plain" @click=${share}>${icon("link")}<span>${t("share")}</span></button>
+</div>`;
+
+const share = async () => {
+  await navigator.clipboard.writeText(location.href).then(() => say(t("share.done")), () => say(location.href));
+};
+
+const list = (found, params) => {
+  const best = Math.max(0, ...found.hits.map((hit) => hit.score));
+  const hits = ordered(found.hits, params.get("sort"));
+  if (!params.has("group")) return html`<ol class="hits" id="hits">${hits.map((hit) => drawn(hit, best, found.fusion))}</ol>`;
+  return html`<div class="groups" id="hits">${grouped(hits).map(([key, some]) => keyed(key, html`<section class="group">
+    <h3 class="group-title">${some[0].title || lastPart(some[0].source)}
+      <span class="quiet">${t("passages", { count: some.length })}</span></h3>
+    <ol class="hits">${some.map((hit) => drawn(hit, best, found.fusion))}</ol></section>`))}</div>`;
+};
+
+const pages = (found, params) => {
+  const page = Math.max(1, Number(params.get("page")) || 1);
+  const full = found.hits.length >= (Number(params.get("k")) || PER_PAGE);
+  return (page > 1 || full) && html`<nav class="pages" aria-label=${t("pages")}>
+    ${page > 1 && html`<a href=${patchedAddress({ ...closing, page: page > 2 ? page - 1 : null })}>${t("page.before")}</a>`}
+    <span class="quiet">${t("page", { page })}</span>
+    ${full && html`<a href=${patchedAddress({ ...closing, page: page + 1 })}>${t("page.after")}</a>`}</nav>`;
+};
+
+const empty = () => html`<div class="lesson"><h2>${t("nothing")}</h2>
+  <ul><li>${t("nothing.operators")}</li><li>${t("nothing.filter")}</li><li>${t("nothing.meaning")}</li></ul>
+  <p><button type="button" class="second" @click=${openExplain}>${t("why.missing")}</button></p></div>`;
+
+const lesson = () => html`<div class="lesson"><h2>${t("search.lesson")}</h2>
+  <p>${t("search.lesson.operators")}</p><p>${t("search.lesson.keys")}</p></div>`;
+
+const summary = (found) => [
+  t("passages", { count: found.hits.length }),
+  found.timings.total === undefined ? "" : t("in.time", { time: duration(found.timings.total) }),
+  found.cache ? t("from.cache") : "",
+].filter(Boolean).join(" ");
+
+const results = (params) => {
+  if (own.problem && !isOfFilter(own.problem)) return note(own.problem.message, own.problem.hint, "error");
+  if (!own.result) return own.busy || own.problem ? null : lesson();
+  const found = own.result;
+  if (!found.hits.length) return empty();
+  return html`<h2 class="hidden">${t("results")}</h2>${notes(found)}${arrange(params)}${list(found, params)}${pages(found, params)}${legend(found.hits)}`;
+};
+
+export const title = (params) => [params.get("q"), t("search")].filter(Boolean).join(" · ");
+
+export const view = (params) => html`<div class="search-view">
+  <h1 class="hidden" tabindex="-1">${t("search")}</h1>
+  ${form(params)}
+  <p class="status" role="status" id="status">${own.busy ? t("searching") : own.result ? summary(own.result) : ""}</p>
+  <section id="results" aria-label=${t("results")} aria-busy=${String(own.busy)} tabindex="-1">${results(params)}</section>
+</div>`;
+
+const titles = () => [...document.querySelectorAll("#hits .title")];
+
+const move = (by) => {
+  const all = titles();
+  const at = all.findIndex((one) => one.closest("li").contains(document.activeElement));
+  const to = at < 0 ? (by > 0 ? 0 : -1) : at + by;
+  if (to < 0) document.getElementById("query")?.focus();
+  else all[Math.min(to, all.length - 1)]?.focus();
+};
+
+const MOVES = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
+
+// The keys of this view; gives whether a key was one of them.
+export const keys = (event, typing) => {
+  const inBox = event.target.id === "query";
+  if (event.key in MOVES && (typing ? inBox && event.key === "ArrowDown" : event.key.length === 1 || event.target.closest?.(".hit"))) {
+    move(MOVES[event.key]);
+    return true;
+  }
+  if (typing) return false;
+  if (event.key === "e") document.activeElement?.closest(".hit")?.querySelector(".why")?.click();
+  else if (event.key === "/") {
+    document.getElementById("query").focus();
+    document.getElementById("query").select();
+  } else return false;
+  return true;
+};
+
+export const explained = () => (own.result ? { result: own.result, body: bodyOf(state.route.params) } : null);

@@ -1,0 +1,30 @@
+// Everything that the page says comes from one file for each language; `t` fills in what varies.
+
+import EN from "/page/en.js";
+
+export const LANGUAGES = { en: "English", de: "Deutsch" };
+const KEPT = "twofold.language";
+
+const wanted = () => {
+  const said = localStorage.getItem(KEPT) ?? navigator.language.slice(0, 2);
+  return said in LANGUAGES ? said : "en";
+};
+
+const current = wanted();
+const MESSAGES = current === "en" ? EN : (await import("/page/de.js")).default;
+const plural = new Intl.PluralRules(current);
+const numbers = new Intl.NumberFormat(current);
+
+export const language = () => current;
+
+export const chooseLanguage = (code) => {
+  localStorage.setItem(KEPT, code);
+  location.reload();
+};
+
+// A text by its name, with `{holes}` filled; where there is `count`, the form that suits it.
+export const t = (name, values = {}) => {
+  const found = MESSAGES[name] ?? EN[name] ?? name;
+  const text = typeof found === "string" ? found : found[plural.select(values.count ?? 0)] ?? found.other;
+  return text.replace(/\{(\w+)\}/g, (_, hole) => (typeof values[hole] === "number" ? numbers.format(values[hole]) : String(values[hole] ?? "")));
+};

@@ -1,0 +1,175 @@
+// Files on their way into an index: sent a few at a time, followed until each is in or says why not, sent again after
+// the server was away. Nothing here draws.
+
+import { Refused, events, jobOf, remove, upload } from "/page/api.js";
+
+const BATCH_FILES = 20;
+const BATCH_BYTES = 32_000_000;
+
+let number = 0;
+
+// One upload queue of an index; `changed` hears of everything.
+export class Uploads {
+  constructor(index, changed) {
+    this.index = index;
+    this.changed = changed;
+    this.items = [];
+    this.job = null;
+    this.stopping = null;
+    this.away = false;
+    this.startedAt = 0;
+  }
+
+  get running() {
+    return this.stopping !== null;
+  }
+
+  get counts() {
+    const count = (state) => this.items.filter((item) => item.state === state).length;
+    return { done: count("done"), failed: count("failed"), all: this.items.length };
+  }
+
+  // What was done so far: a share of the bytes (half of it for sending, half for reading), seconds that went by and are left.
+  get progress() {
+    const size = this.items.reduce((sum, item) => sum + Math.max(item.size, 1), 0);
+    const ended = (item) => item.state === "done" || item.state === "failed" || item.state === "stopped";
+    const behind = this.items.reduce((sum, item) => sum + (ended(item) ? Math.max(item.size, 1) : item.sent / 2), 0);
+    const taken = (performance.now() - this.startedAt) / 1_000;
+    const share = size ? behind / size : 0;
+    const bytes = this.items.reduce((sum, item) => sum + (ended(item) ? item.size : 0), 0);
+    return { share, taken, left: share > 0.05 && share < 1 ? (taken * (1 - share)) / share : null, rate: taken > 0.5 ? bytes / taken : 0 };
+  }
+
+  add(files) {
+    for (const { file, name } of files) {
+      this.items.push({ id: ++number, file, name, size: file.size, sent: 0, state: "waiting", problem: null, document: "", chunks: 0 });
+    }
+    this.start();
+  }
+
+  retry() {
+    for (const item of this.items) if (item.state === "failed" || item.state === "stopped") Object.assign(item, { state: "waiting", sent: 0, problem: null });
+    this.start();
+  }
+
+  clear() {
+    this.items = this.items.filter((item) => item.state !== "done" && item.state !== "failed" && item.state !== "stopped");
+    this.changed();
+  }
+
+  async cancel() {
+    this.stopping?.abort();
+    for (const item of this.items) if (item.state === "waiting" || item.state === "sending") item.state = "stopped";
+    const job = this.job;
+    this.changed();
+    if (job) await remove(`/v1/jobs/${job}`).catch(() => {}); // one that has ended cannot be stopped
+  }
+
+  // The server is back: what it did not get is sent again, and a job that it has is followed further.
+  resume() {
+    if (!this.away) return;
+    this.away = false;
+    this.start();
+  }
+
+  async start() {
+    if (this.running || !this.items.some((item) => item.state === "waiting" || item.state === "reading")) {
+      this.changed();
+      return;
+    }
+    this.stopping = new AbortController();
+    this.startedAt = performance.now();
+    try {
+      const held = this.items.filter((item) => item.state === "reading");
+      if (this.job && held.length) await this.follow(held);
+      for (let batch = this.next(); batch.length && !this.stopping.signal.aborted; batch = this.next()) await this.send(batch);
+    } catch (error) {
+      this.away = error.unreachable === true;
+      if (!this.away && error.name !== "AbortError" && !(error instanceof Refused)) throw error;
+    } finally {
+      this.stopping = null;
+      this.changed();
+    }
+  }
+
+  next() {
+    const batch = [];
+    let size = 0;
+    for (const item of this.items) {
+      if (item.state !== "waiting") continue;
+      if (batch.length && (batch.length >= BATCH_FILES || size + item.size > BATCH_BYTES)) break;
+      batch.push(item);
+      size += item.size;
+    }
+    return batch;
+  }
+
+  async send(batch) {
+    for (const item of batch) item.state = "sending";
+    const size = batch.reduce((sum, item) => sum + item.size, 0);
+    const progress = (sent, total) => {
+      for (const item of batch) item.sent = size ? item.size * Math.min(1, sent / total) : 0;
+      this.changed();
+    };
+    try {
+      const { signal } = this.stopping;
+      const job = jobOf(await upload(this.index, batch, { signal, progress }));
+      this.job = job.id;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const again = error.unreachable || error.status === 429 || error.status === 503;
+      for (const item of batch) Object.assign(item, again ? { state: "waiting", sent: 0 } : { state: "failed", problem: { detail: error.message, hint: error.hint } });
+      if (error.unreachable) throw error;
+      if (again) await new Promise((settle) => setTimeout(settle, 1_000));
+      return;
+    }
+    for (const item of batch) item.state = "reading";
+    await this.follow(batch);
+  }
+
+  // Hears of a job until it ends; its files are in the order in which they were sent.
+  async follow(batch) {
+    const { signal } = this.stopping;
+    try {
+      for await (const said of events(`/v1/jobs/${this.job}/events`, { signal })) {
+        const job = jobOf(said);
+        job.files.forEach((file, at) => {
+          const item = batch[at];
+          if (item && file.state !== "waiting") Object.assign(item, { state: file.state, document: file.document, chunks: file.chunks, problem: file.problem });
+        });
+        this.changed();
+        if (job.finished) return;
+      }
+      throw new Refused({ detail: "", status: 0 });
+    } catch (error) {
+      if (error.name === "AbortError") for (const item of batch) if (item.state === "reading") item.state = "stopped";
+      if (error.status === 404) for (const item of batch) if (item.state === "reading") Object.assign(item, { state: "waiting", sent: 0 });
+      throw error;
+    } finally {
+      const left = batch.some((item) => item.state === "reading");
+      if (!left) this.job = null;
+    }
+  }
+}
+
+// The files of what was dropped, those in folders too, each with its path within what was dropped.
+export const filesOf = async (transfer) => {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.length) return [...transfer.files].map((file) => ({ file, name: file.name }));
+  const found = [];
+  const walk = async (entry, path) => {
+    if (entry.isFile) {
+      const file = await new Promise((settle, fail) => entry.file(settle, fail)).catch(() => null);
+      if (file && !file.name.startsWith(".")) found.push({ file, name: path + file.name });
+    } else {
+      const reader = entry.createReader();
+      for (;;) {
+        const some = await new Promise((settle, fail) => reader.readEntries(settle, fail)).catch(() => []);
+        if (!some.length) return;
+        for (const one of some) await walk(one, `${path}${entry.name}/`);
+      }
+    }
+  };
+  for (const entry of entries) await walk(entry, "");
+  return found;
+};

@@ -1,0 +1,160 @@
+"""The view Ask: a conversation with citations that open, kept by the server and found again."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from support.api_client import Visit, fill, visiting
+from support.browser import HOSTILE, QUESTION, SENTENCE, ask, focused, on_screen, opened
+from support.fake_llm_server import Heard, Send, chatting, piece
+
+
+@pytest.fixture
+def asking(page: Page, visit: Visit) -> Page:
+    """Give the view Ask, without a conversation."""
+    page.goto(f"{visit.address}/ask?index=notes")
+    expect(page.locator("#question")).to_be_visible()
+    return page
+
+
+def test_a_question_is_answered_and_its_citation_opens_where_the_words_stand(asking: Page) -> None:
+    asking.keyboard.press("/")
+    turn = ask(asking, QUESTION)
+    expect(turn.locator(".prose")).to_contain_text(SENTENCE)
+    turn.locator(f'.chip[title="{SENTENCE}"]').focus()
+    asking.keyboard.press("Enter")
+
+    cited = asking.locator("#source-text mark.cited")
+    expect(cited).to_have_text(SENTENCE)  # characters are counted as the server counts them, emoji and all
+    assert on_screen(cited)
+    assert asking.locator("#source-text").evaluate("(box) => box.scrollTop") > 1_000
+    expect(turn.locator(".prose")).to_be_visible()  # beside the answer, not over it
+    asking.reload()
+    expect(asking.locator("#source-text mark.cited")).to_have_text(SENTENCE)
+    expect(asking.locator(".turn .prose")).to_contain_text(SENTENCE)
+    asking.keyboard.press("Escape")
+    expect(asking.locator("#source")).to_have_count(0)
+
+
+def test_a_conversation_goes_on_and_is_kept_renamed_found_and_deleted(asking: Page) -> None:
+    ask(asking, "When was the Eiffel tower in Paris finished?")
+    expect(asking).to_have_url(re.compile(r"c=[0-9a-f]{16}"))
+    with asking.expect_request("**/ask") as asked:
+        ask(asking, "And where does it stand?")
+    assert [turn["role"] for turn in (asked.value.post_data_json or {})["history"]] == ["user", "assistant"]
+
+    line = asking.locator(".history li.current")
+    expect(line).to_contain_text("When was the Eiffel tower")
+    line.get_by_role("button", name="Rename").click()
+    asking.keyboard.type("The tower")
+    asking.keyboard.press("Enter")
+    expect(line.locator("a")).to_have_text("The tower")
+    asking.reload()
+    expect(asking.locator(".turn")).to_have_count(2)
+    expect(asking.locator(".history li.current a")).to_have_text("The tower")
+
+    asking.get_by_placeholder("Search conversations").fill("where does it")
+    expect(asking.locator(".history li")).to_have_count(1)
+    asking.get_by_placeholder("Search conversations").fill("zeppelin")
+    expect(asking.locator(".history li")).to_have_count(0)
+    asking.get_by_placeholder("Search conversations").fill("")
+    asking.locator(".history li.current").get_by_role("button", name="Delete").click()
+    expect(asking.locator(".turn")).to_have_count(0)
+    expect(asking.locator(".history a", has_text="The tower")).to_have_count(0)
+
+
+def test_a_question_that_no_document_answers_is_said_to_be_so_beside_the_nearest(asking: Page) -> None:
+    turn = ask(asking, "Who composed the opera about the barber of Seville?")
+    expect(turn).to_contain_text("Probably not in your documents.")
+    expect(turn.locator(".chip")).to_have_count(0)
+    assert turn.locator(".nearest li").count() > 0
+
+
+def test_a_digit_opens_the_citation_of_that_number(asking: Page) -> None:
+    turn = ask(asking, "When was the Eiffel tower in Paris finished?")
+    quote = turn.locator(".prose a.chip", has_text="1").first.get_attribute("title")
+    assert quote
+    asking.locator("#question").blur()
+    asking.keyboard.press("1")
+    expect(asking.locator("#source-text mark.cited")).to_have_text(quote)
+
+
+def test_a_good_answer_is_a_judgement_of_what_it_cites(asking: Page, visit: Visit) -> None:
+    question = "Which tower was finished in 1889?"
+    turn = ask(asking, question)
+    turn.get_by_role("button", name="Good answer").click()
+    expect(asking.locator(".notice")).to_have_text("Thank you, that is kept.")
+    given = visit.client.get("/v1/indexes/notes/judgements").json()["judgements"]
+    cited = turn.locator(".prose a.chip").evaluate_all("(all) => new Set(all.map((one) => one.textContent)).size")
+    judged = {(one["source"], one["grade"]) for one in given if one["query"] == question}
+    assert ("tower.txt", 2) in judged
+    assert len(judged) == cited
+
+
+def test_an_answer_is_exported_with_its_sources(asking: Page, tmp_path: Path) -> None:
+    ask(asking, "When was the Eiffel tower in Paris finished?")
+    asking.get_by_text("Export").click()
+    with asking.expect_download() as kept:
+        asking.get_by_role("button", name="Markdown").click()
+    kept.value.save_as(tmp_path / "talk.md")
+    text = (tmp_path / "talk.md").read_text()
+    assert text.startswith("# When was the Eiffel tower in Paris finished?")
+    assert re.search(r"^\[1\] tower\.txt$", text, re.MULTILINE)
+
+
+def test_what_a_document_says_in_an_answer_is_text(asking: Page) -> None:
+    ask(asking, "How long are wombat burrows?")
+    asking.locator(".turn a").first.click()
+    expect(asking.locator("#source-text")).to_contain_text(HOSTILE[:40])
+    assert asking.locator("main script, main img, aside script, aside img").count() == 0
+
+
+def test_a_short_question_by_enter_and_a_line_by_shift_enter(asking: Page) -> None:
+    asking.locator("#question").focus()
+    asking.keyboard.type("one")
+    asking.keyboard.press("Shift+Enter")
+    asking.keyboard.type("two")
+    expect(asking.locator("#question")).to_have_value("one\ntwo")
+    asking.locator("#question").fill("")
+    asking.keyboard.press("Enter")
+    assert focused(asking) == "question"
+    expect(asking.locator(".turn")).to_have_count(0)
+
+
+@pytest.fixture(scope="module")
+def wordy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    home = tmp_path_factory.mktemp("wordy")
+    fill(home)
+
+    def reply(heard: Heard, send: Send) -> None:
+        send(piece('The Eiffel tower <img src=x onerror="document.title=1"> stands in Paris [1]. '))
+        while "for ever" in heard.prompt:
+            send(piece("And "))
+        send(b"data: [DONE]\n\n")
+
+    with chatting(reply) as address, visiting(home, said={"generator": f"{address}#m"}) as one:
+        yield one
+
+
+def test_an_answer_that_a_model_writes_streams_and_can_be_stopped(browser: Browser, wordy: Visit) -> None:
+    with opened(browser, wordy.address, "/ask") as page:
+        page.locator("#question").fill("Where does the Eiffel tower stand, for ever?")
+        page.keyboard.press("Enter")
+        expect(page.locator(".turn .prose")).to_contain_text("The Eiffel tower")
+        page.keyboard.press("Escape")
+        expect(page.locator(".turn .answer")).to_contain_text("Stopped.")
+        expect(page.get_by_role("button", name="Ask again")).to_be_visible()
+        expect(page.locator(".model")).to_contain_text("m")
+
+
+def test_what_a_model_writes_is_text(browser: Browser, wordy: Visit) -> None:
+    with opened(browser, wordy.address, "/ask") as page:
+        turn = ask(page, "Where does the Eiffel tower stand?")
+        expect(turn.locator(".prose")).to_contain_text("stands in Paris")
+        assert page.locator("main img").count() == 0
+        page.get_by_label("Only sentences of the documents").check()
+        ask(page, "When was it finished?")
+        expect(page.locator(".turn").nth(1)).to_contain_text("word for word")
