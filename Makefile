@@ -57,7 +57,7 @@ test: setup model check  ## Everything that must pass before a change goes in
 coverage: setup model  ## The same tests, and which branches they leave out; twice as long
 	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term:skip-covered
 
-fix: setup  ## Format, and mend what the linter can
+fix: setup  ## Format, and fix what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -66,7 +66,7 @@ bench: setup model  ## Measure quality and speed; results go to benchmarks/resul
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/speed.py
 
-docs: setup  ## Write the generated references anew
+docs: setup  ## Regenerate the reference pages
 	$(BIN)/python docs/reference.py
 
 items: setup  ## Write which item of the checklist each acceptance test is of
@@ -76,7 +76,7 @@ soak: setup model  ## The long reliability runs, and a thousand examples for eac
 	$(BIN)/pytest -m soak
 	$(BIN)/pytest -n $(WORKERS) --hypothesis-profile=night tests/properties
 
-golden: setup  ## Write the golden files anew; read the difference before you commit it
+golden: setup  ## Rewrite the golden files; read the difference before you commit it
 	$(BIN)/pytest tests/surfaces --rewrite-golden
 
 clean:  ## Remove what was built

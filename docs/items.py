@@ -57,7 +57,7 @@ def items() -> tuple[Item, ...]:
 
 
 def tests_by_item() -> Mapping[str, Sequence[str]]:
-    """Give the tests that cite each item, as `module::function`."""
+    """Return the tests that cite each item, as `module::function`."""
     found: dict[str, list[str]] = {}
     for path in sorted(FOLDER.glob("test_*.py")):
         for test, cited in _tests_of(path):
@@ -67,7 +67,7 @@ def tests_by_item() -> Mapping[str, Sequence[str]]:
 
 
 def cited_in(sentence: str) -> tuple[str, ...]:
-    """Give the items that the first line of a module cites, before its colon.
+    """Return the items that the first line of a module cites, before its colon.
 
     >>> cited_in("Checklist 43, 44 and C10: filters of 3 kinds."), cited_in("Contradiction C21: merging.")
     (('43', '44', 'C10'), ('C21',))
@@ -77,7 +77,7 @@ def cited_in(sentence: str) -> tuple[str, ...]:
 
 
 def named_in(test: str) -> tuple[str, ...]:
-    """Give the items that a test's name cites.
+    """Return the items that a test's name cites.
 
     >>> named_in("test_item_35_the_three_modes"), named_in("test_c1_c4_each_has_its_own"), named_in("test_5_of_them")
     (('35',), ('C1', 'C4'), ())

@@ -159,7 +159,7 @@ def completions() -> str:
 
 
 def completion_of(command: Any, root: typer.Context) -> dict[str, object]:  # noqa: ANN401  # of typer's own click
-    """Give a command's options by name, the choices of its arguments, and the commands in it."""
+    """Return a command's options by name, the choices of its arguments, and the commands in it."""
     options: dict[str, object] = {}
     arguments = []
     for parameter in command.get_params(typer.Context(command, parent=root)):
@@ -180,12 +180,12 @@ def completion_of(command: Any, root: typer.Context) -> dict[str, object]:  # no
 
 
 def choices_of(parameter: Any) -> list[str]:  # noqa: ANN401  # of typer's own click
-    """Give the words that a value is one of; none where it is any text, or a path."""
+    """Return the words that a value is one of; none where it is any text, or a path."""
     return list(getattr(parameter.type, "choices", ()))
 
 
 def help_of(words: tuple[str, ...]) -> str:
-    """Give a command's help as a terminal of 100 columns shows it."""
+    """Return a command's help as a terminal of 100 columns shows it."""
     surroundings = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
     shown = CliRunner().invoke(
         application(), [*words[1:], "--help"], prog_name="twofold", env=surroundings, terminal_width=100
@@ -219,13 +219,13 @@ def row(name: str, variable: str, default: str, setting: Setting) -> str:
 
 
 def default_of(key: str) -> str:
-    """Give a default as one would type it; `empty` for an empty text."""
+    """Return a default as one would type it; `empty` for an empty text."""
     text = as_typed(value_of(Settings(), key))
     return f"`{text}`" if text else "empty"
 
 
 def as_typed(value: object) -> str:
-    """Give a default as one would type it, with the user's own folder as a tilde."""
+    """Return a default as one would type it, with the user's own folder as a tilde."""
     text = as_text(value)
     return text.replace(str(Path.home()), "~") if isinstance(value, Path) else text
 
@@ -254,7 +254,7 @@ def seeds_page() -> str:
 
 
 def meaning_of(name: str) -> str:
-    """Say what becomes of a name of another system."""
+    """Return what becomes of a name of another system."""
     if name in UNUSED:
         return f"not used: {UNUSED[name]}"
     if name in TOGGLES:

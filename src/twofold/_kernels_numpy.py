@@ -1,8 +1,8 @@
 """The hot loops in numpy: the oracle of `_kernels.c`, and what serves where there was no compiler.
 
 Every function gives the same bits as its twin in C. Postings of one segment: `slots` uint32, strictly rising inside a
-term, and `frequencies` uint16 beside them; a term is the stretch `[start, end)`. A slot is a passage's place in its
-segment, `0 <= slot < n`. `allowed` is uint8 (n,), nonzero where a slot may be found, or None for all.
+term, and `frequencies` uint16 in step with them; a term is the stretch `[start, end)`. A slot is a passage's place in
+its segment, `0 <= slot < n`. `allowed` is uint8 (n,), nonzero where a slot may be found, or None for all.
 """
 
 import numpy as np
@@ -186,7 +186,7 @@ def _cut(texts: Bytes, offsets: Offsets, place: int) -> bytes:
 
 
 def phrase_marks(texts: Bytes, offsets: Offsets, marks: Mask, phrase: Bytes) -> Mask:
-    """Say of each of n folded texts whether a folded phrase stands in it, word for word: uint8 (n,).
+    """Return for each of n folded texts whether it holds a folded phrase, word for word: uint8 (n,).
 
     Text i is the UTF-8 `texts[offsets[i]:offsets[i + 1]]`, and only those with `marks` (n,) nonzero are looked at: the
     others have 0. 0 is no, 1 is yes, 2 is where characters decide that this function does not know; see
@@ -236,7 +236,7 @@ def _border(text: bytes, at: int) -> int:
 
 
 def _no_digit(text: bytes, at: int, start: int) -> int:
-    """Say whether no digit stands at a place; `start` is where a character of three bytes would begin."""
+    """Return whether no digit stands at a place; `start` is where a character of three bytes would begin."""
     if not 0 <= at < len(text):
         return _YES
     if text[at] >= 0x80:  # noqa: PLR2004

@@ -57,7 +57,7 @@ class Index(Collection, Answering):
     ...     [hit.source for hit in index.search("cat").hits]
     ['cat.txt']
 
-    Raises NotFoundError when `create` is false and there is no such index, InvalidInputError for a name that is none.
+    Raises NotFoundError when `create` is false and there is no such index, InvalidInputError for an invalid name.
     """
 
     def __init__(  # noqa: PLR0913  # each may be left out
@@ -133,7 +133,7 @@ class Index(Collection, Answering):
         return sync(self._parts, paths, limits, progress, metadata, vectors)
 
     def embed_pending(self, *, progress: OnProgress = no_progress, seconds: float = math.inf) -> int:
-        """Give passages that are found by their words alone their vectors; return how many still have none.
+        """Embed passages that have no vector yet; return how many still have none.
 
         Those that queries of this index found come first. It ends after the batch in hand when `seconds` are
         over, and may be stopped at any moment. Raises ModelError, WriterBusyError, StorageFullError.
@@ -149,7 +149,7 @@ class Index(Collection, Answering):
         return embed_pending(self._parts, count, lambda: time.monotonic() - started < seconds).pending
 
     def _planned(self) -> IndexingComponents:
-        """Return the parts to plan with: those of an empty index in memory where there is none yet."""
+        """Return the parts to plan with: those of an empty index in memory if it does not exist yet."""
         try:
             self._store.info()
         except NotFoundError:
@@ -232,7 +232,7 @@ class Index(Collection, Answering):
         return self._store.delete([self._named(name).id for name in names])
 
     def why_not(self, query: str, document: str, options: SearchOptions = DEFAULT_OPTIONS) -> WhyNot:
-        """Say which stage of a search lost a document, and the smallest change that brings it back, proved by doing it.
+        """Return which stage of a search dropped a document, and the smallest change that brings it back.
 
         `document` is named as in `delete`, or a passage's own id. What was never ingested is an answer too.
         """
@@ -262,7 +262,7 @@ class Index(Collection, Answering):
         self._store.compact()
 
     def reindex(self, progress: OnProgress = no_progress) -> None:
-        """Make all passages again by the settings that were asked for, beside the old ones, then switch over.
+        """Make all passages again by the settings that were asked for, next to the old ones, then switch over.
 
         Searches see the old passages until then. Interrupted, it goes on where it stopped.
         """

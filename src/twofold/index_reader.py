@@ -157,7 +157,7 @@ class Collection:
         `rerank` names a model that reads the best again, or is one of your own; `none` leaves it out. `profile` names
         another profile, `settings` other settings by their dotted names, such as `{"fusion.method": "rrf"}`. `history`
         are the turns before a follow-up question; `session` says whose remembered answers may be given again.
-        `offset` passes over so many of the best: with k 10, 10 gives ranks 11 to 20 of the same ranking.
+        `offset` skips the best: with k 10, 10 gives ranks 11 to 20 of the same ranking.
         Raises InvalidInputError for an empty question or a k out of range, MismatchError when the embedder is not the
         one that the index was made with, ModelError when mode is `vector` and the model cannot be had.
         """

@@ -75,7 +75,7 @@ def joined_by_reranker(
 ) -> SearchResult:
     """Return the k best of all by a reranker, where they are more than it reads; else by rank.
 
-    A reranker that fails leaves them by rank, with a warning. Raises InvalidInputError where there is none.
+    A reranker that fails leaves them by rank, with a warning. Raises InvalidInputError without a reranker.
     """
     check_reranker(parts)
     with watch.step("fuse"):
@@ -90,7 +90,7 @@ def joined_by_reranker(
 
 
 def check_reranker(parts: SearchComponents) -> None:
-    """Refuse to join by a reranker where there is none. Raises InvalidInputError."""
+    """Refuse to merge by a reranker where none is set. Raises InvalidInputError."""
     if not parts.aids.rerankers:
         raise InvalidInputError(
             "There is no reranker to join several indexes by.",
@@ -218,7 +218,7 @@ class MultiIndex(Answering):
     ...     [(hit.collection, hit.source) for hit in several.search("dog ran").hits][:1]
     [('dogs', 'dog.txt')]
 
-    Raises InvalidInputError for no index, and for names that cannot be told apart; the last error where none opens.
+    Raises InvalidInputError for no index, and for names that are equal; the last error where none opens.
     """
 
     def __init__(self, indexes: Indexes, lost: Sequence[UnavailableIndex] = ()) -> None:
@@ -416,7 +416,7 @@ def _as_one(
 def _with_collections(
     found: SearchResult, members: Sequence[_Member], lost: Sequence[UnavailableIndex]
 ) -> SearchResult:
-    """Say of each passage which index it is of, by the ids that it has there; and what was left out."""
+    """Return a result whose passages name their index and have its ids, with a warning for each index left out."""
     hits = tuple(_own(hit, members) for hit in found.hits)
     unasked = tuple(
         StageWarning(name, WarningCode.SKIPPED, NOT_ACROSS, one.name)

@@ -136,7 +136,7 @@ class GuardedEmbedder:
         return counts
 
     def close(self) -> None:
-        """Do nothing: whoever made the embedder closes it."""
+        """Do nothing: its maker closes it."""
 
     def _checked(self, embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Vectors:
         wanted = (len(texts), self._identity.dimensions)
@@ -173,7 +173,7 @@ class GuardedReranker:
             return np.asarray(self._reranker.relevance(raw), dtype=np.float64)
 
     def close(self) -> None:
-        """Do nothing: whoever made the reranker closes it."""
+        """Do nothing: its maker closes it."""
 
 
 class GuardedStream:
@@ -228,7 +228,7 @@ class GuardedGenerator:
         return GuardedStream(self._generator.identity.name, reply)
 
     def close(self) -> None:
-        """Do nothing: whoever made the generator closes it."""
+        """Do nothing: its maker closes it."""
 
 
 def guarded_chunker(name: str, chunker: Chunker) -> Chunker:
@@ -290,7 +290,7 @@ class CustomChunker(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plugins:
-    """Parts of the user's own, as objects. Whoever made them closes them.
+    """Parts of the user's own, as objects. Their maker closes them.
 
     `retrievers` and `transformers` take part in every search, each under its name; `rerankers` and `generators` are
     there to be named in `rerank.model` and `generator`, before the built-in ones of the same name. `readers` take files
@@ -339,7 +339,7 @@ class OpenPlugins:
         return None if self.given.pruner is None else GuardedPruner(self.given.pruner)
 
     def embedder(self, name: str) -> Embedder | None:
-        """Return an installed embedder; None where there is none of this name."""
+        """Return an installed embedder; None for an unknown name."""
         found = self._installed("embedder", name)
         return None if found is None else GuardedEmbedder(found)
 
@@ -424,7 +424,7 @@ def custom_or_built_in(
 ) -> Part | None:
     """Open a part by name: one that was passed, else a built-in one, else an installed one.
 
-    Raises NotFoundError, the built-in parts' own, where there is none.
+    Raises NotFoundError for an unknown name.
     """
     if name in given:
         return own(name)

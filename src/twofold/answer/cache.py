@@ -19,7 +19,7 @@ from twofold.search.result import SearchResult, hit_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerMemory:
-    """Answers that may be given again in this session; `""` where there is none.
+    """Answers that may be given again in this session; `""` without one.
 
     `warnings` are those of every search by these settings.
     """

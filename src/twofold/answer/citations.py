@@ -1,4 +1,4 @@
-"""From a stream of pieces to an answer whose every sentence is checked and cited by us, not by whoever wrote it.
+"""From a stream of pieces to an answer whose every sentence is checked and cited by us, not by its writer.
 
 The model's own markers are taken out on the way (`guard.py`); what they pointed to counts as a hint. When a sentence
 is over it is held against the sources, and the marker that is written behind it is ours.
@@ -148,7 +148,7 @@ class CitationWriter:
         return len(self.citations) - 1, True
 
     def _holds(self, address: str) -> Span | None:
-        """Find the address in the sources: whoever shows it has to show where it is from."""
+        """Find the address in the sources: what is shown has to show its origin."""
         for source in self._sources.values():
             for part in source.parts:
                 text = source.text[part.at : part.at + part.end - part.start]

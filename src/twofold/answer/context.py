@@ -44,7 +44,7 @@ class Budget:
 class Context:
     """What a model is given. `sources` are all that were found, those it was given marked `given`.
 
-    `citations` are the map beside it: the n-th is of the n-th block. `cut` says that something was left out.
+    `citations` map its blocks: the n-th is of the n-th block. `cut` says that something was left out.
     """
 
     text: str

@@ -50,7 +50,7 @@ class Chosen:
 def extract(
     question: str, weights: Mapping[str, float], sources: Sequence[Source], reading: TextTools, sentences: int
 ) -> tuple[Chosen, ...]:
-    """Choose at most so many sentences; they come in reading order, best passage first.
+    """Choose at most `count` sentences; they come in reading order, best passage first.
 
     `weights` are the question's terms, each with how much it counts, such as its idf. Raises ModelError where the
     model fails.

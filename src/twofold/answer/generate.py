@@ -46,7 +46,7 @@ def generated(
 ) -> Giving[Event | Written]:
     """Have the generator write and tell it as it comes; the last thing given is what was written.
 
-    With `verify` at `refuse` nothing is told before all of it is checked.
+    With `verify` at `refuse` nothing is sent before all of it is checked.
     """
     generator = means.generator
     if generator is None:

@@ -140,7 +140,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _particulars(sentence: str) -> frozenset[str]:
-    """Give a sentence's numbers, and the names within it: words with a capital, but for those that begin a sentence."""
+    """Return a sentence's numbers and names: words with a capital, except the first word of a sentence."""
     names = frozenset(found.casefold() for found in _NAME.findall(sentence))
     return frozenset(map(_plain, _NUMBER.findall(sentence))) | names
 

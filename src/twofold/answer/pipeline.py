@@ -51,7 +51,7 @@ class _Draft:
 def answer_events(
     look: Callable[[], SearchResult], question: Question, plan: AnswerPlan, parts: AnswerComponents, cut: Cancellation
 ) -> Generator[Event]:
-    """Tell an answer as it is made; the last event is `done`. `look` searches.
+    """Yield the events of an answer; the last event is `done`. `look` searches.
 
     The passages come as soon as they are found, and are in the answer whatever becomes of the model: where it fails
     before it wrote anything the answer is made of extracts, where it breaks off what it wrote is kept, both with
@@ -74,7 +74,7 @@ def answer_events(
 
 
 def _from_cache(draft: _Draft, parts: AnswerComponents, memory: AnswerMemory, cut: Cancellation) -> Iterator[Event]:
-    """Tell the answer that is kept, or make one and keep it."""
+    """Yield the cached answer, or make one and cache it."""
     writer = None if parts.generator is None else parts.generator.identity
     key = memory.key(draft.question, draft.plan, draft.found, writer)
     known = memory.known(key)

@@ -27,7 +27,7 @@ class AnswerPlan:
     `template` is a text with places to fill, `budget` and `context_fit` say how much of the passages a model is given.
     `prompt` takes the place of the built-in instructions. `unsupported` says what an unsupported sentence does: `mark`,
     `flag` or `refuse`. `seconds` is how long a model may write, 0 for an hour. `on_failure` is `degrade`, `empty`,
-    `llm` or `raise`. `memory` says how much of a conversation a model is told (66, C14). `prune` is how much of the
+    `llm` or `raise`. `memory` says how much of a conversation a model gets (66, C14). `prune` is how much of the
     best sentence's score one needs to be shown; 0 shows all. `form` is what an answer looks like: `prelims`, `mains`,
     instructions, or nothing in particular. `planned` has a model plan and draft it first.
     """

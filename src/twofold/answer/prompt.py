@@ -1,4 +1,4 @@
-"""What a model is told: six rules, two examples, the passages, the question; and it has no tools.
+"""The prompt of a model: six rules, two examples, the passages, the question; and it has no tools.
 
 Passages and question stand between tags that they cannot close, and what was said before them between tags of its own.
 The rules and the examples speak of passages as the template lays them out: whether their lines or they themselves are

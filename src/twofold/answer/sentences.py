@@ -29,7 +29,7 @@ class SentenceUnit:
 def spans(text: str, reading: TextTools) -> Iterator[tuple[int, int]]:
     """Return where sentences stand in a text, trimmed, at most 480 characters each.
 
-    Headings as Markdown writes them are none, nor is what has no letter and no digit.
+    Markdown headings are not sentences, nor is text without a letter or digit.
     """
     at = 0
     for end in [*(found.start() for found in _BREAK.finditer(text)), len(text)]:

@@ -44,7 +44,7 @@ def sources_of(hits: Sequence[Hit]) -> tuple[Source, ...]:
 
 
 def weights_of(hits: Sequence[Hit], asked: Mapping[str, float]) -> Mapping[str, float]:
-    """Give how much each of the question's terms counts: its weight times its idf, where the search told; else `asked`.
+    """Return the weight of each query term: its weight times its idf, where the search has them, else `asked`.
 
     Exact forms are left out, since the words that they are made of are there too.
     """

@@ -62,7 +62,7 @@ def open_for_search(
 def several_opened(
     context: typer.Context, names: Sequence[str], embedder: str | None, profile: str | None = None
 ) -> Iterator["MultiIndex"]:
-    """Open several indexes as one; one that does not open is left out and named beside what is found."""
+    """Open several indexes as one; one that does not open is left out and named with the results."""
     home = settings_for(context).settings.home
     with ExitStack() as stack:
         found: dict[str, Collection | str] = {}
@@ -70,7 +70,7 @@ def several_opened(
             try:
                 found[name] = stack.enter_context(_opened(context, name, embedder, profile))
             except TwofoldError:
-                found[name] = str(folder_of(name, home))  # fails there again, and is told of beside the results
+                found[name] = str(folder_of(name, home))  # fails there again, and is named with the results
         several: MultiIndex = stack.enter_context(command_part("twofold.multi_index", "MultiIndex")(found))
         yield several
 
@@ -80,7 +80,7 @@ def _opened(context: typer.Context, name: str | None, embedder: str | None, prof
 
 
 def requested_settings(**said: object) -> Mapping[str, object]:
-    """Give the settings that options ask for, those that were not given left out; `rerank__top_n` is `rerank.top_n`."""
+    """Return the settings of the options that were given; `rerank__top_n` is `rerank.top_n`."""
     return {name.replace("__", "."): value for name, value in said.items() if value is not None}
 
 

@@ -92,7 +92,7 @@ def open_collection(context: typer.Context, name: str | None, **overrides: str |
 
 
 def tell_of(context: typer.Context, opened: Collection) -> None:
-    """Say what is not heeded of what came along with an index or its folder, and what a profile cannot change in it."""
+    """Report ignored settings of an index or its folder, and what a profile cannot change in it."""
     tell(context, (one.line for one in opened.ignored))
     settings = opened.settings
     wanted = profile_named(settings.profile).values.get("analyzer")

@@ -37,7 +37,7 @@ class KBManager:
         return report
 
     def delete(self, kb_name: str) -> None:
-        """Delete a knowledge base for good. Raises NotFoundError where there is none."""
+        """Delete a knowledge base for good. Raises NotFoundError if it does not exist."""
         Index(kb_name, embedder=self._embedder, create=False).drop()
 
     def register(self, retriever: OneArm) -> None:

@@ -30,7 +30,7 @@ def name_for(index: Index, source: str) -> str:
 
 
 def plain(metadata: Metadata) -> Shape:
-    """Give fields as values of JSON: several values become a list."""
+    """Return fields as values of JSON: several values become a list."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in metadata.items()}
 
 

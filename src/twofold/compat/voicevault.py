@@ -88,7 +88,7 @@ class HybridRetriever:
 
 
 class OneArm:
-    """One retriever of a knowledge base; nothing is found, and nothing raised, where there is none."""
+    """One retriever of a knowledge base; a knowledge base that does not exist has no passages."""
 
     mode = "bm25"
 
@@ -153,7 +153,7 @@ class CitationInjector:
         self._citations = {one.number: one for one in ContextBuilder().build(results).citation_map}
 
     def citations(self, answer: str) -> list[Citation]:
-        """Give what the answer cites, each once, in the order of its markers; those that point nowhere are left out."""
+        """Return the sources that the answer cites, each once, in the order of its markers, without invalid ones."""
         numbers = (number for marker in _MARKER.findall(answer) for number in resolve(marker, self._sources))
         return [self._citations[number] for number in dict.fromkeys(numbers)]
 

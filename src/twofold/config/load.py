@@ -265,7 +265,7 @@ def _with_profile(
 
 
 def _files(config: str | Path | None, home: RawValue | None) -> "tuple[SettingsFile | None, SettingsFile | None]":
-    """Read the user's own file, or the one that is named, and that of the current folder; None where there is none."""
+    """Read the user's own file, or the one that is named, and that of the current folder; None if neither exists."""
     if config is not None:
         return _read(Path(config)), None
     folder = Path(str(home.value)).expanduser() if home is not None else data_folder()

@@ -69,7 +69,7 @@ _GROUPS_OF_AN_INDEX = ("chunk.",)
 
 
 def data_folder() -> Path:
-    """Give the user's data folder after the XDG convention: `~/.local/share/twofold` unless XDG_DATA_HOME says else."""
+    """Return the user's data folder after the XDG convention, by default `~/.local/share/twofold`."""
     return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "twofold"
 
 

@@ -4,7 +4,7 @@ Neither was necessarily written by the user: a cloned repository brings the one,
 say how to search and how to answer, and name models of the catalog; they may name no address, no other model, no
 extension, no prompt and no folder. All of that is the user's to say: in the file of `--config`, in `twofold.yaml` of
 `TWOFOLD_HOME`, in the environment, on the command line, or as an argument. What a file or an index says beyond what it
-may is ignored, and told as `Ignored`.
+may is ignored, and reported as `Ignored`.
 """
 
 from collections.abc import Callable, Mapping
@@ -67,7 +67,7 @@ class Ignored:
 
 
 def ignored(key: str, value: str, origin: str) -> Ignored:
-    """Return what is told of a setting that is not obeyed."""
+    """Return the report of a setting that is ignored."""
     variable = known_settings()[key].variable
     return Ignored(
         key, value, origin, f"To allow it, say the same with --set {key}=…, in {variable}, or in a file for --config."
@@ -143,7 +143,7 @@ _CHECKS: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
         "answer.template": lambda text: "{" not in text,  # one of those that have a name
     }
 )
-"""What a value must be beside being in range, where it could name an address, a program, a folder or a prompt."""
+"""Checks of values that could name an address, a program, a folder or a prompt, in addition to their range."""
 
 
 def _harmless(key: str, value: object) -> bool:

@@ -1,4 +1,4 @@
-"""The tree of errors: each says what is wrong, how to mend it, and what a shell or an HTTP client should be told.
+"""The tree of errors: each says what is wrong, how to fix it, and its code for a shell and for an HTTP client.
 
     TwofoldError                      exit  http
     ├── InvalidInputError                2   400   an argument, a query, a setting

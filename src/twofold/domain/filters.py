@@ -1,8 +1,8 @@
 """The filter tree, and `matches`: what every store must mean by it.
 
-A filter looks at a passage's fields: its document's metadata, and `source`, `title`, `media_type` and `type` beside
-them, together with its own metadata and its `page`. A missing field fails every test but `Not`; nothing raises. A field
-that holds several values passes if one of them does.
+A filter looks at a passage's fields: its document's metadata, and `source`, `title`, `media_type` and `type`, together
+with its own metadata and its `page`. A missing field fails every test but `Not`; nothing raises. A field that holds
+several values passes if one of them does.
 """
 
 import operator
@@ -84,7 +84,7 @@ def fields_of(document: Document | DocumentInfo, chunk: Chunk | None = None) -> 
     """Return what filters may look at: a document's fields, and with them a passage's own, its `page` among them.
 
     The document's `source`, `title` and `media_type` win over metadata of the same name. `type` is the suffix of the
-    source, such as `.md`, beside what metadata says of a `type`, if anything. A name that the document and its passage
+    source, such as `.md`, in addition to a `type` of the metadata. A name that the document and its passage
     both hold has the values of both: `lang` "en" of a document and "de" of its passage are ("en", "de").
     """
     own: dict[str, MetadataValue] = {

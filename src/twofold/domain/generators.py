@@ -1,4 +1,4 @@
-"""What is asked of a language model: the port, what it is told, and a whole reply; its contract is a test suite."""
+"""What is asked of a language model: the port, its messages, and a whole reply; its contract is a test suite."""
 
 from collections.abc import Sequence
 from contextlib import closing

@@ -143,7 +143,7 @@ class GraphQueryTranslator(Protocol):
     """Translates a question into a look-up of a graph."""
 
     def translate(self, question: str) -> GraphQuery | None:
-        """Return the look-up, None for a question that is none for a graph."""
+        """Return the look-up, None for a question that a graph cannot answer."""
 
 
 @runtime_checkable
@@ -162,7 +162,7 @@ class QueryTransformer(Protocol):
 
 
 class SentencePruner(Protocol):
-    """Says which sentences of passages say something about a question, before a model reads them."""
+    """Chooses the sentences of passages that are about a question, before a model reads them."""
 
     def score(self, question: str, sentences: Sequence[str]) -> Scores:
         """Return how much each sentence says, from 0 up, (len(sentences),). Raises ModelError."""
@@ -340,7 +340,7 @@ class Snapshot(Protocol):
         """
 
     def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """Give the vectors already stored for passages with exactly these indexed texts, so none is embedded twice."""
+        """Return the stored vectors of passages with exactly these indexed texts, so that none is embedded twice."""
 
     def pending_texts(self, most: int) -> Sequence[str]:
         """Return indexed texts of passages without a vector, at most `most`, each once, in the order of writing."""
@@ -348,7 +348,7 @@ class Snapshot(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that `verify` found wrong: where, what, and whether twofold can mend it without loss."""
+    """One thing that `verify` found wrong: where, what, and whether twofold can repair it without loss."""
 
     where: str
     what: str
@@ -380,7 +380,7 @@ class Store(Protocol):
         """Open one consistent state; close it soon."""
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
-        """Say by which recipe passages are made. Raises MismatchError when the collection was made by another one."""
+        """Record the recipe of the passages. Raises MismatchError when the collection was made by another one."""
 
     def put(self, entries: Sequence[Entry]) -> None:
         """Add or replace documents whole, all of the entries or none, durable when it returns.
@@ -390,7 +390,7 @@ class Store(Protocol):
         """
 
     def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
-        """Give each passage without a vector the one of exactly its indexed text; count those that got one.
+        """Store for each passage without a vector the one of exactly its indexed text; count those that got one.
 
         All of them or none, durable when it returns; nothing else of a document changes. A text that no passage waits
         for is passed over: its document was replaced or deleted. Raises MismatchError when the passages are made with
@@ -408,7 +408,7 @@ class Store(Protocol):
         """Delete documents by id, all or none; give how many there were."""
 
     def rebuild(self, fingerprint: IndexFingerprint, remake: Remake) -> None:
-        """Make all passages again by another recipe, beside the old ones, and switch over when all are there.
+        """Make all passages again by another recipe, next to the old ones, and switch over when all are there.
 
         Searches see the old passages until then. Interrupted, it goes on where it stopped when called again with the
         same recipe.
@@ -434,7 +434,7 @@ class Store(Protocol):
         """
 
     def note_roots(self, roots: Mapping[str, int]) -> None:
-        """Note what the collection was synced from and when, beside what is noted already; see `StoreInfo.roots`."""
+        """Record what the collection was synced from and when, and keep earlier records; see `StoreInfo.roots`."""
 
     def compact(self) -> None:
         """Merge what can be merged and give back space. Rankings do not change."""

@@ -41,7 +41,7 @@ class Block:
 
     `heading` is the path of headings above it, outermost first. `page` counts from 1: a PDF page, a slide.
     `place` is any other address a reader would give: `00:01:02`, `Sheet1 rows 2-40`, `lines 10-31`.
-    A table block may name its header row in `header`: whoever splits the table repeats it in what is indexed.
+    A table block may name its header row in `header`: splitting the table repeats it in the indexed text.
     `metadata` are fields of this stretch alone, such as a record's: no passage reaches from one such record to another.
     """
 
@@ -103,7 +103,7 @@ class DocumentInfo:
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """Return the beginning of a text on one line, at most so many characters, for a `repr`."""
+    """Return the beginning of a text on one line, cut at a length, for a `repr`."""
     line = " ".join(text[: 4 * most].split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
@@ -128,7 +128,8 @@ class Chunk:
 
     `heading` stands in front of the text in what is *indexed*, in both retrievers, and is never part of the text shown.
     `header` is a table's header row, repeated in what is indexed when the passage is a later part of that table.
-    `metadata` are the passage's own fields, for filters beside its document's; they are never part of what is indexed.
+    `metadata` are the passage's own fields, for filters, in addition to its document's; they are never part of what is
+    indexed.
     """
 
     document: str

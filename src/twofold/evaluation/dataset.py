@@ -119,7 +119,7 @@ def _documents(path: Path) -> Iterator[CorpusDocument]:
 
 
 def read_questions(path: Path) -> Iterator[Question]:
-    """Read a file of queries, `{"_id", "text"}` a line. Raises ReadError with the number of a line that is none."""
+    """Read a file of queries, `{"_id", "text"}` a line. Raises ReadError with the number of an invalid line."""
     for number, record in _records(path):
         yield Question(id=str(record["_id"]), text=_text(record.get("text"), "text", path, number))
 

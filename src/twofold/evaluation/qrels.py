@@ -98,7 +98,7 @@ def read_judgements(path: Path, columns: Columns) -> Iterator[Judgement]:
 
 
 def by_query(judgements: Iterable[Judgement], path: Path) -> Mapping[str, Mapping[str, int]]:
-    """Give `grades[query][document]`. Raises ReadError when `path` gives a document two scores for one query."""
+    """Return `grades[query][document]`. Raises ReadError when `path` gives a document two scores for one query."""
     grades: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for query, document, grade in judgements:
         if grades[query].setdefault(document, grade) != grade:

@@ -1,4 +1,4 @@
-"""Questions about one's own documents, with the documents that answer them: as people write them, or as TREC does.
+"""Questions about the user's documents, with the documents that answer them: as people write them, or as TREC does.
 
 CSV: `query,relevant` or `query,relevant,grade`, one pair a line, with or without a header line. JSON lines:
 `{"query", "relevant"}`, where `relevant` is a document, a list of them, or an object of grades by document.
@@ -20,7 +20,7 @@ _PAIR: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Questions and judgements as they stand in files; documents are named as whoever judged them named them."""
+    """Questions and judgements as they stand in files; documents have the names that the judgements give them."""
 
     name: str
     path: Path
@@ -29,7 +29,7 @@ class Judged:
 
 
 def read_judged(qrels: Path, queries: Path | None) -> Judged:
-    """Read judgements with their questions: a `.csv` or `.jsonl` of pairs, or qrels with a file of queries beside.
+    """Read judgements with their questions: a `.csv` or `.jsonl` of pairs, or qrels with a file of queries.
 
     Queries are `{"_id", "text"}` a line in a `.jsonl`, else an id, a tab and the text. Raises NotFoundError for a file
     that is missing, ReadError with the number of a line that is malformed, InvalidInputError for qrels without queries.

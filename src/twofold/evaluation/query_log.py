@@ -17,7 +17,7 @@ class Week:
     """The questions of one week, which began on the Monday `begins`.
 
     `weak` are those of them that went badly, `unfound` those that found nothing. `p_answerable` is the mean of those
-    that have one, `median_ms` the median time of those that were answered; None where there is none.
+    that have one, `median_ms` the median time of those that were answered; None if none were.
     """
 
     begins: str

@@ -138,8 +138,8 @@ class Difference:
     """One metric: the one's value less the other's, its mean over the questions with an interval, and how sure it is.
 
     `p` is of the paired randomization test, `p_holm` after Holm over all of the report. `better`, `same` and `worse`
-    count questions. `detectable` is the least true difference that so many questions, as far apart as these are, would
-    show four times in five at the 5 % level; None for a single question.
+    count questions. `detectable` is the least true difference that this many questions, as far apart as these are,
+    would show four times in five at the 5 % level; None for a single question.
     """
 
     metric: str

@@ -134,7 +134,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class VariantRun:
-    """What is to be told: by which metrics, and when it counts as failed."""
+    """What to report: by which metrics, and when it counts as failed."""
 
     metrics: tuple[Metric, ...] = STANDARD
     conditions: tuple[Condition, ...] = ()

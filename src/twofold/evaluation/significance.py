@@ -101,7 +101,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def smallest_detectable(queries: int, deviation: float, level: float = 0.95, power: float = 0.8) -> float:
-    """Return the least difference of means that so many questions would show, at this confidence and power.
+    """Return the least difference of means that this many questions would show, at this confidence and power.
 
     `deviation` is that of the paired differences. `(z(level) + z(power)) · deviation / √queries`: with 25 questions and
     a deviation of 0.09, (1.96 + 0.84) · 0.09 / 5 = 0.0504.

@@ -2,8 +2,8 @@
 
 A question that stood in the text would be answered by its own words. So what it was made of is cut out of its document
 first, and the document without it has to be found: the inverse cloze task of Lee, Chang, Toutanova, "Latent retrieval
-for weakly supervised open domain question answering", 2019, here for measuring. What stays flattering: such questions
-are in the words of whoever wrote the document, and no other document counts as an answer.
+for weakly supervised open domain question answering", 2019, here for measuring. What stays too optimistic: such
+questions use the words of the document, and no other document counts as an answer.
 """
 
 from collections import defaultdict
@@ -70,7 +70,7 @@ class PseudoQuestions:
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """What questions are made with: the words of a text, how common they are among so many passages, and a seed."""
+    """What questions are made with: the words of a text, how common they are among all passages, and a seed."""
 
     words: Words
     frequencies: Frequencies
@@ -79,7 +79,7 @@ class Making:
 
 
 def pseudo_questions(documents: Sequence[Document], most: int, making: Making) -> PseudoQuestions:
-    """Make at most so many questions, from as many documents as possible, the kinds in turn.
+    """Make at most `number` questions, from as many documents as possible, the kinds in turn.
 
     The same documents and seed give the same questions. Raises InvalidInputError when not one can be made.
     """

@@ -72,7 +72,7 @@ def failures(
     means: Mapping[str, Mapping[str, float]],
     baseline: Mapping[str, float] | None,
 ) -> tuple[Failure, ...]:
-    """Give which conditions hold: for each configuration, by name, its means by metric, and the other's means.
+    """Return which conditions hold: for each configuration, by name, its means by metric, and the other's means.
 
     Raises InvalidInputError as `check_comparable` does.
     """

@@ -154,7 +154,7 @@ class _Choosing:
 
 
 def split(questions: Sequence[Question], seed: int = 0) -> tuple[tuple[Question, ...], tuple[Question, ...]]:
-    """Part questions in two halves by lot, the same for the same seed and questions: to choose by, and to confirm.
+    """Split questions randomly into two halves, the same for the same seed and questions: to choose by, and to confirm.
 
     Raises InvalidInputError for fewer than 20, which can confirm nothing that is worth having.
     """
@@ -252,7 +252,7 @@ def _tried(
 
 
 def _affordable(questions: Sequence[Question], trials: int, seconds_each: float, seconds: float) -> Sequence[Question]:
-    """Give so many of the choosing questions that all trials fit into the time, but never fewer than ten."""
+    """Return as many of the choosing questions as all trials fit into the time, but never fewer than ten."""
     if seconds == inf or trials * len(questions) * seconds_each <= seconds:
         return questions
     return questions[: max(MIN_CHOOSING, int(seconds / (trials * seconds_each)))]
@@ -290,7 +290,7 @@ def _verdict(finalists: Sequence[Changes], confirmed: Sequence[Comparison], rule
 
 
 def _detectable(tried: _Choosing, confirmed: Sequence[Comparison], confirming: int) -> float | None:
-    """Take it from the first finalist, or, where there is none, from what came nearest on the choosing questions."""
+    """Take it from the first finalist, or without one from what came nearest on the choosing questions."""
     if confirmed:
         return confirmed[0].differences[0].detectable
     if len(tried.trials) < 2:  # noqa: PLR2004  # the default alone was tried

@@ -22,7 +22,7 @@ def answer_engine(searcher: Searching, settings: Settings, sessions: Sessions) -
 
 
 def answer_plan_of(settings: Settings) -> AnswerPlan:
-    """Return the answer that the settings ask for. Raises InvalidInputError for a template that is none."""
+    """Return the answer that the settings ask for. Raises InvalidInputError for an invalid template."""
     chosen, history = settings.answer, settings.history
     return AnswerPlan(
         min_answerability=chosen.min_answerability,

@@ -1,4 +1,4 @@
-"""What fills a collection, by its settings: what cuts, enriches and reads documents, beside what searches them."""
+"""The components that fill a collection, by its settings: chunker, enricher and readers, and those that search it."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -42,7 +42,7 @@ def indexing_components(
 
 
 def filled(searching: SearchComponents, settings: Settings, embedder: str, own: OpenPlugins) -> IndexingComponents:
-    """Put what fills a store beside what searches it; `embedder` is the name that a recipe keeps."""
+    """Combine what fills a store with what searches it; `embedder` is the name that a recipe keeps."""
     size = settings.chunk.size
     smallest = min(MIN_SECTION, size // 2)
     plan = ChunkPlan(Strategy(settings.chunk.strategy), size, settings.chunk.overlap, smallest)

@@ -18,7 +18,7 @@ from twofold.search.timeouts import StageLimits, Timeouts
 def plan_of(settings: Settings) -> SearchPlan:
     """Return the search that the settings ask for.
 
-    Raises InvalidInputError for gates or rules that are no filters, and for patterns that are none.
+    Raises InvalidInputError for a default filter or rules that are not filters, and for invalid patterns.
     """
     chosen, waiting, weighed, varied = settings.search, settings.timeouts, settings.metadata_boost, settings.diversity
     feedback = settings.prf

@@ -308,7 +308,7 @@ class ModelOpeners:
     by_tokens: dict[int, OpenRerankers] = field(default_factory=dict)
 
     def rerankers(self, tokens: int) -> OpenRerankers:
-        """Return what opens rerankers that read so many tokens of a pair."""
+        """Return what opens rerankers that read up to `tokens` of a pair."""
         return self.by_tokens.setdefault(tokens, OpenRerankers(self.reranker(tokens)))
 
     def loaded(self) -> tuple[str, ...]:

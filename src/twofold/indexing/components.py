@@ -1,4 +1,4 @@
-"""The parts that a collection is filled with, beside those that search it: what cuts, enriches and reads documents."""
+"""The parts that fill a collection, in addition to those that search it: what cuts, enriches and reads documents."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

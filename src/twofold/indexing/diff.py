@@ -43,7 +43,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What is to be done: files to read, sources whose documents go, and the same told to people."""
+    """What is to be done: files to read, sources whose documents go, and the same as a report."""
 
     to_read: tuple[Wanted, ...]
     to_delete: tuple[DocumentInfo, ...]

@@ -26,7 +26,7 @@ class Embedded:
 def embed_pending(
     parts: IndexingComponents, on_vectors: OnVectors, goes_on: Callable[[], bool] = lambda: True
 ) -> Embedded:
-    """Give passages without a vector theirs, a batch in each transaction, while `goes_on` says so.
+    """Embed passages without a vector, a batch in each transaction, while `goes_on` says so.
 
     What queries made on the spot is stored as it is, what they wanted comes next, the rest in the order of writing. It
     may be stopped at any moment and called again. Raises ModelError, MismatchError where the index was made again by

@@ -95,7 +95,7 @@ def _sample(view: Snapshot, found: Diff) -> list[Document]:
 
 
 def _touch(store: Store, touched: Mapping[str, Metadata]) -> None:
-    """Give documents the time of their files, a few in each transaction; nothing is embedded."""
+    """Store the times of files with their documents, a few in each transaction; nothing is embedded."""
     names = list(touched)
     for first in range(0, len(names), DOCUMENT_BATCH_SIZE):
         store.set_metadata({name: touched[name] for name in names[first : first + DOCUMENT_BATCH_SIZE]})
@@ -154,7 +154,7 @@ class _Run:
         self._pending += sum(one.vector is None for entry in prepared.entries for one in entry.chunks)
 
     def embed_rest(self) -> int:
-        """Give all passages their vectors, also those that earlier runs left; return how many still have none."""
+        """Embed all passages, also those that earlier runs left; return how many still have none."""
         vectors = 0
 
         def count(given: int, pending: int) -> None:

@@ -35,11 +35,11 @@ class Archive:
     _folded: Mapping[str, str]
 
     def find(self, name: str) -> str | None:
-        """Give the member's true name for one that may differ in case or by a leading slash; None if there is none."""
+        """Return a member's true name for one that may differ in case or by a leading slash; None if it is missing."""
         return self._folded.get(name.lstrip("/").casefold())
 
     def read(self, name: str) -> bytes:
-        """Unpack one member. Raises ReadError when there is none, or it is damaged."""
+        """Unpack one member. Raises ReadError when it is missing or damaged."""
         found = self.find(name)
         if found is None:
             raise ReadError(f"{self.source}: the part {name!r} is missing.", "Save the file anew in its own program.")
@@ -136,7 +136,7 @@ def _refuse_overlaps(source: Source, members: list[zipfile.ZipInfo], directory: 
 
 
 def encrypted(source: Source) -> ReadError:
-    """Say that a file is locked by a password."""
+    """Return the error of a file that is locked by a password."""
     return ReadError(f"{source.name}: locked by a password.", "Save a copy without the password.", kind="encrypted")
 
 

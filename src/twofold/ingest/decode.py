@@ -122,7 +122,7 @@ def _decode_legacy(data: bytes, declared: str) -> Decoded:
 
 
 def _is_mostly_high(sample: bytes) -> bool:
-    """Return whether so many bytes are beyond ASCII that a text's encoding would have been detected."""
+    """Return whether so much is beyond ASCII that a text's encoding would have been detected."""
     high = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
     return high > max(_FEW_HIGH_BYTES, len(sample) * _MAX_UNDETECTED_SHARE)
 
@@ -136,7 +136,7 @@ def _is_damaged_utf8(data: bytes) -> bool:
 
 
 def _known(declared: str) -> str:
-    """Give Python's name of a declared text encoding, or nothing; UTF-16 in an ASCII-readable label is a lie."""
+    """Return Python's name of a declared text encoding, or nothing; UTF-16 in an ASCII-readable label is a lie."""
     try:
         found = codecs.lookup(declared.strip()) if declared.strip() else None
     except (LookupError, ValueError):

@@ -162,7 +162,7 @@ def _declared_type(archive: ZipFile) -> str:
 
 
 def _sniff_ole(data: bytes) -> str:
-    """Tell OLE2 files apart by the names in their directory, which are UTF-16."""
+    """Recognize OLE2 files by the names in their directory, which are UTF-16."""
     for stream, media_type, what, hint in OLE_KINDS:
         if stream.encode("utf-16-le") in data:
             if media_type:
@@ -220,7 +220,7 @@ def _sniff_json(data: bytes, head: str, suffix: str) -> str:
 
 
 def _notebook_or(head: str, media_type: str) -> str:
-    """Tell notebooks from other JSON: they are written with `cells` first or `nbformat` among few keys."""
+    """Recognize notebooks among JSON: they are written with `cells` first or `nbformat` among few keys."""
     is_notebook = '"cells"' in head and ('"cell_type"' in head or '"nbformat"' in head)
     if media_type == JSON:
         return NOTEBOOK if is_notebook and head.lstrip().startswith("{") else JSON

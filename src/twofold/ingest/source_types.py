@@ -51,7 +51,7 @@ def from_origin(document: Document, origin: str) -> Document:
 
 
 def origin_of(metadata: Metadata) -> str:
-    """Return the last value of `source_type`, which says where a document came from; empty where there is none.
+    """Return the last value of `source_type`, which says where a document came from; empty without one.
 
     >>> origin_of({"source_type": ("excel", "local_file")})
     'local_file'

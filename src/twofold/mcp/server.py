@@ -147,12 +147,12 @@ def _add_reading(server: MCPServer, access: Access) -> None:
 def _add_diagnosis(server: MCPServer, access: Access) -> None:
     @server.tool(title="Explain a score", annotations=_READS, structured_output=True)
     async def explain(query: Query, id: Identity, context: Caller) -> given.Explanation:  # noqa: A002
-        """Say where a passage's score comes from: each retriever's part, each term's, and what later stages changed."""
+        """Explain a passage's score: each retriever's part, each term's, and what later stages changed."""
         return await _tool(lambda held: reading.explain(held, query, id), context, access)
 
     @server.tool(title="Why not", annotations=_READS, structured_output=True)
     async def why_not(query: Query, document: Identity, context: Caller) -> given.Missed:
-        """Say which stage of a search lost a document, and the smallest change that brings it back."""
+        """Return which stage of a search lost a document, and the smallest change that brings it back."""
         return await _tool(lambda held: reading.why_not(held, query, document), context, access)
 
 

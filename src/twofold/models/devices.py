@@ -1,7 +1,7 @@
 """Where a model computes: on the processor, on a GPU, or wherever its runtime does best.
 
 `auto` leaves it to the runtime: OpenVINO takes the processor, ONNX Runtime CUDA where it has it, sentence-transformers
-what PyTorch finds. `gpu` is an error where there is none, since a search that is ten times slower is no fallback.
+what PyTorch finds. `gpu` is an error without a GPU, since a search that is ten times slower is no fallback.
 """
 
 from collections.abc import Sequence
@@ -27,5 +27,5 @@ def device_named(name: str) -> Device:
 
 
 def no_gpu(runtime: str, has: Sequence[str], hint: str) -> ModelError:
-    """Say that a runtime has no GPU, and what it has."""
+    """Return the error of a runtime without a GPU."""
     return ModelError(f"{runtime} has no GPU here; it has {', '.join(has) or 'nothing'}.", hint)

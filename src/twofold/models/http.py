@@ -5,8 +5,8 @@ Python's HTTP modules are imported when something is sent, since a search that s
 Only http and https, and one try: who may ask again is decided in `twofold.domain.retry`. A server's 429 and 5xx, and a
 connection that fails, raise ModelUnavailableError, with what `Retry-After` says; the rest raises ModelError.
 Credentials never cross to another host: a caller that sends any says `redirects=False`. A caller that may have to hang
-up is handed each connection it gets. What sends something to another machine is told to the log `twofold.sending`, at
-the level INFO.
+up is handed each connection it gets. What sends something to another machine is written to the log `twofold.sending`,
+at the level INFO.
 """
 
 import logging
@@ -52,7 +52,7 @@ class Timeouts:
 
 
 def host_of(url: str) -> str:
-    """Give `scheme://host:port` of an address, without any user name or password. Raises InvalidInputError."""
+    """Return `scheme://host:port` of an address, without any user name or password. Raises InvalidInputError."""
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
@@ -68,7 +68,7 @@ def _let_be(_: "socket.socket") -> None:
 
 
 def is_loopback(url: str) -> bool:
-    """Say whether an address is on this machine: `localhost`, 127.0.0.0/8, ::1. A name that leads there is not told."""
+    """Return whether an address is on this machine: `localhost`, 127.0.0.0/8, ::1. Names are not resolved."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ip_address(host).is_loopback

@@ -172,8 +172,8 @@ class RecoveringEmbedder:
     """Opens the model again when it fails on a question. Bears calls from several threads.
 
     `opener` opens another instance; it counts once it has embedded `["test"]`. A server that does not answer and a
-    library that is not installed are not mended so, and their errors pass. After a recovery that failed, none is tried
-    for `rest` seconds. Raises ModelError when the model fails and stays broken.
+    library that is not installed are not fixed this way, and their errors pass. After a recovery that failed, none is
+    tried for `rest` seconds. Raises ModelError when the model fails and stays broken.
     """
 
     def __init__(
@@ -227,7 +227,7 @@ class RecoveringEmbedder:
             self._current.close()
 
     def _renewed(self, failed: Embedder, error: ModelError) -> Embedder:
-        """Give another instance than the one that failed: whoever comes first opens it for all."""
+        """Return another instance than the one that failed: the first caller opens it for all."""
         with self._turn:
             if self._current is not failed:
                 return self._current

@@ -37,7 +37,7 @@ def route_of(address: str, model: str, call: str, key: str, api_version: str = "
 
 
 def checked_version(text: str) -> str:
-    """Return a version of Azure's interface, empty for none. Raises InvalidInputError for what is none."""
+    """Return a version of Azure's interface, empty for none. Raises InvalidInputError for an invalid one."""
     if text and not API_VERSION.fullmatch(text):
         raise InvalidInputError(f"{text!r} cannot be the api_version.", "Write a date, such as 2024-10-21.")
     return text

@@ -1,4 +1,4 @@
-"""Other wordings of a question from a language model: what it is told, and how its reply is read. Pure; asks nobody.
+"""Other wordings of a question from a language model: the prompts, and how its reply is read. Pure; asks nobody.
 
 The instructions are text files in `prompts`; the question never stands among them, but between tags of its own in a
 message of its own, where it cannot close those tags. A reply is read for what small models really write: a preamble,
@@ -38,7 +38,7 @@ _WRAPPING = " \t\r\n\"'“”„«»`*_"
 
 
 def ask_variants(question: str, count: int) -> tuple[Message, ...]:
-    """Ask for so many other wordings."""
+    """Ask for `count` other queries."""
     return _asked("variants", question, count)
 
 
@@ -114,7 +114,7 @@ def read_standalone(reply: str) -> str:
 
 
 def with_keywords(question: str, keywords: Sequence[str]) -> str:
-    """Give the question with more words behind it: "undo commit" with "revert", "reset": "undo commit revert reset"."""
+    """Return the question and more words: "undo commit" with "revert", "reset" is "undo commit revert reset"."""
     return " ".join((question, *keywords))
 
 

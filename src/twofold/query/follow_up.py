@@ -1,4 +1,4 @@
-r"""Follow-ups, told by rule and completed without a model: "and wal_buffers?" after a question about shared_buffers.
+r"""Follow-ups, completed by rule, without a model: "and wal_buffers?" after a question about shared_buffers.
 
 A question is a follow-up where it begins as one ("and X?", "what about X?"), asks for no more than a reason or a time
 ("why?"), or has a pronoun with nothing before it that the pronoun could stand for ("how hot does it get?"). What it

@@ -1,4 +1,4 @@
-"""What was said before, put beside a question without any model, in the two ways of the systems before this one."""
+"""What was said before, added to a question without any model, in the two ways of the systems before this one."""
 
 from collections.abc import Sequence
 from typing import Literal

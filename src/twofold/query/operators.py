@@ -62,7 +62,7 @@ def _bounds(part: Filter, fields: AbstractSet[str]) -> bool:
 
 
 def modified(op: Operator, date: str) -> Filter | None:
-    """Compare when a document was last modified, by whichever name its metadata has for it; None if `date` is none."""
+    """Compare when a document was modified, by the names that metadata has for it; None if `date` is not a date."""
     period = read_period(date)
     return None if period is None else Or(tuple(period.test(field, op) for field in DATE_FIELDS))
 

@@ -273,13 +273,13 @@ def _joined(asked: Iterable[_Part]) -> Filter:
 
 
 def _closing(text: str, opened: int, last: Mapping[str, int]) -> int:
-    """Find where the quote at `opened` closes; -1 if there is none, or it never does."""
+    """Find where the quote at `opened` closes; -1 if it does not."""
     closings = [closing for closing in _CLOSING.get(text[opened], "") if last[closing] > opened]
     return min((text.index(closing, opened + 1) for closing in closings), default=-1)
 
 
 def _word(operator: str, rest: str) -> _Part:
-    """Tell an operator from a word that begins with its sign, such as `--hard`, `->` or a lone `-`."""
+    """Return whether it is an operator, not a word that begins with its sign, such as `--hard`, `->` or a lone `-`."""
     if rest[0] in "+-" or not any(map(_says_something, rest)):
         return _Part("", operator + rest, quoted=False)
     return _Part(operator, rest, quoted=False)

@@ -59,7 +59,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How well a calibration held on so many questions: expected calibration error (15 bins), AUROC, Brier score."""
+    """How well a calibration held on other questions: expected calibration error (15 bins), AUROC, Brier score."""
 
     questions: int
     ece: float
@@ -127,7 +127,7 @@ def value_of(signals: Signals, name: str) -> float:
 
 
 def claim_of(calibration: Calibration) -> str:
-    """Say in a sentence what a probability rests on, to stand wherever it is shown.
+    """Return a sentence about what a probability is based on, to be shown with it.
 
     >>> figures = Measured(1800, 0.035, 0.945, 0.093)
     >>> print(claim_of(Calibration("hybrid", "made", "", -6.0, (), 0.47, figures, Measured(1800, 0.045, 0.93, 0.1))))
@@ -146,7 +146,7 @@ def calibration_for(
     """Return the calibration of a way of searching; None where it was never measured, and nothing can be claimed.
 
     `mode` is what was done (`hybrid`, `bm25`, `vector`), `embedder` and `reranker` the names in their identities; a
-    reranker that did not read anything is none. Words alone are the same with any embedder.
+    reranker that read nothing does not count. Words alone are the same with any embedder.
     """
     heard = ANY_EMBEDDER if mode == WORDS_ALONE else embedder
     return next(

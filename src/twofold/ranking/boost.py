@@ -175,7 +175,7 @@ def boosts_for(
     rules: Sequence[Rule] = (),
     fields: Sequence[Mapping[str, MetadataValue]] = (),
 ) -> tuple[BoostStep, ...]:
-    """Say for each passage what boosts it: the question's codes in its text, the rules that its fields meet.
+    """Return for each passage what boosts it: the question's codes in its text, the rules that its fields meet.
 
     `fields` run in step with `texts` where there are rules. Several shared codes multiply no more than one.
 
@@ -232,7 +232,7 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 
 def _goes_on(edge: str, beyond: str) -> bool:
-    """Say so of one edge; `beyond` holds up to two characters, the nearer first."""
+    """Return so for one edge; `beyond` holds up to two characters, the nearer first."""
     if not beyond:
         return False
     if _is_of_a_word(edge) and _is_of_a_word(beyond[0]):

@@ -1,6 +1,6 @@
-"""Diversity: at most so many passages of a page and of a source, and none that only says again what stands above it.
+"""Diversity: a limited number of passages of a page and of a source, and no duplicates of a better passage.
 
-Near-duplicates are told by their word shingles (Broder, "On the resemblance and containment of documents", 1997): with
+Near-duplicates are recognized by word shingles (Broder, "On the resemblance and containment of documents", 1997): with
 S(x) the set of a passage's runs of three words, a passage x repeats a better one y where
 
     |S(x) ∩ S(y)| / |S(x)| ≥ overlap     and every word of x with a digit in it is in y as well
@@ -192,7 +192,7 @@ class _Shelf:
         return None
 
     def _better(self, candidate: Candidate) -> int | None:
-        """Find the first passage that says it already; where there is none, note what this one says.
+        """Find the first passage that says it already; else note what this one says.
 
         Where too many of its shingles stand in no passage at all, no single one can hold enough of them.
         """

@@ -165,7 +165,7 @@ def _values(fields: Mapping[str, MetadataValue], name: str) -> tuple[Scalar, ...
 
 
 def _share(tags: Sequence[str], words: Collection[str]) -> float:
-    """Give the share of distinct tags all of whose words are among these; one text may hold several, `gdp, growth`."""
+    """Return the share of distinct tags whose words are all among these; a text may hold several: `gdp, growth`."""
     parts = (part for tag in tags for part in tag.lower().replace(";", ",").split(","))
     distinct = {tuple(part.split()) for part in parts if part.strip()}
     met = sum(1 for tag in distinct if all(word in words for word in tag))

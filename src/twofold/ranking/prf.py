@@ -157,7 +157,7 @@ class Expansion:
 
 
 def relevance_model(passages: Sequence[TermCounts], scores: Sequence[float] | Scores = ()) -> dict[str, float]:
-    """Give p(t|R) of every term in the passages that come first; the probabilities sum to 1.
+    """Return p(t|R) of every term in the passages that come first; the probabilities sum to 1.
 
     `scores` weigh the passages, in step; without them, or where none is above 0, all count alike. Scores below 0 count
     as 0.

@@ -26,7 +26,7 @@ class Span:
     high: float
 
     def place(self, scores: Scores) -> Scores:
-        """Give `(s - low) / (high - low)`. Where both ends are one, the end itself becomes 1, what is below it less.
+        """Return `(s - low) / (high - low)`. Where both ends are one, the end itself becomes 1, what is below it less.
 
         >>> Span(2.0, 10.0).place(np.array([10.0, 4.0, 0.0])).tolist()
         [1.0, 0.25, -0.25]

@@ -34,7 +34,7 @@ from twofold.text.ngrams import NGRAM
 
 
 def expand_context(view: Snapshot, chunk: Chunk, window: int) -> ContextWindow:
-    """Give up to `window` neighbors on either side."""
+    """Return up to `window` neighbors on either side."""
     stretch = view.stretch(chunk.document, max(0, chunk.ordinal - window), chunk.ordinal + window)
     context = tuple(
         Neighbor(one.ordinal, one.start, one.end, one.text, one.page, one.place, one.heading)
@@ -264,13 +264,13 @@ def _chance(state: PipelineState) -> float | None:
 
 
 def _timed(stages: Sequence[StageTrace], steps: Mapping[str, float]) -> tuple[StageTrace, ...]:
-    """Put the time that each stage took beside it; a stage that acted twice shows the time of both at the first."""
+    """Add the time that each stage took; a stage that acted twice shows the time of both at the first."""
     left = dict(steps)
     return tuple(replace(one, milliseconds=left.pop(one.name.partition(" ")[0], 0.0)) for one in stages)
 
 
 def _with_origin(terms: Sequence[TermScore], asked: Container[str]) -> tuple[TermScore, ...]:
-    """Say of each term whether the question has it or feedback added it."""
+    """Return the terms, each with whether the query has it or PRF added it."""
     return tuple(
         one if one.term in asked else TermScore(one.term, one.weight, one.idf, one.frequency, one.score, "prf")
         for one in terms

@@ -107,7 +107,7 @@ def may_share(first: CacheKey, second: CacheKey) -> bool:
 
 
 def digest(value: object) -> bytes:
-    """Give 32 bytes that stand for a frozen value; different values give different ones. Errors as for `canonical`."""
+    """Return 32 bytes that identify a frozen value. Raises TypeError as `canonical` does."""
     return blake2b(canonical(value), digest_size=DIGEST_BYTES).digest()
 
 

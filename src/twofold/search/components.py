@@ -36,7 +36,7 @@ class Analyzer(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchModels:
-    """What a search may ask beside the store and the embedder; what is absent is left out.
+    """What a search may ask in addition to the store and the embedder; what is absent is left out.
 
     `rerankers` are tried in order, `generator` writes answers, `rewriter` and `transformers` reword questions,
     `retrievers` find passages by ways of their own, by name. `calls` makes the calls that may be given up,

@@ -130,7 +130,7 @@ class _Model:
 
     @property
     def is_missing(self) -> bool:
-        """Whether there is none to ask."""
+        """Whether no model is set."""
         return self._generator is None
 
     def warn(self, code: WarningCode, message: str) -> None:
@@ -138,7 +138,7 @@ class _Model:
         self.warnings.append(StageWarning("expand", code, message))
 
     def ask(self, messages: Sequence[Message], max_tokens: int) -> str:
-        """Return the reply, "" where there is none; after one failure nothing more is asked."""
+        """Return the reply, "" without a model; after one failure nothing more is asked."""
         if self._generator is None:
             self.warn(WarningCode.SKIPPED, "no generator is set.")
         if self._generator is None or self._failed:

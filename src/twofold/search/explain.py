@@ -11,7 +11,7 @@ from twofold.text.display_words import whole_words
 
 
 def explained(result: SearchResult, language: str) -> SearchResult:
-    """Return a result with the whole word beside each term: the question's own form, else that of the passage.
+    """Return a result with the whole word for each term: the question's own form, else that of the passage.
 
     `language` is the setting `analyzer` of the index.
     """

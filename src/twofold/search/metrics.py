@@ -87,7 +87,7 @@ class MemoryWatch:
 def resident_bytes() -> int:
     """Return the resident set of this process; where there is no `/proc`, the largest that it ever was; else 0.
 
-    Files mapped into memory count as far as they have been read: they are given back to whoever needs the room.
+    Files mapped into memory count as far as they have been read: the system can take them back.
     """
     try:
         pages = int(STATM.read_text(encoding="ascii").split()[1])
@@ -190,12 +190,12 @@ class Metrics:
 
     @property
     def cache_hit_rate(self) -> float:
-        """The share of answers that came from memory; 0 where there are none."""
+        """The share of answers that came from the cache; 0 without answers."""
         return self.cached / self.answered if self.answered else 0.0
 
     @property
     def error_rate(self) -> float:
-        """The share of queries that ended in an error; 0 where there are none."""
+        """The share of queries that ended in an error; 0 without queries."""
         return (self.queries - self.answered) / self.queries if self.queries else 0.0
 
 
@@ -278,7 +278,7 @@ class Meter:
             self._errors[name] = self._errors.get(name, 0) + 1
 
     def snapshot(self, loaded: Sequence[str] = (), memory: MemoryUse = MemoryUse(0.0)) -> Metrics:
-        """Return the metrics as they are now, beside the memory in use and the models in it."""
+        """Return the metrics as they are now, with the memory in use and the models in it."""
         with self._turn:
             answered = self._response.count
             return Metrics(
@@ -298,7 +298,7 @@ class Meter:
 
 
 def percentile(rising: Sequence[float], percent: float) -> float:
-    """Give the nearest-rank percentile of values in rising order: the ⌈percent / 100 · n⌉-th of n, at least the first.
+    """Return the nearest-rank percentile of sorted values: the ⌈percent / 100 · n⌉-th of n, at least the first.
 
     Worked: of 1, 2, …, 100 the 95th is 95; of 1, 2, 3, 4 the 50th is 2. Raises ValueError when there are no values.
     """

@@ -1,4 +1,4 @@
-"""How a search is done: one frozen value, each stage's part of it beside the stage."""
+"""How a search is done: one frozen value, with a part for each stage."""
 
 from dataclasses import field
 from typing import Literal
@@ -58,12 +58,12 @@ class QueryExpansionPlan:
     """What is done to a question; zero and False leave a part out.
 
     `multi_query` counts wordings, the original among them: 3 gives [q1, q2, q3]. `hyde` asks for a passage
-    to be searched by its meaning (37), `decompose` for two to four simpler questions (38), `keywords` for up to so
-    many terms, put behind the question (36). These need a generator; without one two other wordings
-    are made by rule. `follow_up` is how a conversation acts (40):
-    `carry` completes by rule what is a follow-up and leaves other questions alone; `prepend` puts its last entries
-    before every question; `standalone` has a model complete the question; `memory` says how far the last two look back.
-    `merge` is how the wordings' rankings become one; `seconds` is how long a model may take for all together.
+    to be searched by its meaning (37), `decompose` for two to four simpler questions (38), `keywords` for a number of
+    terms, put behind the question (36). These need a generator; without one two other wordings are made by rule.
+    `follow_up` is how a conversation acts (40): `carry` completes by rule what is a follow-up and leaves other
+    questions alone; `prepend` puts its last entries before every question; `standalone` has a model complete the
+    question; `memory` says how far the last two look back. `merge` is how the wordings' rankings become one; `seconds`
+    is how long a model may take for all together.
     """
 
     multi_query: int = 0

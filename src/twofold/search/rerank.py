@@ -67,7 +67,7 @@ def rerank(
 def _read(
     reranker: Reranker, reading: RerankInput, keys: Sequence[int], plan: RerankPlan, elapsed_ms: Callable[[], float]
 ) -> Scores:
-    """Score the texts of some keys, or of so many of them as the budget allows."""
+    """Score the texts of some keys, or of as many as the budget allows."""
     question = reading.question[:QUERY_CHARACTERS]
     budget_ms = plan.budget_ms
     size = min(plan.batch or len(keys), BATCH_SIZE if budget_ms else len(keys))

@@ -1,4 +1,4 @@
-"""The rerank stage: the first reranker that can be had reads the best again; where none can, that is told."""
+"""The rerank stage: the first reranker that works reranks the best candidates; without one there is a warning."""
 
 from collections.abc import Sequence
 from dataclasses import replace

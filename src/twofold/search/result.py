@@ -1,4 +1,4 @@
-"""What a search hands back, with enough beside it to recompute every score that it shows."""
+"""What a search hands back, with enough to recompute every score that it shows."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
@@ -181,7 +181,7 @@ class RerankSummary:
 
 @dataclass(frozen=True, slots=True)
 class FilterSummary:
-    """What a filter after fusion did: `kept` of so many `candidates`."""
+    """What a filter after fusion did: `kept` of `candidates` passages."""
 
     candidates: int
     kept: int

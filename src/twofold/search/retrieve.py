@@ -149,7 +149,7 @@ PASSAGES = 10
 def with_dense_terms(
     view: Snapshot, asked: Sequence[QueryVariant], reach: RetrievalScope, terms: int
 ) -> tuple[tuple[QueryVariant, ...], StageTrace | None]:
-    """Add at most so many terms to the first wording; as it was, and no trace, where nothing is to be added.
+    """Add at most `terms` terms to the first query; as it was, and no trace, where nothing is to be added.
 
     Raises StageTimeoutError where the time is up.
     """
@@ -385,7 +385,7 @@ def _plugins(
 ) -> tuple[tuple[_Other, ...], tuple[StageWarning, ...]]:
     """Ask the user's own retrievers; what they name that is not there, or out of scope, is left out.
 
-    One that fails is gone without and told of, where the plan does not say `raise`.
+    One that fails is left out with a warning, unless the plan says `raise`.
     """
     found, failed = [], []
     parts, plan, view = state.parts, state.plan, state.passages.view

@@ -38,7 +38,7 @@ class StageLimits:
 
 
 class Deadline:
-    """A moment by which a stage must have ended, asked between its steps. 0 seconds: there is none."""
+    """A moment by which a stage must have ended, asked between its steps. 0 seconds: no limit."""
 
     def __init__(self, stage: str, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._stage = stage
@@ -70,7 +70,7 @@ class TimedCalls:
             return self._abandoned
 
     def within(self, stage: str, seconds: float, call: Callable[[], Answer]) -> Answer:
-        """Give what `call` gives, or raise what it raises, within so many seconds; 0 calls it here and waits for ever.
+        """Return what `call` gives, or raise what it raises, within `seconds`; 0 calls it here and waits without limit.
 
         Raises StageTimeoutError when it takes longer, and at once while too many calls are abandoned.
         """
@@ -129,7 +129,7 @@ class Timeouts:
 
 
 def waited(calls: TimedCalls, stage: str, seconds: float, retry: RetryPlan, call: Callable[[], Waited]) -> Waited:
-    """Return what a call to a model gives, each try within so many seconds, tried again as the plan says.
+    """Return what a call to a model gives, each try within its timeout, tried again as the plan says.
 
     Raises StageTimeoutError, or the ModelError of the last try.
     """

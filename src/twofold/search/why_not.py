@@ -89,7 +89,7 @@ def _keys_of(view: Snapshot, name: str) -> ChunkKeys:
 
 
 def _passage(view: Snapshot, name: str) -> Sequence[Chunk]:
-    """Give the passage with this id, if there is one: among several collections its key does not follow from its id."""
+    """Return the passage with this id, if it exists: in several collections its key does not follow from its id."""
     document, _, ordinal = name.rpartition("_chunk_")
     if not ordinal.isdecimal() or len(ordinal) > MAX_ORDINAL_LENGTH:
         return ()

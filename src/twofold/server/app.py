@@ -85,7 +85,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """An application and the standing that whoever runs it may change.
+    """An application and its state, which the server changes.
 
     `start` opens what it works with before anybody connects, and raises TwofoldError where that cannot be; without it
     the lifespan does.

@@ -56,7 +56,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What somebody may do. `id` is the token's; whoever comes without one has none."""
+    """What somebody may do. `id` is the token's; a caller without a token has none."""
 
     name: str
     scopes: tuple[Scope, ...]
@@ -121,7 +121,7 @@ class TokenStore:
     def create(self, name: str, scopes: Sequence[Scope]) -> tuple[TokenRecord, str]:
         """Make a token; give its record and the token itself, which nobody can give again.
 
-        Raises InvalidInputError for a name of no characters or more than 100, no scopes, or an index that is none.
+        Raises InvalidInputError for a name of no characters or more than 100, no scopes, or an invalid index.
         """
         _check(name, scopes)
         secret = secrets.token_urlsafe(SECRET_BYTES)

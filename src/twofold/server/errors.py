@@ -60,7 +60,7 @@ def unauthorized(detail: str) -> ProblemError:
 
 
 def problem_of(error: TwofoldError) -> Problem:
-    """Say an error of the engine's as a problem; its type is the class's name: `NotFoundError` is `not-found`."""
+    """Return an error of the engine as a problem; its type is the class's name: `NotFoundError` is `not-found`."""
     status = HTTPStatus(error.http_status)
     word = _WORDS.sub("-", type(error).__name__.removesuffix("Error")).lower()
     return Problem(word, status.phrase, status.value, error.message, error.hint)

@@ -1,6 +1,6 @@
 """The indexes that the server speaks for: those under the home folder, by name, each opened once.
 
-A name is checked against one pattern and never becomes another path. Whoever uses an index holds it: it is closed or
+A name is checked against one pattern and never becomes another path. An index in use is held: it is closed or
 deleted when nobody does.
 """
 
@@ -56,7 +56,7 @@ class IndexPool:
         return sorted(name for name in found if INDEX_NAME.fullmatch(name))
 
     def create(self, name: str, settings: Settings) -> None:
-        """Make an empty index. Raises InvalidInputError for a name that is none, or that is taken."""
+        """Make an empty index. Raises InvalidInputError for an invalid name, or one that is taken."""
         folder = folder_of(_checked(name), settings.home)
         if is_catalog(folder):
             raise InvalidInputError(f"There is an index {name} already.", "Choose another name, or delete it first.")

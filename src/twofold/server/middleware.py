@@ -234,7 +234,7 @@ class _Body:
             raise refused(HTTPStatus.SERVICE_UNAVAILABLE, "The server is busy.", "Ask again.", retry_after=1)
 
     def release(self) -> None:
-        """Say that nothing of the body is in memory any more."""
+        """Release the memory of the body."""
         if self._held is not None:
             self._held.bytes -= self._taken
             self._taken = 0

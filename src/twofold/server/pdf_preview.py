@@ -20,7 +20,7 @@ _ENVIRONMENT = {"PATH": defpath, "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1
 
 
 def page_image(data: bytes, page: int, quote: str) -> bytes:
-    """Draw a page, counted from 1, as a PNG. Raises ProblemError (404) where there is none, ReadError (422)."""
+    """Return a page, counted from 1, as a PNG. Raises ProblemError (404) if it does not exist, ReadError (422)."""
     paths = json.dumps([path for path in sys.path if path])
     command = (sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, paths)
     asked = json.dumps({"page": page, "quote": quote[:MAX_QUOTE_LENGTH]}).encode() + b"\n"

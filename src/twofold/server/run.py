@@ -45,7 +45,7 @@ def serve(  # noqa: PLR0913  # what a command says
     roots: tuple[Path, ...] = (),
     announce: Callable[[str], None],
 ) -> None:
-    """Serve at a host and a port until told to end; `announce` hears of the address once it is bound.
+    """Serve at a host and a port until stopped; `announce` hears of the address once it is bound.
 
     Raises as `plan_for` and `bound` do; StorageFullError, CorruptError or StoreError for records it cannot open.
     """
@@ -120,7 +120,7 @@ def run(server: Server, limits: ServerLimits, listening: socket.socket) -> None:
 
 
 def configured(server: Server, limits: ServerLimits) -> "ServerConfig":
-    """Say to uvicorn how to serve an application."""
+    """Return the configuration of uvicorn."""
     return ServerConfig(server, limits)
 
 
@@ -146,18 +146,18 @@ class ServerConfig(uvicorn.Config):
 
 
 class LocalServer(uvicorn.Server):
-    """Lets streams end by themselves as soon as it is told to end."""
+    """Lets streams end by themselves as soon as it is stopped."""
 
     config: ServerConfig
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End in good order, and with status 0 when told to by SIGTERM: whoever stops a service sends it."""
+        """End in good order, and with status 0 on SIGTERM, which stops a service."""
         super().handle_exit(sig, frame)
         if sig == signal.SIGTERM:
             self._captured_signals.remove(sig)  # uvicorn would raise it again, against the process, at its end
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Say that the end has come, then wait for what is left."""
+        """Announce the end, then wait for open requests."""
         self.config.standing.closing = True
         await super().shutdown(sockets)
 
@@ -174,10 +174,10 @@ def _protocol(limits: ServerLimits) -> type[H11Protocol]:
 
 
 class _Impatient(H11Protocol):
-    """HTTP/1.1 that hangs up on who does not send a request's whole head, or read what is sent, within so many seconds.
+    """HTTP/1.1 that hangs up on who does not send a request's whole head, or read what is sent, within a time.
 
-    What was sent and not read is at most some tens of kilobytes here, beside what the system holds; then the writer
-    waits, and `write_seconds` begin.
+    What was sent and not read is at most some tens of kilobytes here, in addition to what the system holds; then the
+    writer waits, and `write_seconds` begin.
     """
 
     seconds = DEFAULT_LIMITS.header_seconds

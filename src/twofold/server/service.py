@@ -72,7 +72,7 @@ class Service:
         return self.workers.alive and self.writers.alive and self.pages.alive and self.runner.alive
 
     def forget_index(self, index: str) -> None:
-        """Delete all that is kept beside an index that is gone. Raises StorageFullError or StoreError."""
+        """Delete all that is kept for an index that is gone. Raises StorageFullError or StoreError."""
         self.originals.forget_index(index)
         self.jobs.forget_index(index)
         self.state_db.forget_index(index)
@@ -138,7 +138,7 @@ DocumentId = Annotated[str, Path(min_length=1, max_length=128, description="The 
 
 
 def needs(action: Action) -> dict[str, Any]:
-    """Say what the caller of a route must be allowed to do to the index in its path, or to the server without one."""
+    """Return the scope that a route requires, for the index in its path, or for the server without one."""
     return {SCOPE: action.value}
 
 

@@ -187,7 +187,7 @@ def _failures(connection: apsw.Connection | None) -> Iterator[None]:
 
 
 def damaged_records() -> CorruptError:
-    """Say that what is kept of jobs and feedback cannot be read."""
+    """Return the error of an unreadable database of jobs and feedback."""
     return CorruptError(
         "The server's own records are damaged, or of another version.",
         "Delete the folder `server` under TWOFOLD_HOME: it holds jobs, feedback and copies of PDF files, no documents.",

@@ -43,7 +43,7 @@ def check_room(service: Service) -> None:
 async def in_thread(
     service: Service, opened: Callable[[], AbstractContextManager[Stream[Event]]]
 ) -> AsyncGenerator[Event]:
-    """Give the events of a stream that is opened and read in a thread of its own; what is raised there is raised here.
+    """Yield the events of a stream that is opened and read in a thread; errors there are raised here.
 
     When the reader goes the stream is closed, so that a model that is waited for is let go.
     """

@@ -1,7 +1,7 @@
 """Bounded threads between the server's event loop and the engine, which is synchronous.
 
-There are so many threads and so many calls that may wait for one; beyond that a call is refused at once. A call that is
-given up goes on in its thread and counts until it ends: what is busy is known to be busy.
+The number of threads is limited, and so is the number of calls that wait for one; beyond that a call is refused at
+once. A call that is given up goes on in its thread and counts until it ends: what is busy is known to be busy.
 """
 
 import asyncio

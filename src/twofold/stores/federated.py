@@ -56,7 +56,7 @@ Answer = TypeVar("Answer")
 
 
 class LostCollectionError(TwofoldError):
-    """One of several collections cannot be searched; `error` says why. Whoever searches them goes on without it."""
+    """One of several collections cannot be searched; `error` says why. A search goes on without it."""
 
     def __init__(self, name: str, error: TwofoldError) -> None:
         super().__init__(f"collection {name} unavailable: {error.message}", error.hint)
@@ -428,7 +428,7 @@ class FederatedStore:
         _refuse()
 
     def close(self) -> None:
-        """There is nothing to close: whoever opened the stores closes them."""
+        """There is nothing to close: the stores belong to their opener."""
 
 
 def check_alike(recipes: Sequence[tuple[str, IndexFingerprint | None]], *, by_meaning: bool) -> None:

@@ -105,7 +105,7 @@ def federated_id(collection: str, own: str) -> str:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse names that ids cannot be told apart by: two that are equal, or `a` beside `a/b`.
+    """Refuse names that make ids ambiguous: two that are equal, or `a` and `a/b`.
 
     Raises InvalidInputError.
     """

@@ -1,4 +1,4 @@
-"""A small property graph in one SQLite file: what passages mention, and what is mentioned beside what.
+"""A small property graph in one SQLite file: what passages mention, and what is mentioned together.
 
     node(id, kind, label, folded)            kind `passage`, whose label is the passage's id, or `entity`
     edge(source, target, relation, weight)   `mentions`: passage → entity, how often; `next_to`: entity – entity, in how
@@ -26,7 +26,7 @@ from twofold.ingest.enrich.shape import shape_of
 
 MAX_NEIGHBORS = 20
 MAX_ENTITIES = 64
-"""Entities of one passage that are put beside each other; a table of a thousand names would make a million edges."""
+"""The most entities of one passage that are linked; a table of a thousand names would make a million edges."""
 NAMED, NEAR = 1.0, 0.1
 """What a passage scores for each name that it mentions, and at most for all neighbors of the names."""
 PASSAGE, ENTITY = "passage", "entity"
@@ -60,7 +60,7 @@ class GraphSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphRetriever:
-    """Finds passages by what a graph says of the names in a question; nothing where the question is none for a graph.
+    """Finds passages by what a graph says of the names in a question; none where it cannot answer.
 
     The file is opened for each question, so another process may replace it at any time.
     """

@@ -283,7 +283,7 @@ class MemoryStore:
         yield MemorySnapshot(self._state)
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
-        """Say by which recipe passages are made."""
+        """Record the recipe of the passages."""
         with self._writer:
             held = self._state.fingerprint
             if held is not None and held != fingerprint and self._state.entries:
@@ -304,7 +304,7 @@ class MemoryStore:
             self._change({**self._state.entries, **added})
 
     def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
-        """Give each passage without a vector the one of its indexed text; count those that got one."""
+        """Store for each passage without a vector the one of its indexed text; count those that got one."""
         if not vectors:
             return 0
         with self._writer:

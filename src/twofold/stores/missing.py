@@ -11,8 +11,8 @@ from twofold.domain.types import Entry, Metadata, Vector
 class UnmadeStore:
     """Stands for a store until something is written to it.
 
-    `opener` opens the real one, told whether to make it; told not to, it raises NotFoundError where there is none.
-    Another process may make the index meanwhile: then this is that index.
+    `opener` opens the real one and is given whether to create it; without, it raises NotFoundError if it does not
+    exist. Another process may make the index meanwhile: then this is that index.
     """
 
     def __init__(self, opener: Callable[[bool], Store]) -> None:
@@ -33,7 +33,7 @@ class UnmadeStore:
         self._there(create=True).put(entries)
 
     def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
-        """Give passages their vectors."""
+        """Store vectors of passages."""
         return self._there().put_vectors(embedder, vectors)
 
     def set_settings(self, values: Mapping[str, str]) -> None:

@@ -29,7 +29,7 @@ class Sessions:
     def turns(self, name: str) -> tuple[Turn, ...]:
         """Return what was said, oldest first; nothing for a conversation that is new.
 
-        Raises InvalidInputError for a name that is none, CorruptError for a file that is none of ours.
+        Raises InvalidInputError for an invalid name, CorruptError for a file that is not ours.
         """
         key = _key(name)
         if self._folder is None:
@@ -72,7 +72,7 @@ class Sessions:
 
 
 def sessions_folder(home: Path, *index_folders: Path) -> Path:
-    """Return the folder in which conversations with an index are kept: beside the indexes, never within one.
+    """Return the folder in which conversations with an index are kept: next to the indexes, never within one.
 
     A conversation with several indexes has one folder within another, in whatever order they are named; so the name of
     each stands in its path, and deleting any of them deletes it.

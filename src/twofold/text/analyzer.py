@@ -2,8 +2,8 @@
 
     text → runs of non-space → normalize → words and exact forms → fold → stop words → stem → terms
 
-Exact forms are terms of their own that begin with `=`: `=err-12345`, `=GDP`, `=article 370`. They stand beside the
-words they are made of, never in place of them, and add nothing to a passage's length. A stop word is kept in the same
+Exact forms are terms of their own that begin with `=`: `=err-12345`, `=GDP`, `=article 370`. They are added to the
+words they are made of, and never replace them, and add nothing to a passage's length. A stop word is kept in the same
 way, for questions that hold nothing else. Plain words give plain terms only, so plain questions score as in any other
 BM25.
 
@@ -327,7 +327,7 @@ def analyzer_for(spec: str) -> Analyzer:
     `simple` folds case and no more: nothing is stemmed or left out. `code` also parts identifiers at their humps.
     `cjk` is for text in ideographs, kana or hangul, with words of other scripts folded only; every analyzer cuts such
     scripts into overlapping pairs. `+2`, `+3` or `+4` behind any of them, as in `english+2`, adds word n-grams of up to
-    so many words. Raises InvalidInputError for another name.
+    that many words. Raises InvalidInputError for another name.
     """
     import Stemmer
 
@@ -377,7 +377,7 @@ def may_expand(term: str) -> bool:
 def is_about_a_code(weights: Mapping[str, float], counts: Callable[[str], TermCounts]) -> bool:
     """Return whether a question names a code of digits and letters or signs, and hardly anything else.
 
-    `weights` are the question's terms, `counts` the analyzer's. At most two words may stand beside the codes and their
+    `weights` are the question's terms, `counts` the analyzer's. At most two words may stand with the codes and their
     own parts: a sentence that mentions a code is about more than the code.
     """
     exact = [term for term in weights if term.startswith(EXACT) and not term.startswith(NGRAM)]

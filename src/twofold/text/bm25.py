@@ -30,7 +30,7 @@ def inverse_document_frequency(passages: int, holding: int) -> float:
 
 
 def length_norm(length: int, average_length: float, k1: float, b: float) -> float:
-    """Give K, what a passage's length adds to the denominator; k1 for a passage of average length.
+    """Return K, what a passage's length adds to the denominator; k1 for a passage of average length.
 
     >>> length_norm(100, 100.0, 1.2, 0.75)
     1.2

@@ -1,4 +1,4 @@
-"""Word n-grams: words that stand side by side, as terms of their own beside the single words.
+"""Word n-grams: words that stand side by side, as terms in addition to the single words.
 
 `english+2` finds them up to 2 words long; up to 4 can be asked for. Such a term begins with `=+`, an exact form's mark
 and a sign that no code begins with, so whatever leaves exact forms out leaves these out too: `=+soft reset`. Its words
@@ -33,7 +33,7 @@ def chain(terms: Iterable[tuple[str, Piece]]) -> list[tuple[str, Piece]]:
 
 
 def ngrams(words: Sequence[str], most: int) -> Iterator[tuple[str, int, int]]:
-    """Give n-grams of 2 to `most` words, and where they stand, `words[start:end]`; "" parts its neighbors.
+    """Return n-grams of 2 to `most` words, and where they stand, `words[start:end]`; "" parts its neighbors.
 
     They come by their last words, the short before the long, at most `most - 1` for each word.
 
@@ -51,7 +51,7 @@ def ngrams(words: Sequence[str], most: int) -> Iterator[tuple[str, int, int]]:
 
 
 def part_of_a_pair(term: str) -> float:
-    """Return what an n-gram weighs in a question beside one of two words: half as much with every word more.
+    """Return what an n-gram weighs in a question compared with one of two words: half as much with every word more.
 
     So the n-grams that end in one word weigh 1 + 1/2 + 1/4 at most, times a pair's weight: at 0.2 less than 0.35, and
     the words of a question more than its n-grams.

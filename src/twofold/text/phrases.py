@@ -31,7 +31,7 @@ def stands_in(wanted: str, text: str) -> bool:
 
 
 def occurrences(phrase: str, text: str) -> tuple[tuple[int, int], ...]:
-    """Give where the phrase stands: spans of characters in the text as given, from left to right, none overlapping."""
+    """Return the spans of the phrase: characters in the text as given, from left to right, not overlapping."""
     wanted = squeeze(phrase)
     if not wanted:
         return ()

@@ -112,7 +112,7 @@ def segment(text: str, kinds: CharacterKinds) -> Segments:
 
 
 def codes(text: str) -> list[Piece]:
-    """Find codes and compounds, which stay whole beside their parts."""
+    """Find codes and compounds, which stay whole in addition to their parts."""
     if text.isalpha():
         return []
     found = (Piece(match[0], *match.span(), Kind.CODE) for match in _CODES.finditer(text))
@@ -130,7 +130,7 @@ def camel_parts(word: Piece) -> list[Piece]:
 
 
 def _words(text: str, kinds: CharacterKinds) -> tuple[list[Piece], str]:
-    """Give words, and the text with unspaced scripts blanked, where codes are looked for."""
+    """Return words, and the text with unspaced scripts blanked, where codes are looked for."""
     of_text = text.translate(kinds)
     pieces: list[Piece] = []
     for found in _RUNS.finditer(of_text):

@@ -28,7 +28,7 @@ class Normal(NamedTuple):
 
 
 def normalize(text: str) -> str:
-    r"""Give NFKC text without soft hyphens, joiners and direction marks, apostrophes as `'`. Idempotent, linear.
+    r"""Return NFKC text without soft hyphens, joiners and direction marks, apostrophes as `'`. Idempotent, linear.
 
     `"ex\u00adample \ufb01le"` gives `"example file"`.
     """

@@ -97,7 +97,7 @@ def bit_codes(vectors: Halves) -> BitCodes:
 
 
 def words_of(count: int, dimensions: int) -> tuple[int, int]:
-    """Return the shape of the bits of so many rows."""
+    """Return the shape of the bits of `rows` rows."""
     return -(-count // LANES), -(-dimensions // WORD) * LANES
 
 

@@ -91,7 +91,7 @@ def ask(
 def opened_to_ask(
     context: typer.Context, names: Sequence[str], embedder: str | None, *, create: bool = False
 ) -> Iterator["Answering"]:
-    """Open the index of this name, or of the settings where there is none; several of them as one."""
+    """Open the index of this name, without one that of the settings; several are opened as one."""
     if len(names) > 1:
         with several_opened(context, names, embedder) as several:
             yield several
@@ -142,7 +142,7 @@ def _follow(opened: Index, path: Path) -> None:
 
 
 class _AnswerView:
-    """Tells an answer on a screen or as JSON."""
+    """Shows an answer on a screen or as JSON."""
 
     def __init__(self, screen: Screen, *, as_json: bool, stream: bool) -> None:
         self._screen = screen
@@ -151,7 +151,7 @@ class _AnswerView:
         self._stream = stream
 
     def tell(self, events: Iterable[Event]) -> None:
-        """Tell it. Raises what ended it."""
+        """Show it. Raises what ended it."""
         for event in events:
             if isinstance(event, ErrorEvent):
                 raise error_of(event.code, event.message, event.hint)

@@ -26,7 +26,7 @@ _REMEDY = f'A line holds "query", and may hold {", ".join(FIELDS[1:])}.'
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What is wrong with a line, and how to mend it."""
+    """What is wrong with a line, and how to fix it."""
 
     message: str
     hint: str

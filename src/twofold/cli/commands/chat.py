@@ -72,7 +72,7 @@ def _obey(screen: Screen, opened: "Answering", command: str, session: str) -> No
 
 
 def _asked(screen: Screen) -> str:
-    """Read a line, a space before its slash kept; empty where there is none, or where it says to leave."""
+    """Read a line, a space before its slash kept; empty at the end, or where it says to leave."""
     if sys.stdin.isatty():
         screen.stream.write(screen.paint("? ", "cyan"))
         screen.stream.flush()

@@ -127,7 +127,7 @@ def _check_folder(out: Path | None) -> None:
 def _asked(
     metrics: Sequence[str] | None, fail_if: Sequence[str] | None, *, compared: bool, by_answer: bool
 ) -> VariantRun:
-    """Return what is to be told. Raises InvalidInputError for what cannot be."""
+    """Return what to report. Raises InvalidInputError for what cannot be."""
     named = {one.name: one for one in map(metric_named, metrics or ())}
     standard = STANDARD_BY_ANSWER if by_answer else STANDARD
     asked = VariantRun(tuple(named.values()) or standard, tuple(map(parsed_condition, fail_if or ())))

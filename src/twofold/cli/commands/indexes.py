@@ -203,7 +203,7 @@ def _row(name: str, info: IndexInfo | None) -> tuple[str, ...]:
 
 
 def _waiting(pending: int) -> str:
-    """Say how many passages have no vector yet; nothing where all have theirs.
+    """Return how many passages have no vector yet; nothing where all have theirs.
 
     >>> _waiting(1200), _waiting(0)
     (' (1,200 without vectors until `twofold sync` embeds them)', '')

@@ -83,7 +83,7 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _Pooling:
-    """Gives what is left to judge: the documents that any of the ways found, and that have no grade."""
+    """Yields what is left to judge: the documents that any way of searching found, without a grade."""
 
     index: Index
     ways: Sequence[str]

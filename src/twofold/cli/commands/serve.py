@@ -1,4 +1,4 @@
-"""`serve`: the HTTP server, until it is told to end."""
+"""`serve`: the HTTP server, until it is stopped."""
 
 import logging
 import sys

@@ -67,7 +67,7 @@ def sync(
 
 
 def _to_plan_with(context: typer.Context, index: str | None, embedder: str | None) -> Index:
-    """Open the index, or an empty one in memory where there is none yet: planning leaves nothing behind."""
+    """Open the index, or an empty one in memory if it does not exist yet: planning leaves nothing behind."""
     try:
         return open_index(context, index, embedder=embedder)
     except NotFoundError:

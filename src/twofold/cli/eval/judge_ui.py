@@ -1,4 +1,4 @@
-"""How a passage is put before whoever judges it, and how the answer is read: a key at a terminal, a line elsewhere."""
+"""How a passage is shown to be judged, and how the answer is read: a key at a terminal, a line elsewhere."""
 
 import os
 import sys

@@ -65,7 +65,7 @@ def _draw_comparison(screen: Screen, comparison: Comparison) -> None:
 
 
 def _verdict(one: Difference, name: str, baseline: str) -> Iterator[str]:
-    """Say in plain words what the first metric shows, and how small a difference it could have shown."""
+    """Return in plain words what the first metric shows, and how small a difference it could have shown."""
     questions = one.better + one.same + one.worse
     if one.p_holm < _LEVEL:
         yield f"{one.metric}: {name} is {'better' if one.interval.mean > 0 else 'worse'} than {baseline}."

@@ -33,7 +33,7 @@ class SyntheticQueries:
 
 @contextmanager
 def synthetic_queries(index: str | None, needs: Needs, most: int, seed: int) -> Iterator[SyntheticQueries]:
-    """Make at most so many questions from an index's documents, and fill a scratch index without their words.
+    """Make at most `number` questions from an index's documents, and fill a scratch index without their words.
 
     Only passages that changed are embedded. Raises InvalidInputError when no question can be made.
     """

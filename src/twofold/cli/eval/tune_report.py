@@ -1,4 +1,4 @@
-"""What tuning found, as people read it: what was tried, what was confirmed, and what so many questions can show."""
+"""The report of tuning: what was tried, what was confirmed, and how small an effect the questions can show."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -104,7 +104,7 @@ def _draw_answer(screen: Screen, told: Told) -> None:
 
 @contextmanager
 def searches_on(most: int) -> Iterator[Callable[[], None]]:
-    """Return what is called after each way of at most so many; it tells the time left on standard error."""
+    """Return what is called after each trial; it shows the time left on standard error."""
     stream, started = sys.stderr, monotonic()
     drawn = stream.isatty()
     done, last_at = 0, started

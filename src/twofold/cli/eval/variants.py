@@ -46,7 +46,7 @@ def parsed_configuration(text: str, resolve: Resolve) -> Configuration:
 
 
 def distinct(some: Iterable[Configuration]) -> list[Configuration]:
-    """Give equal names a number, so that every line of a report says which one it is about."""
+    """Return names with equal ones numbered, so that every line of a report is clear."""
     named: dict[str, Configuration] = {}
     for one in some:
         names = (one.name if number == 1 else f"{one.name} ({number})" for number in count(1))

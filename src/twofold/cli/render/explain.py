@@ -136,7 +136,7 @@ def _cells_of(terms: Sequence[TermScore]) -> Iterator[Row]:
 
 
 def summary_of(summary: RerankSummary) -> str:
-    """Say in one line what reranking did."""
+    """Return one line about what reranking did."""
     said = f"rerank: {one_line(summary.model)} ({summary.scale}) read {summary.read} of {summary.candidates} candidates"
     if summary.threshold:
         said += f", dropped {summary.dropped} below relevance {summary.threshold:g}"

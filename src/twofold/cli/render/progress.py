@@ -93,7 +93,7 @@ def _written(stream: TextIO) -> Report:
 def told(progress: SyncProgress, elapsed: float, left: float | None) -> str:
     """Return how many are done, how fast, and how long the rest will take; times are in seconds.
 
-    60 of 240 files with 900 passages after 30 s: 30 passages a second. Where vectors follow, both are told: the files
+    60 of 240 files with 900 passages after 30 s: 30 passages a second. Where vectors follow, both are shown: the files
     that words find, and the vectors that are there.
     """
     parts = [f"{progress.done:,}/{progress.total:,} files" if progress.total else f"{progress.done:,} files"]

@@ -28,7 +28,7 @@ class _Telling(logging.Handler):
 
 @contextmanager
 def sending_told() -> Iterator[None]:
-    """Tell, until the block ends, to which other machines text is sent."""
+    """Print, until the block ends, to which other machines text is sent."""
     log, telling = logging.getLogger(SENDING), _Telling()
     before = log.level, log.propagate
     log.addHandler(telling)

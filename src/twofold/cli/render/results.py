@@ -72,7 +72,7 @@ def kept(cache: CacheInfo) -> str:
 
 
 def _summary(result: SearchResult) -> str:
-    """Say in one line how many passages there are, and whether they are likely to hold an answer."""
+    """Return one line about how many passages there are, and whether they are likely to hold an answer."""
     found = counted(len(result.hits), "passage") if result.hits else "Nothing found"
     told = f"{found}, kept from an earlier question." if result.cache.hit else f"{found}."
     chance = result.p_answerable

@@ -96,7 +96,7 @@ def width_of(text: str) -> int:
 
 
 def shortened(text: str, width: int) -> str:
-    """Cut a text to so many columns, with an ellipsis where something is missing."""
+    """Cut a text to a number of columns, with an ellipsis where something is missing."""
     if width_of(text) <= width:
         return text
     kept = text[:width]
@@ -115,7 +115,7 @@ def from_here(source: str) -> str:
 
 
 def shortened_path(text: str, width: int) -> str:
-    """Cut a path to so many columns from the left, where it says least."""
+    """Cut a path to a number of columns from the left, where it says least."""
     if width_of(text) <= width:
         return text
     kept = text[-width:]
@@ -161,7 +161,7 @@ def counted(number: int, what: str) -> str:
 
 
 def sized(count: int) -> str:
-    """Say a number of bytes as people do.
+    """Return a number of bytes as text.
 
     >>> sized(999), sized(72_400_000)
     ('999 B', '72.4 MB')
@@ -171,7 +171,7 @@ def sized(count: int) -> str:
 
 
 def lasting(seconds: float) -> str:
-    """Say a length of time: `0:07`, `1:02:03`.
+    """Return a length of time: `0:07`, `1:02:03`.
 
     >>> lasting(7.4), lasting(3723)
     ('0:07', '1:02:03')

@@ -71,7 +71,7 @@ def _smoothed(before: Estimate, fresh: float, elapsed: float) -> float:
 
 
 def roughly(seconds: float) -> str:
-    """Say a length of time as exactly as it can be known: in steps of 5 s, from 90 s in minutes.
+    """Return a length of time as exactly as it can be known: in steps of 5 s, from 90 s in minutes.
 
     >>> roughly(42), roughly(2), roughly(100), roughly(7_500)
     ('40 s', '5 s', '2 min', '2 h 5 min')

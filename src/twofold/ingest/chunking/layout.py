@@ -41,7 +41,7 @@ class Draft:
 
 
 def read_draft(document: Document, cut: Cancellation, plan: ChunkPlan, measure: Measure) -> Draft:
-    """Take a document apart: blocks in order, what stands in front of them, and pieces that fit beside it."""
+    """Take a document apart: blocks in order, what stands in front of them, and pieces that fit with it."""
     blocks = outline(document)
     paths = [with_title(block.heading, document.title) for block in blocks]
     fronts = weigh_prefixes(paths, blocks, plan.size, measure)

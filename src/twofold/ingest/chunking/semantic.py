@@ -50,7 +50,7 @@ def hybrid(measure: Measure, plan: ChunkPlan, embed: Embed) -> Chunker:
 
 
 def neighbor_similarity(vectors: Vectors, window: int) -> NDArray[np.float64]:
-    """Give, for each place between two sentences, the cosine of the mean vectors of `window` sentences on each side.
+    """Return, for each place between two sentences, the cosine of the mean vectors of `window` sentences on each side.
 
     `vectors` is (n, dimensions); the answer is (n - 1,), in [-1, 1]; fewer sentences are taken at the ends. Two equal
     vectors and then an orthogonal one, window 1, give [1.0, 0.0].

@@ -9,7 +9,7 @@ The rule is small and knows no language:
   single letter ("J. Smith", "e.g.", "U.S.") or after a number that opens a line ("1. First").
 - None of these end one before a small letter ("approx. five"), unless the text's first 2000 mostly begin small.
 
-It does not know where a paragraph or a line ends; whoever asks has blocks for that.
+It does not know where a paragraph or a line ends; blocks are for that.
 """
 
 import re

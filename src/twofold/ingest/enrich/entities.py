@@ -116,12 +116,12 @@ def _by_signs(text: str) -> Iterator[Mention]:
 
 
 def entity_density(mentions: Sequence[Mention], shape: Shape) -> float:
-    """Give mentions per word, at most 1, to four digits: 4 mentions in 11 words are 0.3636; 0.0 without words."""
+    """Return mentions per word, at most 1, to four digits: 4 mentions in 11 words are 0.3636; 0.0 without words."""
     return round(min(len(mentions) / len(shape.words), 1.0), 4) if shape.words else 0.0
 
 
 def focused_keywords(mentions: Sequence[Mention]) -> tuple[str, ...]:
-    """Give at most five: sections before codes, abbreviations and years, then the more frequent, then the earlier one.
+    """Return at most five: sections before codes, abbreviations and years, then by frequency, then by position.
 
     "20 keywords per chunk" drew in what only touched on a word. Of `GDP`, `1949`, `GDP` and
     `Article 370` it gives Article 370, GDP, 1949.

@@ -60,7 +60,7 @@ def _parse(text: str, what: str) -> Json:
 
 
 def _records(held: Json) -> list[Json]:
-    """Find the records; what stands beside an object's list of them comes first, as a record of its own."""
+    """Find the records; the other fields of an object with a list of them come first, as a record of its own."""
     if isinstance(held, list):
         return held
     if isinstance(held, dict) and _text_field(held) is None:
@@ -132,7 +132,7 @@ def _first_text(record: Json, candidates: tuple[str, ...]) -> str:
 def _fields(record: Json) -> Metadata:
     """Return what to filter a record by: scalars and lists of scalars, at most 64 fields of at most 100 short values.
 
-    The text itself is none of them. What stands under `metadata` is taken as if it stood beside the text.
+    The text itself is not one of them. What stands under `metadata` counts as fields of the record.
     """
     if not isinstance(record, dict):
         return {}

@@ -1,4 +1,4 @@
-"""Mail: one message (.eml) or many (.mbox), with what is attached. How attachments are read is told from outside."""
+"""Mail: one message (.eml) or many (.mbox), with what is attached. How attachments are read is passed in."""
 
 import re
 from collections.abc import Iterator

@@ -79,7 +79,7 @@ def _parse_python(text: str) -> ast.Module | None:
 
 
 def _python_definitions(body: Sequence[ast.stmt], path: tuple[str, ...], line_count: int) -> Iterator[Definition]:
-    """Give functions and classes; of long classes the methods, and the class's own lines as what is left over."""
+    """Return functions and classes; of long classes the methods, and the class's own lines as what is left over."""
     for node in body:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue

@@ -55,7 +55,7 @@ def text_of(element: Element | None) -> str:
 
 
 def number_of(element: Element | None, name: str, default: int = 0) -> int:
-    """Return an attribute as a whole number of at most nine digits, or `default` where it is missing or is none."""
+    """Return an attribute as a whole number of at most nine digits, or `default` if it is missing or no number."""
     value = "" if element is None else element.get(name, "")
     sign = -1 if value.startswith("-") else 1
     digits = value.lstrip("-")

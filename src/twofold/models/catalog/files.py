@@ -43,7 +43,7 @@ def is_present(entry: ModelEntry, cache: Path) -> bool:
 
 
 def verify(entry: ModelEntry, cache: Path) -> tuple[Finding, ...]:
-    """Recompute every checksum of a model's files; an empty answer means all is well. `pull` mends it all."""
+    """Recompute every checksum of a model's files; an empty answer means all is well. `pull` repairs it."""
     folder = folder_of(entry, cache)
     findings = [
         Finding(str(folder / file.name), what, mendable=True) for file in entry.files if (what := wrong(file, folder))

@@ -65,7 +65,7 @@ def dimensions_of(text: str) -> int:
 
 
 def whole_number(text: str, what: str) -> int:
-    """Read a whole number above 0, called `what` where it is none. Raises InvalidInputError."""
+    """Read a whole number above 0, called `what` in the error. Raises InvalidInputError."""
     if not (text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
         raise InvalidInputError(f"{text!r} cannot be the {what}.", "Give a whole number above 0.")
     return int(text)

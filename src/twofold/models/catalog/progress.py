@@ -1,4 +1,4 @@
-"""What a caller is told while a model is being fetched: it takes seconds to minutes, and nobody likes silence."""
+"""Progress of downloading a model: it takes seconds to minutes, and nobody likes silence."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -33,4 +33,4 @@ Report = Callable[[Progress], None]
 
 
 def ignore(_: Progress) -> None:
-    """Tell nobody."""
+    """Do nothing."""

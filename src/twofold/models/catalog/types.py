@@ -118,5 +118,5 @@ class ModelEntry:
         )
 
     def reranker_identity(self, max_tokens: int) -> RerankerIdentity:
-        """Return what scores of this model depend on when it reads so many tokens of a pair."""
+        """Return what scores of this model depend on when it reads up to `tokens` of a pair."""
         return RerankerIdentity(self.name, f"{self.revision}/{max_tokens}", self.scale)

@@ -1,4 +1,4 @@
-"""One model, many callers: whoever comes while the model is busy is served together with the others who wait.
+"""One model, many callers: a call that comes while the model is busy is served together with the others who wait.
 
 There is no thread of its own. The first caller to get its turn runs everything that has gathered by then; the others
 find their answers ready. A lone caller pays two uncontended locks.
@@ -36,7 +36,7 @@ class Gathering:
         self._waiting: list[_Call] = []
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """Give `run(texts)`. An error is raised for everyone whose texts were in the same run."""
+        """Return `run(texts)`. An error is raised for everyone whose texts were in the same run."""
         mine = _Call(texts)
         with self._entry:
             self._waiting.append(mine)

@@ -1,6 +1,6 @@
 """Compile a converted model with OpenVINO, and keep the compiled form so that a cold process need not.
 
-The compiled form lies beside the model. Its file name says what it is for (the library's version, the processor, the
+The compiled form lies next to the model. Its file name says what it is for (the library's version, the processor, the
 weights) and ends in its own checksum; one that does not fit or is damaged is passed over, and made again from the
 converted model, which is checked as well. So the worst that an unusable one costs is time.
 """
@@ -92,7 +92,7 @@ def _purpose(target: _Target, version: str, record: Record) -> str:
 
 
 def _kept(target: _Target, folder: Path, stem: str) -> Compiled | None:
-    """Map a compiled form from before; None when there is none that is whole."""
+    """Map a compiled form from before; None without one that is complete."""
     openvino = openvino_library()
     for path in folder.glob(f"{stem}-*.blob"):
         try:

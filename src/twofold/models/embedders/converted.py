@@ -1,7 +1,7 @@
 """Records of derived files: what they were made from, and their checksums, so that rot is noticed before it is used.
 
 XXH3 (128 bits) reads 10 GB/s, so even a cold query can afford to check all of the weights. It guards against
-damage, not against an enemy: whoever can write into the cache can also write the record.
+damage, not against an enemy: anyone who can write into the cache can also write the record.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ def record_of(source: str, folder: Path, names: Sequence[str]) -> Record:
 
 
 def read_record(path: Path) -> Record | None:
-    """Read a record; None when there is none, or none that this version understands."""
+    """Read a record; None if it is missing or of another version."""
     try:
         record = msgspec.json.decode(path.read_bytes(), type=Record)
     except (OSError, msgspec.DecodeError):

@@ -22,7 +22,7 @@ Node = Any  # openvino.Node; the library ships no types
 
 
 def convert(weights: Path, target: Path) -> int:
-    """Read an ONNX file and write OpenVINO's own form with float16 weights: `target` (.xml) and its .bin beside it.
+    """Read an ONNX file and write OpenVINO's own form with float16 weights: `target` (.xml) and its .bin.
 
     Returns how many multiplications were rewritten: 0 for a model that was not quantized.
     """

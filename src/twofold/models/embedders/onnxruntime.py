@@ -79,7 +79,7 @@ def open_onnxruntime(entry: ModelEntry, folder: Path, device: Device = Device.AU
 
 
 def _providers(there: Sequence[str], device: Device) -> list[str]:
-    """Choose what computes, best first. Raises ModelError where a GPU is wanted and there is none."""
+    """Choose what computes, best first. Raises ModelError where a GPU is wanted and missing."""
     if device is Device.GPU and GPU not in there:
         raise no_gpu("ONNX Runtime", there, NO_GPU_REMEDY)
     wanted = (CPU,) if device is Device.CPU else (GPU, CPU)

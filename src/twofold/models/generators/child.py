@@ -1,6 +1,6 @@
-"""The process around a GGUF model, run as a script: llama.cpp's server on loopback, which ends with whoever started it.
+"""The process around a GGUF model, run as a script: llama.cpp's server on loopback, which ends with its parent.
 
-It is told what to run in one line of JSON on standard input, says in one line where it listens or why it cannot, and
+It reads what to run from one line of JSON on standard input, says in one line where it listens or why it cannot, and
 ends when its standard input does: the kernel closes that when the parent dies, however it dies. It knows no twofold.
 """
 

@@ -87,6 +87,6 @@ def launch_of(name: str, weights: Path, context_tokens: int, threads: int) -> La
     """Return how to run a GGUF file. Raises MissingExtraError where the library is not installed."""
     if find_spec(RUNTIME) is None:
         raise MissingExtraError(f"{RUNTIME}, which runs {name}, is not installed.", "Run `pip install 'twofold[llm]'`.")
-    # without -P the modules beside the script would hide those of the standard library
+    # without -P the modules next to the script would hide those of the standard library
     command = (sys.executable, "-P", str(CHILD))
     return Launch(name, command, {"model": str(weights), "context": context_tokens, "threads": threads})

@@ -29,7 +29,7 @@ PIECE = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How to start it: the command, and what it is told besides its key. `seconds` is how long it may take."""
+    """How to start it: the command, and its message besides the key. `seconds` is how long it may take."""
 
     name: str
     command: Sequence[str]
@@ -124,7 +124,7 @@ def end(running: Running) -> None:
 
 
 def _hear(running: Running, launch: Launch) -> _Said:
-    """Tell it what to run, and hear what it says; nothing said is an empty word."""
+    """Send it what to run, and return its reply, empty for none."""
     assert running.process.stdin is not None  # noqa: S101 - asked for as a pipe
     assert running.process.stdout is not None  # noqa: S101 - asked for as a pipe
     told = {**launch.told, "key": running.key}

@@ -33,7 +33,7 @@ _CHECK = "Check the address and the model."
 
 
 class Line:
-    """A connection that is hung up at a deadline, or when somebody says so; whoever reads from it then sees its end."""
+    """A connection that is hung up at a deadline, or when somebody says so; a reader then sees its end."""
 
     def __init__(self, seconds: float) -> None:
         self._deadline = time.monotonic() + seconds

@@ -101,7 +101,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a job is to do, kept beside its files."""
+    """What a job is to do, kept with its files."""
 
     parts: tuple[Part, ...] = ()
     paths: tuple[str, ...] = ()
@@ -160,7 +160,7 @@ class Jobs:
         return folder
 
     def abandon(self, folder: Path) -> None:
-        """Give up what was to become a job; nothing of it stays."""
+        """Discard an upload that becomes no job."""
         with self._changed:
             self._coming -= 1
         shutil.rmtree(folder, ignore_errors=True)
@@ -227,7 +227,7 @@ class Jobs:
             return identity in self._cancelled
 
     def end_cancelled(self, job: Job) -> None:
-        """Say that a job was stopped, and which of its files were not read for that."""
+        """Mark a job as stopped, with the files that were not read."""
         with self._changed:
             self._cancelled.discard(job.id)
         files = tuple(
@@ -253,7 +253,7 @@ class Jobs:
         return 0
 
     def rest(self, seconds: float) -> bool:
-        """Wait so many seconds, less when the server closes; say whether it does."""
+        """Wait some seconds, less when the server closes; say whether it does."""
         with self._changed:
             return self._changed.wait_for(lambda: self._closed, seconds)
 
@@ -279,7 +279,7 @@ class Jobs:
         self.show(job)
 
     def end(self, job: Job) -> None:
-        """Say that a job has ended, and delete what it was to read."""
+        """Mark a job as ended, and delete its uploads."""
         self.keep(replace(job, finished=_now(), phase=""))
         shutil.rmtree(self._spool / job.id, ignore_errors=True)
 

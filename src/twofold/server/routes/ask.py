@@ -144,7 +144,7 @@ def opened(index: Answering, question: str, options: SearchOptions, *, extractiv
 
 
 async def whole_answer(service: Service, begun: Event, events: AsyncGenerator[Event]) -> Answer:
-    """Wait for the answer. Raises ProblemError when there is none, or none in time."""
+    """Wait for the answer. Raises ProblemError without one in time."""
     last = begun
     try:
         async with asyncio.timeout(service.limits.stream_seconds):

@@ -259,7 +259,7 @@ def _named(held: Index, identity: str) -> Document:
 
 
 def _within_roots(service: Service, path: str) -> str:
-    """Return the real path, when it lies in one of the roots; whether there is one elsewhere is not told."""
+    """Return the real path, when it lies in one of the roots; whether there is one elsewhere is not revealed."""
     real = os.path.realpath(path) if "\0" not in path else ""
     if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in service.roots):
         raise refused(

@@ -26,7 +26,7 @@ class Health:
 
 @router.get("/healthz", response_model=Health, openapi_extra=_PUBLIC)
 async def healthz() -> Response:
-    """Say that the process lives."""
+    """Return that the process is alive."""
     return json_response(encoded(Health()))
 
 
@@ -53,7 +53,7 @@ async def readyz(service: Here) -> Response:
     openapi_extra=needs(Action.READ),
 )
 async def metrics(service: Here) -> Response:
-    """Give figures in the text format of Prometheus; it takes a token that may read every index."""
+    """Return figures in the text format of Prometheus; it takes a token that may read every index."""
     text = await service.run(lambda: "\n".join(_lines(service)) + "\n")
     return Response(text, headers={"content-type": MEDIA_TYPE})
 

@@ -216,7 +216,7 @@ async def _chunks(
 
 
 def _annotations(index: str, answer: Answer) -> tuple[Annotation, ...]:
-    """Say for each sentence what it rests on."""
+    """Return for each sentence its sources."""
     return tuple(
         Annotation(
             UrlCitation(

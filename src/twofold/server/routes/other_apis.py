@@ -32,7 +32,7 @@ class ApiSearchRequest(Lenient):
 
 @dataclass(frozen=True, slots=True)
 class OrchestratorResult:
-    """One passage: its text, what is known of its document, and the scores of both retrievers beside the final one."""
+    """One passage: its text, what is known of its document, the scores of both retrievers and the final one."""
 
     content: str
     metadata: dict[str, Any]

@@ -258,5 +258,5 @@ def share(hit: Hit) -> float:
 
 
 def above(found: SearchResult, threshold: float) -> list[tuple[Hit, float]]:
-    """Give passages that are good enough, each with its share, in the order of the search."""
+    """Return passages that are good enough, each with its share, in the order of the search."""
     return [(hit, share(hit)) for hit in found.hits if share(hit) >= threshold]

@@ -1,4 +1,4 @@
-"""How far the catalog was acknowledged: a small file beside it, which tells lost commits from commits never made.
+"""How far the catalog was acknowledged: a small file next to it, which tells lost commits from commits never made.
 
 After a crash SQLite takes its log up to the first frame that does not check, since a power cut may have torn what was
 being written. A flipped bit or a cut file looks the same, and would silently undo what was acknowledged. So after each

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, also after a power cut: write beside, flush, rename, flush the folder."""
+"""Files that are complete or absent, also after a power cut: write a new file, flush, rename, flush the folder."""
 
 import errno
 import os
@@ -63,5 +63,5 @@ def refusal(error: OSError, name: str) -> StorageFullError | StoreError:
 
 
 def no_room(name: str) -> StorageFullError:
-    """Say that the disk, a quota or a limit on files leaves no room for something."""
+    """Return the error of a full disk, a quota or a limit on files."""
     return StorageFullError(f"There is no room to write {name}.", "Free some space and run the command again.")

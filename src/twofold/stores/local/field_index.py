@@ -146,7 +146,7 @@ class Joined:
         return cls(values, "\n".join(values), [0, *accumulate(len(value) + 1 for value in values)])
 
     def containing(self, asked: str) -> NDArray[np.bool_]:
-        """Say of each text whether it contains what is asked; where many do, they are asked one by one."""
+        """Return for each text whether it contains the value."""
         found = np.zeros(len(self.values), dtype=np.bool_)
         left = len(self.values) // FEW_CONTAIN if asked and "\n" not in asked else 0
         at = self.text.find(asked) if left else 0

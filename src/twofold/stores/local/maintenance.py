@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """When derived data is put in order: the tail is flushed from so many passages, the log folded from so many bytes.
+    """From how many passages the tail is flushed, and from how many bytes the log is checkpointed.
 
     `segment_chunks` is the most passages that are read at once to be flushed, `documents_at_once` how many documents
     are made again between two commits.

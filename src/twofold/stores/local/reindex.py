@@ -1,4 +1,4 @@
-"""Making every passage again: the next edition is written beside the current one, then the two are switched."""
+"""Making every passage again: the next edition is written next to the current one, then the two are switched."""
 
 from collections.abc import Callable, Iterator
 

@@ -59,7 +59,7 @@ def _remove_one(path: Path) -> None:
 
 
 def _strange_segments(folder: Path) -> list[str]:
-    """Name what lies among the segments and is none; of a folder that is a link nothing, since it is not followed."""
+    """Return the files among the segments that are not segments; none of a folder that is a link."""
     if folder.is_symlink() or not folder.is_dir():
         return []
     return sorted(f"{folder.name}/{one.name}" for one in folder.iterdir() if not is_segment_file(one.name))

@@ -108,7 +108,7 @@ def _dead(part: OpenSegment, live: NDArray[np.uint8], starts: Offsets, ends: Off
 
 
 def _norms(snapshot: SegmentSnapshot, query: TermQuery, average: float) -> tuple[Floats, ...]:
-    """Give BM25's length norm of every slot of every part; it is the same for many questions."""
+    """Return BM25's length norm of every slot of every part; it is the same for many questions."""
     name = (query.k1, query.b, average)
     known = snapshot.norms.get(name)
     if known is None:

@@ -100,7 +100,7 @@ class LocalStore:
             yield LocalSnapshot(connection, self._follow(connection))
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
-        """Say by which recipe passages are made."""
+        """Record the recipe of the passages."""
         with self._connections.reading() as connection:
             if current_fingerprint(connection) == fingerprint:
                 return
@@ -121,7 +121,7 @@ class LocalStore:
             self._tidy(connection)
 
     def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
-        """Give each passage without a vector the one of its indexed text; count those that got one."""
+        """Store for each passage without a vector the one of its indexed text; count those that got one."""
         if not vectors:
             return 0
         with self._changing() as connection:
@@ -146,7 +146,7 @@ class LocalStore:
         return gone
 
     def rebuild(self, fingerprint: IndexFingerprint, remake: Remake) -> None:
-        """Make all passages again by another recipe, beside the old ones, and switch over when all are there."""
+        """Make all passages again by another recipe, next to the old ones, and switch over when all are there."""
         with self._changing() as connection:
 
             def after_each() -> None:
@@ -192,7 +192,7 @@ class LocalStore:
     def _connection_to_verify(self, stack: ExitStack) -> tuple[apsw.Connection, frozenset[int]]:
         """Return a connection, and the pages that only the log holds as they should be.
 
-        With the lock the log is emptied, so there are none. Where that cannot be written, as on a read-only or a full
+        With the lock the log is emptied, so none are left. Where that cannot be written, as on a read-only or a full
         disk, the log is left as it is.
         """
         try:

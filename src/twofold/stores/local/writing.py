@@ -96,7 +96,7 @@ def switch_edition(connection: apsw.Connection, edition: int) -> None:
 
 
 def difference(held: IndexFingerprint, wanted: IndexFingerprint) -> str:
-    """Say in one line how two recipes differ."""
+    """Return one line about how two recipes differ."""
     pairs = (
         ("embedder", held.embedder.name, wanted.embedder.name),
         ("embedder's revision", held.embedder.revision, wanted.embedder.revision),
@@ -163,7 +163,7 @@ def delete_document(connection: apsw.Connection, document: str, generation: int)
 
 
 def put_vectors(connection: apsw.Connection, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
-    """Give passages without a vector that of their indexed text; count those that got one.
+    """Store for passages without a vector that of their indexed text; count those that got one.
 
     They get new rows, since segments hold the old ones; a row that a segment or a reader took in never changes.
     """

@@ -81,7 +81,7 @@ _CONTENT_IN_A_HEADER = "h1, h2, p"
 
 
 def boilerplate_of(node: "LexborNode") -> str:
-    """Say why an element, with everything in it, is not part of what the page has to say; "" where it is."""
+    """Return why an element, with everything in it, is not part of what the page has to say; "" where it is."""
     tag = node.tag
     if tag in _BODIES:
         return ""
@@ -100,7 +100,7 @@ def is_never_content(node: "LexborNode") -> bool:
 
 
 def _is_page_frame(node: "LexborNode", tag: str) -> bool:
-    """Tell a page's own header and footer from those of an article or a quotation."""
+    """Return whether a header or footer is the page's own, not an article's."""
     parent = node.parent
     while parent is not None:
         if parent.tag in ("article", "main", "blockquote", "section"):

@@ -1,4 +1,4 @@
-"""What is left of a page's frame among its blocks, told by what stands in them: rows of links, notices, credits.
+"""What is left of a page's frame among its blocks, recognized by its text: rows of links, notices, credits.
 
 Markup often does not say what is navigation. Blocks of links before the first sentence of a page or after its last one,
 rows of the words that lead from page to page, and short notices about cookies, sharing and tools are no content.

@@ -14,7 +14,7 @@ _MAX_COLUMNS = 200
 
 
 def is_data_table(table: "LexborNode") -> bool:
-    """Tell a table of data from one that only lays out a page: several rows and columns, and simple cells."""
+    """Return whether a table holds data instead of layout: several rows and columns, and simple cells."""
     if table.css_first(_HELD_IN_LAYOUT) is not None or len(table.css("table")) > 1:  # it selects itself too
         return False
     rows = table.css("tr")

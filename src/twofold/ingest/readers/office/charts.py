@@ -34,7 +34,7 @@ def _at(values: Sequence[str], index: int) -> str:
 
 
 def _points(series: Element, names: Sequence[str]) -> list[str]:
-    """Give cached points in the order of their index, gaps empty."""
+    """Return cached points in the order of their index, gaps empty."""
     found = next((part for name in names if (part := series.find(name)) is not None), None)
     if found is None:
         return []

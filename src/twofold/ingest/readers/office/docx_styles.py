@@ -68,7 +68,7 @@ def _resolved(raw: Mapping[str, Element], name: str) -> Style:
 
 
 def _level_by_name(style: Element) -> int | None:
-    """Tell a heading by its style's name, which is English in every language of Word: `heading 1`, `Title`."""
+    """Recognize a heading by its style's name, which is English in every language of Word: `heading 1`, `Title`."""
     found = style.find("name")
     name = "" if found is None else found.get("val", "").casefold()
     if name == "title":

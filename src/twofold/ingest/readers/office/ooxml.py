@@ -1,4 +1,4 @@
-"""The package that Word, PowerPoint and Excel share: parts in a ZIP, tied by relationships, properties beside."""
+"""The package that Word, PowerPoint and Excel share: parts in a ZIP, tied by relationships, with properties."""
 
 import posixpath
 from collections.abc import Mapping

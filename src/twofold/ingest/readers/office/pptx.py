@@ -107,7 +107,7 @@ class _Slide:
 
 
 def _shapes(tree: Element | None) -> Iterator[Element]:
-    """Give shapes and frames in order, those of groups and of alternate content among them."""
+    """Return shapes and frames in order, those of groups and of alternate content among them."""
     for child in () if tree is None else tree:
         if child.tag in ("sp", "cxnSp", "graphicFrame"):
             yield child

@@ -112,7 +112,7 @@ def _add_table(builder: TextBuilder, name: str, table: Sequence[Row], above: Row
 
 
 def _is_header(row: Sequence[Any]) -> bool:
-    """Return whether a first row names columns: words only, but years or dates may stand beside a blank corner."""
+    """Return whether a first row names columns: words only, but years or dates may stand next to a blank corner."""
     return row[0] in ("", None) or all(isinstance(cell, str) for cell in row)
 
 

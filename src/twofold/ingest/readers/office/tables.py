@@ -24,7 +24,7 @@ def read_csv(source: Source) -> Extract:
 
 
 def read_tsv(source: Source) -> Extract:
-    """Read a table delimited by tabs, or by what fits if there are none."""
+    """Read a table delimited by tabs, or without tabs by what fits."""
     return _read_table(source, "\t" if b"\t" in source.data[:_SAMPLE_CHARACTERS] else _DELIMITERS)
 
 

@@ -1,4 +1,4 @@
-"""Lines of a page become paragraphs, lists and tables; and a document's paragraphs are told apart from its headings.
+"""Lines of a page become paragraphs, lists and tables; and a document's paragraphs are separated from its headings.
 
 What the text of a page *is* depends on that page alone, so a place in it can be found again from the page; only which
 paragraphs are headings depends on the rest of the document.
@@ -122,7 +122,7 @@ def _size(group: Sequence[Line]) -> float:
 
 
 def _vocabulary(lines: Sequence[Line]) -> frozenset[str]:
-    """Return the words of a page that are surely whole: halves beside a hyphen at the end of a line are none."""
+    """Return the words of a page that are surely whole: halves next to a hyphen at the end of a line are not."""
     words: set[str] = set()
     broken = False
     for line in lines:
@@ -223,10 +223,10 @@ def _first_word(text: str) -> str:
 
 
 def heading_levels(pages: Iterable[Sequence[Paragraph]]) -> dict[tuple[int, int], int]:
-    """Tell headings from the rest: (page from 0, index on it) to level from 1, the largest font highest.
+    """Return the headings: (page from 0, index on it) to level from 1, the largest font highest.
 
     The body's size is the one of most characters. A heading is short, no sentence, and larger than the body, or bold
-    alone on its line. What stands on many pages (a running title) is none.
+    alone on its line. What stands on many pages (a running title) is not a heading.
     """
     every = [(page, index, part) for page, parts in enumerate(pages) for index, part in enumerate(parts)]
     weights: Counter[float] = Counter()

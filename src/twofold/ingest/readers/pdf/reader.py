@@ -3,7 +3,7 @@
 Offsets and rectangles come from one extraction: every character of a page's text carries the index that pdfium
 knows it by (-1 for the blanks and line ends that join lines), so a span maps to characters and these to boxes. A
 page's text is its blocks joined by blank lines. Lines that recur on most pages are left out of a document's text
-(`pdf.running`). pdfium bears one thread at a time: whoever has several, queues.
+(`pdf.running`). pdfium allows one thread at a time: several wait for each other.
 """
 
 import re
@@ -39,7 +39,7 @@ class Box:
 
 
 def read_pdf(source: Source) -> Extract:
-    """Read a PDF: blocks carry their page from 1; headings are told by font size and weight.
+    """Read a PDF: blocks carry their page from 1; headings are recognized by font size and weight.
 
     Metadata: `author`, `subject`, `keywords`, `created` and `modified` (ISO), `pages`, and `pages_without_text`.
     Raises ReadError: `encrypted`, `no-text-layer` for scans, `empty`, `malformed`, and `limit` for more than 50,000

@@ -247,7 +247,7 @@ def _header(heads: Sequence[Row], columns: Sequence[Span]) -> list[Cell | None]:
 
 
 def _nearest(cell: Cell, columns: Sequence[Span]) -> int:
-    """Return the column that a header cell beside all of them belongs to: the label's where it stands before them."""
+    """Return the column that a header cell next to all of them belongs to: the label's where it stands before them."""
     if not columns or cell.right <= columns[0][0]:
         middle = (cell.left + cell.right) / 2
         return 1 if columns and columns[0][0] - middle < _width(cell) else 0
