@@ -1,6 +1,6 @@
 /* The analyzer's loop over a text: runs of non-space, each looked up among those met before, ASCII ones analyzed here.
  *
- * `twofold.text.runs` describes what comes out and is the oracle: both give the same terms at the same places, in the
+ * `twofold.text.analyzer` describes what comes out and is the oracle: both give the same terms at the same places, in the
  * same order. What is not ASCII, and each different word's stem, is asked of it once and then remembered. So a text
  * costs a look-up a word, and the first sight of a word one call.
  *
@@ -1072,6 +1072,91 @@ static PyType_Spec RUNS = {
     .slots = RUNS_SLOTS,
 };
 
+/* ---- terms as the catalog keeps them ---- */
+
+static int by_id(const void *left, const void *right)
+{
+    uint64_t one = *(const uint64_t *)left, other = *(const uint64_t *)right;
+    return (one > other) - (one < other);
+}
+
+/* The number of a term, a new one where it has none; 0 for an error. */
+static uint64_t number_of(PyObject *term, PyObject *ids, unsigned long long last, PyObject *fresh)
+{
+    PyObject *id = PyDict_GetItemWithError(ids, term);
+    if (id != NULL) {
+        unsigned long long number = PyLong_AsUnsignedLongLong(id);
+        if (!PyErr_Occurred() && number > 0 && number <= UINT32_MAX) return number;
+    } else if (!PyErr_Occurred()) {
+        unsigned long long number = last + (unsigned long long)PyList_Size(fresh) + 1;
+        id = number <= UINT32_MAX ? PyLong_FromUnsignedLongLong(number) : NULL;
+        int failed = id == NULL || PyDict_SetItem(ids, term, id) || PyList_Append(fresh, term);
+        Py_XDECREF(id);
+        if (!failed) return number;
+    }
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a term's number is out of range");
+    return 0;
+}
+
+/* Terms' numbers and counts, each in 64 bits: 32 of number, 16 of count. -1 for an error. */
+static int gather(PyObject *counts, PyObject *ids, unsigned long long last, PyObject *fresh, uint64_t *made)
+{
+    Py_ssize_t place = 0, room = PyDict_Size(counts), size = 0;
+    PyObject *term, *count;
+    while (size < room && PyDict_Next(counts, &place, &term, &count)) {
+        unsigned long long often = PyLong_AsUnsignedLongLong(count);
+        uint64_t number = PyErr_Occurred() ? 0 : number_of(term, ids, last, fresh);
+        if (!number) return -1;
+        made[size++] = number << 16 | (often < UINT16_MAX ? often : UINT16_MAX);
+    }
+    return 0;
+}
+
+static PyObject *number_terms(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *counts, *ids, *fresh, *packed = NULL;
+    unsigned long long last;
+    if (!PyArg_ParseTuple(arguments, "O!O!KO!", &PyDict_Type, &counts, &PyDict_Type, &ids, &last, &PyList_Type, &fresh))
+        return NULL;
+    Py_ssize_t size = PyDict_Size(counts);
+    uint64_t *made = calloc((size_t)size + 1, sizeof(uint64_t));
+    if (made == NULL) return PyErr_NoMemory();
+    if (!gather(counts, ids, last, fresh, made)) {
+        qsort(made, (size_t)size, sizeof(uint64_t), by_id);
+        packed = PyBytes_FromStringAndSize(NULL, 6 * size);
+    }
+    unsigned char *out = packed ? (unsigned char *)PyBytes_AsString(packed) : NULL;
+    for (Py_ssize_t index = 0; packed && index < size; index++, out += 6) {
+        uint64_t number = made[index] >> 16, count = made[index] & 0xffff;
+        for (int byte = 0; byte < 4; byte++) out[byte] = (unsigned char)(number >> (8 * byte));
+        out[4] = (unsigned char)count;
+        out[5] = (unsigned char)(count >> 8);
+    }
+    free(made);
+    return packed;
+}
+
+static PyObject *unknown_terms(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *counts, *ids, *term, *count;
+    if (!PyArg_ParseTuple(arguments, "O!O!", &PyDict_Type, &counts, &PyDict_Type, &ids)) return NULL;
+    PyObject *unknown = PyList_New(0);
+    Py_ssize_t place = 0;
+    while (unknown != NULL && PyDict_Next(counts, &place, &term, &count)) {
+        if (PyDict_GetItemWithError(ids, term) != NULL) continue;
+        if (PyErr_Occurred() || PyList_Append(unknown, term)) Py_CLEAR(unknown);
+    }
+    return unknown;
+}
+
+static PyMethodDef METHODS[] = {
+    {"number_terms", number_terms, METH_VARARGS, "Return a passage's terms as the catalog keeps them."},
+    {"unknown_terms", unknown_terms, METH_VARARGS, "Return the terms without a number."},
+    {NULL, NULL, 0, NULL},
+};
+
 static int module_exec(PyObject *module)
 {
     PyObject *type = PyType_FromModuleAndSpec(module, &RUNS, NULL);
@@ -1088,7 +1173,8 @@ static PyModuleDef_Slot MODULE_SLOTS[] = {
 static struct PyModuleDef MODULE = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "twofold._analyzer",
-    .m_doc = "The analyzer's loop; twofold.text.runs describes it.",
+    .m_doc = "The analyzer's loop; twofold.text.analyzer describes it.",
+    .m_methods = METHODS,
     .m_slots = MODULE_SLOTS,
 };
 

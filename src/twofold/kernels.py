@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Literal
 from twofold._kernels_numpy import NOWHERE
 
 if TYPE_CHECKING:
-    from twofold._analyzer import Runs
+    from twofold._analyzer import Runs, number_terms, unknown_terms
 else:
     try:
-        from twofold._analyzer import Runs
+        from twofold._analyzer import Runs, number_terms, unknown_terms
     except ImportError:
+        from twofold._kernels_numpy import number_terms, unknown_terms
+
         Runs = None
 
 KERNELS: Literal["c", "numpy"]
@@ -70,9 +72,11 @@ __all__ = [
     "dots",
     "find_texts",
     "mark",
+    "number_terms",
     "occurrences",
     "phrase_marks",
     "reaching",
     "top_scores",
     "turn_over",
+    "unknown_terms",
 ]

@@ -156,6 +156,8 @@ class Chunk:
     @property
     def indexed_text(self) -> str:
         """What both retrievers see: the heading path, a table's repeated header row, then the passage."""
+        if not self.heading and not self.header:
+            return self.text
         front = (" > ".join(self.heading), self.header)
         return "\n".join((*(line for line in front if line), self.text))
 

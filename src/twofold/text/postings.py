@@ -19,12 +19,15 @@ Frequencies = NDArray[np.uint16]
 Remap = NDArray[np.int64]
 
 DROPPED = -1
-MAX_TERMS_AT_ONCE = 1 << 16
 
 
-class TermsOfPassage(NamedTuple):
-    """One passage's distinct terms and how often each occurs, in step, in any order."""
+class TermsOfPassages(NamedTuple):
+    """The distinct terms of passages and how often each occurs, in step, one passage after the other.
 
+    Passage s has the next `sizes[s]` of them, in any order.
+    """
+
+    sizes: Offsets
     term_ids: TermIds
     frequencies: Frequencies
 
@@ -80,14 +83,11 @@ class ForwardIndex:
     frequencies: Frequencies
 
 
-def build(passages: Sequence[TermsOfPassage]) -> Postings:
-    """Turn passages, the slot of each its place in the sequence, into postings."""
-    sizes = np.array([len(passage.term_ids) for passage in passages], dtype=np.int64)
-    terms = np.concatenate([np.empty(0, np.uint32), *(passage.term_ids for passage in passages)])
-    often = np.concatenate([np.empty(0, np.uint16), *(passage.frequencies for passage in passages)])
-    slots = np.repeat(np.arange(len(passages), dtype=np.uint32), sizes)
-    order = _stable_order(terms)
-    return _directory(terms[order], slots[order], often[order])
+def build(passages: TermsOfPassages) -> Postings:
+    """Turn passages, the slot of each its place among them, into postings."""
+    slots = np.repeat(np.arange(len(passages.sizes), dtype=np.uint32), passages.sizes)
+    order = _stable_order(passages.term_ids)
+    return _directory(passages.term_ids[order], slots[order], passages.frequencies[order])
 
 
 def merge(parts: Sequence[Postings], remaps: Sequence[Remap]) -> Postings:
@@ -108,9 +108,9 @@ def merge_in_groups(
 ) -> Iterator[Postings]:
     """Merge segments' postings in groups of terms, by rising term, so that memory stays bounded by one group.
 
-    `remaps[i][slot]` is the new slot of a slot of `parts[i]`, or `DROPPED` for a dead passage; no two live slots may
-    share a new one. A group holds at most `most_postings` postings before dropping, or one term. A term that lost all
-    of its passages is left out. Memory: about 30 bytes a posting of a group.
+    `remaps[i][slot]` is the new slot of a slot of `parts[i]`, or `DROPPED` for a dead passage. The new slots of living
+    passages rise within a part, and from part to part. A group holds at most `most_postings` postings before dropping,
+    or one term. A term that lost all of its passages is left out. Memory: about 40 bytes a posting of a group.
     """
     terms = np.unique(np.concatenate([np.empty(0, np.uint32), *(part.terms for part in parts)]))
     lengths = np.zeros(len(terms), dtype=np.int64)
@@ -120,34 +120,46 @@ def merge_in_groups(
     first = 0
     while first < len(terms):
         fitting = int(np.searchsorted(before, before[first] + most_postings, side="right")) - 1
-        last = min(max(fitting, first + 1), first + MAX_TERMS_AT_ONCE, len(terms))
+        last = min(max(fitting, first + 1), len(terms))
         group = _merge_group(terms[first:last], parts, remaps)
         if len(group.terms):
             yield group
         first = last
 
 
+class _Living(NamedTuple):
+    """The postings of one part whose passages live, and how many each term of the group has of them."""
+
+    sizes: Offsets
+    slots: Slots
+    frequencies: Frequencies
+
+
 def _merge_group(terms: TermIds, parts: Sequence[Postings], remaps: Sequence[Remap]) -> Postings:
-    """Sort one group by term, then slot, each posting packed in 64 bits: 16 of term, 32 of slot, 16 of frequency."""
-    packed = [np.empty(0, np.uint64)]
-    for part, remap in zip(parts, remaps, strict=True):
-        low, high = np.searchsorted(part.terms, terms[0]), np.searchsorted(part.terms, terms[-1], side="right")
-        if low == high:
-            continue
-        start, end = part.offsets[low], part.offsets[high]
-        places = np.searchsorted(terms, part.terms[low:high]).astype(np.uint64)
-        moved = remap[part.slots[start:end]]
-        key = np.repeat(places << np.uint64(48), np.diff(part.offsets[low : high + 1]))
-        key |= moved.astype(np.uint64) << np.uint64(16)
-        key |= part.frequencies[start:end]
-        packed.append(key[moved != DROPPED])
-    keys = np.concatenate(packed)
-    keys.sort()
-    return _directory(
-        terms[(keys >> np.uint64(48)).astype(np.intp)],
-        (keys >> np.uint64(16)).astype(np.uint32),
-        keys.astype(np.uint16),
-    )
+    """Put each term's postings of one part behind those of the part before: they are in order already."""
+    living = [_living(terms, part, remap) for part, remap in zip(parts, remaps, strict=True)]
+    sizes = sum((one.sizes for one in living), start=np.zeros(len(terms), dtype=np.int64))
+    offsets = np.concatenate([np.zeros(1, np.int64), sizes]).cumsum()
+    slots, frequencies = np.empty(offsets[-1], dtype=np.uint32), np.empty(offsets[-1], dtype=np.uint16)
+    begins = offsets[:-1].copy()
+    for one in living:
+        shift = begins - (np.cumsum(one.sizes) - one.sizes)
+        places = np.arange(len(one.slots)) + np.repeat(shift, one.sizes)
+        slots[places], frequencies[places] = one.slots, one.frequencies
+        begins += one.sizes
+    held = sizes > 0
+    return Postings(terms[held], np.append(offsets[:-1][held], offsets[-1]), slots, frequencies)
+
+
+def _living(terms: TermIds, part: Postings, remap: Remap) -> _Living:
+    low, high = np.searchsorted(part.terms, terms[0]), np.searchsorted(part.terms, terms[-1], side="right")
+    start, end = part.offsets[low], part.offsets[high]
+    moved, frequencies = remap[part.slots[start:end]], part.frequencies[start:end]
+    alive = moved != DROPPED
+    before = np.concatenate([np.zeros(1, np.int64), alive]).cumsum()
+    sizes = np.zeros(len(terms), dtype=np.int64)
+    sizes[np.searchsorted(terms, part.terms[low:high])] = np.diff(before[part.offsets[low : high + 1] - start])
+    return _Living(sizes, moved[alive].astype(np.uint32), frequencies[alive])
 
 
 def _directory(terms: TermIds, slots: Slots, frequencies: Frequencies) -> Postings:

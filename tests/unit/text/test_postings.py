@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twofold.text.postings import DROPPED, Postings, TermsOfPassage, build, merge, merge_in_groups
+from twofold.text.postings import DROPPED, Postings, TermsOfPassages, build, merge, merge_in_groups
 
 Passage = dict[int, int]
 
@@ -16,11 +16,12 @@ TERM_IDS = st.one_of(st.integers(0, 12), st.sampled_from([65_535, 65_536, 2**31,
 PASSAGES = st.lists(st.dictionaries(TERM_IDS, st.integers(1, 65_535), max_size=6), max_size=8)
 
 
-def arrays_of(passages: Sequence[Passage]) -> list[TermsOfPassage]:
-    return [
-        TermsOfPassage(np.array(list(passage), dtype=np.uint32), np.array(list(passage.values()), dtype=np.uint16))
-        for passage in passages
-    ]
+def arrays_of(passages: Sequence[Passage]) -> TermsOfPassages:
+    return TermsOfPassages(
+        np.array([len(passage) for passage in passages], dtype=np.int64),
+        np.array([term for passage in passages for term in passage], dtype=np.uint32),
+        np.array([often for passage in passages for often in passage.values()], dtype=np.uint16),
+    )
 
 
 def listed(postings: Postings) -> dict[int, list[tuple[int, int]]]:
@@ -58,7 +59,8 @@ def test_postings_hold_what_the_passages_held(passages: list[Passage]) -> None:
 @given(parts=st.lists(PASSAGES, max_size=4), seed=st.integers(0, 99), most=st.sampled_from([1, 3, 1000]))
 def test_merging_is_building_from_the_passages_that_live(parts: list[list[Passage]], seed: int, most: int) -> None:
     random = np.random.default_rng(seed)
-    places = random.permutation(sum(len(part) for part in parts))
+    count = sum(len(part) for part in parts)
+    places = np.sort(random.permutation(2 * count)[:count])
     dead = random.random(len(places)) < 0.3
     moved = np.where(dead, DROPPED, places).astype(np.int64)
     remaps = np.split(moved, np.cumsum([len(part) for part in parts])[:-1]) if parts else []

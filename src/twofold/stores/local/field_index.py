@@ -7,7 +7,8 @@ import json
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import Condition, Operator, fields_of, kind_of, own_fields, values_of
 from twofold.domain.types import Metadata, Scalar
-from twofold.stores.local.serialization import FieldsRow, read_fields
+from twofold.stores.local.serialization import FieldsRow, read_document_fields, read_own_fields
 
 Value = tuple[str, str, Scalar]  # a field's name, its value's kind, and the value
 Slots = NDArray[np.uint32]
@@ -52,13 +53,21 @@ class Columns:
 def build_columns(passages: Iterable[FieldsRow]) -> Columns:
     """Turn over what passages hold, given in the order of their slots. A document's fields are its passages' too."""
     held: dict[tuple[str, str], dict[Any, list[int]]] = defaultdict(lambda: defaultdict(list))
-    document, shared = -1, frozenset[Value]()
-    for slot, row in enumerate(passages):
-        info, chunk = read_fields(row, with_document=row.document != document)
-        if info is not None:
-            document, shared = row.document, triples(fields_of(info))
-        for name, kind, value in shared | triples(own_fields(chunk)):
-            held[name, kind][value].append(slot)
+    known: dict[tuple[int | None, str], frozenset[Value]] = {}
+    slot = 0
+    for _, rows in groupby(passages, key=attrgetter("document")):
+        first, shared = slot, frozenset[Value]()
+        for row in rows:
+            if slot == first:
+                shared = triples(fields_of(read_document_fields(row)))
+            own = known.get((row.page, row.own))
+            if own is None:
+                own = known[row.page, row.own] = triples(own_fields(read_own_fields(row)))
+            for name, kind, value in own - shared if own else ():
+                held[name, kind][value].append(slot)
+            slot += 1
+        for name, kind, value in shared:
+            held[name, kind][value] += range(first, slot)
     return _assembled(
         {
             group: {value: [np.array(slots, dtype=np.uint32)] for value, slots in by_value.items()}

@@ -10,13 +10,14 @@ from twofold.stores.local import serialization, writing
 from twofold.stores.local.catalog import select
 from twofold.stores.local.maintenance import Upkeep, transaction
 from twofold.stores.local.snapshot import read_state
+from twofold.stores.local.vocabulary import Vocabulary
 
 CHUNKS_DELETED_PER_DOCUMENT = 8
 
 
 def rebuild(
     connection: apsw.Connection,
-    vocabulary: writing.Vocabulary,
+    vocabulary: Vocabulary,
     fingerprint: IndexFingerprint,
     remake: Remake,
     upkeep: Upkeep,
@@ -30,9 +31,10 @@ def rebuild(
     for batch in _documents_without(connection, edition, upkeep.documents_at_once):
         made = remake([document for _, document in batch])
         with transaction(connection):
-            for (row, document), chunks in zip(batch, made, strict=True):
-                writing.check_chunks(document, chunks, fingerprint.embedder.dimensions)
-                writing.put_chunks(connection, vocabulary, (edition, row), chunks)
+            terms = vocabulary.numbered(connection, [[one.terms.counts for one in chunks] for chunks in made])
+            for (row, document), chunks, packed in zip(batch, made, terms, strict=True):
+                vectors = writing.check_chunks(document, chunks, fingerprint.embedder.dimensions)
+                writing.put_chunks(connection, (edition, row), chunks, zip(packed, vectors, strict=True))
         after_each()
     with transaction(connection):
         writing.switch_edition(connection, edition)

@@ -20,10 +20,17 @@ from numpy.typing import NDArray
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError
 from twofold.stores.local.field_index import Columns, Lookup, build_columns, groups_of, merge_columns
-from twofold.stores.local.serialization import MALFORMED, FieldsRow, read_indexed_text, read_terms, reading
+from twofold.stores.local.serialization import (
+    MALFORMED,
+    TERM_RECORD,
+    FieldsRow,
+    read_indexed_text,
+    read_terms,
+    reading,
+)
 from twofold.stores.local.term_dictionary import EncodedTerms, TermDictionary, is_sound_dictionary, merge_dictionaries
 from twofold.text.phrases import squeeze
-from twofold.text.postings import DROPPED, ForwardIndex, Postings, TermsOfPassage, build, merge
+from twofold.text.postings import DROPPED, ForwardIndex, Postings, TermsOfPassages, build, merge
 from twofold.vectors.quantize import Codes, quantize
 from twofold.vectors.rabitq import BitCodes, bit_codes, words_of
 
@@ -205,7 +212,7 @@ TermTexts = Callable[[NDArray[np.uint32]], Sequence[str]]
 def build_segment(passages: Sequence[SegmentRow], dimensions: int, texts: TermTexts) -> Segment:
     """Make a segment of passages, given by rising row."""
     count = len(passages)
-    postings = build([TermsOfPassage(*read_terms(passage.terms)) for passage in passages])
+    postings = build(_terms_of(passages))
     zeros = bytes(2 * dimensions)
     joined = b"".join(zeros if passage.vector is None else passage.vector for passage in passages)
     vectors = np.frombuffer(joined, dtype="<f2").reshape(count, dimensions)
@@ -225,6 +232,15 @@ def build_segment(passages: Sequence[SegmentRow], dimensions: int, texts: TermTe
         ),
         vectors=vectors,
     )
+
+
+def _terms_of(passages: Sequence[SegmentRow]) -> TermsOfPassages:
+    bytes_of_each = np.array([len(passage.terms) for passage in passages], dtype=np.int64)
+    sizes, rests = np.divmod(bytes_of_each, TERM_RECORD.itemsize)
+    if np.any(rests):
+        message = "a passage's terms are cut off"
+        raise ValueError(message)
+    return TermsOfPassages(sizes, *read_terms(b"".join(passage.terms for passage in passages)))
 
 
 def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8] | None]) -> Segment:

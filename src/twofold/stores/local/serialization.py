@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import wraps
 from hashlib import blake2b
 from typing import NamedTuple, NoReturn, ParamSpec, TypeVar
@@ -26,7 +26,6 @@ from twofold.domain.types import (
 )
 
 TERM_RECORD = np.dtype([("term", "<u4"), ("count", "<u2")])
-MAX_COUNT = 65_535
 MAX_INTEGER = 2**63 - 1
 MAX_DIMENSIONS = 65_536
 _DROPPED = "dropped"  # in place of a block's kind
@@ -78,22 +77,6 @@ def text_hash(indexed_text: str) -> bytes:
     return blake2b(indexed_text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def pack_terms(counts: Iterable[tuple[int, int]]) -> bytes:
-    """Store (term id, count) pairs by rising term id. Counts stop at 65,535."""
-    records = np.array([(term, min(count, MAX_COUNT)) for term, count in sorted(counts)], dtype=TERM_RECORD)
-    return records.tobytes()
-
-
-def pack_vector(vector: Vector) -> bytes:
-    """Store a vector as float16, the collection's truth."""
-    return np.asarray(vector, dtype="<f2").tobytes()
-
-
-def has_direction(vector: Vector) -> bool:
-    """Return whether a vector is kept as other than zeros, which stand for a passage without one."""
-    return bool(np.asarray(vector, dtype="<f2").any())
-
-
 @reading("a vector")
 def unpack_vector(data: bytes) -> Vector:
     """Read a vector back, widened to float32."""
@@ -116,7 +99,7 @@ def document_row(document: Document) -> tuple[str | int, ...]:
         write_metadata(document.metadata),
         document.content_hash,
         len(document.text),
-        json.dumps([*blocks, *dropped], ensure_ascii=False),
+        json.dumps([*blocks, *dropped], ensure_ascii=False) if blocks or dropped else "[]",
         document.text,
     )
 
@@ -133,12 +116,14 @@ class FieldsRow(NamedTuple):
     own: str
 
 
-def read_fields(row: FieldsRow, *, with_document: bool) -> tuple[DocumentInfo | None, Chunk]:
-    """Read what filters look at, of the document where it is asked for; the rest of the nouns is left empty."""
-    info = None
-    if with_document:
-        info = DocumentInfo("", row.source, row.title, row.media_type, read_metadata(row.shared), "", 0, 0)
-    return info, Chunk("", 0, "", 0, 0, page=row.page, metadata=read_metadata(row.own))
+def read_document_fields(row: FieldsRow) -> DocumentInfo:
+    """Read what filters look at of a document; the rest is left empty."""
+    return DocumentInfo("", row.source, row.title, row.media_type, read_metadata(row.shared), "", 0, 0)
+
+
+def read_own_fields(row: FieldsRow) -> Chunk:
+    """Read what filters look at of a passage alone; the rest is left empty."""
+    return Chunk("", 0, "", 0, 0, page=row.page, metadata=read_metadata(row.own))
 
 
 def write_metadata(metadata: Metadata) -> str:
@@ -156,8 +141,8 @@ def write_metadata(metadata: Metadata) -> str:
     return json.dumps(metadata, ensure_ascii=False, default=dict)
 
 
-def chunk_row(indexed: IndexedChunk, terms: bytes) -> tuple[str | int | bytes | None, ...]:
-    """Return a passage's columns, in the table's order after `document`."""
+def chunk_row(indexed: IndexedChunk) -> tuple[str | int | bytes | None, ...]:
+    """Return a passage's columns, in the table's order from after `document` to before `terms`."""
     chunk = indexed.chunk
     return (
         chunk.ordinal,
@@ -167,13 +152,11 @@ def chunk_row(indexed: IndexedChunk, terms: bytes) -> tuple[str | int | bytes | 
         chunk.page,
         chunk.place,
         write_metadata(chunk.metadata),
-        json.dumps(chunk.heading, ensure_ascii=False),
+        json.dumps(chunk.heading, ensure_ascii=False) if chunk.heading else "[]",
         chunk.header,
         chunk.text,
         text_hash(chunk.indexed_text),
         indexed.terms.length,
-        terms,
-        None if indexed.vector is None else pack_vector(indexed.vector),
     )
 
 

@@ -46,6 +46,7 @@ from twofold.stores.local.snapshot import (
 )
 from twofold.stores.local.verify import logged_pages, segment_findings, verify
 from twofold.stores.local.view import LocalSnapshot
+from twofold.stores.local.vocabulary import Vocabulary
 
 OPENING_ATTEMPTS = 10
 
@@ -80,7 +81,7 @@ class LocalStore:
         self._connections = Connections(folder, base_vfs)
         self._following = threading.Lock()
         self._snapshot: SegmentSnapshot | None = None
-        self._vocabulary = writing.Vocabulary()
+        self._vocabulary = Vocabulary()
         self._unsettled = False
         if not is_catalog(folder):
             with self._lock.held():
@@ -115,8 +116,7 @@ class LocalStore:
         with self._changing() as connection:
             with maintenance.transaction(connection):
                 state = writing.state_for_writing(connection)
-                for entry in entries:
-                    writing.put_entry(connection, self._vocabulary, state, entry)
+                writing.put_entries(connection, self._vocabulary, state, entries)
                 writing.advance(connection)
             self._tidy(connection)
 

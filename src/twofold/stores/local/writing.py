@@ -5,60 +5,21 @@ from collections.abc import Iterable, Mapping, Sequence
 import apsw
 import numpy as np
 
-from twofold.domain.errors import CorruptError, InvalidInputError, MismatchError
+from twofold.domain.errors import InvalidInputError, MismatchError
 from twofold.domain.filters import fields_of, values_of
 from twofold.domain.ports import EmbedderIdentity, IndexFingerprint
 from twofold.domain.types import Document, Entry, IndexedChunk, Metadata, MetadataValue, Vector
 from twofold.stores.local import serialization
-from twofold.stores.local.catalog import HINT, select
+from twofold.stores.local.catalog import select
 from twofold.stores.local.scoping import storable
 from twofold.stores.local.snapshot import State, current_fingerprint, read_state
+from twofold.stores.local.vocabulary import Vocabulary
 
-TERMS_REMEMBERED = 200_000
-MAX_TERM_ID = 2**32 - 1
 CHUNK_TABLE = (
     *("edition", "document", "ordinal", "key", "start", "stop", "page", "place", "metadata", "heading", "header"),
     *("text", "text_hash", "words", "terms", "vector"),
 )
 MAX_HALF = 65_504.0  # what float16 can hold
-
-
-class Vocabulary:
-    """Term ids, with the most recent ones remembered. Ids given out in a transaction that failed must be forgotten."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, int] = {}
-
-    def ids(self, connection: apsw.Connection, terms: Iterable[str]) -> list[int]:
-        """Return each term's id, making new ones where needed."""
-        if len(self._known) > TERMS_REMEMBERED:
-            self._known.clear()
-        found = []
-        for term in terms:
-            known = self._known.get(term)
-            if known is None:
-                known = self._known[term] = _term_id(connection, term)
-            found.append(known)
-        return found
-
-    def forget(self) -> None:
-        """Forget all: a transaction was rolled back."""
-        self._known.clear()
-
-
-def _term_id(connection: apsw.Connection, term: str) -> int:
-    row = connection.execute("SELECT id FROM term WHERE text = ?", (term,)).fetchone()
-    if row is None:
-        connection.execute("INSERT INTO term (text) VALUES (?)", (term,))
-        return _checked_term_id(connection.last_insert_rowid())
-    return _checked_term_id(row[0])
-
-
-def _checked_term_id(number: int) -> int:
-    """Return a term's number. Raises CorruptError for one that no term can have."""
-    if not 0 < number <= MAX_TERM_ID:
-        raise CorruptError(f"The index is damaged: a term has the number {number}.", HINT)
-    return number
 
 
 def begin_edition(connection: apsw.Connection, fingerprint: IndexFingerprint) -> int:
@@ -109,33 +70,40 @@ def difference(held: IndexFingerprint, wanted: IndexFingerprint) -> str:
     return f"The index was made with the {what} {old!r}, not {new!r}."
 
 
-def put_entry(connection: apsw.Connection, vocabulary: Vocabulary, state: State, entry: Entry) -> None:
-    """Replace one document whole."""
-    _check_entry(entry, state.dimensions)
-    delete_document(connection, entry.document.id, state.generation + 1)
-    connection.execute(
-        "INSERT INTO document (id, source, title, media_type, metadata, content_hash, characters, blocks, text)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        serialization.document_row(entry.document),
-    )
-    document = connection.last_insert_rowid()
-    put_chunks(connection, vocabulary, (state.edition, document), entry.chunks)
+def put_entries(connection: apsw.Connection, vocabulary: Vocabulary, state: State, entries: Sequence[Entry]) -> None:
+    """Replace documents whole."""
+    for entry in entries:
+        _check_document(entry.document)
+    checked = [check_chunks(entry.document, entry.chunks, state.dimensions) for entry in entries]
+    terms = vocabulary.numbered(connection, [[one.terms.counts for one in entry.chunks] for entry in entries])
+    for entry, *kept in zip(entries, terms, checked, strict=True):
+        delete_document(connection, entry.document.id, state.generation + 1)
+        connection.execute(
+            "INSERT INTO document (id, source, title, media_type, metadata, content_hash, characters, blocks, text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            serialization.document_row(entry.document),
+        )
+        document = connection.last_insert_rowid()
+        put_chunks(connection, (state.edition, document), entry.chunks, zip(*kept, strict=True))
 
 
 def put_chunks(
-    connection: apsw.Connection, vocabulary: Vocabulary, owner: tuple[int, int], chunks: Sequence[IndexedChunk]
+    connection: apsw.Connection,
+    owner: tuple[int, int],
+    chunks: Sequence[IndexedChunk],
+    kept: Iterable[tuple[bytes, bytes | None]],
 ) -> None:
-    """Add a document's passages to an edition; `owner` is (edition, the document's row)."""
-    for indexed in chunks:
-        counts = indexed.terms.counts
-        terms = serialization.pack_terms(zip(vocabulary.ids(connection, counts), counts.values(), strict=True))
-        connection.execute(
-            f"INSERT INTO chunk ({', '.join(CHUNK_TABLE)}) VALUES ({', '.join('?' * len(CHUNK_TABLE))})",  # noqa: S608
-            (*owner, *serialization.chunk_row(indexed, terms)),
-        )
+    """Add a document's passages to an edition; `owner` is (edition, the document's row).
+
+    `kept` gives for each passage its terms as the vocabulary numbered them, and its vector as `check_chunks` packed it.
+    """
+    rows = [(*owner, *serialization.chunk_row(one), *both) for one, both in zip(chunks, kept, strict=True)]
+    connection.executemany(
+        f"INSERT INTO chunk ({', '.join(CHUNK_TABLE)}) VALUES ({', '.join('?' * len(CHUNK_TABLE))})",  # noqa: S608
+        rows,
+    )
     words = sum(indexed.terms.length for indexed in chunks)
-    pending = sum(indexed.vector is None for indexed in chunks)
-    _count(connection, owner[0], len(chunks), words, pending)
+    _count(connection, owner[0], len(chunks), words, sum(row[-1] is None for row in rows))
 
 
 def _count(connection: apsw.Connection, edition: int, chunks: int, words: int, pending: int) -> None:
@@ -176,12 +144,11 @@ def put_vectors(connection: apsw.Connection, embedder: EmbedderIdentity, vectors
     places = ", ".join("?" * len(CHUNK_TABLE))
     given = 0
     for text, vector in vectors.items():
-        _check_vector(vector, state.dimensions, "A vector that came later")
+        (packed,) = _packed_vectors([vector], state.dimensions, "A vector that came later")
         waiting = connection.execute(
             f"SELECT row, {columns} FROM chunk WHERE edition = ? AND text_hash = ? AND vector IS NULL ORDER BY row",  # noqa: S608
             (state.edition, serialization.text_hash(text)),
         ).fetchall()
-        packed = serialization.pack_vector(vector)
         for row, *rest in waiting:
             connection.execute("INSERT INTO tombstone VALUES (?, ?)", (row, state.generation + 1))
             connection.execute("DELETE FROM chunk WHERE row = ?", (row,))
@@ -239,8 +206,7 @@ def state_for_writing(connection: apsw.Connection) -> State:
     return state
 
 
-def _check_entry(entry: Entry, dimensions: int) -> None:
-    document = entry.document
+def _check_document(document: Document) -> None:
     texts = (document.id, document.source, document.title, document.media_type, document.content_hash, document.text)
     metadata = (text for named in fields_of(document).items() for text in _texts(named))
     blocks = (text for block in document.blocks for text in (*block.heading, block.place, block.header))
@@ -249,7 +215,6 @@ def _check_entry(entry: Entry, dimensions: int) -> None:
             f"The document {document.source!r} has an empty id, text that is not Unicode.",
             "Clean its text and metadata first.",
         )
-    check_chunks(document, entry.chunks, dimensions)
 
 
 def _texts(named: tuple[str, MetadataValue]) -> list[str]:
@@ -257,28 +222,37 @@ def _texts(named: tuple[str, MetadataValue]) -> list[str]:
     return [name, *(one for one in values_of(held) if isinstance(one, str))]
 
 
-def check_chunks(document: Document, chunks: Sequence[IndexedChunk], dimensions: int) -> None:
-    """Refuse passages that cannot be kept. Raises MismatchError for another width, else InvalidInputError."""
+def check_chunks(document: Document, chunks: Sequence[IndexedChunk], dimensions: int) -> Sequence[bytes | None]:
+    """Return the passages' vectors as they are kept; refuse passages that cannot be kept.
+
+    Raises MismatchError for a vector of another width, else InvalidInputError.
+    """
     for indexed in chunks:
-        if indexed.vector is not None:
-            _check_vector(indexed.vector, dimensions, f"A vector of {document.source!r}")
         chunk = indexed.chunk
         own = (text for named in chunk.metadata.items() for text in _texts(named))
-        if not storable("".join((chunk.text, chunk.place, chunk.header, *chunk.heading, *own, *indexed.terms.counts))):
+        if not storable("".join((chunk.text, chunk.place, chunk.header, *chunk.heading, *own))):
             raise InvalidInputError(
                 f"A passage of {document.source!r} has text that is not Unicode.", "Clean its text first."
             )
+    given = [indexed.vector for indexed in chunks if indexed.vector is not None]
+    packed = iter(_packed_vectors(given, dimensions, f"A vector of {document.source!r}"))
+    return [None if indexed.vector is None else next(packed) for indexed in chunks]
 
 
-def _check_vector(vector: Vector, dimensions: int, what: str) -> None:
-    """Refuse a vector that cannot be kept; errors as for `check_chunks`."""
-    if vector.shape != (dimensions,):
+def _packed_vectors(vectors: Sequence[Vector], dimensions: int, what: str) -> list[bytes]:
+    """Return vectors as they are kept, in float16; errors as for `check_chunks`."""
+    odd = [vector.shape for vector in vectors if vector.shape != (dimensions,)]
+    if odd:
         raise MismatchError(
-            f"{what} has the shape {vector.shape}; the index has {dimensions}.",
+            f"{what} has the shape {odd[0]}; the index has {dimensions}.",
             "Use the embedder that the index was made with, or run `twofold index reindex`.",
         )
-    if not (np.abs(vector) <= MAX_HALF).all() or not serialization.has_direction(vector):
+    rows = np.stack(vectors) if vectors else np.empty((0, dimensions), dtype=np.float32)
+    halves = rows.astype("<f2") if (np.abs(rows) <= MAX_HALF).all() else np.zeros_like(rows, dtype="<f2")
+    if not halves.any(axis=1).all():
         raise InvalidInputError(
             f"{what} is all zeros, or holds a value that is no finite number or too large.",
             "Check the embedder: its vectors have the length 1.",
         )
+    joined, width = halves.tobytes(), 2 * dimensions
+    return [joined[at : at + width] for at in range(0, len(joined), width)]
