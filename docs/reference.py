@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from api_reference import api_page
 from typer.rich_utils import rich_render_text
 from typer.testing import CliRunner
 
@@ -282,6 +283,7 @@ def main() -> int:
         HERE / "settings.md": settings_page(),
         HERE / "profiles.md": profiles_page(),
         HERE / "seed-settings.md": seeds_page(),
+        HERE / "api.md": api_page(),
         HERE.parent / "src" / "twofold" / "cli" / "completions.json": completions(),
     }
     if "--check" not in sys.argv[1:]:

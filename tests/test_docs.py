@@ -11,12 +11,17 @@ from pathlib import Path
 import pytest
 import typer
 
+import twofold
 from twofold.cli.app import application
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
+
+
+GENERATED = {"cli.md", "settings.md", "profiles.md", "seed-settings.md", "items.md", "api.md"}
+MAX_LINES = 150
 
 
 def name_of(path: Path) -> str:
@@ -117,3 +122,18 @@ def test_every_command_is_in_the_documentation() -> None:
     group = typer.main.get_command(application())
 
     assert not [name for name in group.commands if f"## `twofold {name}`" not in page]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=name_of)
+def test_a_page_can_be_read_in_one_sitting(path: Path) -> None:
+    if path.name not in GENERATED:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+
+
+def test_the_api_reference_has_every_public_name_with_its_description() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## `(\w+)`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+
+    assert set(sections) == set(twofold.__all__)
+    assert not [name for name, body in sections.items() if not body.strip()]
+    assert "### `Index.search`" in page

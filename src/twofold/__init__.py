@@ -14,21 +14,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from twofold.answer.types import Answer, Citation
     from twofold.config.load import Settings, load_settings
     from twofold.domain.errors import TwofoldError
     from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or
     from twofold.domain.types import Chunk, Document, DocumentInfo
+    from twofold.domain.warning import StageWarning, WarningCode
     from twofold.index import Index
     from twofold.indexing.types import SyncPlan, SyncReport
     from twofold.multi_index import MultiIndex, search_multi
+    from twofold.plugins import Plugins
     from twofold.ranking.fusion import RetrieverTrace
+    from twofold.search.engine import SearchOptions
     from twofold.search.result import Hit, HitTrace, RerankSummary, RerankTrace, SearchResult
 
 __version__ = "0.1.0"
 
 __all__ = [
     "And",
+    "Answer",
     "Chunk",
+    "Citation",
     "Condition",
     "Document",
     "DocumentInfo",
@@ -41,14 +47,18 @@ __all__ = [
     "Not",
     "Operator",
     "Or",
+    "Plugins",
     "RerankSummary",
     "RerankTrace",
     "RetrieverTrace",
+    "SearchOptions",
     "SearchResult",
     "Settings",
+    "StageWarning",
     "SyncPlan",
     "SyncReport",
     "TwofoldError",
+    "WarningCode",
     "load_settings",
     "search_multi",
 ]
@@ -57,6 +67,10 @@ _HOMES = {
     "twofold.domain.errors": ("TwofoldError",),
     "twofold.domain.filters": ("And", "Filter", "Not", "Operator", "Or", "Condition"),
     "twofold.domain.types": ("Chunk", "Document", "DocumentInfo"),
+    "twofold.answer.types": ("Answer", "Citation"),
+    "twofold.domain.warning": ("StageWarning", "WarningCode"),
+    "twofold.plugins": ("Plugins",),
+    "twofold.search.engine": ("SearchOptions",),
     "twofold.index": ("Index",),
     "twofold.search.result": (
         "Hit",
