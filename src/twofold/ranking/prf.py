@@ -107,15 +107,15 @@ def prf_terms(
             gains[term] += float(share) * impact / whole
     mass = sum(query.weights.values()) * prf.weight / (1.0 - prf.weight)
     weights = {term: weight + mass * gains.pop(term, 0.0) for term, weight in query.weights.items()}
-    fresh = sorted(gains.items(), key=lambda one: (-one[1], one[0]))
-    weights |= {term: mass * gain for term, gain in fresh if mass * gain > 0.0}
+    fresh = sorted(zip([-gain for gain in gains.values()], gains, strict=True))
+    weights |= {term: mass * -gain for gain, term in fresh if mass * -gain > 0.0}
     return replace(query, weights=weights)
 
 
 def _chosen(impacts: Mapping[str, float], terms: int) -> list[tuple[str, float]]:
     """Return the terms of greatest impact, none of 0."""
-    falling = sorted(impacts.items(), key=lambda one: (-one[1], one[0]))
-    return [(term, impact) for term, impact in falling[:terms] if impact > 0.0]
+    falling = sorted(zip([-impact for impact in impacts.values()], impacts, strict=True))
+    return [(term, -impact) for impact, term in falling[:terms] if impact < 0.0]
 
 
 MAX_EXPANSION: Final = 100  # terms

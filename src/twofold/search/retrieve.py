@@ -1,8 +1,9 @@
 """Retrieval: both retrievers asked every query, their scores completed for whatever either found, and all fused."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from twofold.search.stages import condition_of
 from twofold.search.state import PipelineState, Retrieved, Stopwatch
 from twofold.search.timeouts import Deadline, waited
 from twofold.text.analyzer import may_expand
-from twofold.text.bm25 import inverse_document_frequency, length_norm, saturation
+from twofold.text.bm25 import impacts_of, inverse_document_frequencies, length_norms
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +125,21 @@ def expand_with_prf(view: Snapshot, terms: TermQuery, first: Ranking, prf: PrfPa
     counting = shares(first.scores, prf)
     if not len(counting):
         return terms
-    counted = view.term_counts(first.keys[: len(counting)].tolist())
-    plain = [{term: often for term, often in one.counts.items() if may_expand(term)} for one in counted]
-    distinct = list(dict.fromkeys(term for some in plain for term in some))
-    known = terms.statistics or view.statistics(distinct)
-    idfs = {term: inverse_document_frequency(known.chunks, known.frequencies.get(term, 0)) for term in distinct}
-    average = known.average_length
-    impacts = [
-        _impacts(TermCounts(some, one.length), idfs, terms, average) for some, one in zip(plain, counted, strict=True)
-    ]
-    return prf_terms(terms, impacts, counting, prf)
-
-
-def _impacts(counted: TermCounts, idfs: Mapping[str, float], asked: TermQuery, average: float) -> Mapping[str, float]:
-    """Return what each of a passage's terms adds to its BM25 score at weight 1."""
-    norm = length_norm(counted.length, average, asked.k1, asked.b)
-    return {term: idfs[term] * saturation(often, norm, asked.k1) for term, often in counted.counts.items()}
+    held = view.passage_terms(first.keys[: len(counting)].tolist())
+    texts = view.term_texts(held.ids)
+    plain = np.flatnonzero(np.fromiter(map(may_expand, texts), dtype=np.bool_, count=len(texts)))
+    ends = plain.searchsorted(held.offsets).tolist()
+    texts = [texts[at] for at in plain.tolist()]
+    known = terms.statistics or view.statistics(())
+    if terms.statistics is None:
+        holding = view.document_frequencies(held.ids[plain]).tolist()
+    else:
+        holding = [known.frequencies.get(term, 0) for term in texts]
+    idfs = np.array(inverse_document_frequencies(known.chunks, holding), dtype=np.float64)
+    norms = length_norms(held.lengths, known.average_length, terms.k1, terms.b).repeat(np.diff(ends))
+    impacts = impacts_of(idfs, held.frequencies[plain], norms, terms.k1).tolist()
+    passages = [dict(zip(texts[start:end], impacts[start:end], strict=True)) for start, end in pairwise(ends)]
+    return prf_terms(terms, passages, counting, prf)
 
 
 PASSAGES = 10

@@ -15,7 +15,10 @@ does not occur adds nothing. It knows nothing of how terms are made or where pas
 import math
 from collections.abc import Iterable, Sequence
 
-from twofold.domain.types import Statistics, TermCounts, TermQuery, TermScore
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.domain.types import Scores, Statistics, TermCounts, TermQuery, TermScore
 
 
 def inverse_document_frequency(passages: int, holding: int) -> float:
@@ -27,6 +30,12 @@ def inverse_document_frequency(passages: int, holding: int) -> float:
     0.980829
     """
     return math.log(1.0 + (passages - holding + 0.5) / (holding + 0.5))
+
+
+def inverse_document_frequencies(passages: int, holding: Sequence[int]) -> list[float]:
+    """Return how rare each of some terms is: `inverse_document_frequency`, bit for bit."""
+    log = math.log
+    return [log(1.0 + (passages - one + 0.5) / (one + 0.5)) for one in holding]
 
 
 def length_norm(length: int, average_length: float, k1: float, b: float) -> float:
@@ -45,6 +54,19 @@ def saturation(frequency: int, norm: float, k1: float) -> float:
     [1.0, 1.375, 1.7742]
     """
     return frequency * (k1 + 1.0) / (frequency + norm)
+
+
+def impacts_of(idfs: Scores, frequencies: NDArray[np.uint16], norms: Scores, k1: float) -> Scores:
+    """Return what each of some terms adds to its passage's score at weight 1, all (p,): `idf · saturation`."""
+    times = frequencies.astype(np.float64)
+    impacts: Scores = idfs * (times * (k1 + 1.0) / (times + norms))
+    return impacts
+
+
+def length_norms(lengths: NDArray[np.int64], average_length: float, k1: float, b: float) -> Scores:
+    """Return `length_norm` of each of some passages, (n,)."""
+    norms: Scores = k1 * (1.0 - b + b * lengths.astype(np.float64) / average_length)
+    return norms
 
 
 def statistics_of(passages: Iterable[TermCounts], terms: Iterable[str]) -> Statistics:

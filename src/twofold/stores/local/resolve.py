@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Statistics, TermQuery
-from twofold.kernels import count_marked
+from twofold.kernels import NOWHERE, count_marked
+from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot
 from twofold.stores.local.term_dictionary import EncodedTerms
 from twofold.stores.local.tfidf import passage_norms
-from twofold.text.bm25 import inverse_document_frequency
+from twofold.text.bm25 import inverse_document_frequencies
 from twofold.text.tfidf import idfs_of, norm_of_query
 
 NORMS_REMEMBERED = 4
@@ -38,15 +39,16 @@ class ResolvedTerms:
     norms: tuple[Floats, ...]
 
 
-def resolve(snapshot: SegmentSnapshot, query: TermQuery) -> ResolvedTerms:
+def resolve(snapshot: SegmentSnapshot, known: KnownTerms, query: TermQuery) -> ResolvedTerms:
     """Look a question's terms up."""
     terms = tuple(query.weights)
-    places = _places_of(snapshot, terms)
+    places = _places_of(snapshot, known, terms)
     stretches = _stretches_of(snapshot, places)
     statistics = query.statistics or _counted(snapshot, terms, stretches)
     if query.scorer == "tfidf":
         return _resolved_tfidf(snapshot, query, statistics, places)
-    idfs = tuple(inverse_document_frequency(statistics.chunks, statistics.frequencies.get(term, 0)) for term in terms)
+    frequencies = statistics.frequencies
+    idfs = tuple(inverse_document_frequencies(statistics.chunks, [frequencies.get(term, 0) for term in terms]))
     weights = [weight * idf for weight, idf in zip(query.weights.values(), idfs, strict=True)]
     norms = _norms(snapshot, query, statistics.average_length)
     return ResolvedTerms(idfs, np.array(weights, dtype=np.float64), places, stretches, norms)
@@ -62,20 +64,29 @@ def _resolved_tfidf(
     return ResolvedTerms(idfs, weights, places, _stretches_of(snapshot, places), norms)
 
 
-def statistics_of(snapshot: SegmentSnapshot, terms: Sequence[str]) -> Statistics:
+def statistics_of(snapshot: SegmentSnapshot, known: KnownTerms, terms: Sequence[str]) -> Statistics:
     """Count live passages, their words, and in how many of them each term occurs."""
-    return _counted(snapshot, terms, _stretches_of(snapshot, _places_of(snapshot, terms)))
+    return _counted(snapshot, terms, _stretches_of(snapshot, _places_of(snapshot, known, terms)))
 
 
 def document_frequencies(snapshot: SegmentSnapshot, ids: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Count in how many live passages each term occurs, by the terms' numbers."""
-    places = tuple(part.segment.postings.places_of(ids) for part in snapshot.parts)
+    places = tuple(part.segment.places_of(ids) for part in snapshot.parts)
     return _holding(snapshot, len(ids), _stretches_of(snapshot, places))
 
 
-def _places_of(snapshot: SegmentSnapshot, terms: Sequence[str]) -> tuple[Places, ...]:
+def _places_of(snapshot: SegmentSnapshot, known: KnownTerms, terms: Sequence[str]) -> tuple[Places, ...]:
+    """Look terms up: by their numbers where these are known, else by their texts."""
+    ids = [known.ids.get(term) for term in terms]
+    if None not in ids:
+        numbers = np.array(ids, dtype=np.uint32)
+        return tuple(part.segment.places_of(numbers) for part in snapshot.parts)
     encoded = EncodedTerms.of(terms)
-    return tuple(part.segment.dictionary.find(encoded) for part in snapshot.parts)
+    places = tuple(part.segment.dictionary.find(encoded) for part in snapshot.parts)
+    for part, held in zip(snapshot.parts, places, strict=True):
+        at = np.flatnonzero(held != NOWHERE)
+        known.add(zip(part.segment.terms[held[at]].tolist(), [terms[one] for one in at.tolist()], strict=True))
+    return places
 
 
 def _stretches_of(snapshot: SegmentSnapshot, places: Sequence[Places]) -> tuple[tuple[Offsets, Offsets], ...]:

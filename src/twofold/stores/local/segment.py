@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError
+from twofold.kernels import NOWHERE
 from twofold.stores.local.field_index import Columns, Lookup, build_columns, groups_of, merge_columns
 from twofold.stores.local.serialization import (
     MALFORMED,
@@ -38,6 +39,8 @@ MAGIC = b"twofold segment 5\n"
 ALIGNMENT = 64
 BITS_FROM = 4096  # passages in a segment; fewer are scanned as fast in eight bits
 HEADER_BYTES_AT_MOST = 4096
+TABLE_FROM = 4096  # terms in a segment; fewer are found as fast by halving
+SPARSEST = 64  # so many numbers a term, and a table of them would be too large
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +83,7 @@ class Segment:
     field_slots: NDArray[np.uint32]
     lookups: list[Lookup] = field(default_factory=list)  # at most one, made when a filter first asks; never written
     passing: dict[str, NDArray[np.uint8]] = field(default_factory=dict)  # by scope, as lookups; the dead may pass
+    tables: list[NDArray[np.uint32]] = field(default_factory=list)  # at most one, of `places_of`; never written
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -128,6 +132,17 @@ class Segment:
             self.lookups.append(Lookup(self.columns))
         return self.lookups[0]
 
+    def places_of(self, term_ids: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Return where terms stand among `terms`; `NOWHERE` for one that is not there."""
+        if len(self.terms) < TABLE_FROM or int(self.terms[-1]) > SPARSEST * len(self.terms):
+            return self.postings.places_of(term_ids)
+        if not self.tables:
+            table = np.full(int(self.terms[-1]) + 2, NOWHERE, dtype=np.uint32)
+            table[self.terms] = np.arange(len(self.terms), dtype=np.uint32)
+            self.tables.append(table)
+        table = self.tables[0]
+        return table[np.minimum(term_ids, len(table) - 1)]
+
     def stretches(self, terms: EncodedTerms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return where the postings of each term start and end."""
         return self.postings.stretches(self.dictionary.find(terms))
@@ -153,7 +168,7 @@ def _locate(
     return found, slots if order is None else order[slots].astype(np.int64)
 
 
-ARRAYS = tuple(one.name for one in fields(Segment) if one.name not in {"lookups", "passing"})
+ARRAYS = tuple(one.name for one in fields(Segment) if one.name not in {"lookups", "passing", "tables"})
 
 
 DTYPES = {
@@ -345,6 +360,7 @@ def _assemble(
         bit_spreads=bits.spreads,
         lookups=[],
         passing={},
+        tables=[],
         **_arrays_of(derived, len(rows)),
     )
 
@@ -417,7 +433,9 @@ def open_segment(path: Path, expected: bytes, covers: tuple[int, int], dimension
         raise CorruptError(f"Segment {path.name} has another format.", "It is made again from the catalog.")
     try:
         table = json.loads(mapped[len(MAGIC) : HEADER_BYTES_AT_MOST])
-        segment = Segment(**{name: _array(mapped, name, table[name]) for name in ARRAYS}, lookups=[], passing={})
+        segment = Segment(
+            **{name: _array(mapped, name, table[name]) for name in ARRAYS}, lookups=[], passing={}, tables=[]
+        )
         sound = is_sound(segment, covers, dimensions)
     except MALFORMED as error:
         raise CorruptError(f"Segment {path.name} is malformed.", "It is made again from the catalog.") from error

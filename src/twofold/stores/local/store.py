@@ -26,6 +26,7 @@ from twofold.stores.local import commit_marker, maintenance, writing
 from twofold.stores.local.catalog import create_catalog, failures, is_catalog, select
 from twofold.stores.local.connections import Connections
 from twofold.stores.local.durable import make_folder
+from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.lock import WriterLock
 from twofold.stores.local.place import (
     CATALOG_NAME,
@@ -82,6 +83,7 @@ class LocalStore:
         self._following = threading.Lock()
         self._snapshot: SegmentSnapshot | None = None
         self._vocabulary = Vocabulary()
+        self._known = KnownTerms()
         self._unsettled = False
         if not is_catalog(folder):
             with self._lock.held():
@@ -98,7 +100,7 @@ class LocalStore:
     def view(self) -> Iterator[LocalSnapshot]:
         """Open one consistent state; close it soon."""
         with self._connections.reading() as connection:
-            yield LocalSnapshot(connection, self._follow(connection))
+            yield LocalSnapshot(connection, self._known, self._follow(connection))
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Record the recipe of the passages."""

@@ -29,6 +29,7 @@ from twofold.domain.types import (
 )
 from twofold.kernels import NOWHERE, bm25_at, bm25_top, cosines, occurrences
 from twofold.stores.local import serialization
+from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import Offsets, ResolvedTerms, document_frequencies, resolve, statistics_of
 from twofold.stores.local.scoping import Mask, masks_of, storable
 from twofold.stores.local.serialization import reading
@@ -72,14 +73,14 @@ class FetchedRow:
 class LocalSnapshot:
     """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
 
-    def __init__(self, connection: apsw.Connection, snapshot: SegmentSnapshot) -> None:
+    def __init__(self, connection: apsw.Connection, known: KnownTerms, snapshot: SegmentSnapshot) -> None:
         self._connection = connection
+        self._known = known
         self._snapshot = snapshot
         self._edition = snapshot.state.edition
-        self._question: tuple[TermQuery, ResolvedTerms] | None = None
+        self._resolved_queries: dict[int, tuple[TermQuery, ResolvedTerms]] = {}
         self._places: dict[int, tuple[int, int]] = {}
         self._infos: dict[str, tuple[Any, ...]] = {}
-        self._texts: dict[int, str] = {}
 
     @property
     def generation(self) -> int:
@@ -184,7 +185,7 @@ class LocalSnapshot:
     @reading("a segment")
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
-        return statistics_of(self._snapshot, terms)
+        return statistics_of(self._snapshot, self._known, terms)
 
     @reading("a segment")
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
@@ -219,9 +220,9 @@ class LocalSnapshot:
         rows = [_row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
         query = (
             f"SELECT chunk.row, {FETCHED_COLUMNS} FROM chunk CROSS JOIN document ON document.row = chunk.document"  # noqa: S608
-            f" WHERE chunk.row IN ({','.join(map(str, rows))})"
+            f" WHERE chunk.row IN ({','.join('?' * len(rows))})"
         )
-        found = {row[0]: row for row in self._connection.execute(query)}
+        found = {row[0]: row for row in self._connection.execute(query, rows)}
         for key, row in zip(keys, rows, strict=True):
             if row not in found:
                 raise _absent(key)
@@ -260,15 +261,23 @@ class LocalSnapshot:
     @reading("a segment")
     def term_texts(self, ids: TermIds) -> Sequence[str]:
         """Return the terms of some numbers that `passage_terms` gives."""
-        known = self._texts
-        fresh = np.array([one for one in dict.fromkeys(ids.tolist()) if one not in known], dtype=np.uint32)
-        for part in self._snapshot.parts if len(fresh) else ():
-            places = part.segment.postings.places_of(fresh)
+        known, numbers = self._known.texts, ids.tolist()
+        texts = [known.get(one) for one in numbers]
+        if None in texts:
+            fresh = self._read_texts([one for one, text in zip(numbers, texts, strict=True) if text is None])
+            self._known.add(fresh.items())
+            return [fresh[one] if text is None else text for one, text in zip(numbers, texts, strict=True)]
+        return texts  # type: ignore[return-value]  # none is None
+
+    def _read_texts(self, numbers: Sequence[int]) -> Mapping[int, str]:
+        ids = np.array(list(dict.fromkeys(numbers)), dtype=np.uint32)
+        found: dict[int, str] = {}
+        for part in self._snapshot.parts:
             dictionary = part.segment.dictionary
-            for one, place in zip(fresh.tolist(), places.tolist(), strict=True):
-                if place != NOWHERE and one not in known:
-                    known[one] = dictionary.read(place)
-        return [known[one] for one in ids.tolist()]
+            for one, place in zip(ids.tolist(), part.segment.places_of(ids).tolist(), strict=True):
+                if place != NOWHERE and one not in found:
+                    found[one] = dictionary.read(place)
+        return found
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""
@@ -342,10 +351,11 @@ class LocalSnapshot:
         return [has if mask is None else mask & has for mask, has in zip(masks, embedded, strict=True)]
 
     def _resolved(self, query: TermQuery) -> ResolvedTerms:
-        """Look a question's terms up; a view mostly hears one question, several times over."""
-        if self._question is None or self._question[0] is not query:
-            self._question = query, resolve(self._snapshot, query)
-        return self._question[1]
+        """Look a question's terms up; a view mostly hears two questions, several times over."""
+        held = self._resolved_queries.get(id(query))
+        if held is None:
+            held = self._resolved_queries[id(query)] = query, resolve(self._snapshot, self._known, query)
+        return held[1]
 
     def _often(self, terms: ResolvedTerms, place: int, slots: NDArray[np.uint32]) -> NDArray[np.uint16]:
         """Return how often each term occurs in slots of one part: (slots, terms)."""
