@@ -40,7 +40,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[
 
 
 def scores(index: Index, question: str) -> dict[str, float]:
-    return {hit.source: hit.trace.retrievers[0].raw for hit in index.search(question, k=50, settings=TFIDF).hits}
+    return {hit.source: hit.trace.retrievers[0].raw or 0.0 for hit in index.search(question, k=50, settings=TFIDF).hits}
 
 
 def test_the_worked_example(opened: Callable[[Mapping[str, str]], Index]) -> None:

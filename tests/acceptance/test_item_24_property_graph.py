@@ -50,7 +50,7 @@ def by_graph(index: Index, question: str, graph: Path) -> dict[str, float]:
     retrievers = {hit.source: hit.trace.retriever("graph") for hit in found.hits}
     assert not found.warnings
     return {
-        source: retriever.raw
+        source: retriever.raw or 0.0
         for source, retriever in retrievers.items()
         if retriever is not None and retriever.rank is not None
     }

@@ -16,6 +16,8 @@ def test_a_hit_keeps_the_semantic_the_keyword_and_the_final_score() -> None:
         assert hit.trace.bm25 is not None
         assert hit.trace.vector is not None
         assert hit.score == hit.trace.bm25.part + hit.trace.vector.part == hit.trace.recompute_score()
+        assert hit.trace.bm25.raw is not None
+        assert hit.trace.vector.raw is not None
         assert -1.001 <= hit.trace.vector.raw <= 1.001
         assert (hit.trace.bm25.raw > 0.0) == ("git" in hit.source or "index" in hit.source)
 

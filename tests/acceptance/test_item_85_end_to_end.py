@@ -72,16 +72,19 @@ def test_c5_a_single_hit_is_never_nothing(norm: str, value: float | None) -> Non
 
     assert hit.source == "only.md"
     assert hit.trace.bm25 is not None
+    assert hit.trace.bm25.raw is not None
     assert hit.trace.bm25.normalized == (hit.trace.bm25.raw if value is None else value) > 0.0
 
 
 def test_c6_a_cosine_stays_as_it_is_and_bm25_is_divided_by_its_best() -> None:
     result = indexed(TEXTS).search("fix service", profile="modes")
-    best = max(hit.trace.bm25.raw for hit in result.hits if hit.trace.bm25 is not None)
+    best = max(hit.trace.bm25.raw or 0.0 for hit in result.hits if hit.trace.bm25 is not None)
 
     for hit in result.hits:
         assert hit.trace.bm25 is not None
         assert hit.trace.vector is not None
+        assert hit.trace.bm25.raw is not None
+        assert hit.trace.vector.raw is not None
         assert hit.trace.bm25.normalized == pytest.approx(hit.trace.bm25.raw / best)
         assert hit.trace.vector.normalized == max(0.0, hit.trace.vector.raw)
         assert hit.trace.bm25.weight == hit.trace.vector.weight == 0.5

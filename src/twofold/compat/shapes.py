@@ -35,9 +35,9 @@ def plain(metadata: Metadata) -> Shape:
 
 
 def raw_of(hit: Hit, retriever: str) -> float:
-    """Return what one retriever said of a passage, on its own scale; 0 where it was not asked."""
+    """Return what one retriever said of a passage, on its own scale; 0 where it said nothing."""
     found = hit.trace.retriever(retriever)
-    return 0.0 if found is None else found.raw
+    return 0.0 if found is None or found.raw is None else found.raw
 
 
 def normalized_of(hit: Hit, retriever: str) -> float:

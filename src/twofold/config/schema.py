@@ -74,6 +74,12 @@ class SearchSettings:
     context_window: Annotated[
         int, Meta(ge=0, le=50, description="How many passages before and after each hit are returned with it.")
     ] = 0
+    pending_seconds: Annotated[
+        float,
+        Meta(
+            ge=0, le=60, description="Time for a query to embed its best passages that have no vector yet; 0 for none."
+        ),
+    ] = 0.5
     on_failure: Annotated[
         Literal["degrade", "empty", "llm", "raise"],
         Meta(

@@ -26,6 +26,8 @@ class WarningCode(StrEnum):
     """No retriever was left to search with."""
     LIMITED = "limited"
     """Fewer passages were searched for than were asked for."""
+    PENDING = "pending"
+    """Passages are not embedded yet: the next sync goes on with them."""
     NOT_SAVED = "not_saved"
     """The result is whole; it could not be kept."""
 

@@ -32,6 +32,7 @@ def plan_of(settings: Settings) -> SearchPlan:
         default_filter=parse_filter(chosen.default_filter) if chosen.default_filter else MATCH_ALL,
         filter_stage=chosen.filter_stage,
         context_window=chosen.context_window,
+        pending_seconds=chosen.pending_seconds,
         on_failure="degrade" if chosen.on_failure == "llm" else chosen.on_failure,
         profile=settings.profile,
         fusion=_fusion_of(settings.fusion),

@@ -61,28 +61,14 @@ def sync(  # each may be left out but the first four
     with ReaderPool(own=parts.readers) as pool:
         for batch in run.batches(pool, limits):
             run.write(shared.cleaned(batch))
-    failed = {failure.source for failure in run.failures}
+    failed = run.failed
     on_progress(SyncProgress(Phase.WRITE, len(found.to_read), len(found.to_read), "", run.embedded))
     kept = {rename.old for rename in found.plan.renamed if rename.new in failed}
     parts.store.delete([info.id for info in found.to_delete if info.source not in kept])
     _touch(parts.store, found.touched)
-    plan = found.plan
     _note_roots(parts.store, roots, changed=bool(found.to_read or found.to_delete or found.touched))
     pending = run.embed_rest() if vectors != "later" else parts.store.info().pending
-    return SyncReport(
-        added=tuple(source for source in plan.added if source not in failed),
-        updated=tuple(source for source in plan.updated if source not in failed),
-        renamed=tuple(rename for rename in plan.renamed if rename.new not in failed),
-        deleted=plan.deleted,
-        unchanged=plan.unchanged,
-        failed=tuple(run.failures),
-        skipped=plan.skipped,
-        passages=run.passages,
-        embedded=run.embedded,
-        truncated=run.truncated,
-        pending=pending,
-        seconds=time.monotonic() - started,
-    )
+    return run.report(found.plan, pending, time.monotonic() - started)
 
 
 def _sample(view: Snapshot, found: Diff) -> list[Document]:
@@ -152,6 +138,29 @@ class _Run:
         self.passages += sum(len(entry.chunks) for entry in prepared.entries)
         self.truncated += prepared.truncated
         self._pending += sum(one.vector is None for entry in prepared.entries for one in entry.chunks)
+
+    @property
+    def failed(self) -> frozenset[str]:
+        """The sources that could not be read."""
+        return frozenset(failure.source for failure in self.failures)
+
+    def report(self, plan: SyncPlan, pending: int, seconds: float) -> SyncReport:
+        """Return what was done of a plan."""
+        failed = self.failed
+        return SyncReport(
+            added=tuple(source for source in plan.added if source not in failed),
+            updated=tuple(source for source in plan.updated if source not in failed),
+            renamed=tuple(rename for rename in plan.renamed if rename.new not in failed),
+            deleted=plan.deleted,
+            unchanged=plan.unchanged,
+            failed=tuple(self.failures),
+            skipped=plan.skipped,
+            passages=self.passages,
+            embedded=self.embedded,
+            truncated=self.truncated,
+            pending=pending,
+            seconds=seconds,
+        )
 
     def embed_rest(self) -> int:
         """Embed all passages, also those that earlier runs left; return how many still have none."""

@@ -167,11 +167,14 @@ class Answered:
 
 @dataclass(frozen=True)
 class Part:
-    """What one retriever made of a passage: its rank from 1, its own score, and its part of the fused score."""
+    """What one retriever made of a passage: its rank from 1, its own score, and its part of the fused score.
+
+    A passage that has no vector yet has no `raw` for it.
+    """
 
     retriever: str
     rank: int | None
-    raw: float
+    raw: float | None
     part: float
 
 

@@ -15,7 +15,9 @@ that adds the same numbers in the same order arrives at the same score. The meth
 BM25 comes first and vectors second; w is `vector_weight`, k `rrf_k`, λ `bm25_weight`. A passage that a
 retriever did not list has the value 0 there, as the formulas say, also where listed values are below 0 (a negative
 cosine, a z-score). `convex` and `adaptive` use completed scores, both retrievers' for every candidate, so nothing is
-missing. Ties fall to the smaller key. `docs/decisions/0095-one-fusion.md` says which document settled what.
+missing. A passage whose vector is not made yet has no cosine: its value is estimated from its words, and meaning counts
+by the share of BM25's candidates that have a vector. Ties fall to the smaller key.
+`docs/decisions/0095-one-fusion.md` says which document settled what.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +27,7 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
@@ -100,6 +103,7 @@ class Candidates:
     """The lists of both retrievers, and over `keys`, the union of them, the true scores of both, (n,) each.
 
     `queries` says for each key which wording of the question its BM25 score is of; None where there is only one.
+    `pending` marks the keys, (n,), whose passages have no vector yet; None where all have theirs.
     """
 
     bm25: Ranking
@@ -108,6 +112,12 @@ class Candidates:
     bm25_scores: Scores
     vector_scores: Scores
     queries: Sequence[int] | None = None
+    pending: NDArray[np.bool_] | None = None
+
+    @property
+    def embedded(self) -> NDArray[np.bool_]:
+        """Mark the keys whose passages have a vector, (n,)."""
+        return np.ones(len(self.keys), dtype=np.bool_) if self.pending is None else ~self.pending
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +127,13 @@ class RetrieverTrace:
     `retriever` is `bm25`, `vector`, the name of a retriever of the user's own, or `query 2`, where several wordings
     of a question were ranked each for itself. `rank` counts from 1 in the retriever's own list, None where the passage
     was below the retriever's depth and only scored. `raw` is BM25 or cosine, `normalized` what the fusion made of it,
-    and `weight · normalized` its part of the score.
+    and `weight · normalized` its part of the score. A passage without a vector has no cosine, and no `raw`: there
+    `normalized` is estimated from its words.
     """
 
     retriever: str
     rank: int | None
-    raw: float
+    raw: float | None
     normalized: float
     weight: float
 
@@ -142,13 +153,15 @@ class RetrieverShare:
     raw: Scores
     values: Scores
     weight: float
+    pending: NDArray[np.bool_] | None = None
 
     def trace(self, key: int) -> RetrieverTrace:
         """Return what the retriever made of one of the candidates."""
         place = int(self.keys.searchsorted(key))
         listed = np.flatnonzero(self.ranking.keys == key)
         rank = int(listed[0]) + 1 if len(listed) else None
-        return RetrieverTrace(self.retriever, rank, float(self.raw[place]), float(self.values[place]), self.weight)
+        raw = None if self.pending is not None and self.pending[place] else float(self.raw[place])
+        return RetrieverTrace(self.retriever, rank, raw, float(self.values[place]), self.weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -369,18 +382,49 @@ def _convex(found: Candidates, weigh: Callable[[Scores, Scores], float]) -> Part
 
     With w = .6, BM25 6 of at most 12 and a cosine of .7 between .4 and .8: .4 · .5 + .6 · .75 = .65.
     """
-    constants = convex_constants(found.bm25_scores, found.vector_scores)
+    embedded = found.embedded
+    constants = convex_constants(found.bm25_scores, found.vector_scores[embedded])
     words = bm25_value(found.bm25_scores, constants)
     meaning = vector_value(found.vector_scores, constants)
     both = len(found.bm25) and len(found.vector)
-    weight = weigh(words, meaning) if both else float(len(found.vector) > 0)
+    weight = weigh(words[embedded], meaning[embedded]) if both else float(len(found.vector) > 0)
+    covered = weight * coverage(found)
     shown = {
-        "vector_weight": weight,
+        "vector_weight": covered,
         "background": constants.background,
         "vector_max": constants.vector_max,
         "bm25_max": constants.bm25_max,
     }
-    return _shares(found, (words, meaning), (1.0 - weight, weight)), shown
+    return _shares(found, (words, meaning), (1.0 - covered, weight)), shown
+
+
+def coverage(found: Candidates) -> float:
+    """Return the share of BM25's candidates that have a vector: how far the vector search saw what words found."""
+    if found.pending is None or not len(found.bm25):
+        return 1.0
+    return float(found.embedded[found.keys.searchsorted(found.bm25.keys)].mean())
+
+
+def estimated(bm25: Scores, vector: Scores, embedded: NDArray[np.bool_]) -> Scores:
+    """Estimate each candidate's value of meaning from that of its words, (n,) each.
+
+    The line of least squares through the candidates that have a vector, which never falls; where their words are all
+    alike their mean, and where none has a vector the words' own values, so that the order is BM25's.
+
+    Values of words 0, .5 and 1 and of meaning .2, .4 and .6 are on the line .2 + .4 · words:
+
+    >>> values = np.array([0.0, 0.5, 1.0, 0.75]), np.array([0.2, 0.4, 0.6, 0.0])
+    >>> estimated(*values, np.array([True, True, True, False])).round(4).tolist()
+    [0.2, 0.4, 0.6, 0.5]
+    """
+    if not embedded.any():
+        return bm25
+    words, meaning = bm25[embedded], vector[embedded]
+    apart = words - words.mean()
+    spread = float(apart @ apart)
+    slope = max(float(apart @ (meaning - meaning.mean())) / spread, 0.0) if spread > 0.0 else 0.0
+    line: Scores = meaning.mean() + slope * (bm25 - words.mean())
+    return line
 
 
 Method = Callable[[Candidates, FusionPlan], Parts]
@@ -432,10 +476,15 @@ def _normal(found: Candidates, plan: FusionPlan) -> tuple[Scores, ...]:
 
 
 def _shares(found: Candidates, values: Sequence[Scores], weights: tuple[float, float]) -> tuple[RetrieverShare, ...]:
+    """Return both shares; candidates without a vector get an estimate, and meaning the weight that vectors cover."""
     bm25, vector = values
+    weight = weights[1]
+    if found.pending is not None and found.pending.any():
+        vector = np.where(found.pending, estimated(bm25, vector, found.embedded), vector)
+        weight *= coverage(found)
     return (
         RetrieverShare(BM25, found.bm25, found.keys, found.bm25_scores, bm25, weights[0]),
-        RetrieverShare(VECTOR, found.vector, found.keys, found.vector_scores, vector, weights[1]),
+        RetrieverShare(VECTOR, found.vector, found.keys, found.vector_scores, vector, weight, found.pending),
     )
 
 
@@ -444,4 +493,8 @@ def _weightless(share: RetrieverShare, keys: ChunkKeys) -> RetrieverShare:
     raw, values = np.zeros(len(keys)), np.zeros(len(keys))
     places = keys.searchsorted(share.keys)
     raw[places], values[places] = share.raw, share.values
-    return RetrieverShare(share.retriever, share.ranking, keys, raw, values, 0.0)
+    pending = None
+    if share.pending is not None:
+        pending = np.zeros(len(keys), dtype=np.bool_)
+        pending[places] = share.pending
+    return RetrieverShare(share.retriever, share.ranking, keys, raw, values, 0.0, pending)

@@ -251,7 +251,10 @@ def _chance(state: PipelineState) -> float | None:
     parts, plan, query, relevance = state.parts, state.plan, state.query, _relevance(state)
     reranker = state.rerank.model if state.rerank is not None and relevance else ""
     embedder = "" if query.mode == "bm25" else parts.embedder.identity.name  # asking it may load the model
-    calibration = calibration_for(parts.aids.calibrations, query.mode, embedder, reranker)
+    measured = (query.mode, embedder, reranker)
+    if query.mode == "hybrid" and not state.retrieved.found.embedded.all():
+        measured = ("bm25", "", "")  # judged by words alone while candidates have no vector
+    calibration = calibration_for(parts.aids.calibrations, *measured)
     understood = query.understood
     terms = (understood.meant or understood.parsed).terms
     if calibration is None or len(terms.weights) > MAX_TERMS or plan.scorer != "bm25":

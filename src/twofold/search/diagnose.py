@@ -147,9 +147,12 @@ def lost(case: MissCase) -> tuple[str, str]:
     return "top_k", f"It is at rank {at}, and {case.plan.k} passages were asked for."
 
 
+WITHOUT_RANK = {"bm25": "none of the question's terms occurs in it", "vector": "it has no vector yet"}
+
+
 def _below_depth(case: MissCase) -> str:
     said = [
-        f"for {name} none of the question's terms occurs in it" if rank is None else f"{name} has it at rank {rank}"
+        f"for {name} {WITHOUT_RANK[name]}" if rank is None else f"{name} has it at rank {rank}"
         for name, rank in case.retriever_ranks()
     ]
     return f"Each retriever returns its best {case.plan.reach}: {', '.join(said)}."
@@ -196,8 +199,12 @@ def evidence(case: MissCase) -> Iterator[Evidence]:
         if not first.terms.weights:
             yield Evidence("terms", "the analyzer left no term of the question")
     for name, rank in case.retriever_ranks():
-        place = "not listed" if rank is None else f"rank {rank}"
+        place = WITHOUT_RANK[name] if rank is None else f"rank {rank}"
         yield Evidence(name, f"{place}; {case.plan.reach} were taken")
+    waiting = len(case.view.without_vector(case.keys))
+    if waiting:
+        says = f"{waiting} of its {len(case.keys)} passages have none yet; `twofold sync` makes them"
+        yield Evidence("vectors", says)
     sizes = {name: len(one) for name, one in case.state.passed}
     for name, rank in case.ranks_after():
         yield Evidence(

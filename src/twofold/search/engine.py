@@ -212,7 +212,10 @@ class SearchEngine:
 
     def metrics(self) -> Metrics:
         """Return how searching went since this was opened, and which models are in memory."""
-        return self._meter.snapshot(self._loaded(), self._parts.aids.memory.use())
+        pending = 0
+        with suppress(TwofoldError), self._parts.store.view() as view:
+            pending = view.pending
+        return replace(self._meter.snapshot(self._loaded(), self._parts.aids.memory.use()), pending=pending)
 
     def parts_for(self, options: SearchOptions) -> tuple[SearchComponents, SearchPlan]:
         """Return the parts and the plan that a search uses."""

@@ -172,7 +172,8 @@ class Metrics:
     `queries` [query_count] counts answers and errors; `answered` answers alone. `response` [avg_response_time] is over
     answers, those from memory included. `stages` [embedding, retrieval, reranking, synthesis time] are over answers
     that were searched for. `documents` are summed over those. `loaded` names the models in memory. `confidence` and
-    `answerable` say how sure searches were of what they found: of those that were reranked, and of all.
+    `answerable` say how sure searches were of what they found: of those that were reranked, and of all. `pending`
+    counts the passages that have no vector yet.
     """
 
     queries: int
@@ -187,6 +188,7 @@ class Metrics:
     loaded: tuple[str, ...] = ()
     confidence: Spread = NONE_YET
     answerable: Spread = NONE_YET
+    pending: int = 0
 
     @property
     def cache_hit_rate(self) -> float:

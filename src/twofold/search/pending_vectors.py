@@ -1,11 +1,22 @@
-"""Between queries and the writer: vectors that queries made of passages without one, and texts to embed first."""
+"""Passages that have no vector yet: what queries embed on the spot, and what they hand to the writer."""
 
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from twofold.domain.types import Vector
+import numpy as np
+from numpy.typing import NDArray
 
+from twofold.domain.dataclass import dataclass
+from twofold.domain.errors import ModelError
+from twofold.domain.ports import Embedder, Snapshot
+from twofold.domain.types import ChunkKeys, Ranking, Scores, Vector
+from twofold.vectors.scan import exact_scores
+
+CANDIDATES = 20
+"""How many of the best passages by BM25 a query may embed."""
+BATCH_SIZE = 4  # passages between two looks at the clock
 MAX_VECTORS = 4_096
 MAX_WANTED = 4_096
 
@@ -56,3 +67,77 @@ class PendingVectors:
         """Return at most `most` of the texts that were wanted, the first first; they are forgotten here."""
         with self._turn:
             return [self._wanted.popitem(last=False)[0] for _ in range(min(most, len(self._wanted)))]
+
+
+@dataclass(frozen=True, slots=True)
+class OnTheSpot:
+    """What embeds candidates without a vector, for `seconds` at the most; 0 for not at all."""
+
+    embedder: Embedder
+    vectors: PendingVectors
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FreshVectors:
+    """Vectors that one query made, as a store would keep them: float16 (m, d), by rising keys (m,)."""
+
+    keys: ChunkKeys
+    vectors: NDArray[np.float16]
+
+    def ranking(self, vector: Vector, stored: Ranking, depth: int) -> Ranking:
+        """Return the `depth` nearest of the passages that have a vector and of those here."""
+        keys = np.concatenate((stored.keys, self.keys))
+        return Ranking.of(keys, np.concatenate((stored.scores, exact_scores(vector, self.vectors))), depth)
+
+    def score(self, vector: Vector, score: Callable[[Vector, ChunkKeys], Scores], keys: ChunkKeys) -> Scores:
+        """Return the cosine of each key, of those here as of those that `score` knows."""
+        found = score(vector, keys).copy()
+        places = np.flatnonzero(np.isin(keys, self.keys))
+        found[places] = exact_scores(vector, self.vectors)[self.keys.searchsorted(keys[places])]
+        return found
+
+
+def embed_candidates(view: Snapshot, bm25: Ranking, spot: OnTheSpot) -> FreshVectors | None:
+    """Embed the best candidates by BM25 that have no vector, while there is time; None where all have theirs.
+
+    The writer of this process stores them, and embeds the other candidates before the rest of the collection. A model
+    that fails leaves them as they were.
+    """
+    waiting = view.without_vector(bm25.keys)
+    if not len(waiting):
+        return None
+    texts = [chunk.indexed_text for chunk in view.chunks(waiting.tolist())]
+    near = np.isin(waiting, bm25.keys[:CANDIDATES])
+    first = {text: None for text, wanted in zip(texts, near.tolist(), strict=True) if wanted}
+    held = dict(spot.vectors.made_for(texts))
+    made = _embedded([text for text in first if text not in held], spot)
+    spot.vectors.add(made)
+    spot.vectors.want(text for text in texts if text not in made)
+    held |= made
+    known = [place for place, text in enumerate(texts) if text in held]
+    if not known:
+        return None
+    keys = waiting[known]
+    order = np.argsort(keys)
+    vectors = np.stack([held[texts[place]] for place in known]).astype(np.float16)
+    return FreshVectors(keys[order], vectors[order])
+
+
+def _embedded(texts: Sequence[str], spot: OnTheSpot) -> dict[str, Vector]:
+    """Embed texts a few at a time, as many as there is time for by the time that the last few took."""
+    started = time.monotonic()
+    made: dict[str, Vector] = {}
+    spent = step = 0.0
+    for at in range(0, len(texts), BATCH_SIZE):
+        if spent + step >= spot.seconds:
+            break
+        some = texts[at : at + BATCH_SIZE]
+        try:
+            vectors = spot.embedder.embed_passages(some)
+        except ModelError:
+            break
+        made.update((text, np.asarray(vector)) for text, vector in zip(some, vectors, strict=True))
+        now = time.monotonic() - started
+        spent, step = now, now - spent
+    return made

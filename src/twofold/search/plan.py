@@ -148,6 +148,7 @@ class SearchPlan:
     taken from what meaning found first, `intent_filter` narrows a question to the passages of the kind that it asks
     for, if there are any. `profile` is a name for the trace. `wanted` is how many passages were asked for, which may be
     more than `k`. `scorer` is the formula for terms, `bm25` or `tfidf`.
+    `pending_seconds` is how long a query may embed its best candidates by BM25 that have no vector yet.
     """
 
     k: int = 10
@@ -161,6 +162,7 @@ class SearchPlan:
     filter_stage: str = "pre"
     context_window: int = 0
     dense_terms: int = 0
+    pending_seconds: float = 0.5
     intent_filter: bool = False
     on_failure: str = "degrade"
     profile: str = ""

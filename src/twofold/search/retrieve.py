@@ -7,17 +7,19 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError, ModelError, StageTimeoutError, StoreError, TwofoldError
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.ports import Scope, Snapshot, Translating
-from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores, TermCounts, TermQuery, chunk_key
-from twofold.domain.warning import StageWarning, warning_of
+from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores, TermCounts, TermQuery, Vector, chunk_key
+from twofold.domain.warning import StageWarning, WarningCode, warning_of
 from twofold.query.operators import all_of
 from twofold.ranking.fusion import Candidates, Fused, FusionPlan, best_of, by_ranks, fuse, union
 from twofold.ranking.prf import Feedback, PrfParameters, expanded, prf_terms, relevance_model, shares
 from twofold.search.degradation import RETRIEVERS, Stage
+from twofold.search.pending_vectors import FreshVectors, OnTheSpot, embed_candidates
 from twofold.search.plan import SearchPlan
 from twofold.search.query import check_embedder, degrade
 from twofold.search.request import EncodedQuery, QueryVariant
@@ -31,11 +33,15 @@ from twofold.text.bm25 import impacts_of, inverse_document_frequencies, length_n
 
 @dataclass(frozen=True, slots=True)
 class RetrievalScope:
-    """Where the retrievers look, how many candidates each gives, and by when they must have looked."""
+    """Where the retrievers look, how many candidates each gives, and by when they must have looked.
+
+    `spot` embeds candidates that have no vector; None where passages are left as they are.
+    """
 
     scope: Scope
     depth: int
     deadline: Deadline = field(default_factory=lambda: Deadline("retrieval", 0.0))
+    spot: OnTheSpot | None = None
 
 
 def find_candidates(
@@ -56,7 +62,15 @@ def find_candidates(
             EMPTY_RANKING if one.vector is None else view.search_vectors(one.vector, reach.depth, reach.scope)
             for one in _in_time(asked, reach.deadline)
         ]
-        vector = _best(by_meaning, reach.depth)
+    fresh = _embedded(view, asked, bm25, reach, watch)
+    scores: VectorScore = view.score_vector
+    if fresh is not None:
+        scores = partial(_with_fresh, fresh, view)
+        by_meaning = [
+            ranking if one.vector is None else fresh.ranking(one.vector, ranking, reach.depth)
+            for one, ranking in zip(asked, by_meaning, strict=True)
+        ]
+    vector = _best(by_meaning, reach.depth)
     reach.deadline.check()
     keys = union((bm25.keys, vector.keys))
     with watch.step("bm25"):
@@ -65,9 +79,34 @@ def find_candidates(
         )
     with watch.step("vector"):
         vector_scores, _ = _all_completed(
-            keys, by_meaning, [None if one.vector is None else partial(view.score_vector, one.vector) for one in asked]
+            keys, by_meaning, [None if one.vector is None else partial(scores, one.vector) for one in asked]
         )
-    return Candidates(bm25, vector, keys, bm25_scores, vector_scores, queries)
+    return Candidates(bm25, vector, keys, bm25_scores, vector_scores, queries, _pending(view, keys, fresh))
+
+
+VectorScore = Callable[[Vector, ChunkKeys], Scores]
+
+
+def _embedded(
+    view: Snapshot, asked: Sequence[QueryVariant], bm25: Ranking, reach: RetrievalScope, watch: Stopwatch
+) -> FreshVectors | None:
+    """Embed candidates that have no vector, where the query has one to compare them with."""
+    if not view.pending or reach.spot is None or all(one.vector is None for one in asked):
+        return None
+    with watch.step("embed"):
+        return embed_candidates(view, bm25, reach.spot)
+
+
+def _with_fresh(fresh: FreshVectors, view: Snapshot, vector: Vector, keys: ChunkKeys) -> Scores:
+    return fresh.score(vector, view.score_vector, keys)
+
+
+def _pending(view: Snapshot, keys: ChunkKeys, fresh: FreshVectors | None) -> NDArray[np.bool_] | None:
+    """Mark the candidates that have no vector, also none that was just made."""
+    if not view.pending:
+        return None
+    waiting = np.isin(keys, view.without_vector(keys))
+    return waiting if fresh is None else waiting & ~np.isin(keys, fresh.keys)
 
 
 def _in_time(asked: Sequence[QueryVariant], deadline: Deadline) -> Iterator[QueryVariant]:
@@ -222,7 +261,7 @@ def retrieve(state: PipelineState) -> PipelineState:
     scope, untried = _scope_of(state), _lesser(query)
     while True:
         seconds = 0.0 if query.asked == NOTHING_ASKED else plan.timeouts.limits.retrieve
-        reach = RetrievalScope(scope, plan.reach, Deadline("retrieval", seconds))
+        reach = RetrievalScope(scope, plan.reach, Deadline("retrieval", seconds), _spot(state))
         fusion = fusion_of(query, plan)
         try:
             first = look = _look(state, query, reach)
@@ -242,6 +281,11 @@ def retrieve(state: PipelineState) -> PipelineState:
 
 
 NOTHING_ASKED = (QueryVariant(None, None),)
+
+
+def _spot(state: PipelineState) -> OnTheSpot:
+    parts = state.parts
+    return OnTheSpot(parts.embedder, parts.aids.pending, state.plan.pending_seconds)
 
 
 def _check_embedder(state: PipelineState) -> None:
@@ -331,7 +375,13 @@ def _fused_state(state: PipelineState, reach: RetrievalScope, look: _Look, fused
         constants=fused.constants,
         stages=_traces(query, look, fused, others),
         passed=(("fuse", fused.ranking),),
-        warnings=(*state.parts.aids.warnings, *query.understood.warnings, *query.degradation.warnings, *failed),
+        warnings=(
+            *state.parts.aids.warnings,
+            *query.understood.warnings,
+            *query.degradation.warnings,
+            *_pending_warnings(state),
+            *failed,
+        ),
     )
 
 
@@ -424,8 +474,24 @@ def _traces(query: EncodedQuery, look: _Look, fused: Fused, others: Sequence[_Ot
         StageTrace("embed", len(queries), sum(one.vector is not None for one in query.asked)),
         *(() if look.learnt is None else (look.learnt,)),
         StageTrace("bm25", len(query.asked), len(found.bm25)),
-        StageTrace("vector", len(query.asked), len(found.vector)),
+        StageTrace("vector", len(query.asked), len(found.vector), notes=_waiting(found)),
         *(StageTrace(one.name, 1, len(one.ranking), notes=one.decisions) for one in others),
         StageTrace("fuse", given, len(fused.ranking), notes=look.leaning),
         *(() if look.added is None else (look.added,)),
     )
+
+
+def _waiting(found: Candidates) -> tuple[str, ...]:
+    """Return a note of how many candidates have no vector yet; nothing where all have theirs."""
+    count = 0 if found.pending is None else int(np.count_nonzero(found.pending))
+    return (f"{count} of {len(found.keys)} candidates have no vector yet",) if count else ()
+
+
+def _pending_warnings(state: PipelineState) -> tuple[StageWarning, ...]:
+    """Return a warning of how many passages have no vector yet, where vectors were asked for."""
+    view = state.passages.view
+    if state.query.mode == "bm25" or not view.pending:
+        return ()
+    total = view.statistics(()).chunks
+    says = f"{view.pending:,} of {total:,} passages have no vector yet; they are ranked by their words."
+    return (StageWarning("vector", WarningCode.PENDING, says),)

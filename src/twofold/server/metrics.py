@@ -85,6 +85,8 @@ def index_lines(found: Iterable[tuple[str, Metrics]]) -> Iterator[str]:
         yield f"# TYPE {name} counter"
         for index, one in metrics:
             yield f"{name}{{{_labels({'index': index})}}} {read(one)}"
+    waiting = {_labels({"index": index}): float(one.pending) for index, one in metrics}
+    yield from gauge("twofold_index_pending_passages", "Passages that have no vector yet.", waiting)
     sure = "How sure searches were of what they found"
     confident = [(index, one.confidence) for index, one in metrics]
     answerable = [(index, one.answerable) for index, one in metrics]

@@ -70,6 +70,9 @@ def ask(
     index that was synced from it, or from a folder above it, is used instead. Without a language model the answer is
     made of the documents' own sentences. Where the documents do not hold it, it says so.
     Several indexes are asked as one where --index is repeated.
+
+    New documents are found by their words at first: an answer comes at once, their vectors follow, and where these make
+    the answer another one it is shown below the first.
     """
     path, question = _parted(words, index)
     conditions = parsed_filter(filters or [])
@@ -82,9 +85,11 @@ def ask(
         told = _AnswerView(screen_on(), as_json=as_json, stream=stream)
         events = opened.ask_stream(question, llm=llm, k=k, filter=conditions, session=session)
         try:
-            told.tell(events)
+            first = told.tell(events)
         finally:
             events.close()
+        if path is not None and sync and _embed_rest(opened) and not session:
+            told.tell_again(opened.ask(question, llm=llm, k=k, filter=conditions), first)
 
 
 @contextmanager
@@ -136,9 +141,18 @@ def _opened_at(
 def _follow(opened: Index, path: Path) -> None:
     ensure_present(opened.settings)
     with progress_on() as progress:
-        report = opened.sync(path, progress=progress)
+        report = opened.sync(path, progress=progress, vectors="later")
     for failure in report.failed:
         screen_on(sys.stderr).line(f"not read: {from_here(failure.source)}: {one_line(failure.message)}")
+
+
+def _embed_rest(opened: "Answering") -> bool:
+    """Embed the passages that were found by their words alone; return whether there were any."""
+    if not isinstance(opened, Index) or not opened.info().pending:
+        return False
+    with progress_on() as progress:
+        opened.embed_pending(progress=progress)
+    return True
 
 
 class _AnswerView:
@@ -150,8 +164,9 @@ class _AnswerView:
         self._as_json = as_json
         self._stream = stream
 
-    def tell(self, events: Iterable[Event]) -> None:
-        """Show it. Raises what ended it."""
+    def tell(self, events: Iterable[Event]) -> Answer | None:
+        """Show it and return it. Raises what ended it."""
+        answer: Answer | None = None
         for event in events:
             if isinstance(event, ErrorEvent):
                 raise error_of(event.code, event.message, event.hint)
@@ -161,6 +176,22 @@ class _AnswerView:
                 self._text.write(event.content)
             elif isinstance(event, DoneEvent):
                 self._end(event.answer)
+            if isinstance(event, DoneEvent):
+                answer = event.answer
+        return answer
+
+    def tell_again(self, answer: Answer, first: Answer | None) -> None:
+        """Show the answer that all vectors give, where it says or cites something else than the first one."""
+        if first is not None and _said(answer) == _said(first):
+            screen_on(sys.stderr).line("With the vectors of all passages the answer stays the same.")
+        elif self._as_json:
+            write_json(DoneEvent(answer) if self._stream else answer)
+        else:
+            self._screen.line()
+            self._screen.line(self._screen.paint("With the vectors of all passages:", "bold"))
+            self._text.write(answer.text)
+            self._text.end()
+            render_rest(self._screen, answer)
 
     def _end(self, answer: Answer) -> None:
         if self._as_json:
@@ -170,6 +201,11 @@ class _AnswerView:
                 self._text.write(answer.text)
             self._text.end()
             render_rest(self._screen, answer)
+
+
+def _said(answer: Answer) -> tuple[str, frozenset[tuple[str, str]]]:
+    """Return what an answer says and what it cites."""
+    return answer.text, frozenset((one.source, one.quote) for one in answer.citations)
 
 
 def render_rest(screen: Screen, answer: Answer) -> None:

@@ -66,7 +66,7 @@ def _retriever_cells(name: str, retriever: RetrieverTrace) -> Row:
     return (
         name,
         rank,
-        f"{retriever.raw:.6f}",
+        "no vector" if retriever.raw is None else f"{retriever.raw:.6f}",
         f"{retriever.normalized:.6f}",
         f"{retriever.weight:.4f}",
         f"{retriever.part:.6f}",

@@ -253,7 +253,7 @@ def share(hit: Hit) -> float:
     if read is not None and read.relevance is not None:
         return min(1.0, max(0.0, read.relevance))
     vector = hit.trace.vector
-    value = hit.score if vector is None else vector.raw
+    value = hit.score if vector is None or vector.raw is None else vector.raw
     return min(1.0, max(0.0, value))
 
 

@@ -39,11 +39,14 @@ class IndexList:
 
 @dataclass(frozen=True, slots=True)
 class RetrieverResponse:
-    """What one retriever said: its rank from 1, its own score, and its part of the fused one."""
+    """What one retriever said: its rank from 1, its own score, and its part of the fused one.
+
+    A passage that has no vector yet has no `raw` for it.
+    """
 
     retriever: str
     rank: int | None
-    raw: float
+    raw: float | None
     part: float
 
 

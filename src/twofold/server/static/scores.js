@@ -68,7 +68,7 @@ const CHANGES = { rerank: "step.rerank", boost: "step.boost", boost_fused: "step
 
 const figures = (hit, fusion) => html`<details class="figures-of"><summary>${t("details")}</summary>
   ${rows(t("score.by", { fusion }), [t("by"), t("rank"), t("score.own"), t("normalized"), t("weight"), t("part")],
-    hit.parts.map((one) => [nameOf(one.name), one.rank ?? "–", figure(one.raw), figure(one.normalized ?? 0), figure(one.weight ?? 0), figure(one.part)]))}
+    hit.parts.map((one) => [nameOf(one.name), one.rank ?? "–", one.raw === null ? t("pending") : figure(one.raw), figure(one.normalized ?? 0), figure(one.weight ?? 0), figure(one.part)]))}
   ${hit.steps.length > 0 && rows(t("then"), [t("step"), t("before"), t("after")],
     hit.steps.map((step) => [CHANGES[step.stage] ? t(CHANGES[step.stage]) : step.stage, figure(step.before), figure(step.after)]))}
   ${hit.terms.length > 0 && rows(t("terms"), [t("term"), t("times.head"), t("rarity"), "BM25"],
