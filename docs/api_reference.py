@@ -7,6 +7,8 @@ import re
 import textwrap
 from collections.abc import Iterator
 from enum import Enum
+from types import UnionType
+from typing import get_args
 
 import twofold
 
@@ -125,6 +127,8 @@ def code(text: str) -> list[str]:
 
 def described(value: object) -> list[str]:
     """Return a docstring as Markdown: its examples in a block of their own."""
+    if isinstance(value, UnionType):
+        return [f"One of {', '.join(f'`{one.__name__}`' for one in get_args(value))}.", ""]
     text = inspect.getdoc(value) or ""
     lines: list[str] = []
     inside = False
