@@ -1,6 +1,7 @@
 """Laws of the analyzer, of phrases and of parsing, on any text at all."""
 
 import os
+import random
 import subprocess
 import sys
 import unicodedata
@@ -272,3 +273,21 @@ def test_no_place_of_a_phrase_is_passed_over(text: str) -> None:
                 apart.append(at)
 
         assert list(phrases._places(wanted, squeezed)) == apart
+
+
+SETTLED = [*range(0x80), *range(0x3041, 0x3097), *range(0x30A1, 0x30FB), *range(0x4E00, 0xA000), *range(0xAC00, 0xD7A4)]
+
+
+def test_characters_that_are_left_as_they_are_neither_change_nor_compose() -> None:
+    every = "".join(map(chr, SETTLED))
+    shuffled = "".join(random.Random(5).sample(every, len(every)))  # noqa: S311  # no secret
+
+    for text in (every, every[::-1], shuffled):
+        assert unicodedata.normalize("NFKC", text) == text == normalize(text)
+        assert not any(map(unicodedata.combining, text))
+        assert len(fold(text)) == len(text)
+
+
+def test_a_character_and_its_mark_compose_also_behind_characters_that_are_left_as_they_are() -> None:
+    assert normalize("漢か\u3099字") == "漢が字"
+    assert normalize_with_places("漢か\u3099字")[1:] == ((0, 1, 3), (1, 3, 4))

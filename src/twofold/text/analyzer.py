@@ -56,6 +56,7 @@ WEIGHTS: Mapping[Kind, float] = {
     Kind.ACRONYM: 0.25,
     Kind.NGRAM: 0.2,
 }
+_WEIGHED_BY_TERM = frozenset({Kind.ACRONYM, Kind.NGRAM})
 _CACHED_RUNS = 65_536
 _MAX_CACHED_RUN_LENGTH = 48
 _TURKISH_I = str.maketrans({"I": "\u0131", "\u0130": "i"})
@@ -170,10 +171,10 @@ class Analyzer:
         tokens = list(self.tokens(text))
         shouted = text.isupper() and len(text.split()) >= _SHOUT
         weights: dict[str, float] = {}
-        for token in tokens:
-            weight = self._weight(token)
-            if weight > 0.0 and not (shouted and token.kind is Kind.ACRONYM):
-                weights[token.term] = weights.get(token.term, 0.0) + weight
+        for term, _, _, kind in tokens:
+            weight = self._weight(term, kind) if kind in _WEIGHED_BY_TERM else WEIGHTS.get(kind, 0.0)
+            if weight > 0.0 and not (shouted and kind is Kind.ACRONYM):
+                weights[term] = weights.get(term, 0.0) + weight
         if weights:
             return weights
         return {term: float(count) for term, count in Counter(_of(tokens, Kind.STOP)).items()}
@@ -256,13 +257,12 @@ class Analyzer:
             links=tuple(_placed(normal, term, piece) for term, piece in chain(terms)) if self._most > 1 else (),
         )
 
-    def _weight(self, token: Token) -> float:
-        """Weigh one term of a question; an acronym whose word is a stop word, as in WHO, has to stand for it."""
-        if token.kind is Kind.ACRONYM and self._fold(token.term.removeprefix(EXACT)) in self._language.stop_words:
-            return WEIGHTS[Kind.WORD]
-        if token.kind is Kind.NGRAM:
-            return WEIGHTS[Kind.NGRAM] * part_of_a_pair(token.term)
-        return WEIGHTS.get(token.kind, 0.0)
+    def _weight(self, term: str, kind: Kind) -> float:
+        """Weigh an acronym or an n-gram; an acronym whose word is a stop word, as in WHO, has to stand for it."""
+        if kind is Kind.NGRAM:
+            return WEIGHTS[Kind.NGRAM] * part_of_a_pair(term)
+        spells_stop_word = self._fold(term.removeprefix(EXACT)) in self._language.stop_words
+        return WEIGHTS[Kind.WORD] if spells_stop_word else WEIGHTS.get(kind, 0.0)
 
     def _run(self, run: str) -> _Run:
         """Analyze a run of non-space text, or remember it."""

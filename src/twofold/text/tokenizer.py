@@ -106,7 +106,7 @@ def segment(text: str, kinds: CharacterKinds) -> Segments:
         spaced = text
     else:
         words, spaced = _words(text, kinds)
-    acronyms = [word._replace(kind=Kind.ACRONYM) for word in words if _is_acronym(word)]
+    acronyms = [word._replace(kind=Kind.ACRONYM) for word in words if word.kind is Kind.WORD and _is_acronym(word)]
     pieces = (*words, *acronyms, *codes(spaced))
     return Segments(pieces, _tail(words, text), _head(text))
 

@@ -4,6 +4,7 @@ Knows nothing of words. `normalize` is NFKC (Unicode Standard Annex 15) after dr
 layout, with typographic apostrophes made plain. `fold` adds case folding. Both leave ASCII text of the same length.
 """
 
+import re
 import unicodedata
 from collections.abc import Callable
 from functools import reduce
@@ -15,6 +16,9 @@ _LAYOUT = [0xAD, 0x34F, 0x61C, 0x180E, 0x200C, 0x200D, 0x200E, 0x200F, 0xFEFF]
 _LAYOUT_RANGES = [(0x202A, 0x202E), (0x2060, 0x2064), (0x2066, 0x206F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF)]
 _DROPPED = dict.fromkeys([*_LAYOUT, *(code for first, last in _LAYOUT_RANGES for code in range(first, last + 1))])
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u201b\u02bc"), "'")
+
+# ASCII, kana, ideographs and Hangul syllables: each is its own NFKC and does not compose with another of them.
+_is_settled = re.compile("[\\x00-\\x7f\\u3041-\\u3096\\u30a1-\\u30fa\\u4e00-\\u9fff\\uac00-\\ud7a3]*").fullmatch
 
 Change = Callable[[str], str]
 
@@ -32,7 +36,7 @@ def normalize(text: str) -> str:
 
     `"ex\u00adample \ufb01le"` gives `"example file"`.
     """
-    if text.isascii():
+    if text.isascii() or _is_settled(text):
         return text
     kept = _tame(text.translate(_DROPPED))
     return unicodedata.normalize("NFKC", kept).translate(_APOSTROPHES)
@@ -60,7 +64,7 @@ def fold_with_places(text: str) -> Normal:
 
 
 def _with_places(change: Change, text: str) -> Normal:
-    if text.isascii():
+    if text.isascii() or _is_settled(text):
         return Normal(change(text), tuple(range(len(text))), tuple(range(1, len(text) + 1)))
     kept = [(place, character) for place, character in enumerate(text) if ord(character) not in _DROPPED]
     parts: list[str] = []
