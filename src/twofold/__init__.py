@@ -1,4 +1,4 @@
-"""Twofold: search and answers over your own documents, by words and by meaning, with every score explained.
+"""Twofold: search and answers over your own documents with BM25 and vectors, every score explained.
 
     from twofold import Index
 

@@ -83,7 +83,7 @@ class GuardedTransformer:
         self._transformer = transformer
 
     def transform(self, query: str, context: Mapping[str, str] | None) -> str:
-        """Return its wording. Raises ModelError."""
+        """Return its query. Raises ModelError."""
         with blamed("transformer", self._name):
             made = self._transformer.transform(query, context)
         if not isinstance(made, str):

@@ -62,7 +62,7 @@ class Finding:
 class GroundednessChecker:
     """Holds sentences against some sources, which it reads once. Not for several threads.
 
-    Where its model fails words alone decide from then on, and `failure` says why.
+    Where its model fails shared terms alone decide from then on, and `failure` says why.
     """
 
     def __init__(self, sources: Sequence[Source], reading: TextTools) -> None:

@@ -165,7 +165,7 @@ class RetrievalPipeline:
     def recover_from_embedding_failure(self, query: str, index_id: str | None = None) -> bool:
         """Return whether questions can be embedded, with a model that is opened again if need be.
 
-        Where they cannot, this searches by words alone, without reranking, until it is asked again and they can.
+        Where they cannot, this searches with BM25 only, without reranking, until they can.
         """
         try:
             self._index(index_id).search(query, k=1, mode="vector", rerank="none", settings={"cache": {"size": 0}})

@@ -46,7 +46,7 @@ class QueryTransformer(ABC):
 
     @abstractmethod
     def transform(self, query: str, context: dict[str, str] | None = None) -> str:
-        """Return one other wording."""
+        """Return one other query."""
 
 
 class IndexRetriever(BaseRetriever):
@@ -67,14 +67,14 @@ class IndexRetriever(BaseRetriever):
 
 
 class BM25Retriever(IndexRetriever):
-    """Words alone."""
+    """BM25 only."""
 
     def __init__(self, index: Index) -> None:
         super().__init__(index, "bm25")
 
 
 class DenseRetriever(IndexRetriever):
-    """Meaning alone."""
+    """Vector search only."""
 
     def __init__(self, index: Index) -> None:
         super().__init__(index, "vector")

@@ -122,11 +122,11 @@ class OneArm:
 
 
 class BM25Retriever(OneArm):
-    """Words alone: passages without any of the words are left out."""
+    """BM25 only: passages without any of the terms are left out."""
 
 
 class VectorRetriever(OneArm):
-    """Meaning alone."""
+    """Vector search only."""
 
     mode = "vector"
 

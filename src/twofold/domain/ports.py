@@ -158,7 +158,7 @@ class QueryTransformer(Protocol):
     """Puts a question in other words, or into another language such as a graph's."""
 
     def transform(self, query: str, context: Mapping[str, str] | None) -> str:
-        """Return one other wording, "" for none; `context` is what else is known, or None. Raises a TwofoldError."""
+        """Return one other query, "" for none; `context` is what else is known, or None. Raises a TwofoldError."""
 
 
 class SentencePruner(Protocol):

@@ -1,4 +1,4 @@
-"""Vectors that follow: passages that were stored by their words alone are embedded, those that queries found first."""
+"""Vectors that follow: passages stored without a vector are embedded, those that queries found first."""
 
 from collections.abc import Callable, Mapping, Sequence
 

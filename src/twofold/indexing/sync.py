@@ -130,7 +130,7 @@ class _Run:
             yield batch
 
     def write(self, batch: Sequence[Document]) -> None:
-        """Commit a batch: with the vectors of what is new, or by its words alone."""
+        """Commit a batch: with the vectors of what is new, or without vectors."""
         with self._parts.store.view() as view:
             prepared = prepare(batch, self._parts, view, self._embedded, embed=self._at_once)
         self._report(Phase.WRITE)

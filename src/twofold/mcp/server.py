@@ -210,7 +210,7 @@ def _add_prompts(server: MCPServer) -> None:
     ) -> str:
         """Collect what several documents say about a topic, and where they differ."""
         return (
-            f"Compare what my documents say about: {topic}\n\nSearch with several wordings, group the passages by "
+            f"Compare what my documents say about: {topic}\n\nSearch with several queries, group the passages by "
             "document, and show agreements and differences in a table, with a citation in each cell."
         )
 

@@ -1,6 +1,6 @@
 """Models whose identity is known at once and whose files are mapped when something is to be computed.
 
-So a search by words alone loads no model, and a missing model is noticed where it is needed.
+So a search with BM25 only loads no model, and a missing model is noticed where it is needed.
 """
 
 import threading
@@ -127,7 +127,7 @@ class LazyReranker:
 class UnaskedEmbedder:
     """The embedder of an index that somebody else made, where the user did not name it: it is known and never asked.
 
-    Every method raises the same ModelError. A search goes on by words and says so; nothing can be added.
+    Every method raises the same ModelError. A search goes on with BM25 and a warning; nothing can be added.
     """
 
     def __init__(self, identity: EmbedderIdentity, why: str, hint: str) -> None:

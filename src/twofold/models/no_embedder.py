@@ -1,4 +1,4 @@
-"""No embedder: an index of words alone, made where no model can be had. It is searched by BM25."""
+"""No embedder: an index for BM25 only, made where no model is available."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Other wordings of a question from a language model: the prompts, and how its reply is read. Pure; asks nobody.
+"""Other queries for a question from a language model: the prompts, and how its reply is read. Pure; asks nobody.
 
 The instructions are text files in `prompts`; the question never stands among them, but between tags of its own in a
 message of its own, where it cannot close those tags. A reply is read for what small models really write: a preamble,
@@ -14,7 +14,7 @@ from string import Template
 from twofold.domain.generators import Message
 from twofold.query.history import Memory, Turn
 
-MAX_QUERY_LENGTH = 500  # characters; whatever is longer is no wording but talk
+MAX_QUERY_LENGTH = 500  # characters; whatever is longer is not a query
 MAX_PASSAGE_LENGTH = 2_000  # characters
 MAX_TOLD_LENGTH = 8_000  # characters of the question, and of the conversation, that a model is told
 MAX_ITEMS = 50

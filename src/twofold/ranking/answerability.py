@@ -146,7 +146,7 @@ def calibration_for(
     """Return the calibration of a way of searching; None where it was never measured, and nothing can be claimed.
 
     `mode` is what was done (`hybrid`, `bm25`, `vector`), `embedder` and `reranker` the names in their identities; a
-    reranker that read nothing does not count. Words alone are the same with any embedder.
+    reranker that read nothing does not count. BM25 is the same with any embedder.
     """
     heard = ANY_EMBEDDER if mode == WORDS_ALONE else embedder
     return next(

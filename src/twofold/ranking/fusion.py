@@ -102,7 +102,7 @@ class FusionPlan:
 class Candidates:
     """The lists of both retrievers, and over `keys`, the union of them, the true scores of both, (n,) each.
 
-    `queries` says for each key which wording of the question its BM25 score is of; None where there is only one.
+    `queries` says for each key which query its BM25 score is of; None where there is only one.
     `pending` marks the keys, (n,), whose passages have no vector yet; None where all have theirs.
     """
 
@@ -124,10 +124,10 @@ class Candidates:
 class RetrieverTrace:
     """What one retriever said of a passage.
 
-    `retriever` is `bm25`, `vector`, the name of a retriever of the user's own, or `query 2`, where several wordings
-    of a question were ranked each for itself. `rank` counts from 1 in the retriever's own list, None where the passage
-    was below the retriever's depth and only scored. `raw` is BM25 or cosine, `normalized` what the fusion made of it,
-    and `weight · normalized` its part of the score. A passage without a vector has no cosine, and no `raw`: there
+    `retriever` is `bm25`, `vector`, the name of a retriever of the user's own, or `query 2`, where several queries for
+    a question were ranked each for itself. `rank` counts from 1 in the retriever's own list, None where the passage was
+    below the retriever's depth and only scored. `raw` is BM25 or cosine, `normalized` what the fusion made of it, and
+    `weight · normalized` its part of the score. A passage without a vector has no cosine, and no `raw`: there
     `normalized` is estimated from its words.
     """
 
@@ -204,7 +204,7 @@ def convex(found: Candidates, plan: FusionPlan) -> Parts:
 
 
 def adaptive(found: Candidates, plan: FusionPlan) -> Parts:
-    """Fuse as `convex`, with the weight of meaning chosen by how sharply each retriever tells these candidates apart.
+    """Fuse as `convex`, with the vector weight chosen by how sharply each retriever tells these candidates apart.
 
     `vector_weight` is what it is where both do alike: `adaptive_weight`.
     """
@@ -287,7 +287,7 @@ def summed(shares: tuple[RetrieverShare, ...], constants: Mapping[str, float]) -
 
 
 def best_of(rankings: Sequence[Ranking]) -> Ranking:
-    """Keep each key's best score, for several wordings of one question asked of one retriever.
+    """Keep each key's best score, for several queries of one question and one retriever.
 
     >>> [(hit.key, hit.score) for hit in best_of([Ranking.of([1, 2], [3.0, 1.0]), Ranking.of([2], [2.0])])]
     [(1, 3.0), (2, 2.0)]
@@ -378,7 +378,7 @@ def vector_value(vector: Scores, constants: ConvexConstants) -> Scores:
 
 
 def _convex(found: Candidates, weigh: Callable[[Scores, Scores], float]) -> Parts:
-    """Fuse completed scores; `weigh` gives the weight of meaning from the values of both retrievers, where both spoke.
+    """Fuse completed scores; `weigh` returns the vector weight from both retrievers' values, if both found something.
 
     With w = .6, BM25 6 of at most 12 and a cosine of .7 between .4 and .8: .4 · .5 + .6 · .75 = .65.
     """

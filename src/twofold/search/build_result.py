@@ -253,7 +253,7 @@ def _chance(state: PipelineState) -> float | None:
     embedder = "" if query.mode == "bm25" else parts.embedder.identity.name  # asking it may load the model
     measured = (query.mode, embedder, reranker)
     if query.mode == "hybrid" and not state.retrieved.found.embedded.all():
-        measured = ("bm25", "", "")  # judged by words alone while candidates have no vector
+        measured = ("bm25", "", "")  # judged by BM25 while candidates have no vector
     calibration = calibration_for(parts.aids.calibrations, *measured)
     understood = query.understood
     terms = (understood.meant or understood.parsed).terms

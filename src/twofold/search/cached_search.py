@@ -37,7 +37,7 @@ def search_cached(  # a search, and whose it is
     known = None if memory.get_exact(key) is None else memory.get_similar(key)
     if known is not None:
         return _again(known, state)
-    state = embed(expand(state))  # a generator may be asked for other wordings
+    state = embed(expand(state))  # a generator may be asked for other queries
     vector = state.query.asked[0].vector if state.query.asked else None
     known = memory.get_similar(key, vector)
     if known is not None:

@@ -121,7 +121,7 @@ class MissCase:
         return None
 
     def _narrowed_away(self, kind: Filter) -> bool:
-        """Return whether the retrievers looked among passages of one kind alone, none of which is the document's."""
+        """Return whether the retrievers searched passages of one kind only, none of which is the document's."""
         found = self.state.retrieved.fused.ranking.keys
         return (
             not self.passes(kind)

@@ -1,4 +1,4 @@
-"""The rewriting of a question before it is searched: follow-ups completed, other wordings, a hypothetical passage.
+"""Query expansion before the search: completed follow-ups, other queries, a hypothetical passage.
 
 The question as it was asked always comes first and is always kept. Each part is off by default, and one that was asked
 for and could not be had is a warning; a search goes on with what there is.

@@ -1,4 +1,4 @@
-"""Explaining by words that people read: the whole words behind the terms of a trace.
+"""Readable explanations: the whole words behind the terms of a trace.
 
 Finding them reads every passage shown once more, about 2 ms each, so only an explanation does it.
 """

@@ -1,6 +1,6 @@
 """The search: a tuple of stages, each a function from one state of it to the next.
 
-Understand and embed the question, open one snapshot, let both retrievers look and fuse what they found, then boost,
+Understand and embed the question, open one snapshot, search with both retrievers and fuse their results, then boost,
 filter, rerank, boost, weigh by metadata and diversify, and fetch what is shown. Traces and why-not follow this order.
 """
 
@@ -37,8 +37,8 @@ def search(parts: SearchComponents, question: str, plan: SearchPlan, history: Se
     """Find the k passages that answer a question best.
 
     The search goes on without a part that fails, and a warning says so: a hybrid search whose model fails goes on with
-    words alone, one whose reranker fails keeps the fused order. A search in a mode of one retriever has nothing to go
-    on with: its error is raised, as every error is where the plan says `raise`; where it says `empty` nothing is found
+    BM25 only, one whose reranker fails keeps the fused order. A search in a mode of one retriever has nothing to go on
+    with: its error is raised, as every error is where the plan says `raise`; where it says `empty` nothing is found
     instead. Raises InvalidInputError for an empty question or a plan that cannot be, MismatchError when the collection
     was made with another embedder.
     """

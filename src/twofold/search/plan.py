@@ -57,12 +57,12 @@ class CachePlan:
 class QueryExpansionPlan:
     """What is done to a question; zero and False leave a part out.
 
-    `multi_query` counts wordings, the original among them: 3 gives [q1, q2, q3]. `hyde` asks for a passage
+    `multi_query` counts queries, the original among them: 3 gives [q1, q2, q3]. `hyde` asks for a passage
     to be searched by its meaning (37), `decompose` for two to four simpler questions (38), `keywords` for a number of
-    terms, put behind the question (36). These need a generator; without one two other wordings are made by rule.
+    terms, put behind the question (36). These need a generator; without one two other queries are made by rule.
     `follow_up` is how a conversation acts (40): `carry` completes by rule what is a follow-up and leaves other
     questions alone; `prepend` puts its last entries before every question; `standalone` has a model complete the
-    question; `memory` says how far the last two look back. `merge` is how the wordings' rankings become one; `seconds`
+    question; `memory` says how far the last two look back. `merge` is how the queries' rankings are merged; `seconds`
     is how long a model may take for all together.
     """
 
@@ -145,10 +145,10 @@ class SearchPlan:
     fewer than `k`: a number, or how many times k, `"5x"`. `filter` and `default_filter`, a profile's own filter, act at
     the `filter_stage`: `pre`, before the retrievers choose, or `post`, after fusion, which can leave fewer than `k`.
     `context_window` is how many neighbors on either side come with each passage. `dense_terms` is how many terms are
-    taken from what meaning found first, `intent_filter` narrows a question to the passages of the kind that it asks
-    for, if there are any. `profile` is a name for the trace. `wanted` is how many passages were asked for, which may be
-    more than `k`. `scorer` is the formula for terms, `bm25` or `tfidf`.
-    `pending_seconds` is how long a query may embed its best candidates by BM25 that have no vector yet.
+    taken from the first passages of vector search, `intent_filter` narrows a question to the passages of the kind that
+    it asks for, if there are any. `profile` is a name for the trace. `wanted` is how many passages were asked for,
+    which may be more than `k`. `scorer` is the formula for terms, `bm25` or `tfidf`. `pending_seconds` is how long a
+    query may embed its best candidates by BM25 that have no vector yet.
     """
 
     k: int = 10

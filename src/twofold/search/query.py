@@ -91,7 +91,7 @@ def embed(state: PipelineState) -> PipelineState:
 def embed_many(states: Sequence[PipelineState]) -> Sequence[PipelineState]:
     """Embed the queries of all questions at once; they share parts, plan and watch.
 
-    Where the model fails a hybrid search goes on with words alone and says so; a search by vectors alone raises
+    Where the model fails a hybrid search goes on with BM25 only, with a warning; a search by vectors alone raises
     ModelError.
     """
     if not states:
@@ -119,7 +119,7 @@ def degrade(degradation: Degradation, stage: Stage, error: TwofoldError, plan: S
 
 
 def _prose(text: str) -> str:
-    """Return a wording that nobody typed as plain words, its end where it is longer than any question may be."""
+    """Return a generated query as plain words, its end where it is longer than any question may be."""
     return as_prose(text).strip()[-MAX_QUERY_LENGTH:]
 
 
@@ -130,7 +130,7 @@ def parsed(parts: SearchComponents, question: str) -> ParsedQuery:
 
 
 def _embedded(parts: SearchComponents, understood: Sequence[ParsedRequest], plan: SearchPlan) -> Mapping[str, Vector]:
-    """Embed all wordings as questions and all made-up answers as passages; what has no words has no vector."""
+    """Embed all queries as questions and all hypothetical answers as passages; what has no words has no vector."""
     questions = [variant.words for one in understood for variant in one.queries]
     passages = [one.hypothetical for one in understood if one.hypothetical]
     if not any(question.strip() for question in questions):

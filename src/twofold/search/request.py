@@ -11,7 +11,7 @@ from twofold.search.degradation import Degradation, degradation_of
 
 @dataclass(frozen=True, slots=True)
 class ParsedRequest:
-    """A question taken apart, and its other wordings.
+    """A parsed question and its other queries.
 
     `complete` is the one question behind them, with the conversation in it; empty where that is its own words.
     `meant` is a follow-up completed to a question of its own; None for what stands alone. `hypothetical` is a passage
@@ -32,7 +32,7 @@ class ParsedRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryVariant:
-    """One wording as the retrievers hear it: a retriever is left out without its half."""
+    """One query for the retrievers: a retriever is left out without its half."""
 
     terms: TermQuery | None
     vector: Vector | None

@@ -56,7 +56,7 @@ class Step:
 class HitTrace:
     """Where a passage's score came from: the retrievers' parts added up from the left, then each step in turn.
 
-    `terms` add up to the BM25 retriever's `raw`, from the left; they are of the question's wording number
+    `terms` add up to the BM25 retriever's `raw`, from the left; they are of the query number
     `query_index`.
     """
 
@@ -67,12 +67,12 @@ class HitTrace:
 
     @property
     def bm25(self) -> RetrieverTrace | None:
-        """What words said, None where they were not asked."""
+        """What BM25 found, None where it was not used."""
         return self.retriever("bm25")
 
     @property
     def vector(self) -> RetrieverTrace | None:
-        """What meaning said, None where it was not asked."""
+        """What vector search found, None where it was not used."""
         return self.retriever("vector")
 
     @property

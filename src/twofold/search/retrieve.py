@@ -33,7 +33,7 @@ from twofold.text.bm25 import impacts_of, inverse_document_frequencies, length_n
 
 @dataclass(frozen=True, slots=True)
 class RetrievalScope:
-    """Where the retrievers look, how many candidates each gives, and by when they must have looked.
+    """What the retrievers search, how many candidates each returns, and their deadline.
 
     `spot` embeds candidates that have no vector; None where passages are left as they are.
     """
@@ -47,7 +47,7 @@ class RetrievalScope:
 def find_candidates(
     view: Snapshot, asked: Sequence[QueryVariant], reach: RetrievalScope, watch: Stopwatch
 ) -> Candidates:
-    """Let the retrievers look; of several wordings a passage has its best score in each retriever.
+    """Search with both retrievers; of several queries a passage keeps its best score in each.
 
     Raises StageTimeoutError between two of its steps where the time is up.
     """
@@ -128,7 +128,7 @@ Score = Callable[[ChunkKeys], Scores]
 def _all_completed(
     keys: ChunkKeys, listed: Sequence[Ranking], score: Sequence[Score | None]
 ) -> tuple[Scores, Sequence[int] | None]:
-    """Return each key its best score over the wordings, and which wording that is of; the first of equals."""
+    """Return each key's best score over the queries, and which query that is; the first of equals."""
     rows = [
         np.zeros(len(keys)) if one is None else _completed(keys, ranking, one)
         for ranking, one in zip(listed, score, strict=True)
@@ -216,7 +216,7 @@ def _plain(counts: TermCounts) -> TermCounts:
 
 MAX_TERMS = 500
 CODE_SHARE = 0.5
-"""What is left of the weight of meaning for a question about a code: `docs/decisions/0061-codes-lean-on-words.md`."""
+"""What is left of the vector weight for a question about a code: `docs/decisions/0061-codes-lean-on-words.md`."""
 
 
 class _Look(NamedTuple):
@@ -316,7 +316,7 @@ Lesser = tuple[tuple[Stage, EncodedQuery], ...]
 
 
 def _lesser(query: EncodedQuery) -> Lesser:
-    """Return what to try when a retriever has failed, nobody knows which: words alone, then meaning alone."""
+    """Return what to try when a retriever has failed, nobody knows which: BM25 only, then vectors only."""
     if not query.degradation.left >= RETRIEVERS:
         return ()
     words = tuple(replace(one, vector=None) for one in query.asked)
@@ -386,14 +386,14 @@ def _fused_state(state: PipelineState, reach: RetrievalScope, look: _Look, fused
 
 
 def fusion_of(query: EncodedQuery, plan: SearchPlan) -> FusionPlan:
-    """Return how this query is fused: one about a code with half the weight of meaning, whatever else was found."""
+    """Return how this query is fused: one about a code with half the vector weight, whatever else was found."""
     if not leans_on_words(query, plan):
         return plan.fusion
     return replace(plan.fusion, method="convex", vector_weight=plan.fusion.vector_weight * CODE_SHARE)
 
 
 def leans_on_words(query: EncodedQuery, plan: SearchPlan) -> bool:
-    """Return whether the weight of meaning is lowered for a code: in `adaptive` alone, which chooses its weights."""
+    """Return whether the vector weight is lowered for a code: in `adaptive` alone, which chooses its weights."""
     return query.about_a_code and query.mode == "hybrid" and plan.fusion.method == "adaptive"
 
 

@@ -55,7 +55,7 @@ def why_not(parts: SearchComponents, question: str, document: str, plan: SearchP
     Raises InvalidInputError for a question or a plan that cannot be; a document that is not there is an answer.
     """
     check(plan)
-    heard = _encoded(parts, question, plan)
+    encoded = _encoded(parts, question, plan)
     with parts.store.view() as view:
         try:
             keys = _keys_of(view, document)
@@ -66,7 +66,7 @@ def why_not(parts: SearchComponents, question: str, document: str, plan: SearchP
             reason = "The document has no text that could be searched."
             hint = "`twofold show` prints what was read of it."
             return WhyNot(question, document, None, "no_passages", reason, hint=hint)
-        bench = _Bench(parts, view, keys, question, plan, heard)
+        bench = _Bench(parts, view, keys, question, plan, encoded)
         case = bench.case(NOTHING_CHANGED)
         stage, reason = lost(case)
         if not stage:

@@ -12,7 +12,7 @@ QUESTIONS = ("?", "a question of several words", "\x00", "\ud800", "漢字かな
 class TransformerContract:
     """Derive a class whose name begins with `Condition` from it, and give it a fixture `transformer`.
 
-    `question` is one that the transformer has another wording for.
+    `question` is one that the transformer has another query for.
     """
 
     question = "question"

@@ -147,7 +147,7 @@ def _follow(opened: Index, path: Path) -> None:
 
 
 def _embed_rest(opened: "Answering") -> bool:
-    """Embed the passages that were found by their words alone; return whether there were any."""
+    """Embed the passages that only BM25 found; return whether there were any."""
     if not isinstance(opened, Index) or not opened.info().pending:
         return False
     with progress_on() as progress:

@@ -2,7 +2,7 @@
 
 bge-small-en-v1.5                              a model of the catalog, on OpenVINO
 onnxruntime:bge-small-en-v1.5                  the same on ONNX Runtime
-none                                           no vectors: an index of words alone
+none                                           no vectors: an index for BM25 only
 hashing, hashing:512                           no model at all; the number is the dimensions
 sentence-transformers:BAAI/bge-m3              whatever that library loads
 http://localhost:11434/v1#nomic-embed-text     a server; after the model's name may follow, each after `&`,

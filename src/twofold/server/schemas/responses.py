@@ -16,7 +16,7 @@ from twofold.search.result import CacheInfo, Counts, Hit, HitTrace, SearchResult
 class IndexResponse:
     """An index, and how it was made; the model's name is empty while it holds nothing.
 
-    `pending` counts the passages that have no vector yet: words alone find them.
+    `pending` counts the passages that have no vector yet: only BM25 finds them.
     """
 
     name: str
