@@ -12,7 +12,7 @@ QUESTION ?= What happens to a file that cannot be read?
 BUILT_FROM := pyproject.toml constraints.txt $(wildcard setup.py src/twofold/*.c)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model demo check test coverage fix bench docs items soak golden clean
+.PHONY: screenshots help setup model demo check test coverage fix bench docs items soak golden clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -75,6 +75,9 @@ items: setup  ## Write which item of the checklist each acceptance test is of
 soak: setup model  ## The long reliability runs, and a thousand examples for each property
 	$(BIN)/pytest -m soak
 	$(BIN)/pytest -n $(WORKERS) --hypothesis-profile=night tests/properties
+
+screenshots: setup  ## Draw every view of the web application into build/screenshots, to be looked at
+	PYTHONPATH=tests $(BIN)/python tests/web/screenshots.py build/screenshots
 
 golden: setup  ## Rewrite the golden files; read the difference before you commit it
 	$(BIN)/pytest tests/surfaces --rewrite-golden

@@ -83,7 +83,7 @@ export const prose = (answer) => {
       ${withChips(answer, sentences, one.from, one.to, taken)}<span class="hidden"> (${t("unsupported")})</span></span>`);
     at = one.to;
   }
-  if (!at && sentences.length > 2 && sentences[0].to < SHORT) {
+  if (!at && sentences.length > 2 && sentences[0].to < SHORT && /^[\p{L}\p{N}"“„(]/u.test(answer.text)) {
     const next = sentences[1].from;
     pieces.push(html`<strong class="lead">${withChips(answer, sentences, 0, next, taken)}</strong>`);
     at = next;

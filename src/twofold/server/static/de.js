@@ -53,7 +53,7 @@ export default {
   "search.lesson": "Durchsuchen Sie Ihre Dokumente", "search.lesson.operators": "„Zitate“ müssen vorkommen, ebenso +Wörter; -Wörter dürfen nicht.",
   "search.lesson.keys": "Die Pfeiltasten gehen durch die Ergebnisse, Enter öffnet eines, e sagt warum es da ist, ? zeigt alle Tasten.",
   "legend": "Die Balken:", "by": "Durch", "by.words": "Wörter", "by.meaning": "Bedeutung", "by.reread": "nachgelesen",
-  "found.at": "Gefunden durch {by} (Platz {rank})", "found.late": "Unterwegs gefunden", "shares": "Die Wertung: {list}.",
+  "found": "Gefunden durch {list}.", "found.at": "{by} (Platz {rank})", "found.late": "Unterwegs gefunden.", "shares": "Die Wertung: {list}.",
   "reread.says": "Nachgelesen passt es zu {share}.", "words.yours": "Ihre Wörter darin", "words.added": "Wörter, die die Suche ergänzt hat",
   "times": "{count}×", "times.head": "Anzahl", "score.by": "Je Verfahren, zusammengefügt durch {fusion}", "rank": "Platz", "score.own": "Eigene Wertung",
   "normalized": "Normiert", "weight": "Gewicht", "part": "Anteil", "then": "Danach", "step": "Schritt", "before": "Vorher", "after": "Nachher",
@@ -108,7 +108,7 @@ export default {
   "first.same": "Gleicher erster Platz", "move.only": "nur hier", "move.up": "hier {by} Plätze höher", "move.down": "hier {by} Plätze tiefer",
   "compare.all": "Beide mit allem Bewerteten messen",
 
-  "questions": "Fragen", "question.add": "Eine Frage zum Bewerten", "questions.file": "Aus einer Datei", "questions.log": "Aus dem Protokoll", "questions.made": "Aus Dokumenten",
+  "questions": "Fragen", "question.add": "Eine Frage zum Bewerten", "questions.file": "Aus einer Datei", "questions.log": "Aus dem Protokoll",
   "questions.none": "Es gibt keine.", "judge.lesson": "Zeigen Sie, was gut ist", "judge.lesson.text": "Fügen Sie Fragen hinzu, wie Menschen sie stellen. Zu jeder bewerten Sie das Gefundene: 0 bis 3, eine Taste. Wer es fand, bleibt verborgen.",
   "judge.keys": "Tasten: 0 bis 3 bewerten, j und k blättern.", "judge.progress": "{done} von {all} bewertet", "judge.done": "Alles zu dieser Frage Gefundene ist bewertet.",
   "judge.next": "Nächste Frage", "judge.measure": "Messen", "judge.more": "Mehr bewerten", "grade": "Wie gut antwortet das?", "grade.0": "gar nicht", "grade.1": "streift es",

@@ -53,7 +53,7 @@ export default {
   "search.lesson": "Search your documents", "search.lesson.operators": "“Quoted phrases” must occur, and so must +words; -words must not.",
   "search.lesson.keys": "The arrow keys move among results, Enter opens one, e says why it is there, ? shows all keys.",
   "legend": "The bars:", "by": "By", "by.words": "words", "by.meaning": "meaning", "by.reread": "read again",
-  "found.at": "Found by {by} (place {rank})", "found.late": "Found on the way", "shares": "Its score: {list}.",
+  "found": "Found by {list}.", "found.at": "{by} (place {rank})", "found.late": "Found on the way.", "shares": "Its score: {list}.",
   "reread.says": "Read again, it fits to {share}.", "words.yours": "Your words in it", "words.added": "Words that the search added",
   "times": "{count}×", "times.head": "Times", "score.by": "By retriever, put together by {fusion}", "rank": "Place", "score.own": "Its score",
   "normalized": "Normalized", "weight": "Weight", "part": "Part", "then": "Then", "step": "Step", "before": "Before", "after": "After",
@@ -108,7 +108,7 @@ export default {
   "first.same": "Same first place", "move.only": "only here", "move.up": "{by} places higher here", "move.down": "{by} places lower here",
   "compare.all": "Measure both with everything that was judged",
 
-  "questions": "Questions", "question.add": "A question to judge", "questions.file": "From a file", "questions.log": "From the log", "questions.made": "From documents",
+  "questions": "Questions", "question.add": "A question to judge", "questions.file": "From a file", "questions.log": "From the log",
   "questions.none": "There are none.", "judge.lesson": "Teach it what is good", "judge.lesson.text": "Add questions that people ask. For each you grade what was found: 0 to 3, a key each. Who found it stays hidden.",
   "judge.keys": "Keys: 0 to 3 grade, j and k move.", "judge.progress": "{done} of {all} judged", "judge.done": "All that was found for this question is judged.",
   "judge.next": "Next question", "judge.measure": "Measure", "judge.more": "Judge more", "grade": "How well does it answer?", "grade.0": "not at all", "grade.1": "touches it",

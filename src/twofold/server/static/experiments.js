@@ -33,8 +33,9 @@ const run = async (params) => {
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     own.problem = error;
+  } finally {
+    update(() => { own.busy = false; });
   }
-  update(() => { own.busy = false; });
 };
 
 const tune = async () => {
@@ -84,7 +85,7 @@ const differences = (comparison) => html`<section aria-labelledby="differences">
 
 const changes = (label, list) => list.length > 0 && html`<h3>${label}</h3><ol class="changes">${list.map((one) => html`<li>
   <a href=${address("compare", { index: own.index, q: one.text, ...Object.fromEntries([...new URLSearchParams(location.search)].filter(([name]) => /^[ab]\./.test(name))) })}>${one.text}</a>
-  <span class="quiet number">${figure(one.against)} → ${figure(one.value)}</span></li>`)}</ol>`;
+  <span class="quiet number">${figure(one.baseline)} → ${figure(one.value)}</span></li>`)}</ol>`;
 
 const results = (params) => {
   const { rows, comparisons, queries, left_out: leftOut } = own.result;

@@ -64,12 +64,12 @@ const waterfall = (stages, total) => {
 };
 
 const ROW = 34;
-const GAP = 70;
-const COLUMN = 190;
+const GAP = 52;
+const COLUMN = 116;
 
 const nameFor = (hit) => {
   const name = lastPart(hit.source);
-  return name.length > 24 ? `${name.slice(0, 22)}…` : name;
+  return name.length > 15 ? `${name.slice(0, 14)}…` : name;
 };
 
 // Each retriever's order of what was shown beside the order it became, with a line for each passage.

@@ -198,8 +198,7 @@ export const view = (params) => html`<div class="judge-view">
         <div class="box"><input id="new-question" type="text" maxlength="4096" .value=${own.text} @input=${(event) => { own.text = event.target.value; }}>
         <button type="submit" class="second">${t("add")}</button></div></form>
       <div class="buttons"><label class="button second">${t("questions.file")}<input type="file" class="hidden" accept=".txt,.tsv,.jsonl,.json,.csv" @change=${fromFile}></label>
-        <button type="button" class="second" @click=${fromIndex("questions:logged")}>${t("questions.log")}</button>
-        <button type="button" class="second" @click=${fromIndex("questions:generated")}>${t("questions.made")}</button></div>
+        <button type="button" class="second" @click=${fromIndex("questions:logged")}>${t("questions.log")}</button></div>
       <ol class="question-list">${own.questions.map((question) => keyed(question, html`<li><a href=${address("judge", { index: own.index, q: question })}
         aria-current=${question === params.get("q") ? "page" : null}>${question}</a> <span class="quiet number">${progressOf(question)}</span></li>`))}</ol>
       ${own.judgements.length > 0 && html`<p class="quiet">${t("judgements", { count: own.judgements.length })}

@@ -31,7 +31,7 @@ const meets = (word, term) =>
 // itself from the passages it found first; where words were not asked, the question's own words.
 export const askedTerms = ({ query, queries, hits }) => {
   const words = ([query, ...queries].join(" ").match(WORD) ?? []).map(folded);
-  const terms = new Set(hits.flatMap((hit) => hit.terms.filter(({ origin }) => origin !== "feedback").map(({ term }) => folded(term))));
+  const terms = new Set(hits.flatMap((hit) => hit.terms.filter(({ origin }) => origin === "query").map(({ term }) => folded(term))));
   const has = (word, term) => meets(word, term) || (UNSPACED.test(term) && word.includes(term));
   const asked = [...terms].filter((term) => words.some((word) => has(word, term)));
   return asked.length ? asked : words.filter((word) => word.length > 3);

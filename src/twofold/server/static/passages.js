@@ -53,12 +53,17 @@ export const passage = (text, terms) => stretchesOf(text).map((one) =>
 
 const SHORT_TABLE = 6;
 
+const withoutEmptyColumns = ({ head, rows, ...table }) => {
+  const kept = (_, at) => rows.some((row) => row[at]);
+  return { ...table, head: head?.filter(kept) ?? null, rows: rows.map((row) => row.filter(kept)) };
+};
+
 // The part of a passage that shows why it was found: a table's rows that have the words, else some lines of it.
 export const snippet = (text, terms) => {
   const table = stretchesOf(text).find((one) => one.rows);
   if (table && table.end - table.at > text.length / 2) {
     const telling = table.rows.filter((row) => row.some((one) => spansOf(one, terms).length));
-    return tableOf({ ...table, rows: (telling.length ? telling : table.rows).slice(0, SHORT_TABLE) }, terms);
+    return tableOf(withoutEmptyColumns({ ...table, rows: (telling.length ? telling : table.rows).slice(0, SHORT_TABLE) }), terms);
   }
   const flat = text.replace(/\s+/g, " ").trim();
   const spans = spansOf(flat, terms);

@@ -48,7 +48,7 @@ const rows = (caption, head, lines) => html`<div class="scrolls" tabindex="0" ro
 
 const foundBy = (hit) => {
   const ranked = hit.parts.filter((one) => one.rank !== null && one.rank !== undefined);
-  return ranked.length ? ranked.map((one) => t("found.at", { by: nameOf(one.name), rank: one.rank })).join(t("and")) : t("found.late");
+  return ranked.length ? t("found", { list: ranked.map((one) => t("found.at", { by: nameOf(one.name), rank: one.rank })).join(t("and")) }) : t("found.late");
 };
 
 const SHOWN = 8;
@@ -78,12 +78,12 @@ const figures = (hit, fusion) => html`<details class="figures-of"><summary>${t("
 
 // Why a passage is where it is: a sentence, the words that counted, and all figures for whoever wants them.
 export const explanation = (hit, fusion) => {
-  const own = hit.terms.filter(({ origin }) => origin !== "feedback");
-  const added = hit.terms.filter(({ origin }) => origin === "feedback");
+  const own = hit.terms.filter(({ origin }) => origin === "query");
+  const added = hit.terms.filter(({ origin }) => origin !== "query");
   const parts = sharesOf(hit);
   const read = rerankOf(hit);
   return html`<div class="explanation">
-    <p>${foundBy(hit)}. ${parts.length > 1 && t("shares", { list: parts.map((one) => `${one.name} ${percent(one.share)}`).join(", ") })}
+    <p>${foundBy(hit)} ${parts.length > 1 && t("shares", { list: parts.map((one) => `${one.name} ${percent(one.share)}`).join(", ") })}
       ${read && ` ${t("reread.says", { share: percent(read.relevance) })}`}</p>
     ${own.length > 0 && wordBars(t("words.yours"), own)}
     ${added.length > 0 && wordBars(t("words.added"), added)}

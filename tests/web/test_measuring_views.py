@@ -1,0 +1,113 @@
+"""Compare, Judge, Experiments and Settings, by mouse and by keyboard."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from support.api_client import Visit, fill, visiting
+from support.browser import opened
+
+
+def test_two_ways_are_compared_with_what_moved(page: Page, visit: Visit) -> None:
+    page.goto(f"{visit.address}/compare?index=notes")
+    page.keyboard.press("Tab")
+    expect(page.locator("#query")).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("tower in Paris")
+    page.keyboard.press("Enter")
+    expect(page.locator(".side-a .title").first).to_have_text("tower.txt")
+    expect(page.locator(".measures")).to_contain_text("In both")
+    page.locator(".side-b").get_by_label("Search by").select_option("hybrid")
+    expect(page.locator(".measures")).to_contain_text("100%")
+    expect(page.locator(".move.only")).to_have_count(0)
+    page.reload()
+    expect(page.locator(".measures")).to_contain_text("100%")
+
+
+def test_the_overlap_of_two_lists_is_what_the_formula_gives(page: Page) -> None:
+    # RBO of abc and bca at p = 1/2: agreement 0, 1/2, 1; 1 · 1/8 + (1/2 / 1/2) · (0/2 + 1/2 · 1/4 + 1 · 1/8) = 3/8.
+    found = page.evaluate(
+        """async () => {
+          const { jaccard, rankBiasedOverlap } = await import("/page/compare.js");
+          const [a, b] = [["a", "b", "c"], ["b", "c", "a"]];
+          return [jaccard(a, b), jaccard(a, ["a", "d"]), rankBiasedOverlap(a, b, 0.5), rankBiasedOverlap(a, a),
+            rankBiasedOverlap(a, ["x"]), rankBiasedOverlap([], [])];
+        }"""
+    )
+    assert found == [1, 0.25, pytest.approx(0.375), pytest.approx(1), 0, 1]
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    home = tmp_path_factory.mktemp("judged")
+    fill(home)
+    with visiting(home) as one:
+        yield one
+
+
+def test_passages_are_judged_by_keys_and_two_ways_are_measured_by_it(browser: Browser, judged: Visit) -> None:
+    with opened(browser, judged.address, "/judge?index=notes") as page:
+        expect(page.locator("#new-question")).to_be_visible()
+        page.keyboard.press("/")
+        page.keyboard.type("tower in Paris")
+        page.keyboard.press("Enter")
+        page.locator("h1").focus()
+        count = int((page.locator(".meter").text_content() or "").split(" of ")[1].split()[0])
+        for done in range(count):
+            expect(page.locator(".meter")).to_contain_text(f"{done} of {count} judged")
+            name = page.locator(".judged .where").text_content() or ""
+            page.keyboard.press("3" if "tower" in name else "0")
+        expect(page.locator(".lesson")).to_contain_text("is judged")
+        given = {
+            one["source"]: one["grade"]
+            for one in judged.client.get("/v1/indexes/notes/judgements").json()["judgements"]
+        }
+        assert {source for source, grade in given.items() if grade} == {"tower.txt"}
+        with page.expect_download() as kept:
+            page.get_by_role("button", name="Export").click()
+        assert '{"tower.txt":3}' in kept.value.path().read_text()
+
+        page.get_by_role("link", name="Measure").click()
+        page.locator(".side-b").get_by_label("Search by").select_option("vector")
+        page.get_by_role("button", name="Measure").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".charts .chart").first).to_contain_text("nDCG@10")
+        expect(page.locator("#differences")).to_be_visible()
+        expect(page.get_by_text("Too few questions to be sure.")).to_be_visible()
+        expect(page.locator(".snippet-ci")).to_have_count(1)
+        page.get_by_role("button", name="Find better settings").click()
+        expect(page.get_by_role("alert")).to_contain_text("Tuning needs 20 judged questions")
+
+
+def test_questions_come_from_a_file(browser: Browser, judged: Visit) -> None:
+    with opened(browser, judged.address, "/judge?index=notes") as page:
+        page.locator('input[type="file"]').set_input_files(
+            {
+                "name": "q.jsonl",
+                "mimeType": "text/plain",
+                "buffer": b'{"_id": "1", "text": "cat mat"}\n{"query": "git"}\n',
+            }
+        )
+        expect(page.locator(".question-list a", has_text="git")).to_be_visible()
+        expect(page).to_have_url(re.compile("q=cat\\+mat"))
+
+
+def test_a_token_is_made_shown_once_and_used_by_the_page_itself(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("tokens")
+    fill(home)
+    with visiting(home) as visit, opened(browser, visit.address, "/settings") as page:
+        expect(page.locator("#tokens")).to_be_visible()
+        page.get_by_label("Whose").fill("<b>laptop</b>")
+        page.get_by_label("May").select_option("admin")
+        page.get_by_role("button", name="Make a token").click()
+        expect(page.locator(".secret")).to_contain_text("tf_")
+        expect(page.locator(".token-list")).to_contain_text("<b>laptop</b>")
+        page.reload()
+        expect(page.locator(".secret")).to_have_count(0)
+        expect(page.locator(".token-list")).to_contain_text("admin:*")
+        page.get_by_role("button", name="Revoke").click()
+        expect(page.locator(".revoked")).to_contain_text("revoked")
