@@ -147,8 +147,11 @@ def test_a_log_that_cannot_be_written_is_told_and_the_question_is_answered(run: 
     answer = run(*ON, "ask", "-i", "notes", "Where is the Eiffel tower?", "--json")
 
     assert found.code == answer.code == 0
-    assert [note for note in (one["message"] for one in found.data["warnings"]) if note.startswith("Cannot write")]
-    assert [note for note in (one["message"] for one in answer.data["warnings"]) if note.startswith("Cannot write")]
+    for told in (found.data, answer.data):
+        (warning,) = told["warnings"]
+        assert (warning["stage"], warning["code"]) == ("query_log", "not_saved")
+        assert warning["message"].startswith("Cannot write")
+        assert told["degraded"] is False  # nothing that was asked for is missing
     assert found.data["hits"]
 
 
