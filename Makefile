@@ -12,7 +12,7 @@ QUESTION ?= What happens to a file that cannot be read?
 BUILT_FROM := pyproject.toml constraints.txt $(wildcard setup.py src/twofold/*.c)
 
 .DEFAULT_GOAL := help
-.PHONY: screenshots help setup model demo check test coverage fix bench docs items soak golden clean
+.PHONY: help frameworks setup model demo check test coverage fix bench docs items soak golden screenshots clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -51,7 +51,17 @@ check: setup  ## Format, lint, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: setup model check  ## Everything that must pass before a change goes in
+$(VENV)/frameworks/.installed: $(BUILT_FROM) tests/frameworks/constraints.txt
+	test -x $(VENV)/frameworks/bin/python || $(PYTHON) -m venv $(VENV)/frameworks
+	$(VENV)/frameworks/bin/python -m pip --disable-pip-version-check install --quiet --upgrade 'pip>=25.1'
+	$(VENV)/frameworks/bin/python -m pip --disable-pip-version-check install --quiet \
+	  --constraint tests/frameworks/constraints.txt --editable . --group frameworks
+	touch $@
+
+frameworks: $(VENV)/frameworks/.installed  ## The adapters under the suites of LangChain and Haystack, in their own environment
+	$(VENV)/frameworks/bin/pytest -c tests/frameworks/pytest.ini tests/frameworks
+
+test: setup model check frameworks  ## Everything that must pass before a change goes in
 	$(BIN)/pytest -n $(WORKERS)
 
 coverage: setup model  ## The same tests, and which branches they leave out; twice as long
