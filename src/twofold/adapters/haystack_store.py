@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from haystack import Document, default_from_dict, default_to_dict
@@ -67,7 +68,7 @@ class TwofoldDocumentStore:
         return 0 if is_empty(self._index) else len(self._index)
 
     def filter_documents(self, filters: Filters | None = None) -> list[Document]:
-        """Return the documents that pass the filters. Raises FilterError for filters that are none."""
+        """Return the documents that pass the filters. Raises FilterError for malformed filters."""
         return [one for one in self._documents() if not filters or document_matches_filter(filters, one)]
 
     def write_documents(self, documents: list[Document], policy: DuplicatePolicy = DuplicatePolicy.NONE) -> int:
@@ -75,7 +76,8 @@ class TwofoldDocumentStore:
 
         Raises DuplicateDocumentError, and ValueError for what is no list of documents.
         """
-        if not isinstance(documents, list) or not all(isinstance(one, Document) for one in documents):
+        given: object = documents
+        if not isinstance(given, list) or not all(isinstance(one, Document) for one in given):
             message = "write_documents takes a list of haystack.Document."
             raise ValueError(message)
         there = {one.id for one in documents if find(self._index, one.id) is not None}
@@ -105,9 +107,7 @@ class TwofoldDocumentStore:
     def update_by_filter(self, filters: Filters, meta: Mapping[str, Any]) -> int:
         """Set fields of the documents that pass the filters, and return how many they were."""
         found = self.filter_documents(filters)
-        for one in found:
-            one.meta = {**one.meta, **meta}
-        self._put(found)
+        self._put(replace(one, meta={**one.meta, **meta}) for one in found)
         return len(found)
 
     def count_documents_by_filter(self, filters: Filters) -> int:
@@ -156,10 +156,7 @@ class TwofoldDocumentStore:
         if self._vectors is not None:
             self._vectors.lend({} if vector is None else {query or QUERY: vector})
         found = self._index.search(query or QUERY, k=top_k, mode=mode, filter=condition).hits
-        documents = [_document(record_of(hit.metadata)) for hit in found]
-        for one, hit in zip(documents, found, strict=True):
-            one.score = hit.score
-        return documents
+        return [replace(_document(record_of(hit.metadata)), score=hit.score) for hit in found]
 
     async def count_documents_async(self) -> int:
         """As `count_documents`, in a thread."""

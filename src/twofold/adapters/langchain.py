@@ -114,7 +114,7 @@ class _Embedder:
         return [len(text.split()) for text in texts]
 
     def close(self) -> None:
-        """Do nothing: whoever made the embeddings closes them."""
+        """Do nothing: the embeddings belong to the caller."""
 
     def _rows(self, vectors: Sequence[Sequence[float]]) -> Vectors:
         return np.array([unit(one) for one in vectors], dtype=np.float32).reshape(-1, self._identity.dimensions)
@@ -156,7 +156,7 @@ class TwofoldVectorStore(VectorStore):
         """Add or replace texts, all of them or none; durable when it returns. Return their ids."""
         rows = list(texts)
         fields = metadatas or [{} for _ in rows]
-        names = [str(uuid.uuid4()) if one is None else one for one in (ids or [None] * len(rows))]
+        names = [one or str(uuid.uuid4()) for one in ids or [""] * len(rows)]
         made = {
             name: document_of(name, text, own, {"text": text, "metadata": own})
             for name, text, own in zip(names, rows, fields, strict=True)
@@ -167,7 +167,7 @@ class TwofoldVectorStore(VectorStore):
 
     def add_documents(self, documents: list[Document], **options: Any) -> list[str]:  # noqa: ANN401
         """Add or replace documents; those without an id are given one. Return their ids."""
-        ids = options.pop("ids", None) or [one.id for one in documents]
+        ids = options.pop("ids", None) or [one.id or "" for one in documents]
         return self.add_texts(
             [one.page_content for one in documents], [dict(one.metadata) for one in documents], ids=ids, **options
         )

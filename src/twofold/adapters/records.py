@@ -24,10 +24,10 @@ RECORD = "record"
 NO_FIELDS: Mapping[str, Any] = {}
 
 
-def whole(document: Document) -> Sequence[Chunk]:
+def whole(document: Document) -> tuple[Chunk, ...]:
     """Return a document as one passage; none where it has no text."""
     text = document.text
-    return [Chunk(document.id, 0, text, 0, len(text))] if text.strip() else []
+    return (Chunk(document.id, 0, text, 0, len(text)),) if text.strip() else ()
 
 
 WHOLE = Plugins(chunker=CustomChunker("whole", whole))
@@ -52,7 +52,7 @@ def record_of(metadata: Metadata) -> dict[str, Any]:
 
 
 def find(index: Index, identity: str) -> Document | None:
-    """Return the document with this id, None where there is none."""
+    """Return the document with this id, None if it does not exist."""
     try:
         found = index.document(identity)
     except (NotFoundError, InvalidInputError):  # an id may happen to end several sources

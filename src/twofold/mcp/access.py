@@ -40,7 +40,7 @@ class OneIndex:
 
     async def read(self, caller: Caller, work: Callable[[Held], Answer]) -> Answer:
         """Run work that changes nothing."""
-        del caller  # whoever started the process
+        del caller  # it started the process
         return await anyio.to_thread.run_sync(lambda: work(self._held()))
 
     async def write(self, caller: Caller, work: Callable[[Held], Answer]) -> Answer:
