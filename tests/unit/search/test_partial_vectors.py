@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.slow_embedder import SlowEmbedder
-from twofold import Index
+from twofold import Index, MultiIndex
 from twofold.domain.types import Vectors
 from twofold.domain.warning import WarningCode
 from twofold.search.engine import SearchOptions
@@ -160,3 +160,29 @@ def test_figures_count_the_passages_that_wait(index: Index) -> None:
     assert index.metrics().pending == 5
     index.embed_pending()
     assert index.metrics().pending == 0
+
+
+def test_several_indexes_say_together_what_waits(index: Index, tmp_path: Path) -> None:
+    (tmp_path / "bird.txt").write_text("A bird sings by the window.")
+    with Index(tmp_path / "other", embedder=SlowEmbedder()) as other:
+        other.sync(tmp_path / "bird.txt")
+        both = MultiIndex({"first": index, "second": other})
+        found = both.search("window", SearchOptions(settings=AS_STORED))
+        by_source = {Path(hit.source).name: hit for hit in found.hits}
+
+        assert any("5 of 6 passages have no vector yet" in one.message for one in found.warnings)
+        assert by_source["cat.txt"].trace.vector is not None
+        assert by_source["cat.txt"].trace.vector.raw is None
+        assert by_source["bird.txt"].trace.vector is not None
+        assert by_source["bird.txt"].trace.vector.raw is not None
+        index.embed_pending()
+        assert both.search("window", SearchOptions(settings=AS_STORED)).warnings == ()
+
+
+def test_while_candidates_have_no_vector_the_chance_of_an_answer_is_that_of_words(index: Index) -> None:
+    """`bm25` has a calibration for any embedder, `hybrid` none for this one."""
+    by_words = index.search("quick fox", mode="bm25").p_answerable
+    assert by_words is not None
+    assert index.search("quick fox", settings=AS_STORED).p_answerable == pytest.approx(by_words)
+    index.embed_pending()
+    assert index.search("quick fox", settings=AS_STORED).p_answerable is None
