@@ -13,12 +13,25 @@ import { html, mount } from "/page/ui.js";
 const VIEWS = ["ask", "search", "library", "document", "compare", "judge", "experiments", "settings"]; // each a module of its own, loaded when it is looked at
 const MAIN = ["ask", "search", "library"];
 const MEASURING = ["compare", "judge", "experiments", "settings"];
+const SHEETS = { library: "library", document: "document", compare: "measure", judge: "measure", experiments: "measure", settings: "measure" };
 const loaded = {};
 
 const load = async (name) => {
-  loaded[name] ??= await import(`/page/${name}.js`);
-  return loaded[name];
+  if (!loaded[name]) [loaded[name]] = await Promise.all([import(`/page/${name}.js`), sheet(SHEETS[name])]);
 };
+
+// Adds the stylesheet of a view, once.
+const sheet = (name) => new Promise((settle) => {
+  if (!name || document.querySelector(`link[href="/page/${name}.css"]`)) {
+    settle();
+    return;
+  }
+  const link = document.createElement("link");
+  link.rel = "stylesheet";
+  link.href = `/page/${name}.css`;
+  link.onload = link.onerror = () => settle();
+  document.head.append(link);
+});
 
 const AWAY_MS = 1_500;
 

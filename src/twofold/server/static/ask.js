@@ -56,6 +56,7 @@ const submit = (event) => {
     return;
   }
   own.text = "";
+  document.getElementById("question").style.height = "auto";
   ask(current, question);
 };
 
