@@ -14,6 +14,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import NamedTuple
 
 from twofold.domain.dataclass import dataclass
@@ -129,19 +130,25 @@ class Analysis:
 class ParsedQuery:
     """A question, taken apart.
 
-    `original` is for display; `normalized` shows what was read, operators dropped, and is no key to keep answers under;
+    `original` is for display, `read` is it without what says where to look; `normalized` shows what was read;
     `words` is for the embedder: without operators and without what is excluded. `terms` is the query for BM25; what
     is required counts in it, what is excluded does not. `filter` is what the question says of where to look; its
     operators are in none of the others but `original`.
     """
 
     original: str
-    normalized: str
+    read: str
     words: str
     terms: TermQuery
     required: tuple[Clause, ...] = ()
     excluded: tuple[Clause, ...] = ()
     filter: Filter = MATCH_ALL
+    fold: Callable[[str], str] = field(default=str.casefold, compare=False, repr=False)
+
+    @property
+    def normalized(self) -> str:
+        """What was read, folded, operators and special characters dropped; no key to keep answers under."""
+        return normalize(self.read, self.fold)
 
 
 class _Part(NamedTuple):
@@ -179,12 +186,13 @@ def parse(text: str, analysis: Analysis) -> ParsedQuery:
     excluded = [part for part in parts if part.operator == "-"]
     return ParsedQuery(
         original=original,
-        normalized=normalize(_without(read, asked), analysis.fold),
+        read=_without(read, asked),
         words=words,
         terms=TermQuery(analysis.query(words)),
         required=_clauses(required, analysis),
         excluded=_clauses(excluded, analysis),
         filter=_joined(asked),
+        fold=analysis.fold,
     )
 
 

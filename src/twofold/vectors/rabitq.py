@@ -107,7 +107,8 @@ def estimate(query: Vector, codes: BitCodes) -> Estimates:
     The slack is `DEVIATIONS` deviations of the row's error, that of rounding the query included.
     """
     apart = query.astype(np.float32) - codes.center
-    turned = apart @ rotation(len(query))
+    # Not `@`: BLAS would share 10 µs of work out to threads, and wait for them where other work keeps the cores busy.
+    turned = np.einsum("i,ij->j", apart, rotation(len(query)))
     low = float(turned.min())
     step = max((float(turned.max()) - low) / LEVELS, MIN_STEP)
     levels = np.rint((turned - low) / step).astype(np.uint8)

@@ -38,6 +38,8 @@ from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.text.term_table import ScoredTerms
 from twofold.vectors.scan import Plane, candidates
 
+MAX_NOTED = 2_048  # passages of one search and part; more are looked up by key
+MAX_SEARCHES = 16
 FETCHED_COLUMNS = f"{serialization.CHUNK_COLUMNS}, source, title, document.metadata"
 
 
@@ -80,6 +82,8 @@ class LocalSnapshot:
         self._edition = snapshot.state.edition
         self._resolved_queries: dict[int, tuple[TermQuery, ResolvedTerms]] = {}
         self._places: dict[int, tuple[int, int]] = {}
+        self._found: list[tuple[int, ChunkKeys, NDArray[np.uint32]]] = []
+        self._directory: tuple[ChunkKeys, NDArray[np.intp], Offsets] | None = None
         self._infos: dict[str, tuple[Any, ...]] = {}
 
     @property
@@ -114,6 +118,7 @@ class LocalSnapshot:
                 slots, found = bm25_top(held.slots, held.frequencies, *stretch, terms.weights, norms, query.k1, mask, k)
             keys.append(held.keys[slots])
             scores.append(found)
+            self._note(place, keys[-1], slots)
         return Ranking.of(np.concatenate(keys), _numbers(np.concatenate(scores)), k)
 
     @reading("a segment")
@@ -127,6 +132,8 @@ class LocalSnapshot:
         planes = [Plane(one.quantized, one.bit_codes, mask) for one, mask in zip(segments, masks, strict=True)]
         found = [worth_scoring.slots for worth_scoring in candidates(vector, planes, k)]
         keys = [one.keys[slots] for one, slots in zip(segments, found, strict=True)]
+        for place, (held, slots) in enumerate(zip(keys, found, strict=True)):
+            self._note(place, held, slots)
         asked = vector.astype(np.float64)
         scores = [cosines(asked, one.vectors, slots) for one, slots in zip(segments, found, strict=True)]
         return Ranking.of(np.concatenate(keys), _numbers(np.concatenate(scores)), k)
@@ -175,11 +182,9 @@ class LocalSnapshot:
         terms = self._resolved(query)
         frequencies = np.zeros((len(keys), len(query.weights)), dtype=np.uint16)
         norms = np.ones(len(keys))
-        for at, found in enumerate(self._places_of(keys)):
-            if found is not None and len(query.weights):
-                place, slot = found
-                norms[at] = terms.norms[place][slot]
-                frequencies[at] = self._often(terms, place, np.array([slot], dtype=np.uint32))[0]
+        for place, places, slots in self._located(np.array(keys, dtype=np.int64)) if len(query.weights) else ():
+            norms[places] = terms.norms[place][slots]
+            frequencies[places] = self._often(terms, place, slots.astype(np.uint32))
         return ScoredTerms(query, terms.idfs, frequencies, norms)
 
     @reading("a segment")
@@ -362,8 +367,36 @@ class LocalSnapshot:
         held = self._snapshot.parts[place].segment.forward
         return occurrences(held.offsets, held.places, held.frequencies, terms.places[place], slots)
 
+    def _note(self, place: int, keys: ChunkKeys, slots: NDArray[np.uint32]) -> None:
+        """Note where passages that a search found stand: what follows asks for these alone."""
+        if len(keys) <= MAX_NOTED:
+            self._found = [*self._found[1 - MAX_SEARCHES :], (place, keys, slots)]
+            self._directory = None
+
+    def _among_found(self, keys: ChunkKeys) -> tuple[NDArray[np.intp], Offsets] | None:
+        """Return the part and the slot of each key, where a search of this view has found all of them."""
+        if not self._found:
+            return None
+        if self._directory is None:
+            held = np.concatenate([one for _, one, _ in self._found])
+            parts = np.repeat([place for place, _, _ in self._found], [len(one) for _, one, _ in self._found])
+            order = np.argsort(held)
+            slots = np.concatenate([slots for _, _, slots in self._found]).astype(np.int64)
+            self._directory = held[order], parts[order], slots[order]
+        rising, parts, slots = self._directory
+        at = np.minimum(rising.searchsorted(keys), max(len(rising) - 1, 0))
+        return (parts[at], slots[at]) if len(rising) and (rising[at] == keys).all() else None
+
     def _located(self, keys: ChunkKeys) -> Iterator[tuple[int, Offsets, Offsets]]:
         """Find the living passages among the keys: which part, their places among the keys, their slots."""
+        found = self._among_found(keys)
+        if found is not None:
+            parts, all_slots = found
+            for place in range(len(self._snapshot.parts)):
+                places = np.flatnonzero(parts == place)
+                if len(places):
+                    yield place, places, all_slots[places]
+            return
         for place, part in enumerate(self._snapshot.parts):
             places, slots = part.segment.slots_of_keys(keys)
             if part.live is not None:
