@@ -88,6 +88,9 @@ def _refuse_silence(report: SyncReport) -> None:
 
 def _draw(report: SyncPlan | SyncReport) -> None:
     screen = screen_on()
+    if report == SyncReport():  # of a watch, when nothing waits any more
+        screen.line("All passages have their vectors now.")
+        return
     _draw_changes(screen, report)
     summary = [
         f"{len(report.added):,} added",
