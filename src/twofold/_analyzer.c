@@ -1151,8 +1151,62 @@ static PyObject *unknown_terms(PyObject *module, PyObject *arguments)
     return unknown;
 }
 
+/* ---- texts as phrases are looked for in them ---- */
+
+typedef struct {
+    char *text;
+    size_t size, room;
+} Squeezed;
+
+static int append(Squeezed *made, const unsigned char *text, size_t size, int lower)
+{
+    if (made->size + size + 1 > made->room) {
+        size_t room = 2 * (made->size + size + 1);
+        char *larger = realloc(made->text, room);
+        if (larger == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        made->text = larger;
+        made->room = room;
+    }
+    if (made->size) made->text[made->size++] = ' ';
+    for (size_t index = 0; index < size; index++)
+        made->text[made->size + index] = lower ? lowered((char)text[index]) : (char)text[index];
+    made->size += size;
+    return 0;
+}
+
+/* A run that is not ASCII; folding may leave white space in it. */
+static int append_folded(Squeezed *made, Run run, PyObject *fold)
+{
+    Scan scan;
+    PyObject *folded = PyObject_CallFunction(fold, "s#", (const char *)run.text, (Py_ssize_t)run.size);
+    int failed = folded == NULL || scan_of(folded, &scan);
+    while (!failed && next_run(&scan)) failed = append(made, scan.run.text, scan.run.size, 0);
+    Py_XDECREF(folded);
+    return failed ? -1 : 0;
+}
+
+static PyObject *squeeze_text(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *text, *fold, *squeezed = NULL;
+    Scan scan;
+    if (!PyArg_ParseTuple(arguments, "UO", &text, &fold) || scan_of(text, &scan)) return NULL;
+    Squeezed made = {.text = malloc(scan.size + 1), .room = scan.size + 1};
+    int failed = made.text == NULL;
+    if (failed) PyErr_NoMemory();
+    while (!failed && next_run(&scan))
+        failed = is_ascii(scan.run) ? append(&made, scan.run.text, scan.run.size, 1) : append_folded(&made, scan.run, fold);
+    if (!failed) squeezed = PyUnicode_FromStringAndSize(made.text, (Py_ssize_t)made.size);
+    free(made.text);
+    return squeezed;
+}
+
 static PyMethodDef METHODS[] = {
     {"number_terms", number_terms, METH_VARARGS, "Return a passage's terms as the catalog keeps them."},
+    {"squeeze_text", squeeze_text, METH_VARARGS, "Return a text as phrases are looked for in it."},
     {"unknown_terms", unknown_terms, METH_VARARGS, "Return the terms without a number."},
     {NULL, NULL, 0, NULL},
 };

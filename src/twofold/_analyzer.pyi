@@ -1,4 +1,5 @@
-# `twofold.text.analyzer` describes these methods and is their oracle; `_kernels_numpy` has the functions.
+# `twofold.text.analyzer` describes these methods and is their oracle; `_kernels_numpy` and
+# `twofold.text.phrases` have the functions.
 from collections.abc import Callable
 from typing import Self
 
@@ -22,3 +23,4 @@ class Runs:
 
 def number_terms(counts: dict[str, int], ids: dict[str, int], last: int, fresh: list[str], /) -> bytes: ...
 def unknown_terms(counts: dict[str, int], ids: dict[str, int], /) -> list[str]: ...
+def squeeze_text(text: str, fold: Callable[[str], str], /) -> str: ...

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal
 from twofold._kernels_numpy import NOWHERE
 
 if TYPE_CHECKING:
-    from twofold._analyzer import Runs, number_terms, unknown_terms
+    from twofold._analyzer import Runs, number_terms, squeeze_text, unknown_terms
 else:
     try:
-        from twofold._analyzer import Runs, number_terms, unknown_terms
+        from twofold._analyzer import Runs, number_terms, squeeze_text, unknown_terms
     except ImportError:
         from twofold._kernels_numpy import number_terms, unknown_terms
 
-        Runs = None
+        Runs = squeeze_text = None
 
 KERNELS: Literal["c", "numpy"]
 
@@ -76,6 +76,7 @@ __all__ = [
     "occurrences",
     "phrase_marks",
     "reaching",
+    "squeeze_text",
     "top_scores",
     "turn_over",
     "unknown_terms",

@@ -21,6 +21,7 @@ import twofold
 sys.modules["twofold._analyzer"] = module
 from twofold import kernels
 from twofold.text.analyzer import analyzer_for
+from twofold.text.phrases import squeeze
 
 assert kernels.Runs is module.Runs
 drawn = random.Random(7)
@@ -35,6 +36,7 @@ for spec in ("english", "french", "code", "cjk"):
         text = "".join(drawn.choice(pieces) for _ in range(drawn.randint(0, 9)))
         analyzer.counts(text)
         list(analyzer.tokens(text))
+        squeeze(text)
 many = analyzer_for("simple")
 for turn in range(2):
     many.counts(" ".join(f"{turn}w{number}" for number in range(70_000)))

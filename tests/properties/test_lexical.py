@@ -160,6 +160,11 @@ def test_normalizing_twice_changes_nothing_more(text: str) -> None:
         assert change(change(text)) == change(text)
 
 
+@given(TEXT | ASCII)
+def test_squeezing_is_folding_and_one_space_between_words(text: str) -> None:
+    assert squeeze(text) == " ".join(" ".join(fold(run) for run in text.split()).split())
+
+
 @given(TEXT)
 def test_places_do_not_change_the_text(text: str) -> None:
     for change, with_places in ((normalize, normalize_with_places), (fold, fold_with_places)):

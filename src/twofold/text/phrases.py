@@ -8,7 +8,9 @@ but for texts made to repeat a long phrase up to its end.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
+from twofold.kernels import squeeze_text
 from twofold.text.tokenizer import character_kind
 from twofold.text.unicode_normalization import Normal, fold, fold_with_places
 
@@ -42,6 +44,9 @@ def occurrences(phrase: str, text: str) -> tuple[tuple[int, int], ...]:
 
 def squeeze(text: str) -> str:
     """Fold case and encoding, and make every stretch of white space one space, with none at either end. Idempotent."""
+    if squeeze_text is not None:
+        with suppress(UnicodeEncodeError):
+            return squeeze_text(text, fold)
     if text.isascii():  # nothing to fold but case: a tenth of the time
         return " ".join(text.lower().split())
     return " ".join(" ".join([run.lower() if run.isascii() else fold(run) for run in text.split()]).split())

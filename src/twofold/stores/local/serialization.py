@@ -282,6 +282,8 @@ def read_chunk(row: tuple[str | int | None, ...]) -> Chunk:
 @reading("a passage")
 def read_indexed_text(heading: str, header: str, text: str) -> str:
     """Return what both retrievers see of a passage, from its columns."""
+    if heading == "[]" and not header:
+        return text
     return Chunk("", 0, text, 0, 0, heading=_texts(_JSON.decode(heading)), header=header).indexed_text
 
 
