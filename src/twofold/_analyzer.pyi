@@ -1,4 +1,4 @@
-# `twofold.text.analyzer` describes these methods and is their oracle; `_kernels_numpy` and
+# `twofold.text.analyzer` describes these methods and is their oracle; `_analyzer_python` and
 # `twofold.text.phrases` have the functions.
 from collections.abc import Callable
 from typing import Self

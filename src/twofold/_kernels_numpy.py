@@ -17,8 +17,6 @@ Bytes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
 Singles = NDArray[np.float32]
 
-TERM_RECORD = np.dtype([("term", "<u4"), ("count", "<u2")])
-MAX_COUNT = 65_535
 MAX_SLOTS = 2**32 - 1
 NOWHERE = 2**32 - 1  # the place of a term that a segment does not hold
 MAX_WIDTH = 131_071  # 131071 · 128² < 2³¹
@@ -480,27 +478,3 @@ def _check(values: NDArray[np.generic], kind: type[np.generic], name: str, lengt
         raise ValueError(f"{name} must be a contiguous vector of {np.dtype(kind).name}")
     if length is not None and len(values) != length:
         raise ValueError(f"{name} has the wrong length")
-
-
-def number_terms(counts: dict[str, int], ids: dict[str, int], last: int, fresh: list[str]) -> bytes:
-    """Return (uint32 number, uint16 count) records of a passage's terms, little-endian, by rising number.
-
-    A term that `ids` lacks gets the next number after `last` and those of `fresh`, and is added to both. Counts stop at
-    65,535. Raises ValueError for a number that is 0 or beyond 32 bits.
-    """
-    numbered = []
-    for term, count in counts.items():
-        number = ids.get(term)
-        if number is None:
-            number = ids[term] = last + len(fresh) + 1
-            fresh.append(term)
-        if not 0 < number <= MAX_SLOTS:
-            message = "a term's number is out of range"
-            raise ValueError(message)
-        numbered.append((number, min(count, MAX_COUNT)))
-    return np.array(sorted(numbered), dtype=TERM_RECORD).tobytes()
-
-
-def unknown_terms(counts: dict[str, int], ids: dict[str, int]) -> list[str]:
-    """Return the terms of a passage without a number, in their order."""
-    return [term for term in counts if term not in ids]

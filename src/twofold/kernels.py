@@ -14,7 +14,7 @@ else:
     try:
         from twofold._analyzer import Runs, number_terms, squeeze_text, unknown_terms
     except ImportError:
-        from twofold._kernels_numpy import number_terms, unknown_terms
+        from twofold._analyzer_python import number_terms, unknown_terms
 
         Runs = squeeze_text = None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from twofold import _kernels_numpy, kernels
+from twofold import _analyzer_python, kernels
 from twofold.domain.errors import CorruptError, InvalidInputError
 from twofold.stores.local.vocabulary import Vocabulary
 
@@ -67,7 +67,7 @@ def test_a_number_that_no_term_can_have_is_damage(catalog: apsw.Connection) -> N
 
 @pytest.mark.parametrize("number", [0, -1, 2**32, 2**70])
 def test_both_kernels_refuse_such_a_number(number: int) -> None:
-    for number_terms in (kernels.number_terms, _kernels_numpy.number_terms):
+    for number_terms in (kernels.number_terms, _analyzer_python.number_terms):
         with pytest.raises((ValueError, OverflowError)):
             number_terms({"git": 1}, {"git": number}, 5, [])
 
@@ -76,7 +76,7 @@ def test_both_kernels_number_alike() -> None:
     made = []
     for number_terms, unknown_terms in (
         (kernels.number_terms, kernels.unknown_terms),
-        (_kernels_numpy.number_terms, _kernels_numpy.unknown_terms),
+        (_analyzer_python.number_terms, _analyzer_python.unknown_terms),
     ):
         ids, fresh = {"git": 9, "reset": 3}, ["other"]
         counts = {"soft": 1, "git": 65_536, "hard": 2, "reset": 65_535}

@@ -1,0 +1,31 @@
+"""Numbers of terms in Python: the oracle of two functions of `_analyzer.c`, and what serves without a compiler."""
+
+import numpy as np
+
+TERM_RECORD = np.dtype([("term", "<u4"), ("count", "<u2")])
+MAX_COUNT = 65_535
+MAX_NUMBER = 2**32 - 1
+
+
+def number_terms(counts: dict[str, int], ids: dict[str, int], last: int, fresh: list[str]) -> bytes:
+    """Return (uint32 number, uint16 count) records of a passage's terms, little-endian, by rising number.
+
+    A term that `ids` lacks gets the next number after `last` and those of `fresh`, and is added to both. Counts stop at
+    65,535. Raises ValueError for a number that is 0 or beyond 32 bits.
+    """
+    numbered = []
+    for term, count in counts.items():
+        number = ids.get(term)
+        if number is None:
+            number = ids[term] = last + len(fresh) + 1
+            fresh.append(term)
+        if not 0 < number <= MAX_NUMBER:
+            message = "a term's number is out of range"
+            raise ValueError(message)
+        numbered.append((number, min(count, MAX_COUNT)))
+    return np.array(sorted(numbered), dtype=TERM_RECORD).tobytes()
+
+
+def unknown_terms(counts: dict[str, int], ids: dict[str, int]) -> list[str]:
+    """Return the terms of a passage without a number, in their order."""
+    return [term for term in counts if term not in ids]
