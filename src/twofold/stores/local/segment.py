@@ -21,16 +21,15 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError
 from twofold.kernels import NOWHERE
 from twofold.stores.local.field_index import Columns, Lookup, build_columns, groups_of, merge_columns
+from twofold.stores.local.folded_texts import FoldedTexts
 from twofold.stores.local.serialization import (
     MALFORMED,
-    TERM_RECORD,
     FieldsRow,
     read_indexed_text,
-    read_terms,
+    read_passages_terms,
     reading,
 )
 from twofold.stores.local.term_dictionary import EncodedTerms, TermDictionary, is_sound_dictionary, merge_dictionaries
-from twofold.text.phrases import squeeze
 from twofold.text.postings import DROPPED, ForwardIndex, Postings, TermsOfPassages, build, merge
 from twofold.vectors.quantize import Codes, quantize
 from twofold.vectors.rabitq import BitCodes, bit_codes, words_of
@@ -227,7 +226,7 @@ TermTexts = Callable[[NDArray[np.uint32]], Sequence[str]]
 def build_segment(passages: Sequence[SegmentRow], dimensions: int, texts: TermTexts) -> Segment:
     """Make a segment of passages, given by rising row."""
     count = len(passages)
-    postings = build(_terms_of(passages))
+    postings = build(TermsOfPassages(*read_passages_terms([passage.terms for passage in passages])))
     zeros = bytes(2 * dimensions)
     joined = b"".join(zeros if passage.vector is None else passage.vector for passage in passages)
     vectors = np.frombuffer(joined, dtype="<f2").reshape(count, dimensions)
@@ -247,15 +246,6 @@ def build_segment(passages: Sequence[SegmentRow], dimensions: int, texts: TermTe
         ),
         vectors=vectors,
     )
-
-
-def _terms_of(passages: Sequence[SegmentRow]) -> TermsOfPassages:
-    bytes_of_each = np.array([len(passage.terms) for passage in passages], dtype=np.int64)
-    sizes, rests = np.divmod(bytes_of_each, TERM_RECORD.itemsize)
-    if np.any(rests):
-        message = "a passage's terms are cut off"
-        raise ValueError(message)
-    return TermsOfPassages(sizes, *read_terms(b"".join(passage.terms for passage in passages)))
 
 
 def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8] | None]) -> Segment:
@@ -290,24 +280,6 @@ def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8
         ),
         vectors=joined("vectors"),
     )
-
-
-class FoldedTexts(NamedTuple):
-    """Texts of passages, folded by `phrases.squeeze`, one after the other, and their lengths in bytes."""
-
-    texts: NDArray[np.uint8]
-    lengths: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, texts: Iterable[str]) -> "FoldedTexts":
-        """Fold texts."""
-        folded = [squeeze(text).encode() for text in texts]
-        return cls(np.frombuffer(b"".join(folded), dtype=np.uint8), np.array(list(map(len, folded)), dtype=np.int64))
-
-    @property
-    def offsets(self) -> NDArray[np.int64]:
-        """Return where each begins, and where the last ends."""
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths, dtype=np.int64)])
 
 
 def _merge_folded(segments: Sequence[Segment], kept: Sequence[NDArray[np.int64]]) -> FoldedTexts:

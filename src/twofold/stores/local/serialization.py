@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from hashlib import blake2b
 from typing import NamedTuple, NoReturn, ParamSpec, TypeVar
@@ -321,3 +321,15 @@ def read_terms(data: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
     """Read a passage's term ids and their counts back."""
     records = np.frombuffer(data, dtype=TERM_RECORD)
     return records["term"], records["count"]
+
+
+@reading("a passage's terms")
+def read_passages_terms(
+    packed: Sequence[bytes],
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint16]]:
+    """Read the terms of passages: how many each has, then the ids and the counts of all, one after the other."""
+    lengths = np.array(list(map(len, packed)), dtype=np.int64)
+    sizes, rests = np.divmod(lengths, TERM_RECORD.itemsize)
+    if rests.any():
+        _refuse("a passage's terms are cut off")
+    return sizes, *read_terms(b"".join(packed))
