@@ -89,6 +89,7 @@ def main() -> None:
     parser.add_argument("--chunks", default="10000,100000", help="sizes, with commas between them")
     parser.add_argument("--peers", action="store_true", help="measure twofold and six others alike instead")
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep real vectors in this folder")
+    parser.add_argument("--engines", default=",".join(ENGINES), help="which of them --peers measures, in this order")
     parser.add_argument("--material", type=Path, help="take the material of an earlier run from this file")
     parser.add_argument("--scratch", type=Path, help="build indexes below this folder instead of the system's")
     parser.add_argument("--index", type=Path, help="measure nothing but the profiles, on this index")
@@ -107,7 +108,7 @@ def main() -> None:
             folder.mkdir()
             sizes[str(count)] = {} if options.peers else {"twofold": measure(folder, count, material.asked)}
             if options.peers:
-                sizes[str(count)].update(measure_peers(folder, count))
+                sizes[str(count)].update(measure_peers(folder, count, options.engines.split(",")))
     about = {**machine(), "kernels": KERNELS, "bytes_a_second": round(bytes_a_second())}
     print(keep("speed", {"machine": about, "vectors": material.resemblance(), "sizes": sizes}, options.out))
 
@@ -270,12 +271,12 @@ def spread(seconds: Sequence[float]) -> Figures:
     return {name: round(rising[int(len(rising) * share)] * 1e3, 2) for name, share in (("p50", 0.5), ("p99", 0.99))}
 
 
-def measure_peers(folder: Path, count: int) -> Figures:
+def measure_peers(folder: Path, count: int, engines: Sequence[str]) -> Figures:
     """Measure twofold and the others alike on the same passages, each in a fresh process."""
     material = folder.parent / "material.npz"
     elsewhere(exact_ranking, material, count)
     found: dict[str, object] = {}
-    for name in ENGINES:
+    for name in engines:
         found[name] = elsewhere(measured_peer, name, folder / name.replace(" ", "-"), material, count)
         say(count, {name: found[name]})
         shutil.rmtree(folder / name.replace(" ", "-"), ignore_errors=True)

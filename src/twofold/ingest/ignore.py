@@ -5,7 +5,6 @@ about the entry itself only and never about what it lies in.
 """
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from twofold.domain.dataclass import dataclass
@@ -39,6 +38,21 @@ class Rule:
     ignores: bool
     folders_only: bool
     whole_path: bool
+    pattern: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Rules in their order, and one matcher for all of them: of most paths it says at once that no rule names them."""
+
+    rules: tuple[Rule, ...] = ()
+    matcher: Any = None
+
+    @classmethod
+    def of(cls, rules: tuple[Rule, ...]) -> "Rules":
+        """Join rules. Where they are too many for one matcher each is asked."""
+        whole = (rule.pattern if rule.whole_path else b"(?:.*/)?" + rule.pattern for rule in rules)
+        return cls(rules, _compile(b"|".join(b"(?:" + pattern + b")" for pattern in whole)) if rules else None)
 
 
 def read_rules(content: bytes) -> tuple[Rule, ...]:
@@ -48,10 +62,12 @@ def read_rules(content: bytes) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules if rule is not None)
 
 
-def verdict(rules: Iterable[Rule], path: bytes, *, is_folder: bool) -> bool | None:
+def verdict(rules: Rules, path: bytes, *, is_folder: bool) -> bool | None:
     """Ask the last rule that matches `path`, given from the ignore file's folder: True to ignore; None if none does."""
+    if rules.matcher is not None and not rules.matcher.fullmatch(path):
+        return None
     name = path.rpartition(b"/")[2]
-    for rule in reversed(tuple(rules)):
+    for rule in reversed(rules.rules):
         if rule.folders_only and not is_folder:
             continue
         if rule.matcher.fullmatch(path if rule.whole_path else name):
@@ -70,7 +86,7 @@ def _read_line(line: bytes) -> Rule | None:
     whole_path = b"/" in pattern
     translated = translate(pattern.removeprefix(b"/") if whole_path else pattern)
     matcher = _compile(translated) if translated else None
-    return None if matcher is None else Rule(matcher, ignores, folders_only, whole_path)
+    return None if matcher is None else Rule(matcher, ignores, folders_only, whole_path, translated)
 
 
 def _without_trailing_blanks(line: bytes) -> bytes:

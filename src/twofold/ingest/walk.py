@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import NotFoundError, ReadError
-from twofold.ingest.ignore import Rule, read_rules, verdict
+from twofold.ingest.ignore import Rule, Rules, read_rules, verdict
 from twofold.ingest.readers.types import DEFAULT_LIMITS, Limits, Source
 
 IGNORE_FILES = (".gitignore", ".twofoldignore")
@@ -39,7 +39,7 @@ class _Rules:
     """The ignore rules of one folder; `base` is the length of the folder's path in bytes, with the slash after it."""
 
     base: int
-    rules: tuple[Rule, ...]
+    rules: Rules
 
 
 def source_name(path: str) -> str:
@@ -189,7 +189,7 @@ def _rules_of(folder: str) -> Iterator[_Rules]:
         except OSError:
             continue  # there is none, or it is a link or a folder
     if rules:
-        yield _Rules(len(os.fsencode(folder.rstrip("/"))) + 1, rules)
+        yield _Rules(len(os.fsencode(folder.rstrip("/"))) + 1, Rules.of(rules))
 
 
 def _is_ignored(path: bytes, rules: Sequence[_Rules], *, is_folder: bool) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from twofold.ingest.ignore import read_rules, translate, verdict
+from twofold.ingest.ignore import Rules, read_rules, translate, verdict
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is the oracle")
 
@@ -33,7 +33,7 @@ def ask_git(repository: Path, rules: bytes, path: bytes) -> bool:
 
 def ask_ours(rules: bytes, path: bytes) -> bool:
     """Walk down the path as a walk over folders does: what an ignored folder holds is ignored."""
-    read = read_rules(rules)
+    read = Rules.of(read_rules(rules))
     parts = path.split(b"/")
     for depth in range(1, len(parts) + 1):
         if verdict(read, b"/".join(parts[:depth]), is_folder=depth < len(parts)):
@@ -106,4 +106,4 @@ def test_patterns_are_written_as_regular_expressions(pattern: bytes, expected: b
 
 @given(st.binary(max_size=60), st.binary(max_size=20))
 def test_any_bytes_may_stand_in_an_ignore_file(content: bytes, path: bytes) -> None:
-    assert verdict(read_rules(content), path, is_folder=False) in (True, False, None)
+    assert verdict(Rules.of(read_rules(content)), path, is_folder=False) in (True, False, None)
