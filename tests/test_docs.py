@@ -62,6 +62,18 @@ def test_python_in_the_documentation_runs(where: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_readme_shows_what_its_example_prints(tmp_path: Path) -> None:
+    found = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    surroundings = {**os.environ, "TWOFOLD_EMBEDDER": "hashing"}
+
+    done = subprocess.run(
+        [sys.executable, "-c", found[1]], cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (0, found[2]), done.stderr
+
+
 @pytest.mark.parametrize(("where", "line"), SHELL_LINES, ids=[f"{where} {line[:40]}" for where, line in SHELL_LINES])
 def test_commands_in_the_documentation_exist(where: str, line: str) -> None:
     words = shlex.split(re.split(r"\s(?:\||&&|;|>|<|#)", line)[0])
