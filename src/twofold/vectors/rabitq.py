@@ -49,6 +49,12 @@ class BitCodes:
     def __len__(self) -> int:
         return len(self.scales)
 
+    def rows(self, bound: slice) -> "BitCodes":
+        """Return some of the rows, which must begin with a block."""
+        blocks = slice(bound.start // LANES, -(-bound.stop // LANES))
+        numbers = (self.scales[bound], self.offsets[bound], self.spreads[bound])
+        return BitCodes(self.center, self.bits[blocks], *numbers)
+
 
 class Estimates(NamedTuple):
     """Estimated cosines of rows, (n,) float32, and what makes out by how much each may be too low: its slack.

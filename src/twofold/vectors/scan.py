@@ -1,8 +1,10 @@
 """Scans over codes: find candidates to score truly. What a row scores here depends on that row and the query alone."""
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from twofold.domain.types import Scores, Vector
 from twofold.kernels import KERNELS, codes_at, dots, top_scores
 from twofold.vectors.quantize import Codes, Halves, quantize
-from twofold.vectors.rabitq import BitCodes, Estimates, estimate
+from twofold.vectors.rabitq import LANES, BitCodes, Estimates, estimate
 
 Approximate = NDArray[np.float32]
 Mask = NDArray[np.uint8]
@@ -22,7 +24,17 @@ BITS_ABOVE = 20_000  # bits first, then codes, are faster than codes alone from 
 DEVIATIONS = 4.0  # how many deviations the score of codes may be off
 STEP = 12.0**-0.5  # the deviation of a rounding, in steps
 SPARSE = 8  # where fewer than one row in eight is allowed, gathering rows beats scanning all
+PARALLEL_FROM = 300_000  # rows that are scanned in two threads: below, starting them takes longer than they save
 ROW_BATCH_SIZE = 16_384
+
+Part = TypeVar("Part")
+Made = TypeVar("Made")
+
+
+@cache
+def processors() -> int:
+    """Count the processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Candidates(NamedTuple):
@@ -92,14 +104,55 @@ def candidates(query: Vector, planes: Sequence[Plane], k: int) -> Sequence[Candi
     """
     _check_k(k)
     coded = _coded(query)
+    stripes = [_stripes(plane) for plane in planes]
+    found = iter(_candidates(query, coded, [one for some in stripes for one in some], k))
+    return [_joined([next(found) for _ in some], some) for some in stripes]
+
+
+def _stripes(plane: Plane) -> list[Plane]:
+    """Cut a segment of very many rows in two, for two threads; what is found does not depend on it."""
+    count = len(plane.codes)
+    if count < PARALLEL_FROM or plane.bits is None:
+        return [plane]
+    middle = count // 2 // LANES * LANES
+    bounds = (slice(0, middle), slice(middle, count))
+    masks = [None if plane.allowed is None else plane.allowed[bound] for bound in bounds]
+    return [
+        Plane(plane.codes.rows(bound), plane.bits.rows(bound), mask) for bound, mask in zip(bounds, masks, strict=True)
+    ]
+
+
+def _joined(found: Sequence[Candidates], stripes: Sequence[Plane]) -> Candidates:
+    """Put the rows of a segment's stripes together again, by their slots in the segment."""
+    if len(found) == 1:
+        return found[0]
+    firsts = np.cumsum([0, *(len(stripe.codes) for stripe in stripes[:-1])]).astype(np.uint32)
+    slots = [one.slots + first for one, first in zip(found, firsts, strict=True)]
+    return Candidates(np.concatenate(slots), np.concatenate([one.scores for one in found]))
+
+
+def _each(call: Callable[[Part], Made], parts: Sequence[Part], rows: int) -> list[Made]:
+    """Return what a call makes of each part, in two threads where there are very many rows and two processors."""
+    if rows < PARALLEL_FROM or len(parts) < 2 or processors() < 2:  # noqa: PLR2004
+        return [call(part) for part in parts]
+    from concurrent.futures import ThreadPoolExecutor  # not for a small collection in a cold process
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(call, parts))
+
+
+def _candidates(query: Vector, coded: Codes, planes: Sequence[Plane], k: int) -> list[Candidates]:
     if sum(plane.open_rows() for plane in planes) > BITS_ABOVE:
         rows = _within_reach(query, coded, planes, k)
     else:
         rows = [None] * len(planes)
-    found = [
-        _best_by_codes(coded, plane, k) if some is None else _by_code(coded, plane.codes, some)
-        for plane, some in zip(planes, rows, strict=True)
-    ]
+
+    def by_codes_of(part: tuple[Plane, Slots | None]) -> Candidates:
+        plane, some = part
+        return _best_by_codes(coded, plane, k) if some is None else _by_code(coded, plane.codes, some)
+
+    parts = list(zip(planes, rows, strict=True))
+    found = _each(by_codes_of, parts, sum(len(plane.codes) for plane in planes))
     return _cut_together(found, k, _rounding(coded, planes, found))
 
 
@@ -110,11 +163,15 @@ def by_codes(k: int) -> int:
 
 def _within_reach(query: Vector, coded: Codes, planes: Sequence[Plane], k: int) -> list[Slots | None]:
     """Return of each segment the rows that bits cannot rule out; None where all are to be scanned by their codes."""
-    estimates = [None if plane.bits is None else estimate(query, plane.bits) for plane in planes]
-    first = [
-        _best_by_codes(coded, plane, k) if guess is None else _best(guess.scores, plane, k)
-        for plane, guess in zip(planes, estimates, strict=True)
-    ]
+
+    def guessed(plane: Plane) -> tuple[Estimates | None, Candidates]:
+        if plane.bits is None:
+            return None, _best_by_codes(coded, plane, k)
+        guess = estimate(query, plane.bits)
+        return guess, _best(guess.scores, plane, k)
+
+    guesses = _each(guessed, planes, sum(len(plane.codes) for plane in planes))
+    estimates, first = [guess for guess, _ in guesses], [near for _, near in guesses]
     best = [
         near if guess is None else _by_code(coded, plane.codes, near.slots)
         for plane, guess, near in zip(planes, estimates, _cut_together(first, k, 0.0), strict=True)

@@ -155,6 +155,26 @@ def assert_spread_makes_no_difference(
     assert sorted(found)[:k] == best
 
 
+@pytest.mark.parametrize("make", [meaningful_rows, clusters])
+@pytest.mark.parametrize("share", [None, 0.5])
+def test_two_threads_find_what_one_finds(
+    make: Callable[[int, int], NDArray[np.float16]], share: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scanning, "BITS_ABOVE", 100)
+    monkeypatch.setattr(scanning, "processors", lambda: 2)
+    rows = make(16, 2_013)
+    allowed = None if share is None else (np.random.default_rng(1).random(len(rows)) < share).astype(np.uint8)
+    plane = Plane(quantize(rows), bit_codes(rows), allowed)
+
+    for query in rows[:5].astype(np.float32):
+        best = []
+        for parallel_from in (10**6, 100):
+            monkeypatch.setattr(scanning, "PARALLEL_FROM", parallel_from)
+            (found,) = candidates(query, [plane], 10)
+            best.append(sorted(zip((-found.scores).tolist(), found.slots.tolist(), strict=True))[:10])
+        assert best[0] == best[1]
+
+
 @pytest.mark.parametrize("bits_above", [1, 10**6])
 def test_a_mask_acts_before_the_cut_on_both_planes(bits_above: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scanning, "BITS_ABOVE", bits_above)
