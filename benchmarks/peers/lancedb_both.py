@@ -54,7 +54,9 @@ class LanceDb:
             return _hits(query.metric("cosine").rerank(reranker).limit(K).to_list())
 
         def words(at: int) -> Hits:
-            return _hits(self._table.search(asked.texts[at], query_type="fts").limit(K).select(COLUMNS).to_list())
+            return _hits(
+                self._table.search(asked.texts[at], query_type="fts").limit(K).select([*COLUMNS, "_score"]).to_list()
+            )
 
         def meaning(at: int) -> Hits:
             query = self._table.search(asked.vectors[at]).metric("cosine").limit(K)
