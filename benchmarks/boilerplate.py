@@ -1,4 +1,4 @@
-"""How well menus, running headers and page numbers are told from content, in HTML beside trafilatura, and in PDF.
+"""How well menus, running headers and page numbers are kept apart from content, beside trafilatura and in PDF.
 
     python benchmarks/boilerplate.py --packages DIR         measure, and print
 

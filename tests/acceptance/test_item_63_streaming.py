@@ -49,7 +49,9 @@ def test_a_chunk_is_what_the_checklist_calls_back_with() -> None:
         answer = index.ask("How tall is the tower?", settings=ANY, on_event=heard.append)
 
     chunks = [as_data(event) for event in heard if isinstance(event, ChunkEvent)]
-    assert chunks[0] == {"content": "The tower is 330 metres tall. [1]", "type": "answer_chunk"}
+    assert chunks[0] == {"content": "330 metres\n\n", "type": "answer_chunk"}
+    assert chunks[1] == {"content": "The tower is 330 metres tall. [1]", "type": "answer_chunk"}
+    assert answer.short == "330 metres"
     assert answer_of(heard) == answer
 
 

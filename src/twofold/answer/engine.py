@@ -12,6 +12,7 @@ from twofold.answer.types import Answer, TextTools
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelUnavailableError, StorageFullError, StoreError
 from twofold.domain.generators import Generator as Writes
+from twofold.domain.ports import Scale
 from twofold.domain.retry import retried
 from twofold.domain.types import Vectors
 from twofold.domain.warning import StageWarning, WarningCode
@@ -173,7 +174,10 @@ class AnswerEngine:
 
 
 def reading_of(parts: SearchComponents, plan: SearchPlan) -> TextTools:
-    """Return how texts are read: the collection's own analyzer and, where meaning counts, its embedder."""
+    """Return how texts are read: the collection's own analyzer and, where meaning counts, its embedder.
+
+    Where the search reranks with a cross-encoder, that reads sentences too.
+    """
 
     def terms(text: str) -> dict[str, int]:
         return {term: count for term, count in parts.analyzer.counts(text).counts.items() if not term.startswith("=")}
@@ -181,7 +185,10 @@ def reading_of(parts: SearchComponents, plan: SearchPlan) -> TextTools:
     def embedding(embed: Callable[[Sequence[str]], Vectors]) -> Callable[[Sequence[str]], Vectors]:
         return lambda texts: retried(lambda: embed(texts), plan.timeouts.retry)
 
+    logits = next((one for one in parts.aids.rerankers if one.identity.scale is Scale.LOGIT), None)
+    relevance = None if logits is None else logits.score
     if plan.mode == "bm25":
-        return TextTools(sentence_ends, terms)
+        return TextTools(sentence_ends, terms, relevance=relevance)
     embedder = parts.embedder
-    return TextTools(sentence_ends, terms, embedding(embedder.embed_passages), embedding(embedder.embed_queries))
+    embed, embed_question = embedding(embedder.embed_passages), embedding(embedder.embed_queries)
+    return TextTools(sentence_ends, terms, embed, embed_question, relevance)

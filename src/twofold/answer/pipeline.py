@@ -184,7 +184,7 @@ def _extracts(draft: _Draft, parts: AnswerComponents, warnings: tuple[StageWarni
         yield ChunkEvent(REFUSAL)
         yield _done(draft, draft.answer(text=REFUSAL, refused=True).with_warnings(warnings))
         return
-    answer = draft.answer(text=made.text, citations=made.citations, sentences=made.sentences)
+    answer = draft.answer(text=made.text, citations=made.citations, sentences=made.sentences, short=made.short)
     yield _done(draft, answer.with_warnings(warnings))
 
 

@@ -33,7 +33,7 @@ class AnswerPlan:
     """
 
     min_answerability: float = 0.3
-    sentences: int = 4
+    sentences: int = 3
     template: str = "{marked}"
     budget: Budget = field(default_factory=Budget)
     context_fit: Fit = "whole"

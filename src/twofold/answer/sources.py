@@ -27,7 +27,8 @@ def sources_of(hits: Sequence[Hit]) -> tuple[Source, ...]:
         place, ordinal = (hit.collection, hit.document), _ordinal(hit)
         ranks.setdefault(place, {})[ordinal] = hit
         chunks = known.setdefault(place, {})
-        chunks[ordinal] = Chunk(hit.document, ordinal, hit.text, hit.start, hit.end, hit.heading, hit.page, hit.place)
+        own = (hit.start, hit.end, hit.heading, hit.page, hit.place, hit.header)
+        chunks[ordinal] = Chunk(hit.document, ordinal, hit.text, *own)
         for near in hit.context:
             chunks.setdefault(
                 near.ordinal,
@@ -77,7 +78,7 @@ def _source(run: Sequence[Chunk], hits: Sequence[Hit]) -> tuple[int, Source]:
         start = max(chunk.start, parts[-1].end) if parts else chunk.start
         if start < chunk.end:
             at = piece.at + start - piece.start
-            parts.append(Part(start, chunk.end, at, chunk.id, chunk.page, chunk.place, chunk.heading))
+            parts.append(Part(start, chunk.end, at, chunk.id, chunk.page, chunk.place, chunk.heading, chunk.header))
     kind = origin_of(best.metadata) or LOCAL_FILE
     source = Source(
         number=0,

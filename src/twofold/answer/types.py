@@ -5,7 +5,7 @@ from dataclasses import field, replace
 from typing import Literal, Self
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.types import Metadata, Vectors, shortened
+from twofold.domain.types import Metadata, Scores, Vectors, shortened
 from twofold.domain.warning import StageWarning, is_degraded
 from twofold.search.result import CacheInfo
 
@@ -18,7 +18,10 @@ Mode = Literal["extractive", "generated", "ungrounded"]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of a source that one passage gave: `document_text[start:end] == source.text[at : at + end - start]`."""
+    """A stretch of a source that one passage gave: `document_text[start:end] == source.text[at : at + end - start]`.
+
+    `header` is the header row of the table that it is a later part of.
+    """
 
     start: int
     end: int
@@ -27,6 +30,7 @@ class Part:
     page: int | None = None
     place: str = ""
     heading: tuple[str, ...] = ()
+    header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,8 @@ class AnswerSentence:
     """One sentence of an answer: `answer.text[start:end] == text`; `citations` are places in the answer's own list.
 
     `support` in [0, 1] says how much of it its best span bears out. `supported` is None for what claims nothing: a
-    heading, a line that leads in a list.
+    heading, a line that leads in a list. `cells` are those of rows of a table, the header row first; each row has as
+    many.
     """
 
     text: str
@@ -92,6 +97,7 @@ class AnswerSentence:
     citations: tuple[int, ...] = ()
     support: float = 0.0
     supported: bool | None = None
+    cells: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +146,7 @@ class Answer:
     removed: Removed = field(default_factory=Removed)
     session: str = ""
     cache: CacheInfo = CacheInfo()
+    short: str = ""
 
     def __repr__(self) -> str:
         what = "refused" if self.refused else f"{len(self.citations)} citations"
@@ -161,13 +168,15 @@ class TextTools:
     """How texts are read: where sentences end, which terms a text has and how often, and what texts mean.
 
     `embed` gives unit vectors (len(texts), dimensions) of texts, `embed_question` of questions; both are None where
-    there is no model to ask, and raise ModelError where it fails.
+    there is no model to ask, and raise ModelError where it fails. `relevance` gives logits (len(texts),) of how well
+    texts answer a question, None where no cross-encoder is at hand, and raises ModelError too.
     """
 
     sentence_ends: Callable[[str], Sequence[int]]
     terms: Callable[[str], Mapping[str, int]]
     embed: Callable[[Sequence[str]], Vectors] | None = None
     embed_question: Callable[[Sequence[str]], Vectors] | None = None
+    relevance: Callable[[str, Sequence[str]], Scores] | None = None
 
 
 def citation_of(source: Source, start: int, end: int) -> Citation:

@@ -393,7 +393,7 @@ class AnswerSettings:
             description="Refuse to answer where `p_answerable` is below this; 0 for never. See docs/answers.md.",
         ),
     ] = 0.3
-    sentences: Annotated[int, Meta(ge=1, le=50, description="The most sentences of an extractive answer.")] = 4
+    sentences: Annotated[int, Meta(ge=1, le=50, description="The most sentences of an extractive answer.")] = 3
     template: Annotated[
         str,
         Meta(

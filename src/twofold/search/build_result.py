@@ -222,6 +222,7 @@ class Reading:
             context=window.context,
             joined=window.joined,
             collection="",
+            header=chunk.header,
         )
 
     def trace(self, place: int) -> HitTrace:

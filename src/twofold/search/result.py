@@ -126,6 +126,7 @@ class Hit(Deferred):
 
     `metadata` is the document's with the passage's own. `context` are its neighbors in reading order and `joined` all
     of it as one text, where the search was asked to expand. `collection` is empty unless several were searched.
+    `header` is the header row of the table that the passage is a later part of.
     """
 
     rank: int
@@ -145,6 +146,7 @@ class Hit(Deferred):
     context: tuple[Neighbor, ...] = ()
     joined: Joined | None = None
     collection: str = ""
+    header: str = ""
 
     def __repr__(self) -> str:
         return f"FoundPassage({self.rank}, {self.score:.4f}, {self.source!r}, {shortened(self.text)!r})"

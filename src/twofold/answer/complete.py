@@ -1,0 +1,136 @@
+"""Chosen sentences made complete: a row with its header row, an item with what introduces its list, code as a whole.
+
+A passage holds no marks of what its lines are, so this goes by how they are written: cells parted by bars, bullets
+below a line that ends in a colon, lines that begin with a prompt or are indented between blank ones.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from twofold.answer.sentences import SentenceUnit
+from twofold.answer.types import Part, Source
+from twofold.domain.dataclass import dataclass
+
+Span = tuple[int, int]
+
+_BAR = " | "
+_LONGEST_INTRODUCTION = 240
+_LONGEST_CODE = 1_200
+_LONGEST_NAME = 48
+_CODE_SHARE = 0.5
+_ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)])[ \t]+")
+_CODE = re.compile(
+    r"[ \t]*(?:[$>#%] |\w+@|[\w./-]+ -{1,2}\w|[\w.]+ ?= ?\S|set \w|(?:sudo|git|borg|SELECT|INSERT|CREATE) )|[ \t]{4,}\S"
+)
+_RULE = re.compile(r"[\s|:-]+")
+_FIGURE = re.compile(r"\d")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}(?=,)")
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """Something to show: stretches of a source's document.
+
+    `table` names the table that rows are of, by its place; `header` is its header row where that is in another passage.
+    """
+
+    source: int
+    spans: tuple[Span, ...]
+    table: tuple[int, int] | None = None
+    header: str = ""
+    is_code: bool = False
+
+    def holds(self, unit: SentenceUnit) -> bool:
+        """Return whether a sentence stands in what is shown."""
+        return any(start <= unit.start < end for start, end in self.spans)
+
+
+def completed(units: Sequence[SentenceUnit], sources: Mapping[int, Source]) -> tuple[Complete, ...]:
+    """Make chosen sentences complete; rows of one table become one, and nothing is shown twice."""
+    made: list[Complete] = []
+    for unit in units:
+        whole = _whole(unit, sources[unit.source])
+        if any(one.source == unit.source and one.holds(unit) for one in made):
+            continue
+        same = next((at for at, one in enumerate(made) if one.table == whole.table is not None), None)
+        if same is None:
+            told = {(one.source, span) for one in made for span in one.spans}
+            fresh = tuple(span for span in whole.spans if (whole.source, span) not in told)
+            made.append(replace(whole, spans=fresh))
+        else:
+            made[same] = replace(made[same], spans=(*made[same].spans, whole.spans[-1]))
+    return tuple(made)
+
+
+def _whole(unit: SentenceUnit, source: Source) -> Complete:
+    own = (unit.start, unit.end)
+    part = next((one for one in source.parts if one.start <= unit.start and unit.end <= one.end), None)
+    if part is None:
+        return Complete(unit.source, (own,))
+    text = source.text[part.at : part.at + part.end - part.start]
+    start, end = unit.start - part.start, unit.end - part.start
+    if _BAR in text[start:end]:
+        top, header = _header_of(text, start)
+        spans = (*_moved(header, part), own)
+        return Complete(unit.source, spans, (unit.source, part.start + top), "" if header else part.header)
+    code = _code_around(text, start, end)
+    if code:
+        return Complete(unit.source, _moved([code], part), is_code=True)
+    return Complete(unit.source, (*_moved(_introduction(text, start), part), own))
+
+
+def _moved(spans: Sequence[Span], part: Part) -> tuple[Span, ...]:
+    return tuple((part.start + start, part.start + end) for start, end in spans)
+
+
+def _header_of(text: str, start: int) -> tuple[int, list[Span]]:
+    """Return where the table begins that a row is part of, and where its header row stands: the first line, if any."""
+    first = text.rfind("\n", 0, start) + 1
+    top = first
+    while top > 0:
+        above = text.rfind("\n", 0, top - 1) + 1
+        if not text[above : top - 1].strip():
+            break
+        top = above
+    end = text.find("\n", top)
+    line = text[top:end]
+    names = _BAR in line and not _RULE.fullmatch(line) and all(map(_names_column, line.split("|")))
+    lead = len(line) - len(line.lstrip(" |"))
+    return top, [(top + lead, top + len(line.rstrip(" |")))] if top < first and end > 0 and names else []
+
+
+def _names_column(cell: str) -> bool:
+    """Return whether a cell may head a column: it is short, no figure but a year or a day, and no option or command."""
+    bare = cell.strip()
+    return (
+        len(bare) <= _LONGEST_NAME and not bare.startswith(("-", "$", "<")) and not _FIGURE.search(_YEAR.sub("", bare))
+    )
+
+
+def _introduction(text: str, start: int) -> list[Span]:
+    """Return where the line stands that introduces the list of an item, and ends in a colon."""
+    first = text.rfind("\n", 0, start) + 1
+    if not _ITEM.match(text, first):
+        return []
+    before = text[:first].rstrip()
+    while before:
+        above = before.rfind("\n") + 1
+        line = before[above:]
+        if not _ITEM.match(line) and not line[:1].isspace():
+            is_short = len(line) <= _LONGEST_INTRODUCTION and line.rstrip().endswith(":")
+            return [(above, above + len(line))] if is_short else []
+        before = before[:above].rstrip()
+    return []
+
+
+def _code_around(text: str, start: int, end: int) -> Span | None:
+    """Return where the block of code stands that holds a line: lines between blank ones that mostly look like code."""
+    begin = text.rfind("\n\n", 0, start)
+    begin = begin + 2 if begin >= 0 else 0
+    stop = text.find("\n\n", end)
+    stop = stop if stop >= 0 else len(text)
+    lines = [line for line in text[begin:stop].splitlines() if line.strip()]
+    looks = sum(_CODE.match(line) is not None and not line.rstrip().endswith(".") for line in lines)
+    is_code = len(lines) > 1 and looks > _CODE_SHARE * len(lines) and stop - begin <= _LONGEST_CODE
+    return (begin, stop) if is_code else None

@@ -1,0 +1,162 @@
+"""How likely each sentence answers a question: a logistic model over words, meaning, place and form.
+
+    p(s) = 1 / (1 + exp(-(BIAS + Σ WEIGHTS[f] · f(s))))
+
+The features are in [0, 1], or cosines less the question's mean. `own` is the share of the question's words, by weight,
+that a sentence holds; `with heading` and `with neighbors` count those in the headings above it, and in the sentences
+before and after, too. `meaning` is its cosine, `meaning in place` that of the nearest heading and the sentence.
+The weights were fitted on the questions of two judged collections (docs/answers.md) but for those of `asks`
+and `leads in`, of which these have hardly any: neither answers by itself.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from twofold.answer.sentences import SentenceUnit
+from twofold.answer.types import Source, TextTools
+from twofold.domain.dataclass import dataclass
+from twofold.domain.types import Scores
+
+FEATURES = (
+    "own",
+    "with heading",
+    "with neighbors",
+    "meaning",
+    "meaning in place",
+    "passage",
+    "first passage",
+    "asks",
+    "long",
+    "figure missing",
+    "leads in",
+)
+BIAS, WEIGHTS = -7.08, (2.65, 2.20, 0.72, 2.72, 2.66, 1.77, 1.44, -4.0, -0.50, -0.54, -2.0)
+BIAS_BY_WORDS, WEIGHTS_BY_WORDS = -7.48, (3.47, 2.89, 0.97, 0.0, 0.0, 1.75, 1.60, -4.0, -0.58, -0.60, -2.0)
+READ = 24
+"""How many sentences a cross-encoder reads."""
+
+EMBEDDED = 24
+"""How many sentences are embedded: those that words and rank speak for. It bounds the time that an answer takes."""
+
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f")
+_CLOSING = " \t*_#`\"')\u201d\u2019"
+_LONG = 300  # characters
+_ASKS_FIGURE = re.compile(
+    r"\b(?:how (?:many|much|long|often|old|far|large|big|high|tall|fast|deep|soon)|when"
+    r"|what (?:year|date|number|percent\w*|share|size|age|time|amount)|which (?:year|port|number|date|century)"
+    r"|what is the (?:default|maximum|minimum|number))",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand|million|once|twice|daily|never)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Features of sentences, (sentences, features), and which of the question's terms each holds, with weights.
+
+    `placed` are the sentences, each below the nearest heading.
+    """
+
+    features: Scores
+    placed: Sequence[str]
+    terms: Scores
+    weights: Scores
+
+
+def scored(
+    question: str,
+    units: Sequence[SentenceUnit],
+    sources: Sequence[Source],
+    weights: Mapping[str, float],
+    reading: TextTools,
+) -> Scored:
+    """Compute the features of sentences. Raises ModelError where the embedder fails."""
+    headings = [_heading(unit, sources) for unit in units]
+    names = list(weights)
+    share = np.array([weights[name] for name in names], dtype=np.float64)
+    share = share / share.sum() if share.sum() > 0 else share
+    own = _holding([unit.text for unit in units], names, reading)
+    above = _holding([" ".join(path) for path in headings], names, reading)
+    near = _with_neighbors(units, own)
+    words = own @ share
+    ranks = _ranks(units, sources)
+    first = np.array([1.0 if unit.source == 1 else 0.0 for unit in units])
+    headed = np.maximum(own, above) @ share
+    cheap = words + 0.5 * headed + 0.3 * ranks
+    placed = [": ".join((*path[-1:], unit.text)) for path, unit in zip(headings, units, strict=True)]
+    alone, below = _meanings(question, units, placed, cheap, reading)
+    forms = np.array([_forms(question, unit.text) for unit in units]).reshape(len(units), -1)
+    columns = [words, headed, np.maximum(own, near) @ share, alone, below, ranks, first]
+    return Scored(np.column_stack([*columns, forms]), placed, own, share)
+
+
+def _heading(unit: SentenceUnit, sources: Sequence[Source]) -> tuple[str, ...]:
+    source = next(one for one in sources if one.number == unit.source)
+    part = next((one for one in source.parts if one.start <= unit.start < one.end), source.first)
+    return part.heading
+
+
+def _holding(texts: Sequence[str], names: Sequence[str], reading: TextTools) -> Scores:
+    counted = {text: reading.terms(text) for text in set(texts)}
+    return np.array([[float(name in counted[text]) for name in names] for text in texts]).reshape(
+        len(texts), len(names)
+    )
+
+
+def _with_neighbors(units: Sequence[SentenceUnit], own: Scores) -> Scores:
+    near = np.zeros_like(own)
+    for at, (one, two) in enumerate(pairwise(units)):
+        if one.source == two.source:
+            near[at] = np.maximum(near[at], own[at + 1])
+            near[at + 1] = np.maximum(near[at + 1], own[at])
+    return near
+
+
+def _ranks(units: Sequence[SentenceUnit], sources: Sequence[Source]) -> Scores:
+    best = max((one.score for one in sources), default=0.0)
+    share = {one.number: max(0.0, one.score) / best if best > 0 else 1.0 / one.number for one in sources}
+    return np.array([share[one.source] for one in units])
+
+
+def _meanings(
+    question: str, units: Sequence[SentenceUnit], placed: Sequence[str], cheap: Scores, reading: TextTools
+) -> tuple[Scores, Scores]:
+    """Return cosines, alone and below the nearest heading, less their mean; those not embedded have the least."""
+    if reading.embed is None or reading.embed_question is None:
+        return np.zeros(len(units)), np.zeros(len(units))
+    first = np.argsort(-cheap, kind="stable")[:EMBEDDED]
+    texts = [*(units[at].text for at in first), *(placed[at] for at in first)]
+    vectors = reading.embed(texts) @ reading.embed_question([question])[0]
+    found = vectors.astype(np.float64).reshape(2, len(first))
+    spread = np.tile(found.min(axis=1) - found.mean(axis=1), (len(units), 1)).T.copy()
+    spread[:, first] = found - found.mean(axis=1, keepdims=True)
+    return spread[0], spread[1]
+
+
+def _forms(question: str, text: str) -> list[float]:
+    """Return whether a sentence asks, is long, lacks a figure that is asked for, and leads in what follows."""
+    bare = text.rstrip(_CLOSING)
+    lacks = _ASKS_FIGURE.search(question) is not None and _FIGURE.search(text) is None
+    return [float(bare.endswith(_QUESTION_MARKS)), float(len(text) > _LONG), float(lacks), float(bare.endswith(":"))]
+
+
+def chances(found: Scored, question: str, reading: TextTools) -> Scores:
+    """Return how likely each sentence answers, (sentences,), in [0, 1].
+
+    A cross-encoder, where one is at hand, reads the likeliest below their headings; its logit is added to theirs, the
+    sum halved, and sentences that it has not read are left out. Raises ModelError where it fails.
+    """
+    bias, weights = (BIAS, WEIGHTS) if reading.embed is not None else (BIAS_BY_WORDS, WEIGHTS_BY_WORDS)
+    logits = bias + found.features @ np.array(weights)
+    if reading.relevance is not None:
+        first = np.argsort(-logits, kind="stable")[:READ]
+        read = (reading.relevance(question, [found.placed[at] for at in first]) + logits[first]) / 2.0
+        logits = np.full(len(logits), -np.inf)
+        logits[first] = read
+    return np.asarray(1.0 / (1.0 + np.exp(-logits)), dtype=np.float64)

@@ -1,0 +1,58 @@
+"""The short answer: the one span of the best sentence that a question asks for, or nothing.
+
+It goes by rule and only where one span is left: the default where the default is asked for, the one figure with its
+unit where a figure is asked for, and the one date or year where a time is. What stands in the question does not count.
+"""
+
+import re
+from collections.abc import Iterator
+
+_MAX_LENGTH = 60
+_DEFAULT_ASKED = re.compile(r"\bdefault", re.IGNORECASE)
+_DEFAULTS = (
+    re.compile(
+        r"\bdefaults? (?:value )?(?:is|are|of|to|=) (?:typically |usually |set to )?(?P<value>[^.,;()\n]+)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\(default(?: is|:| =)?:? ?(?P<value>[^)\n]+)\)", re.IGNORECASE),
+    re.compile(r"(?P<value>[\w./-]+) (?:by|is the) default\b", re.IGNORECASE),
+)
+_TIME_ASKED = re.compile(r"\b(?:when|what year|which year|what date|in what century)\b", re.IGNORECASE)
+_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_TIME = re.compile(
+    rf"(?:\d{{1,2}} )?{_MONTH}(?: \d{{1,2}})?,? \d{{4}}|{_MONTH} \d{{1,2}}|\b(?:1[0-9]|20)\d\d\b(?![\d,]*\d)"
+    r"|\b\d{1,2}(?:st|nd|rd|th) century"
+)
+_FIGURE_ASKED = re.compile(
+    r"\b(?:how (?:many|much|long|often|old|far|large|big|high|tall|fast|deep)|what (?:percent\w*|number|share)"
+    r"|(?:which|what) port)\b",
+    re.IGNORECASE,
+)
+_UNIT = (
+    r"(?: ?%| percent| (?:hundred|thousand|million|billion)"
+    r"| ?(?:KB|MB|GB|TB|kB|ms|bytes?|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
+    r"|miles|meters?|metres|km|feet|people|points?|times|connections|workers|pages|tuples))*"
+)
+_WORDS = r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_FIGURE = re.compile(
+    rf"(?<![\w.])[$\u20ac\u00a3]?\d[\d,]*(?:\.\d+)?{_UNIT}(?![\w%])|\b(?:{_WORDS})\b{_UNIT}", re.IGNORECASE
+)
+
+
+def short_answer(question: str, sentence: str) -> str:
+    """Return the span of a sentence that answers a question in a few words; "" where there is none or several."""
+    found = {" ".join(span.split()) for span in _spans(question, sentence)}
+    left = [span for span in found if span and span.casefold() not in question.casefold()]
+    return left[0] if len(left) == 1 and len(left[0]) <= _MAX_LENGTH else ""
+
+
+def _spans(question: str, sentence: str) -> Iterator[str]:
+    if _DEFAULT_ASKED.search(question):
+        for pattern in _DEFAULTS:
+            for match in pattern.finditer(sentence):
+                yield match["value"].strip(" \u201c\u201d\"'`")
+                return
+    elif _TIME_ASKED.search(question):
+        yield from (match.group() for match in _TIME.finditer(sentence))
+    elif _FIGURE_ASKED.search(question):
+        yield from (match.group() for match in _FIGURE.finditer(sentence))
