@@ -182,7 +182,8 @@ def test_no_path_of_a_machine_is_written_down() -> None:
 
 def test_every_public_module_imports_in_a_bare_interpreter() -> None:
     parts = (path.relative_to(SOURCE.parent).with_suffix("").parts for path in MODULES)
-    names = {".".join(part for part in one if part != "__init__") for one in parts}
+    named = {".".join(part for part in one if part != "__init__") for one in parts}
+    names = {one for one in named if not one.startswith("twofold.adapters.")}  # those need the frameworks
     program = f"import importlib\nfor name in {sorted(names)!r}: importlib.import_module(name)"
 
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
