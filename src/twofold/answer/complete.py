@@ -96,7 +96,7 @@ def _header_of(text: str, start: int) -> tuple[int, list[Span]]:
     end = text.find("\n", top)
     line = text[top:end]
     names = _BAR in line and not _RULE.fullmatch(line) and all(map(_names_column, line.split("|")))
-    lead = len(line) - len(line.lstrip(" |"))
+    lead = len(line) - len(line.lstrip())
     return top, [(top + lead, top + len(line.rstrip(" |")))] if top < first and end > 0 and names else []
 
 

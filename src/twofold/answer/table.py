@@ -15,7 +15,8 @@ def cells_of(rows: Sequence[str]) -> Cells:
     Rows may lack their empty first cell, as a header without a name for the labels does: it is put back where a row is
     one cell shorter than the longest and it is the header.
     """
-    cut = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in rows]
+    closed = [row.strip().strip("|") if row.rstrip().endswith("|") else row for row in rows]
+    cut = [[cell.strip() for cell in row.split("|")] for row in closed]
     width = max(map(len, cut))
     if len(cut) > 1 and len(cut[0]) == width - 1:
         cut[0].insert(0, "")

@@ -66,6 +66,10 @@ def test_a_unit_that_reaches_over_two_passages_stands_as_it_is() -> None:
     assert isinstance(one, Source)
 
 
+def test_a_header_keeps_its_empty_cells() -> None:
+    assert cells_of([" |  | Total", "Sales | 1 | 2"]) == (("", "", "Total"), ("Sales", "1", "2"))
+
+
 def test_a_table_is_written_in_markdown_with_padded_columns() -> None:
     cells = cells_of(["2022 | 2021", "Net sales | 34,229 | 35,355"])
 
