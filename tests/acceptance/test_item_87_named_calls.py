@@ -126,7 +126,7 @@ def test_recovery_says_whether_meaning_can_be_had_and_falls_back_to_words(git: I
         pipeline = RetrievalPipeline({"git": index}, {**CONFIG, "search_type": "dense"})
         with pytest.raises(ModelError):
             pipeline.retrieve(QUESTION)
-        with pytest.warns(RuntimeWarning, match="Searching by words alone"):
+        with pytest.warns(RuntimeWarning, match="Searching with BM25 only"):
             assert not pipeline.recover_from_embedding_failure(QUESTION)
         assert pipeline.retrieve(QUESTION)[0]["metadata"]["source"] == "reset.md"
 

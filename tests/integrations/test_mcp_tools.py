@@ -166,7 +166,7 @@ def test_an_outline_names_the_sections(call: Call, index: Index) -> None:
 
 
 def test_a_question_is_answered_with_citations_that_can_be_checked(call: Call, index: Index) -> None:
-    answer = told(call("ask", question="How high is the Eiffel tower?"))
+    answer = told(call("ask", question="How many metres high is it?"))
 
     assert "330 metres" in answer["text"]
     assert answer["mode"] == "extractive"

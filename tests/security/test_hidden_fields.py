@@ -38,7 +38,7 @@ def keys(value: Any) -> Iterator[str]:  # noqa: ANN401  # JSON
         (f"{WHERE}/search", {"query": "cat"}),
         (f"{WHERE}/search:batch", {"queries": ["cat"]}),
         (f"{WHERE}/explain", {"query": "cat"}),
-        (f"{WHERE}/ask", {"query": "Where did the cat sit?", "stream": False, "extracts": True}),
+        (f"{WHERE}/ask", {"query": "Where did the cat sit?", "stream": False, "mode": "extractive"}),
         ("/api/search", {"query": "cat", "index": "notes"}),
         ("/v1/vector_stores/notes/search", {"query": "cat"}),
         ("/retrieval", {"knowledge_id": "notes", "query": "cat", "retrieval_setting": {"top_k": 1}}),

@@ -40,7 +40,7 @@ _FIGURE = re.compile(
 
 
 def short_answer(question: str, sentence: str) -> str:
-    """Return the span of a sentence that answers a question in a few words; "" where there is none or several."""
+    """Return the span of a sentence that answers a question in a few words; "" where no span does, or several do."""
     found = {" ".join(span.split()) for span in _spans(question, sentence)}
     left = [span for span in found if span and span.casefold() not in question.casefold()]
     return left[0] if len(left) == 1 and len(left[0]) <= _MAX_LENGTH else ""
