@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from support.api_client import Visit, fill, visiting
 from support.browser import HOSTILE, QUESTION, SENTENCE, ask, focused, on_screen, opened
 from support.fake_llm_server import Heard, Send, chatting, piece
+from twofold import Index
 
 
 @pytest.fixture
@@ -158,3 +159,25 @@ def test_what_a_model_writes_is_text(browser: Browser, wordy: Visit) -> None:
         page.get_by_label("Only sentences of the documents").check()
         ask(page, "When was it finished?")
         expect(page.locator(".turn").nth(1)).to_contain_text("word for word")
+
+
+TABLE = """# Sales
+
+| Year | Net sales | Profit |
+|---|---|---|
+| 2021 | 310 million | 12 million |
+| 2022 | 355 million | 14 million |
+"""
+
+
+def test_a_row_that_answers_is_a_table_under_its_header(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "sales.md").write_text(TABLE)
+    with Index("notes", overrides={"embedder": "hashing", "offline": True, "home": str(tmp_path)}) as index:
+        index.add_file(tmp_path / "sales.md")
+    said = {"index": "notes", "answer.min_answerability": 0.0}
+    with visiting(tmp_path, said=said) as one, opened(browser, one.address, "/ask") as page:
+        turn = ask(page, "How much were net sales in 2022?")
+        expect(turn.locator(".prose table th")).to_have_text(["Year", "Net sales", "Profit"])
+        expect(turn.locator(".prose table td")).to_contain_text(["2022", "355 million", "14 million"])
+        expect(turn.locator(".prose a.chip").first).to_be_visible()
+        expect(turn.locator(".prose")).not_to_contain_text("|")

@@ -3,6 +3,7 @@
 import { Refused, answerOf } from "/page/api.js";
 import { lastPart } from "/page/format.js";
 import { slicedBy, unitsAt } from "/page/marking.js";
+import { stretchesOf, tableOf } from "/page/passages.js";
 import { sourceHref } from "/page/source.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
@@ -58,7 +59,11 @@ const chip = (citation, number) => {
     : html`<span class="chip" aria-label=${label}>${number}</span>`;
 };
 
-const withChips = (answer, sentences, from, to, taken) => {
+// A stretch of the answer: its tables drawn, and a chip for each marker.
+const withChips = (answer, sentences, from, to, taken) => stretchesOf(answer.text.slice(from, to)).map((one) =>
+  (one.rows ? tableOf(one) : chipped(answer, sentences, from + one.at, from + one.at + one.text.length, taken)));
+
+const chipped = (answer, sentences, from, to, taken) => {
   const pieces = [];
   const text = answer.text.slice(from, to);
   let last = 0;
@@ -89,7 +94,7 @@ export const prose = (answer) => {
     at = next;
   }
   pieces.push(withChips(answer, sentences, at, answer.text.length, taken));
-  return html`<p class=${answer.writing ? "prose writing" : "prose"}>${pieces}</p>`;
+  return html`<div class=${answer.writing ? "prose writing" : "prose"}>${pieces}</div>`;
 };
 
 export const sourceList = (sources) => {
