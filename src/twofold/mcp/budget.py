@@ -43,6 +43,7 @@ def fitting(rows: Sequence[Row], budget: int, size: Callable[[Row], int] = token
 
 def cut_to(text: str, tokens: int) -> str:
     """Return the longest beginning of a text with at most `tokens` tokens, ending with a word if it can."""
+    text = text[: 4 * tokens + 1]  # a token has at most four characters, so the rest of a long text is never counted
     if approximate_tokens(text) <= tokens:
         return text
     low, high = 0, len(text)

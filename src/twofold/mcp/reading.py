@@ -1,13 +1,14 @@
 """The tools that read: functions from an index and arguments to a result that fits a budget of tokens."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from twofold.answer.context import approximate_tokens
 from twofold.answer.types import Answer, Citation
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.filters import MATCH_ALL
-from twofold.domain.types import Chunk, Document, DocumentInfo
+from twofold.domain.types import Document, DocumentInfo
 from twofold.index import Index
 from twofold.mcp import results as given
 from twofold.mcp.budget import OVERHEAD, cursor_at, cut_to, fitting, offset_of
@@ -49,17 +50,13 @@ def _title(hit: Hit) -> str:
 
 def fetch(held: Held, identity: str) -> given.Fetched:
     """Return the document of a passage, or as much of it around the passage as fits."""
-    document, chunks = _found(held.index, identity)
-    first, last = chunks[0], chunks[-1]
-    start, end = (0, len(document.text)) if _is_document(identity, document) else (first.start, last.end)
-    whole = cut_to(document.text, held.budget - OVERHEAD) == document.text
-    if whole:
-        text, begins = document.text, 0
-    else:
-        room = max(0, (held.budget - OVERHEAD) * 3 - (end - start)) // 2
-        begins = max(0, start - room)
-        text = cut_to(document.text[begins:], held.budget - OVERHEAD)
-    page = first.page
+    document, page, start, end = _found(held.index, identity)
+    most = held.budget - OVERHEAD
+    begins, text = 0, cut_to(document.text, most)
+    whole = len(text) == len(document.text)
+    if not whole and start:
+        begins = max(0, start - max(0, most * 3 - (end - start)) // 2)
+        text = cut_to(document.text[begins : begins + 4 * most + 1], most)
     said = {
         "source": document.source,
         "document": document.id,
@@ -110,13 +107,11 @@ def _passage(held: Held, hit: Hit, max_chars: int) -> given.Passage:
 def read(held: Held, identity: str, around: int, max_chars: int, cursor: str) -> given.Reading:
     """Return a passage with `around` neighbors on either side, or a document from its beginning, from the cursor on."""
     asked = ("read", identity, around, max_chars)
-    document, chunks = _found(held.index, identity, around)
-    first, last = chunks[0], chunks[-1]
-    begin, end = (0, len(document.text)) if _is_document(identity, document) else (first.start, last.end)
+    document, page, begin, end = _found(held.index, identity, around)
     start = max(begin, offset_of(cursor, *asked))
     text = cut_to(document.text[start : min(end, start + max_chars)], held.budget - OVERHEAD)
     stop = start + len(text)
-    url = held.links.passage(document.source, document.id, start, stop, first.page)
+    url = held.links.passage(document.source, document.id, start, stop, page)
     return given.Reading(
         identity, document.id, name_of(document.title, document.source), document.source, url, start, stop,
         len(document.text), text, cursor_at(stop, *asked) if start < stop < end else "",
@@ -125,7 +120,7 @@ def read(held: Held, identity: str, around: int, max_chars: int, cursor: str) ->
 
 def outline(held: Held, identity: str, cursor: str) -> given.Outline:
     """Return the sections of a document, of the passage's document where a passage is named."""
-    document, _ = _found(held.index, identity)
+    document = _found(held.index, identity).document
     sections: list[given.Section] = []
     for chunk in held.index.chunks(document.id):
         if sections and sections[-1].path == chunk.heading:
@@ -206,12 +201,17 @@ def _warnings(found: SearchResult | Answer) -> tuple[str, ...]:
     return tuple(one.message for one in found.warnings)
 
 
-def _is_document(identity: str, document: Document) -> bool:
-    return "_chunk_" not in identity or identity == document.id
+class _Stretch(NamedTuple):
+    """A document with what of it is meant: all of it, or `text[start:end]`; `page` is that of its first passage."""
+
+    document: Document
+    page: int | None
+    start: int
+    end: int
 
 
-def _found(index: Index, identity: str, around: int = 0) -> tuple[Document, list[Chunk]]:
-    """Return a document and its passages, or of a passage its document and the passages around it.
+def _found(index: Index, identity: str, around: int = 0) -> _Stretch:
+    """Return a document as a whole, or of a passage the stretch that it and its neighbors fill.
 
     Raises NotFoundError for an id that is neither.
     """
@@ -220,10 +220,10 @@ def _found(index: Index, identity: str, around: int = 0) -> tuple[Document, list
         document, chunks = index.document(name), index.chunks(name)
         near = [one for one in chunks if abs(one.ordinal - int(ordinal)) <= around]
         if any(one.ordinal == int(ordinal) for one in near):
-            return document, near
+            return _Stretch(document, near[0].page, near[0].start, near[-1].end)
         raise NotFoundError(f"There is no passage {identity!r}.", "Take ids from `search` or `search_passages`.")
     document = index.document(identity)
-    chunks = list(index.chunks(document.id))
+    chunks = index.chunks(document.id)
     if not chunks:
         raise InvalidInputError(f"The document {identity!r} has no text.", "`list_documents` shows what there is.")
-    return document, chunks
+    return _Stretch(document, chunks[0].page, 0, len(document.text))
