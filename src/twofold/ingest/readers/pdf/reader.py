@@ -77,23 +77,26 @@ def page_boxes(data: bytes, page: int, start: int, end: int) -> tuple[Box, ...]:
     `page` counts from 1; `start` and `end` are offsets into `page_text`. A span beyond the text is cut.
     Raises ReadError as `read_pdf`, and InvalidInputError for a page that is not there.
     """
-    with _opened(Source("document", data)) as document:
-        if not 1 <= page <= len(document):
-            raise InvalidInputError(f"There is no page {page}.", f"Pages run from 1 to {len(document)}.")
-        with _page(document, page - 1) as text:
-            chars: list[int] = []
-            for part in paragraphs_of(lines_of(text)):
-                chars += [*part.chars, -1, -1]
-            return _merged([text.box(index) for index in chars[max(start, 0) : max(end, 0)] if index >= 0])
+    with _numbered_page(data, page) as text:
+        chars: list[int] = []
+        for part in paragraphs_of(lines_of(text)):
+            chars += [*part.chars, -1, -1]
+        return _merged([text.box(index) for index in chars[max(start, 0) : max(end, 0)] if index >= 0])
 
 
 def page_text(data: bytes, page: int) -> str:
     """Return one page's text with its running lines, which the document's text has not. Raises as `page_boxes`."""
+    with _numbered_page(data, page) as text:
+        return _GAP.join(part.text for part in paragraphs_of(lines_of(text)))
+
+
+@contextmanager
+def _numbered_page(data: bytes, page: int) -> Iterator[PageText]:
     with _opened(Source("document", data)) as document:
         if not 1 <= page <= len(document):
             raise InvalidInputError(f"There is no page {page}.", f"Pages run from 1 to {len(document)}.")
         with _page(document, page - 1) as text:
-            return _GAP.join(part.text for part in paragraphs_of(lines_of(text)))
+            yield text
 
 
 @contextmanager
