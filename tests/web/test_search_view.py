@@ -149,6 +149,21 @@ def test_a_filter_narrows_and_what_is_wrong_with_it_is_said_beside_it(page: Page
     expect(page.get_by_label("Filter")).to_have_attribute("aria-invalid", "false")
 
 
+def test_what_was_typed_into_a_form_outlives_what_the_page_hears_meanwhile(page: Page) -> None:
+    page.locator("#options summary").click()
+    page.get_by_label("Filter").fill("source == cat.txt")
+    page.get_by_label("Neighbors").fill("2")
+    page.get_by_label("Words", exact=True).check()
+    page.context.set_offline(True)
+    page.evaluate("dispatchEvent(new Event('offline'))")
+    expect(page.locator(".banner")).to_be_visible()
+    page.context.set_offline(False)
+    page.locator("#query").fill("tower ferry cat")
+    page.keyboard.press("Enter")
+    expect(page.locator(".hit .title")).to_have_text(["cat.txt"])
+    expect(page).to_have_url(re.compile("mode=bm25.*context_window=2|context_window=2.*mode=bm25"))
+
+
 def test_the_ways_of_searching_are_asked_of_the_server_as_they_were_set(page: Page) -> None:
     page.locator("#options summary").click()
     page.locator("#query").fill("tower")

@@ -132,6 +132,27 @@ def test_events_and_properties_follow_the_state(page: Page) -> None:
     ) == ["2", True, "2", "b"]
 
 
+def test_what_a_person_typed_or_chose_stays_until_the_state_says_otherwise(page: Page) -> None:
+    assert run(
+        page,
+        """const view = (text, chosen, options) => html`<input ~value=${text}>
+          ${["a", "b"].map((one) => html`<input type="radio" name="way" value=${one} ~checked=${chosen === one}>`)}
+          <select ~value=${chosen}>${options.map((one) => html`<option value=${one}>${one}</option>`)}</select>`;
+        render(view("", "a", ["a"]), root);
+        const [field, , second, select] = root.children;
+        const says = () => [field.value, root.querySelector("input:checked").value, select.value];
+        field.value = "typed";
+        field.dispatchEvent(new Event("input"));
+        second.click();
+        render(view("", "a", ["a", "b"]), root);
+        const kept = says();
+        render(view("new", "b", ["a", "b"]), root);
+        const told = says();
+        render(view("new", "a", ["a", "b"]), root);
+        return [kept, told, says()];""",
+    ) == [["typed", "b", "a"], ["new", "b", "b"], ["new", "a", "a"]]
+
+
 def test_all_changes_of_one_turn_are_drawn_once(page: Page) -> None:
     assert (
         run(

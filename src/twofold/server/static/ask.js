@@ -246,7 +246,7 @@ const matching = () => {
 
 const entry = (one) => keyed(one.id, html`<li class=${one.id === current.id ? "current" : ""}>
   ${own.renaming === one.id
-    ? html`<input class="rename" aria-label=${t("rename")} .value=${one.title} maxlength="80" ref=${focusOnce}
+    ? html`<input class="rename" aria-label=${t("rename")} ~value=${one.title} maxlength="80" ref=${focusOnce}
         @keydown=${(event) => {
           if (event.key === "Enter") rename(one.id, event.target.value);
           if (event.key === "Escape") update(() => { own.renaming = ""; });

@@ -110,7 +110,7 @@ export const view = (params) => html`<div class="compare-view">
     patch({ q: new FormData(event.target).get("q"), doc: null, at: null, of: null, cite: null });
   }}>
     <div class="box"><label class="hidden" for="query">${t("search.label")}</label>
-      <input id="query" name="q" type="search" maxlength="4096" placeholder=${t("search.label")} .value=${params.get("q") ?? ""}>
+      <input id="query" name="q" type="search" maxlength="4096" placeholder=${t("search.label")} ~value=${params.get("q") ?? ""}>
       <button type="submit">${icon("compare")}<span>${t("compare")}</span></button></div>
   </form>
   <div class="configurations">${configuration(params, "a")}${configuration(params, "b")}</div>

@@ -33,7 +33,7 @@ export const configuration = (params, side) => {
     <label>${t("profile")} <select .value=${ways.profile ?? ""} @change=${set("profile")}><option value="">${t("as.set")}</option>
       ${(state.server?.profiles ?? []).map(({ name }) => html`<option value=${name}>${name}</option>`)}</select></label>
     <label>${t("weight.meaning")} <input type="number" min="0" max="1" step="0.05" placeholder=${t("as.set")}
-      .value=${params.get(`${side}.weight`) ?? ""} @change=${(event) => event.target.checkValidity() && set("weight")(event)}></label>
+      ~value=${params.get(`${side}.weight`) ?? ""} @change=${(event) => event.target.checkValidity() && set("weight")(event)}></label>
     <label class="check"><input type="checkbox" .checked=${ways.rerank !== false}
       @change=${(event) => patch({ [`${side}.norerank`]: !event.target.checked }, { replace: true })}> ${t("rerank")}</label>
   </fieldset>`;

@@ -175,7 +175,7 @@ const finder = (params) => html`<form class="inline finder" role="search" @submi
   else patch({ find: sought, tab: null }, { replace: true });
 }}>
   <label class="hidden" for="find">${t("find.inside")}</label>
-  <input id="find" name="find" type="search" placeholder=${t("find.inside")} .value=${params.get("find") ?? ""} maxlength="200">
+  <input id="find" name="find" type="search" placeholder=${t("find.inside")} ~value=${params.get("find") ?? ""} maxlength="200">
   ${params.get("find") && html`<span class="quiet" role="status">${own.found.length ? `${own.at + 1} / ${whole(own.found.length)}` : t("find.none")}</span>
     ${own.found.length > 1 && html`<button type="button" class="plain" aria-label=${t("find.before")} @click=${() => step(-1)}>↑</button>
     <button type="button" class="plain" aria-label=${t("find.next")} @click=${() => step(1)}>↓</button>`}`}

@@ -135,7 +135,7 @@ const documents = () => html`<section class="documents" aria-labelledby="documen
       event.preventDefault();
       patch({ q: new FormData(event.target).get("q") }, { replace: true });
     }}><label class="hidden" for="documents-search">${t("documents.search")}</label>
-      <input id="documents-search" name="q" type="search" maxlength="200" placeholder=${t("documents.search")} .value=${own.sought}>
+      <input id="documents-search" name="q" type="search" maxlength="200" placeholder=${t("documents.search")} ~value=${own.sought}>
     </form></div>
   ${own.problem && note(own.problem.message, own.problem.hint, "error")}
   ${own.total === 0 && html`<p class="quiet">${own.sought ? t("documents.no.match") : t("documents.none")}</p>`}
@@ -254,7 +254,7 @@ const planned = (plan) => html`<div class="plan" role="status">
 
 const folders = () => state.server?.roots?.length > 0 && html`<details class="folders"><summary>${t("folders")}</summary>
   <form class="inline" @submit=${planSync}><label for="path">${t("folder.path")}</label>
-    <input id="path" name="path" list="roots" maxlength="4096" spellcheck="false" .value=${own.plan?.path ?? state.server.roots[0]}>
+    <input id="path" name="path" list="roots" maxlength="4096" spellcheck="false" ~value=${own.plan?.path ?? state.server.roots[0]}>
     <datalist id="roots">${state.server.roots.map((root) => html`<option value=${root}></option>`)}</datalist>
     <button type="submit" class="second" ?disabled=${own.planning}>${t("plan.make")}</button></form>
   ${own.planning && html`<p class="quiet" role="status">${t("plan.making")}</p>`}

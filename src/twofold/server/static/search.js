@@ -106,7 +106,7 @@ const MODES = ["hybrid", "bm25", "vector"];
 
 const option = (name, label, attributes) => html`<label class="option">${label}
   <input type="number" name=${name} min=${attributes.min} max=${attributes.max} step=${attributes.step ?? 1}
-    placeholder=${t("as.set")} .value=${state.route.params.get(name) ?? ""} @change=${changed}></label>`;
+    placeholder=${t("as.set")} ~value=${state.route.params.get(name) ?? ""} @change=${changed}></label>`;
 
 const invalid = () => {
   document.getElementById("options").open = true; // else nobody sees what is wrong
@@ -122,23 +122,23 @@ const form = (params) => html`<form role="search" class="search-form" autocomple
   <div class="ways">
     <fieldset class="segments"><legend class="hidden">${t("search.by")}</legend>
       ${MODES.map((mode) => html`<label><input type="radio" name="mode" value=${mode}
-        .checked=${(params.get("mode") ?? "hybrid") === mode} @change=${changed}><span>${t(`mode.${mode}`)}</span></label>`)}
+        ~checked=${(params.get("mode") ?? "hybrid") === mode} @change=${changed}><span>${t(`mode.${mode}`)}</span></label>`)}
     </fieldset>
     <details class="options" id="options"><summary>${t("options")}</summary>
       <div class="options-in" @invalid=${invalid}>
         <label class="option wide">${t("filter")} <input name="filter" type="text" maxlength="4000" spellcheck="false"
           aria-describedby="filter-says" aria-invalid=${String(isOfFilter(own.problem))} placeholder=${t("filter.none")}
-          .value=${params.get("filter") ?? ""} @change=${changed}></label>
+          ~value=${params.get("filter") ?? ""} @change=${changed}></label>
         <p id="filter-says" class=${isOfFilter(own.problem) ? "says wrong" : "says"}>${isOfFilter(own.problem)
           ? `${own.problem.message} ${own.problem.hint}` : html`${t("for.example")} <code>type == .md and modified >= 2025</code>`}</p>
         ${option("k", t("passages.a.page"), { min: 1, max: 50 })}
         ${option("search.context_window", t("neighbors"), { min: 0, max: 50 })}
         ${option("fusion.vector_weight", t("weight.meaning"), { min: 0, max: 1, step: 0.05 })}
         ${option("rerank.candidates", t("rerank.count"), { min: 1, max: 1000 })}
-        <label class="option">${t("profile")} <select name="profile" .value=${params.get("profile") ?? ""} @change=${changed}>
+        <label class="option">${t("profile")} <select name="profile" ~value=${params.get("profile") ?? ""} @change=${changed}>
           <option value="">${t("as.set")}</option>
           ${(state.server?.profiles ?? []).map(({ name }) => html`<option value=${name}>${name}</option>`)}</select></label>
-        <label class="option check"><input type="checkbox" name="rerank" .checked=${!params.has("norerank")} @change=${changed}>
+        <label class="option check"><input type="checkbox" name="rerank" ~checked=${!params.has("norerank")} @change=${changed}>
           ${t("rerank")}</label>
       </div>
     </details>

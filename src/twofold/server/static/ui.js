@@ -3,6 +3,9 @@
 //
 //   html`<p class=${name} ?hidden=${flag} .value=${text} @click=${listener} ref=${seen}>${child}</p>`
 //
+// `.value` is what the field has after every rendering; `~value` is what it starts from: what a person has typed or chosen
+// since stays until the template's own value changes.
+//
 // A child may be text, a number, a template, a node, a list of them, or nothing (null, undefined, false, true).
 // Whitespace with a line break beside a tag or a hole is dropped, elsewhere it is one space; entities are not decoded.
 
@@ -136,7 +139,9 @@ class AttributePart {
     this.pieces = pieces;
     this.hole = hole;
     this.last = undefined;
+    this.touched = false;
     if (name[0] === "@") element.addEventListener(name.slice(1), this);
+    if (name[0] === "~") element.addEventListener("input", () => { this.touched = true; });
   }
 
   handleEvent(event) {
@@ -149,7 +154,15 @@ class AttributePart {
     const same = value === this.last;
     this.last = value;
     if (this.name[0] === ".") setProperty(this.element, this.name.slice(1), value);
+    else if (this.name[0] === "~") this.start(value, same);
     else if (!same && this.name[0] !== "@") setAttribute(this.element, this.name, value);
+  }
+
+  // A radio button hears nothing when another of its group is chosen, so that only a new value sets it.
+  start(value, same) {
+    if (same && (this.touched || this.element.type === "radio")) return;
+    this.touched = false;
+    setProperty(this.element, this.name.slice(1), value);
   }
 }
 
