@@ -295,7 +295,7 @@ class Plugins:
     `retrievers` and `transformers` take part in every search, each under its name; `rerankers` and `generators` are
     there to be named in `rerank.model` and `generator`, before the built-in ones of the same name. `readers` take files
     before the built-in ones. `chunker` and `enricher` stand in for those of the settings, `pruner` for the one that
-    `answer.prune` has.
+    `answer.context.prune` has.
     """
 
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Item 54: sentences that say nothing about the question are left out before a model reads them; quotations stay true.
 
-Worked with scores that are dictated: of .9, .5 and .2 an `answer.prune` of .5 leaves the first two, as .5 · .9 = .45.
+Worked with scores that are dictated: of .9, .5 and .2 a share of .5 leaves the first two, as .5 · .9 = .45.
 """
 
 from collections.abc import Iterator, Sequence
@@ -63,7 +63,7 @@ def shown(heard: list[Heard]) -> str:
 
 def test_a_sentence_needs_its_share_of_the_best_one_s_score(model: str, heard: list[Heard]) -> None:
     with made(Told(degrees=0.9, door=0.5, tea=0.2)) as index:
-        answer = index.ask(QUESTION, llm=model, settings={**ANY, "answer.prune": 0.5})
+        answer = index.ask(QUESTION, llm=model, settings={**ANY, "answer.context": {"prune": 0.5}})
         text = index.document("kiln.md").text
 
     assert shown(heard) == "It reaches 1060 degrees. … The door of the small kiln is heavy."
@@ -75,7 +75,7 @@ def test_a_sentence_needs_its_share_of_the_best_one_s_score(model: str, heard: l
 
 def test_what_stands_in_a_row_stays_in_a_row(model: str, heard: list[Heard]) -> None:
     with made(Told(red=0.6, degrees=0.9)) as index:
-        index.ask(QUESTION, llm=model, settings={**ANY, "answer.prune": 0.5})
+        index.ask(QUESTION, llm=model, settings={**ANY, "answer.context": {"prune": 0.5}})
 
     assert shown(heard) == "The small kiln is red. It reaches 1060 degrees."
 
@@ -83,7 +83,7 @@ def test_what_stands_in_a_row_stays_in_a_row(model: str, heard: list[Heard]) -> 
 def test_the_best_sentence_of_each_passage_stays(model: str, heard: list[Heard]) -> None:
     with made(Told(degrees=0.9, tea=0.1)) as index:
         index.add("Tea is served at four. The kiln hall is closed then.", source="tea.md")
-        index.ask(QUESTION, llm=model, k=2, settings={**ANY, "answer.prune": 1.0})
+        index.ask(QUESTION, llm=model, k=2, settings={**ANY, "answer.context": {"prune": 1.0}})
 
     assert sorted(shown(heard).split("\n")) == [SAID, "Tea is served at four."]
 
@@ -97,8 +97,13 @@ def test_nothing_is_left_out_unless_it_is_asked_for(model: str, heard: list[Hear
 
 def test_the_built_in_pruner_keeps_what_the_question_is_about(model: str, heard: list[Heard]) -> None:
     with made() as index:
-        index.ask("What does Ines like, coffee or tea?", llm=model, settings={**ANY, "answer.prune": 0.7})
-        index.ask("What does Ines like, coffee or tea?", llm=model, settings={**ANY, "answer.prune": 0.7}, mode="bm25")
+        index.ask("What does Ines like, coffee or tea?", llm=model, settings={**ANY, "answer.context": {"prune": 0.7}})
+        index.ask(
+            "What does Ines like, coffee or tea?",
+            llm=model,
+            settings={**ANY, "answer.context": {"prune": 0.7}},
+            mode="bm25",
+        )
 
     assert shown(heard[:1]) == shown(heard) == "Ines likes tea."
 
@@ -106,14 +111,14 @@ def test_the_built_in_pruner_keeps_what_the_question_is_about(model: str, heard:
 def test_tables_and_code_stay_whole(model: str, heard: list[Heard]) -> None:
     table = "| kiln | degrees |\n|---|---|\n| small | 1060 |\n| large | 1260 |"
     with made(Told(small=0.9), table) as index:
-        index.ask(QUESTION, llm=model, settings={**ANY, "answer.prune": 1.0})
+        index.ask(QUESTION, llm=model, settings={**ANY, "answer.context": {"prune": 1.0}})
 
     assert "large" in shown(heard)
 
 
 def test_a_pruner_that_fails_leaves_passages_whole_and_the_answer_says_so(model: str, heard: list[Heard]) -> None:
     with made(Told()) as index:
-        answer = index.ask(QUESTION, llm=model, settings={**ANY, "answer.prune": 0.5})
+        answer = index.ask(QUESTION, llm=model, settings={**ANY, "answer.context": {"prune": 0.5}})
 
     assert shown(heard) == TEXT
     assert any(note.startswith("prune unavailable: The pruner 'Told' failed") for note in map(str, answer.warnings))
@@ -121,8 +126,10 @@ def test_a_pruner_that_fails_leaves_passages_whole_and_the_answer_says_so(model:
 
 def test_scores_that_are_none_are_refused(model: str) -> None:
     with made(Told(degrees=float("nan"))) as index:
-        answer = index.ask(QUESTION, llm=model, settings={**ANY, "answer.prune": 0.5})
+        answer = index.ask(QUESTION, llm=model, settings={**ANY, "answer.context": {"prune": 0.5}})
         with pytest.raises(ModelError):
-            index.ask(QUESTION, llm=model, settings={**ANY, "answer.prune": 0.5, "search.on_failure": "raise"})
+            index.ask(
+                QUESTION, llm=model, settings={**ANY, "answer.context": {"prune": 0.5}, "search.on_failure": "raise"}
+            )
 
     assert any(note.startswith("prune unavailable: ") for note in map(str, answer.warnings))

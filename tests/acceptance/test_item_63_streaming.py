@@ -69,7 +69,7 @@ def test_closing_from_another_thread_stops_the_model_and_ends_the_events() -> No
 
     events: list[Event] = []
     with small() as index, chatting(endless) as address:
-        stream = index.ask_stream("How tall?", llm=f"{address}#m", settings={**ANY, "answer.reply_tokens": 32_768})
+        stream = index.ask_stream("How tall?", llm=f"{address}#m", settings={**ANY, "answer.reply": {"tokens": 32_768}})
         reader = threading.Thread(target=lambda: events.extend(stream))
         reader.start()
         assert begun.wait(30.0)

@@ -129,7 +129,7 @@ def test_an_answer_is_good_for_its_time_only(index: Index, model: str, heard: li
 
 
 def test_a_session_keeps_its_answers_to_itself(index: Index, model: str, heard: list[Heard]) -> None:
-    settings = grouped({**KEPT, "cache.scope": "session", "history": {"turns": 0}})
+    settings = grouped({**KEPT, "cache.scope": "session", "query": {"turns": 0}})
     for session in ("a", "b", "a", "b", ""):
         index.ask(QUESTION, llm=model, settings=settings, session=session)
 
@@ -189,7 +189,7 @@ def test_a_server_and_a_chat_say_so(
     assert len(heard) == 1
 
     said = [word for key, value in KEPT.items() for word in ("--set", f"{key}={as_text(value)}")]
-    words = [*said, "--set", "history=turns:0", "chat", "-i", "notes", "--llm", model]
+    words = [*said, "--set", "query=turns:0", "chat", "-i", "notes", "--llm", model]
     done = CliRunner().invoke(application(), words, input=f"{QUESTION}\n{QUESTION}\n\n", prog_name="twofold")
     assert done.exit_code == 0, done.output
     assert done.stdout.count("Kept from an earlier question: exact") == 1

@@ -96,7 +96,7 @@ def test_what_was_written_before_it_broke_off_is_kept_and_checked() -> None:
 
 
 def test_a_model_that_never_ends_is_ended() -> None:
-    answer = asked(endless, answer__reply_tokens=64)
+    answer = asked(endless, answer__reply={"tokens": 64})
 
     assert (answer.degraded, answer.warnings[0].stage, answer.warnings[0].code) == (True, "generate", "unavailable")
     assert len(answer.text) < 10_000

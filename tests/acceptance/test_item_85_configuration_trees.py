@@ -124,7 +124,10 @@ def test_the_whole_tree_and_where_each_value_came_from(tmp_path: Path) -> None:
         "rerank.candidates": (30, f"{path}: retrieval.reranking.top_k_initial"),
         "rerank.top_n": (6, f"{path}: retrieval.reranking.top_k_final"),
         "rerank.threshold": (0.4, f"{path}: retrieval.reranking.relevance_threshold"),
-        "answer.context": ({"tokens": 6000, "characters": 0, "fit": "whole"}, f"{path}: llm.max_context_tokens"),
+        "answer.context": (
+            {"tokens": 6000, "characters": 0, "fit": "whole", "prune": 0.0},
+            f"{path}: llm.max_context_tokens",
+        ),
         "answer.template": ("Document {index}: {filename}\n\n{content}\n", f"{path}: llm.context_template"),
     }
     assert resolved["unused"] == []

@@ -13,7 +13,7 @@ from twofold.models.embedders.hashing import HashingEmbedder
 FACT = "The small kiln reaches 1060 degrees."
 FALSE = "Paris has nine airports made of glass."
 QUESTION = "How hot does the small kiln get?"
-PLANNED: dict[str, object] = {"answer.min_answerability": 0.0, "answer.plan": True}
+PLANNED: dict[str, object] = {"answer.min_answerability": 0.0, "answer.reply": {"plan": True}}
 
 
 class Scripted:

@@ -84,7 +84,7 @@ def test_c8_depth_is_a_number_or_a_factor() -> None:
 
 
 def test_c14_how_much_of_a_conversation_is_carried_along() -> None:
-    turns = table("history.turns", "history.characters")
+    turns = table("query.turns", "query.characters")
 
     assert turns["voicevault"] == (5, 0)  # 0 is all of an answer
     assert turns["localgpt"] == (3, 200)

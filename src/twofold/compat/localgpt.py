@@ -227,7 +227,7 @@ class RetrievalPipeline:
             else stack.enter_context(MultiIndex(opened or {"index": self._index(index_id)}))
         )
         across = {"search.multi_index_merge": "rrf"} if len(opened) > 1 else {}
-        alone = {"history": {"turns": 0}} if session_id and not history else {}
+        alone = {"query": {"turns": 0}} if session_id and not history else {}
         settings = {"search.on_failure": "llm", **across, **alone, **self._settings, **self._fallen}
         return asked.ask_stream(query, profile=PROFILE, settings=settings, history=history, session=session_id or "")
 

@@ -224,6 +224,12 @@ class QuerySettings:
             "every query, or have a language model complete the query."
         ),
     ] = "carry"
+    turns: Annotated[
+        int, Meta(ge=0, le=100, description="How many of the last turns of a conversation a follow-up includes.")
+    ] = 3
+    characters: Annotated[
+        int, Meta(ge=0, le=1_000_000, description="How many characters of each answer it includes; 0 for all.")
+    ] = 200
     intent_filter: Annotated[bool, Meta(description="Restrict `define X` to definitions, where there are any.")] = False
 
 
@@ -305,16 +311,6 @@ class BatchSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class HistorySettings:
-    """How much of a conversation a follow-up query includes."""
-
-    turns: Annotated[int, Meta(ge=0, le=100, description="How many of the last turns are included.")] = 3
-    characters: Annotated[
-        int, Meta(ge=0, le=1_000_000, description="How many characters of each answer are included; 0 for all.")
-    ] = 200
-
-
-@dataclass(frozen=True, slots=True)
 class GraphSettings:
     """A property graph for questions about relations."""
 
@@ -372,13 +368,35 @@ FORMATS = ("prelims", "mains")
 
 @dataclass(frozen=True, slots=True)
 class ContextSettings:
-    """How much of the prompt passages may take."""
+    """What of the passages a model is shown."""
 
     tokens: Annotated[int, Meta(ge=0, le=1_000_000, description="In tokens; 0 for no limit.")] = 2_000
     characters: Annotated[int, Meta(ge=0, le=4_000_000, description="In characters; 0 for no limit.")] = 0
     fit: Annotated[
         Literal["whole", "truncate"], Meta(description="Only whole passages, or cut the last one at the limit.")
     ] = "whole"
+    prune: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="Show a model only sentences that score this share of the best one's; 0 shows whole passages.",
+        ),
+    ] = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySettings:
+    """How a language model writes an answer."""
+
+    tokens: Annotated[int, Meta(ge=16, le=32_768, description="How long its answer may be.")] = 512
+    plan: Annotated[
+        bool,
+        Meta(
+            description="Have it plan and draft its answer, and write again what no passage supports; asks it two or "
+            "three times."
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +421,7 @@ class AnswerSettings:
             "or a text that holds `{content}`.",
         ),
     ] = "default"
-    context: Annotated[ContextSettings, Meta(description="How much of the prompt passages may take.")] = field(
+    context: Annotated[ContextSettings, Meta(description="What of the passages a model is shown.")] = field(
         default_factory=ContextSettings
     )
     format: Annotated[
@@ -414,22 +432,9 @@ class AnswerSettings:
             "conclusion), instructions of your own, or nothing in particular.",
         ),
     ] = ""
-    plan: Annotated[
-        bool,
-        Meta(
-            description="Have a model plan and draft its answer, and write again what no passage bears out; asks it "
-            "two or three times."
-        ),
-    ] = False
-    prune: Annotated[
-        float,
-        Meta(
-            ge=0,
-            le=1,
-            description="Show a model only sentences that score this share of the best one's; 0 shows whole passages.",
-        ),
-    ] = 0.0
-    reply_tokens: Annotated[int, Meta(ge=16, le=32_768, description="How long a model's answer may be.")] = 512
+    reply: Annotated[ReplySettings, Meta(description="How a language model writes an answer.")] = field(
+        default_factory=ReplySettings
+    )
     unsupported: Annotated[
         Literal["mark", "flag", "refuse"],
         Meta(
@@ -447,15 +452,13 @@ ANSWERS_OF: Mapping[str, Mapping[str, tuple[object, str]]] = MappingProxyType(
     {
         "voicevault": {
             "answer.template": ("voicevault", "56"),
-            "query": ({"follow_up": "prepend"}, "66"),
-            "history": ({"turns": 5, "characters": 0}, "66, C14"),
+            "query": ({"follow_up": "prepend", "turns": 5, "characters": 0}, "66, C14"),
         },
         "orchestrator": {"answer.template": ("orchestrator", "57"), "answer.context": ({"tokens": 6_000}, "57, C15")},
         "localgpt": {
             "answer.context": ({"tokens": 6_000}, "59, C15"),
             "answer.unsupported": ("mark", "64"),
-            "query": ({"follow_up": "prepend"}, "67"),
-            "history": ({"turns": 3, "characters": 200}, "67, C14"),
+            "query": ({"follow_up": "prepend", "turns": 3, "characters": 200}, "67, C14"),
         },
         "aanae": {
             "answer.template": ("aanae", "58"),

@@ -23,7 +23,6 @@ from twofold.config.schema import (
     DiversitySettings,
     FusionSettings,
     GraphSettings,
-    HistorySettings,
     LimitSettings,
     LogSettings,
     MetadataBoostSettings,
@@ -132,9 +131,6 @@ class Settings:
     query_expansion: Annotated[
         QueryExpansionSettings, Meta(description="Other queries that are searched too; see docs/search.md.")
     ] = field(default_factory=QueryExpansionSettings)
-    history: Annotated[HistorySettings, Meta(description="How much of a conversation a follow-up query includes.")] = (
-        field(default_factory=HistorySettings)
-    )
     prf: Annotated[
         PrfSettings,
         Meta(description="Pseudo-relevance feedback: terms of the first passages are added to a hybrid query."),

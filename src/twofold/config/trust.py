@@ -33,7 +33,6 @@ SEARCHING = frozenset(
         "cache",
         "timeouts",
         "retries",
-        "history",
         "answer",
     }
 )

@@ -15,7 +15,7 @@ def answer_engine(searcher: Searching, settings: Settings, sessions: Sessions) -
 
     def prepare(options: SearchOptions) -> PreparedAnswer:
         used = merge(settings, options.overrides)
-        carries = used.query.follow_up == "carry" and used.history.turns > 0
+        carries = used.query.follow_up == "carry" and used.query.turns > 0
         return PreparedAnswer(answer_plan_of(used), cache_plan_of(used), carries)
 
     return AnswerEngine(searcher, prepare, sessions)
@@ -23,20 +23,20 @@ def answer_engine(searcher: Searching, settings: Settings, sessions: Sessions) -
 
 def answer_plan_of(settings: Settings) -> AnswerPlan:
     """Return the answer that the settings ask for. Raises InvalidInputError for an invalid template."""
-    chosen, history = settings.answer, settings.history
+    chosen, history = settings.answer, settings.query
     return AnswerPlan(
         min_answerability=chosen.min_answerability,
         sentences=chosen.sentences,
         template=template_named(chosen.template),
         budget=Budget(chosen.context.tokens, chosen.context.characters),
         context_fit=chosen.context.fit,
-        reply_tokens=chosen.reply_tokens,
+        reply_tokens=chosen.reply.tokens,
         unsupported=chosen.unsupported,
         prompt=chosen.prompt,
         seconds=settings.timeouts.generate,
         on_failure=settings.search.on_failure,
         memory=Memory(history.turns, history.characters or None),
-        prune=chosen.prune,
+        prune=chosen.context.prune,
         form=chosen.format,
-        planned=chosen.plan,
+        planned=chosen.reply.plan,
     )

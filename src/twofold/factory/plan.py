@@ -74,7 +74,7 @@ def retry_of(settings: Settings) -> RetryPlan:
 
 
 def _rewrite_of(settings: Settings) -> QueryExpansionPlan:
-    chosen, history = settings.query_expansion, settings.history
+    chosen, history = settings.query_expansion, settings.query
     return QueryExpansionPlan(
         multi_query=chosen.multi_query,
         hyde=chosen.hyde,
