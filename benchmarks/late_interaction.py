@@ -101,7 +101,7 @@ def rows_of(
             shown = merge(Settings(), {"search.k": 10})
             yield Row(judged.name, "none", values_of(parts, judged, plan_of(shown)))
             for name, reranker in rerankers.items():
-                used = replace(parts, aids=SearchModels(rerankers=(reranker,)))
+                used = replace(parts, models=SearchModels(rerankers=(reranker,)))
                 for weight in WEIGHTS:
                     settings = merge(shown, {"rerank.weight": weight})
                     yield Row(judged.name, f"{name} {weight:g}", values_of(used, judged, plan_of(settings)))

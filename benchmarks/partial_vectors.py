@@ -93,9 +93,9 @@ def measured(
         try:
             store.ensure_fingerprint(parts.fingerprint)
             for first in range(0, len(entries), 500):
-                store.put(entries[first : first + 500])
+                store.upsert(entries[first : first + 500])
             for way, plan in WAYS.items():
-                own = replace(parts, store=store, aids=SearchModels())
+                own = replace(parts, store=store, models=SearchModels())
                 results = {one.id: search(own, as_prose(one.text), plan) for one in judged.queries}
                 found = {name: list(dict.fromkeys(hit.source for hit in one.hits)) for name, one in results.items()}
                 scored = next(one for one in evaluate_run(found, judged) if one.metric == NDCG)

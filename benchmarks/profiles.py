@@ -130,7 +130,7 @@ def rows_of(judged: JudgedCollection, language: str, embedder: Embedder, reranke
             fill(parts, judged.documents, lambda _documents, _passages: None)
             for way, settings in ways():
                 used = SearchModels(rerankers=() if settings.rerank.model == "none" else (reranker,))
-                yield Row(judged.name, way, values_of(replace(parts, aids=used), judged, plan_of(settings)))
+                yield Row(judged.name, way, values_of(replace(parts, models=used), judged, plan_of(settings)))
         finally:
             store.close()
 

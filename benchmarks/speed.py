@@ -160,7 +160,7 @@ def build(index: Path, material: Path, count: int) -> Figures:
         started, began_busy = time.perf_counter(), time.process_time()
         entries = entries_of(batch, analyzer)
         analyzing += (between := time.perf_counter()) - started
-        store.put(entries)
+        store.upsert(entries)
         storing += time.perf_counter() - between
         busy += time.process_time() - began_busy
     started, began_busy = time.perf_counter(), time.process_time()
@@ -249,7 +249,7 @@ def adding(bench: Bench) -> Figures:
         started = time.perf_counter()
         terms = bench.parts.analyzer.counts(text)
         chunk = IndexedChunk(Chunk(identity, 0, text, 0, len(text)), terms, vector)
-        bench.store.put([Entry(Document(identity, f"note {number}", text), (chunk,))])
+        bench.store.upsert([Entry(Document(identity, f"note {number}", text), (chunk,))])
         added.append(time.perf_counter() - started)
         started = time.perf_counter()
         ask(number % len(bench.asked.texts))

@@ -1,8 +1,11 @@
 """The words of the project: plain present-tense English without archaic turns, and one spelling, American."""
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,7 +30,9 @@ TURNS = (
     "whence",
     "whoever",
 )
-"""Archaic or translated turns that stand in no docstring, page or help text."""
+"""Archaic or translated turns that stand in no docstring, message, help text, comment or page."""
+STATIC_SUFFIXES = (".c", ".css", ".html", ".js", ".txt", ".yaml")
+"""Files of the product that are read as they are: their comments, and the texts that people or models see."""
 VERBS = ("Give", "Say", "Tell")
 """Docstrings of functions open with "Return", "Yield" or another plain verb instead of these."""
 BRITISH = (
@@ -36,18 +41,24 @@ BRITISH = (
 )
 
 
+@cache
 def prose_of(path: Path) -> str:
-    """Return the docstrings of a Python file, or a page as it is, with white space as single blanks."""
+    """Return all texts and comments of a Python file, or another as it is, with white space as single blanks.
+
+    The texts are docstrings, messages, help and log lines, without what stands between the braces of an f-string.
+    """
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-        nodes = [node for node in ast.walk(ast.parse(text, str(path))) if isinstance(node, documented)]
-        text = " ".join(ast.get_docstring(node) or "" for node in nodes)
+        nodes = ast.walk(ast.parse(text, str(path)))
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        text = " ".join([*texts, *(token.string for token in tokens if token.type == tokenize.COMMENT)])
     return " ".join(text.split())
 
 
 def written_for_readers() -> Iterator[Path]:
     yield from sorted((ROOT / "src").rglob("*.py"))
+    yield from sorted(path for path in (ROOT / "src").rglob("*") if path.suffix in STATIC_SUFFIXES)
     yield from sorted([*ROOT.glob("*.md"), ROOT / "Makefile", *(ROOT / "docs").rglob("*.md")])
 
 
@@ -72,7 +83,7 @@ def test_docstrings_open_with_a_plain_verb(verb: str) -> None:
 
 
 def test_the_spelling_is_american() -> None:
-    files = [*written_for_readers(), *(path for path in (ROOT / "src").rglob("*.txt") if path.parent.name == "prompts")]
+    files = [path for path in written_for_readers() if path.suffix not in {".css", ".js"}]  # CSS and the DOM decide
     spelled = {path: re.findall(BRITISH, path.read_text(encoding="utf-8"), re.IGNORECASE) for path in files}
 
     assert not {path.relative_to(ROOT).as_posix(): words for path, words in spelled.items() if words}
@@ -97,3 +108,16 @@ def test_turns_are_counted_as_whole_words_over_line_ends(tmp_path: Path) -> None
     page.write_text("There is\nnone, and there is none. Beside this is nonesuch, and it is None.\n", encoding="utf-8")
 
     assert occurrences("is none", prose_of(page)) == 2
+
+
+def test_turns_are_counted_in_messages_help_log_lines_and_comments(tmp_path: Path) -> None:
+    source = tmp_path / "source.py"
+    source.write_text(
+        'told = log.info("%s: made anew", told)  # whoever told it\n'
+        'raise Error(f"{told} is damaged.", "Mend it, then read " "it anew.")\n',
+        encoding="utf-8",
+    )
+
+    counts = {turn: occurrences(turn, prose_of(source)) for turn in ("anew", "mend", "told", "whoever")}
+
+    assert counts == {"anew": 2, "mend": 1, "told": 1, "whoever": 1}

@@ -33,12 +33,12 @@ class Twofold:
         if len(texts) > 1:
             documents = [texts[at : at + PASSAGES_OF_A_DOCUMENT] for at in range(0, len(texts), PASSAGES_OF_A_DOCUMENT)]
             batch = Batch(rows.first // PASSAGES_OF_A_DOCUMENT, documents, rows.vectors)
-            self._store.put(entries_of(batch, self._analyzer))
+            self._store.upsert(entries_of(batch, self._analyzer))
             return
         name, text = f"note {rows.first}", texts[0]
         chunk = Chunk(document_id(name), 0, text, 0, len(text))
         indexed = IndexedChunk(chunk, self._analyzer.counts(text), rows.vectors[0])
-        self._store.put([Entry(Document(chunk.document, name, text), (indexed,))])
+        self._store.upsert([Entry(Document(chunk.document, name, text), (indexed,))])
 
     def ready(self) -> None:
         """Do nothing: every document is found when it is stored."""

@@ -121,7 +121,7 @@ static void empty(Table *table)
     free(old.slots);
 }
 
-/* Makes room for one entry more; 0 where there is none, since remembering is a matter of speed. */
+/* Makes room for one entry more; 0 without memory, since remembering is a matter of speed. */
 static int make_room(Table *table)
 {
     if (2 * table->used < table->room) return 1;
@@ -182,7 +182,7 @@ static size_t past_alnum(Run run, size_t place)
     return place;
 }
 
-/* ---- where codes end: each gives 0 where there is none, as `_CODES` of the tokenizer, branch by branch ---- */
+/* ---- where codes end: each returns 0 where no code ends, as `_CODES` of the tokenizer, branch by branch ---- */
 
 static size_t option_at(Run run, size_t start)
 {
@@ -515,7 +515,7 @@ static PyObject *tail_of(Runs *runs, Run run, const Word *word)
     return PyUnicode_FromStringAndSize(folded, (Py_ssize_t)size);
 }
 
-/* The folded number that begins the run; None where there is none. */
+/* The folded number that begins the run; None where no number begins it. */
 static PyObject *head_of(Run run, size_t *end)
 {
     size_t place = 0;

@@ -501,7 +501,7 @@ static enum failure find_in(const Dictionary *held, const uint8_t *asked, int64_
 
 enum verdict { NO = 0, YES = 1, UNSURE = 2 };
 
-/* Kana, ideographs and Hangul syllables: a word may begin and end beside any of them. */
+/* Kana, ideographs and Hangul syllables: a word may begin and end next to any of them. */
 INLINE int is_free(const uint8_t *text, int64_t length, int64_t at)
 {
     if (at < 0 || at + 3 > length || (text[at] & 0xf0) != 0xe0) return 0;
@@ -1096,7 +1096,7 @@ static PyObject *bm25_top(PyObject *module, PyObject *const *arguments, Py_ssize
     return result;
 }
 
-/* An array of numpy to be filled, and its view; -1 where there is none. Whatever happens, both must be released. */
+/* An array of numpy to be filled, and its view; -1 on failure. Whatever happens, both must be released. */
 static int open_result(PyObject *module, PyObject *kind, Py_ssize_t count, PyObject **array, Py_buffer *view)
 {
     State *state = PyModule_GetState(module);

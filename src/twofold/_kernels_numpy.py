@@ -20,7 +20,7 @@ Singles = NDArray[np.float32]
 MAX_SLOTS = 2**32 - 1
 NOWHERE = 2**32 - 1  # the place of a term that a segment does not hold
 MAX_WIDTH = 131_071  # 131071 · 128² < 2³¹
-MAX_EXACT_WIDTH = 1023  # 1023 · 128² < 2²⁴: float32 adds so many products of two codes without rounding
+MAX_EXACT_WIDTH = 1023  # 1023 · 128² < 2²⁴: float32 adds that many products of two codes without rounding
 
 
 def bm25_top(  # noqa: PLR0913, PLR0917

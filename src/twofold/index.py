@@ -219,7 +219,7 @@ class Index(Collection, Answering):
         self._store.ensure_fingerprint(self._parts.fingerprint)
         with self._store.view() as view:
             prepared = prepare(documents, self._parts, view, lambda _: None)
-        self._store.put(prepared.entries)
+        self._store.upsert(prepared.entries)
         with self._store.view() as view:
             infos = view.describe([document.id for document in documents])
         return [infos[document.id] for document in documents]

@@ -91,7 +91,7 @@ def joined_by_reranker(
 
 def check_reranker(parts: SearchComponents) -> None:
     """Refuse to merge by a reranker where none is set. Raises InvalidInputError."""
-    if not parts.aids.rerankers:
+    if not parts.models.rerankers:
         raise InvalidInputError(
             "There is no reranker to join several indexes by.",
             "Name one: `rerank.model`; or `search.multi_index_merge=rrf`.",
@@ -339,11 +339,11 @@ class MultiIndex(Answering):
                 lost.append(UnavailableIndex(name, error))
                 continue
             embedder = embedders.setdefault(parts.embedder.identity, parts.embedder)
-            readers = tuple(rerankers.setdefault(one.identity, one) for one in parts.aids.rerankers)
-            parts = replace(parts, embedder=embedder, aids=replace(parts.aids, rerankers=readers))
+            readers = tuple(rerankers.setdefault(one.identity, one) for one in parts.models.rerankers)
+            parts = replace(parts, embedder=embedder, models=replace(parts.models, rerankers=readers))
             members.append(_Member(name, parts, plan))
         _refuse_if_all_are(lost, members)
-        if across is None and how == "rerank" and not members[0].parts.aids.rerankers:
+        if across is None and how == "rerank" and not members[0].parts.models.rerankers:
             how = "rrf"  # a setting asks for a reranker that is turned off; a caller who asks for it is refused
         return members, tuple(lost), how
 
@@ -404,7 +404,7 @@ def _as_one(
             [Joined(one.name, one.parts.store) for one in left], by_meaning=first.plan.mode != "bm25"
         )
         # Retrievers name passages of one collection by the ids that they have there.
-        parts = replace(first.parts, store=store, aids=replace(first.parts.aids, retrievers=()))
+        parts = replace(first.parts, store=store, models=replace(first.parts.models, retrievers=()))
         try:
             return ask(parts, first.plan), tuple(lost)
         except LostCollectionError as error:
@@ -421,7 +421,7 @@ def _with_collections(
     unasked = tuple(
         StageWarning(name, WarningCode.SKIPPED, NOT_ACROSS, one.name)
         for one in members
-        for name, _ in one.parts.aids.retrievers
+        for name, _ in one.parts.models.retrievers
     )
     return replace(found, hits=hits).with_warnings((*(one.warning for one in lost), *unasked, *found.warnings))
 
@@ -447,7 +447,7 @@ def _each(
     for one in members:
         parts, plan = one.parts, one.plan
         if how == "rerank":
-            parts = replace(parts, aids=replace(parts.aids, rerankers=()))
+            parts = replace(parts, models=replace(parts.models, rerankers=()))
             plan = replace(plan, k=max(plan.k, plan.rerank.candidates))
         try:
             answers.append((one, search_many(parts, queries, plan, options.history)))

@@ -56,7 +56,7 @@ def blamed(what: str, name: str) -> Iterator[None]:
     except Exception as error:  # the door to code of others, which may raise anything
         reason = " ".join(str(error).split())[:MAX_REASON_LENGTH]
         said = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
-        raise ModelError(f"The {what} {name!r} failed: {said}.", f"Mend the {what}, or leave it out.") from error
+        raise ModelError(f"The {what} {name!r} failed: {said}.", f"Correct the {what}, or leave it out.") from error
 
 
 class GuardedRetriever:

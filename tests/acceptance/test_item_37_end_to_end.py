@@ -59,14 +59,14 @@ def parts() -> IndexingComponents:
     documents = [document_of_text(text, source, "", {}, None) for source, text in GIT.items()]
     made.store.ensure_fingerprint(made.fingerprint)
     with made.store.view() as view:
-        made.store.put(prepare(documents, made, view, lambda _: None).entries)
+        made.store.upsert(prepare(documents, made, view, lambda _: None).entries)
     assert {document.id for document in documents} == {document_id(source) for source in GIT}
     return made
 
 
 def test_item_39_what_a_translator_gives_is_searched_beside_the_question(parts: IndexingComponents) -> None:
     translator = Translator("merge commit parents")
-    own = replace(parts, aids=replace(parts.aids, transformers=(translator,)))
+    own = replace(parts, models=replace(parts.models, transformers=(translator,)))
     result = search(own, "wedding of histories", plan_of(Settings()), HISTORY)
 
     assert result.queries[-1] == "merge commit parents"
@@ -77,7 +77,7 @@ def test_item_39_what_a_translator_gives_is_searched_beside_the_question(parts: 
 
 
 def test_item_39_a_translator_that_fails_is_told_and_the_question_searched(parts: IndexingComponents) -> None:
-    own = replace(parts, aids=replace(parts.aids, transformers=(Translator(None),)))
+    own = replace(parts, models=replace(parts.models, transformers=(Translator(None),)))
     result = search(own, "merge", plan_of(Settings()))
 
     assert tuple(map(str, result.warnings)) == ("expand unavailable: the graph is gone. Bring it back.",)

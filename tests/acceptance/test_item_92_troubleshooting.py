@@ -47,5 +47,5 @@ def test_a_document_that_does_not_appear_has_its_reason_and_a_change_that_is_pro
     assert answer.rank is None
     assert answer.stage
     assert answer.reason
-    assert bool(answer.change) == (answer.proved is not None)
+    assert bool(answer.fix) == (answer.rank_after_fix is not None)
     assert index.why_not("merge", "absent.md").stage == "not_indexed"

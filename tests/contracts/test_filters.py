@@ -120,7 +120,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         name = f"f{number % 3}/{number}{endings[number % 5]}"
         one = entry("word\n" * PASSAGES, name, drawn_metadata(draw), own=own)
         paged = [replace(held, chunk=replace(held.chunk, page=page)) for page, held in enumerate(one.chunks)]
-        made.put([replace(one, chunks=tuple(paged) if number % 2 else one.chunks)])
+        made.upsert([replace(one, chunks=tuple(paged) if number % 2 else one.chunks)])
     yield made
     made.close()
 

@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import anyio
 import pytest
 from mcp import StdioServerParameters
 from mcp.client import Client
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import CallToolResult
 
 from support.api_client import Visit, fill, visiting
@@ -104,6 +106,25 @@ def test_a_token_opens_the_indexes_it_names_and_no_others(visit: Visit) -> None:
     answer = posted(visit, "/mcp/notes", "tools/call", call, mine)
     assert answer.status_code == 200
     assert answer.json()["result"]["structuredContent"]["results"]
+
+
+def test_a_session_manager_that_cannot_start_is_an_answer_and_is_tried_again(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def broken(_: StreamableHTTPSessionManager) -> AsyncIterator[None]:
+        raise RuntimeError
+        yield
+
+    call = {"name": "search", "arguments": {"query": "tower"}}
+    with monkeypatch.context() as patched:
+        patched.setattr(StreamableHTTPSessionManager, "run", broken)
+        refused = posted(visit, "/mcp", "tools/call", call, {})
+    assert refused.status_code == 503
+    assert refused.json()["detail"] == "The MCP session manager cannot start: RuntimeError."
+    assert refused.json()["hint"]
+
+    assert posted(visit, "/mcp", "tools/call", call, {}).status_code == 200
 
 
 def test_another_sites_page_may_not_call_a_tool(visit: Visit) -> None:

@@ -55,7 +55,7 @@ def entries_of(collections: Sequence[Sequence[Sequence[str]]]) -> list[list[Entr
 def filled(store: Store, entries: Sequence[Entry]) -> Store:
     store.ensure_fingerprint(fingerprint())
     if entries:
-        store.put(entries)
+        store.upsert(entries)
     return store
 
 
@@ -242,8 +242,8 @@ def test_one_alone_fails_by_its_own_error() -> None:
 def test_several_cannot_be_written_as_one() -> None:
     stores = joint([MemoryStore(), MemoryStore()])
     for write in (
-        lambda: stores.put([]),
-        lambda: stores.put_vectors(fingerprint().embedder, {}),
+        lambda: stores.upsert([]),
+        lambda: stores.update_vectors(fingerprint().embedder, {}),
         lambda: stores.delete(["a"]),
         lambda: stores.ensure_fingerprint(fingerprint()),
         lambda: stores.rebuild(fingerprint(), lambda _: []),

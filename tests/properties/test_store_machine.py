@@ -73,7 +73,7 @@ class StoreMachine(RuleBasedStateMachine):
         entries=st.dictionaries(sources, st.tuples(texts, metadata, owned), min_size=1, max_size=3),
         waits=st.sampled_from([None, (), (0, 2)]),
     )
-    def put(
+    def upsert(
         self,
         entries: dict[str, tuple[str, dict[str, str], list[dict[str, str]]]],
         waits: tuple[int, ...] | None,
@@ -81,17 +81,17 @@ class StoreMachine(RuleBasedStateMachine):
         made = [entry(text, source, held, own=own) for source, (text, held, own) in entries.items()]
         made = made if waits is None else [pending(one, *waits) for one in made]
         for store in (self.model, self.local):
-            store.put(made)
+            store.upsert(made)
 
     @precondition(lambda self: self.model.info().pending)
     @rule(more=st.integers(1, 4), other=lines)
-    def put_vectors(self, more: int, other: str) -> None:
+    def update_vectors(self, more: int, other: str) -> None:
         with self.model.view() as view:
             texts = [*view.pending_texts(more), other]
         held = self.model.fingerprint()
         assert held is not None
         vectors = {text: vector(text) for text in texts}
-        assert self.model.put_vectors(held.embedder, vectors) == self.local.put_vectors(held.embedder, vectors)
+        assert self.model.update_vectors(held.embedder, vectors) == self.local.update_vectors(held.embedder, vectors)
 
     @rule(chosen=st.lists(sources, max_size=4))
     def delete(self, chosen: list[str]) -> None:

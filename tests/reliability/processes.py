@@ -69,7 +69,7 @@ def _write_all(folder: Path, make_room: Callable[[], object], reports: Connectio
             store = store or open_busy(folder)
             store.ensure_fingerprint(fingerprint())
             for source in sorted(TEXTS.keys() - model.keys()):
-                store.put([entry_of(TEXTS[source], source)])
+                store.upsert([entry_of(TEXTS[source], source)])
                 model[source] = TEXTS[source]
         except StorageFullError as error:
             reports.send_bytes(type(error).__name__.encode())
@@ -82,7 +82,7 @@ def _write_all(folder: Path, make_room: Callable[[], object], reports: Connectio
     store.close()
     store = open_busy(folder)
     assert difference(store, model) == ""
-    assert [finding for finding in store.verify() if not finding.mendable] == []
+    assert [finding for finding in store.verify() if not finding.repairable] == []
     store.close()
     reports.send_bytes(b"went on")
 
@@ -98,7 +98,7 @@ def write_steadily(folder: Path, seconds: float, reports: Connection) -> None:
         if number % 11 == 0:
             store.delete([entry("", source).document.id])
         else:
-            store.put([entry("\n".join(f"every v{number} part{part}" for part in range(1 + number % 4)), source)])
+            store.upsert([entry("\n".join(f"every v{number} part{part}" for part in range(1 + number % 4)), source)])
         if number % 50 == 0:
             store = reopened(store)
         if number % 170 == 0:

@@ -35,7 +35,7 @@ def made(folder: Path, *, crashed: bool) -> Model:
     for number in range(30):
         source = f"{random_.randrange(20)}.txt" if number else "long.txt"
         written = text(random_) if number else "every " + " ".join(random_.choices(WORDS, k=8_000))  # many pages
-        store.put([entry_of(written, source)])
+        store.upsert([entry_of(written, source)])
         model = {**model, source: written}
     if crashed:
         store._connections.close()
@@ -148,7 +148,7 @@ def test_a_flipped_letter_of_a_long_text_is_never_shown(quick_path: Path) -> Non
     store = LocalStore(quick_path / "kb")
     store.ensure_fingerprint(fingerprint())
     long = replace(entry("every LETTER counts " * 5_000, "long.txt"), chunks=())
-    store.put([long])
+    store.upsert([long])
     store.close()
     catalog = quick_path / "kb" / CATALOG_NAME
     content = bytearray(catalog.read_bytes())

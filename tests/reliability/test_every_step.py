@@ -12,17 +12,17 @@ from twofold.domain.errors import TwofoldError
 from twofold.stores.local.store import LocalStore
 
 PLAN = (
-    Step("put", texts=tuple((f"{n}.txt", f"every cat {n}\nevery dog {n}\nevery mat {n}") for n in range(3))),
-    Step("put", texts=(("1.txt", "every new word\nevery other"), ("3.txt", "every fox\nevery log\nevery the cat"))),
-    Step("put", texts=(("4.txt", f"{LATER}every cat 4\nevery dog 4"), ("5.txt", f"{LATER}every mat 5"))),
-    Step("put", texts=(("5.txt", f"{LATER}every cat 5"),)),
+    Step("upsert", texts=tuple((f"{n}.txt", f"every cat {n}\nevery dog {n}\nevery mat {n}") for n in range(3))),
+    Step("upsert", texts=(("1.txt", "every new word\nevery other"), ("3.txt", "every fox\nevery log\nevery the cat"))),
+    Step("upsert", texts=(("4.txt", f"{LATER}every cat 4\nevery dog 4"), ("5.txt", f"{LATER}every mat 5"))),
+    Step("upsert", texts=(("5.txt", f"{LATER}every cat 5"),)),
     Step("vectors"),
     Step("delete", sources=("0.txt",)),
     Step("reopen"),
     Step("rebuild"),
-    Step("put", texts=tuple((f"{n}.txt", f"every run {n}\nevery sat {n}") for n in range(2, 9))),
+    Step("upsert", texts=tuple((f"{n}.txt", f"every run {n}\nevery sat {n}") for n in range(2, 9))),
     Step("compact"),
-    Step("put", texts=(("9.txt", "every last one"),)),
+    Step("upsert", texts=(("9.txt", "every last one"),)),
 )
 
 logger = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ def illegal(folder: Path, *models: Model) -> str:
     store = open_busy(folder)
     store.ensure_fingerprint(fingerprint())
     wrongs = [difference(store, model) for model in models]
-    findings = [finding for finding in store.verify() if not finding.mendable]
+    findings = [finding for finding in store.verify() if not finding.repairable]
     store._connections.close()
     return "" if "" in wrongs and not findings else f"{wrongs} {findings}"
 

@@ -38,7 +38,7 @@ def eventful(folder: Path, made: list[Entry], seed: int) -> LocalStore:
         batch = {one.document.id: one for one in waiting[at : at + 5]}
         passing = entry(f"w1 w2 passing {at}\nw3 w4 away", f"passing {at % 4}.txt", None, DIMENSIONS)
         later = random_.random() < 0.3
-        store.put([pending(one) if later else one for one in (*batch.values(), passing)])
+        store.upsert([pending(one) if later else one for one in (*batch.values(), passing)])
         if random_.random() < 0.3:
             give_vectors(store)
         if random_.random() < 0.1:
@@ -48,7 +48,7 @@ def eventful(folder: Path, made: list[Entry], seed: int) -> LocalStore:
     store.delete([entry("", f"passing {number}.txt").document.id for number in range(20)])
     with store.view() as view:
         missing = [one for one in made if view.document(one.document.id) is None]
-    store.put(missing)
+    store.upsert(missing)
     give_vectors(store)
     if random_.random() < 0.5:
         store.close()
@@ -59,7 +59,7 @@ def eventful(folder: Path, made: list[Entry], seed: int) -> LocalStore:
 def give_vectors(store: LocalStore) -> None:
     with store.view() as view:
         texts = view.pending_texts(10_000)
-    store.put_vectors(fingerprint(dimensions=DIMENSIONS).embedder, {one: vector(one, DIMENSIONS) for one in texts})
+    store.update_vectors(fingerprint(dimensions=DIMENSIONS).embedder, {one: vector(one, DIMENSIONS) for one in texts})
 
 
 def rankings(store: LocalStore) -> list[Ranking]:
@@ -82,7 +82,7 @@ def test_rankings_do_not_depend_on_history(
     made = documents()
     fresh = LocalStore(quick_path / "fresh")
     fresh.ensure_fingerprint(fingerprint(dimensions=DIMENSIONS))
-    fresh.put(made)
+    fresh.upsert(made)
     expected = rankings(fresh)
     fresh.close()
     assert any(len(one) == 10 for one in expected)

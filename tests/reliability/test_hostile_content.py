@@ -25,7 +25,7 @@ LONE = "\ud800"
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     made: Store = MemoryStore() if request.param == "memory" else LocalStore(tmp_path / "kb")
     made.ensure_fingerprint(fingerprint())
-    made.put([entry("every word stays", "before.txt")])
+    made.upsert([entry("every word stays", "before.txt")])
     yield made
     made.close()
 
@@ -39,7 +39,7 @@ def with_vector(made: Entry, value: float) -> Entry:
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_vectors_that_are_no_numbers_are_refused(store: Store, value: float) -> None:
     with pytest.raises(InvalidInputError, match="no finite number"):
-        store.put([entry("fine", "fine.txt"), with_vector(entry("word", "a.txt"), value)])
+        store.upsert([entry("fine", "fine.txt"), with_vector(entry("word", "a.txt"), value)])
     with store.view() as view:
         assert [info.source for info in view.documents()] == ["before.txt"]
         assert np.isfinite(view.search_vectors(vector("x"), 9).scores).all()
@@ -48,7 +48,7 @@ def test_vectors_that_are_no_numbers_are_refused(store: Store, value: float) -> 
 def test_vectors_that_are_no_numbers_are_refused_by_a_rebuild(tmp_path: Path) -> None:
     store = LocalStore(tmp_path / "kb")
     store.ensure_fingerprint(fingerprint())
-    store.put([entry("word", "a.txt")])
+    store.upsert([entry("word", "a.txt")])
     with pytest.raises(InvalidInputError):
         store.rebuild(fingerprint("new"), lambda _: [with_vector(entry("word", "a.txt"), np.nan).chunks])
     with pytest.raises(MismatchError):
@@ -87,11 +87,11 @@ def test_what_cannot_be_kept_is_refused_whole(tmp_path: Path, number: int) -> No
     store = LocalStore(tmp_path / "kb")
     store.ensure_fingerprint(fingerprint())
     with pytest.raises(TwofoldError) as refused:
-        store.put([entry("fine", "fine.txt"), list(spoilt(entry("word", "a.txt")))[number]])
+        store.upsert([entry("fine", "fine.txt"), list(spoilt(entry("word", "a.txt")))[number]])
     assert type(refused.value) is InvalidInputError
     assert refused.value.hint
     assert store.info().documents == 0
-    store.put([entry("fine", "fine.txt")])
+    store.upsert([entry("fine", "fine.txt")])
     assert store.verify() == []
     store.close()
 
@@ -110,7 +110,7 @@ def test_what_cannot_be_kept_is_refused_whole(tmp_path: Path, number: int) -> No
 )
 def test_any_text_comes_back_as_it_was(store: Store, text: str) -> None:
     made = entry(text, f"{text} 🎉.txt", {"tag": text, "tags": (text, "x")})
-    store.put([made])
+    store.upsert([made])
     with store.view() as view:
         assert view.document(made.document.id) == made.document
         assert [chunk.text for chunk in view.chunks_of(made.document.id)] == [one.chunk.text for one in made.chunks]
@@ -135,7 +135,7 @@ def test_a_line_of_ten_megabytes_is_one_passage(store: Store) -> None:
     chunk = replace(made.chunks[0].chunk, text=line, end=len(line))
     counted = terms("every wörd " * 5)
     long = Entry(replace(made.document, text=line), (replace(made.chunks[0], chunk=chunk, terms=counted),))
-    store.put([long])
+    store.upsert([long])
     with store.view() as view:
         (found,) = view.chunks(view.search_bm25(query("wörd"), 3).keys.tolist())
     assert found.text == line

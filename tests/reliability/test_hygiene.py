@@ -30,7 +30,7 @@ def test_opening_and_closing_leaves_nothing_open(tmp_path: Path) -> None:
         store = open_busy(tmp_path / "kb")
         store.ensure_fingerprint(fingerprint())
         if number % 20 == 0:
-            store.put([entry(f"every word {number}\nevery other\nevery third", f"{number}.txt")])
+            store.upsert([entry(f"every word {number}\nevery other\nevery third", f"{number}.txt")])
         with store.view() as view:
             view.search_bm25(query("every"), 9)
             view.search_vectors(vector("x"), 9)
@@ -49,7 +49,7 @@ def test_a_store_that_was_closed_says_so(tmp_path: Path) -> None:
         store.close()
         assert list(view.documents()) == []
     with pytest.raises(StoreError, match="closed"):
-        store.put([entry("word")])
+        store.upsert([entry("word")])
 
 
 def test_only_the_owner_may_read_an_index(tmp_path: Path) -> None:
@@ -57,10 +57,10 @@ def test_only_the_owner_may_read_an_index(tmp_path: Path) -> None:
     try:
         store = open_busy(tmp_path / "new" / "kb")
         store.ensure_fingerprint(fingerprint())
-        store.put([entry("every word\n" * 20)])
+        store.upsert([entry("every word\n" * 20)])
         store.close()
         store = open_busy(tmp_path / "new" / "kb")
-        store.put([entry("every other word")])
+        store.upsert([entry("every other word")])
     finally:
         os.umask(before)
     paths = [tmp_path / "new", *(tmp_path / "new").rglob("*")]

@@ -56,7 +56,7 @@ def settled(folder: Path, model: Model, seed: int, acknowledged: int) -> Model:
     if wrong and difference(store, further) == "":
         model, wrong = further, ""
     assert wrong == ""
-    assert [finding for finding in store.verify() if not finding.mendable] == []
+    assert [finding for finding in store.verify() if not finding.repairable] == []
     store._connections.close()  # not `close`: the next writer finds the log as the kill left it
     return model
 

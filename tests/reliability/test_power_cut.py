@@ -85,7 +85,7 @@ def test_a_power_cut_takes_nothing_that_was_acknowledged(quick_path: Path, cuts:
             wrong = ""
             further += 1
         assert wrong == ""
-        assert [finding for finding in store.verify() if not finding.mendable] == []
-        store.put([entry_of("every thing goes on", "after.txt")])
+        assert [finding for finding in store.verify() if not finding.repairable] == []
+        store.upsert([entry_of("every thing goes on", "after.txt")])
         store.close()
     logger.info("%d power cuts in %d lives; %d kept a step that was not acknowledged", cuts, len(lives), further)

@@ -58,7 +58,7 @@ def test_threads_that_search_while_one_writes_see_whole_documents(quick_path: Pa
     try:
         for number in range(1, 150):
             text = "\n".join(f"every v{number} part{part}" for part in range(1 + number % 4))
-            store.put([entry(text, f"{number % 7}.txt")])
+            store.upsert([entry(text, f"{number % 7}.txt")])
             if number % 60 == 0:
                 store.compact()
     finally:
@@ -78,13 +78,13 @@ def test_a_second_writer_waits_its_time_and_is_told(quick_path: Path) -> None:
     told.recv_bytes()
     impatient = LocalStore(quick_path / "kb", wait_seconds=0.05)
     with pytest.raises(WriterBusyError, match="Another process"):
-        impatient.put([entry("every word", "a.txt")])
+        impatient.upsert([entry("every word", "a.txt")])
     with impatient.view() as view:
         assert list(view.documents()) == []
     impatient.close()
     patient = LocalStore(quick_path / "kb", wait_seconds=30)
     free.send_bytes(b"go")
-    patient.put([entry("every word", "a.txt")])
+    patient.upsert([entry("every word", "a.txt")])
     assert patient.info().documents == 1
     patient.close()
     holder.join()

@@ -27,7 +27,7 @@ LATER = "\x02"
 class Step:
     """One thing that a writer does.
 
-    `put` texts by source, `delete` sources, `vectors` (give all that wait theirs), `compact`, `reopen` or `rebuild`.
+    `upsert` texts by source, `delete` sources, `vectors` (give all that wait theirs), `compact`, `reopen` or `rebuild`.
     """
 
     kind: str
@@ -39,9 +39,9 @@ def steps(seed: int) -> Iterator[Step]:
     """Draw steps without an end."""
     random_ = random.Random(seed)  # noqa: S311
     while True:
-        kind = random_.choices(["put", "vectors", "delete", "compact", "reopen", "rebuild"], [24, 6, 8, 2, 2, 1])[0]
+        kind = random_.choices(["upsert", "vectors", "delete", "compact", "reopen", "rebuild"], [24, 6, 8, 2, 2, 1])[0]
         some = tuple(random_.sample(SOURCES, random_.randint(1, 3)))
-        if kind == "put":
+        if kind == "upsert":
             later = random_.choice(["", LATER])
             yield Step(kind, texts=tuple((source, later + text(random_)) for source in some))
         else:
@@ -69,14 +69,14 @@ def open_busy(folder: Path, base_vfs: str = "") -> LocalStore:
 
 def do(store: LocalStore, step: Step) -> LocalStore:
     """Take a step; give the store to go on with."""
-    if step.kind == "put":
-        store.put([entry_of(held, source) for source, held in step.texts])
+    if step.kind == "upsert":
+        store.upsert([entry_of(held, source) for source, held in step.texts])
     elif step.kind == "delete":
         store.delete([entry("", source).document.id for source in step.sources])
     elif step.kind == "vectors":
         with store.view() as view:
             texts = view.pending_texts(MOST)
-        store.put_vectors(fingerprint().embedder, {one: vector(one) for one in texts})
+        store.update_vectors(fingerprint().embedder, {one: vector(one) for one in texts})
     elif step.kind == "compact":
         store.compact()
     elif step.kind == "rebuild":
@@ -104,7 +104,7 @@ def reference(model: Model) -> MemoryStore:
     """Give a store that holds exactly a model."""
     made = MemoryStore()
     made.ensure_fingerprint(fingerprint())
-    made.put([entry_of(held, source) for source, held in model.items()])
+    made.upsert([entry_of(held, source) for source, held in model.items()])
     return made
 
 

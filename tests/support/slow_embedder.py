@@ -23,7 +23,7 @@ class SlowEmbedder(HashingEmbedder):
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         if self.most is not None and len(self.embedded) + len(texts) > self.most:
-            raise ModelError("The model broke.", "Mend it.")
+            raise ModelError("The model broke.", "Correct it.")
         self.embedded += texts
         return super().embed_passages(texts)
 

@@ -201,7 +201,7 @@ def test_a_damaged_index_is_found(run: Run) -> None:
 
     assert at > 0
     assert verified.code == 7
-    assert verified.data == [] or {"where", "what", "mendable"} == verified.data[0].keys()
+    assert verified.data == [] or {"where", "what", "repairable"} == verified.data[0].keys()
     assert examined.code == 7
 
 

@@ -91,7 +91,7 @@ def test_what_was_skipped_comes_again_another_time(run: Run, asked: Path) -> Non
 def test_what_is_no_answer_is_asked_again_and_help_explains(run: Run, asked: Path) -> None:
     done = run(*EVERY, "--queries", asked, given="7\n?\n\x1b[2J\n2\nq\n")
 
-    assert "7 is none of them." in done.out
+    assert "7 is not one of them." in done.out
     assert "answers a part of it" in done.out
     assert "\x1b[2J" not in done.out.casefold()
     assert list(judged().values()) == [2]

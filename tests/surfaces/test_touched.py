@@ -102,7 +102,7 @@ def test_metadata_is_replaced_in_segments_and_in_other_editions(tmp_path: Path) 
     store = LocalStore(tmp_path / "kb")
     store.ensure_fingerprint(fingerprint())
     first, second = entry("every cat", "a.txt"), entry("every dog", "b.txt")
-    store.put([first, second])
+    store.upsert([first, second])
     store.compact()
     store.set_metadata({first.document.id: {"year": 2020}, "nobody": {}})
     with store.view() as view:

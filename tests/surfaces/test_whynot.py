@@ -56,8 +56,8 @@ def test_what_was_said_before_the_command_is_said_again(run: Run) -> None:
 def test_json_says_the_same(run: Run) -> None:
     said = run("why-not", "-i", "notes", "changes type:.md", "prices.csv", "--json").data
 
-    assert (said["stage"], said["rank"], said["change"]["query"]) == ("filter", None, "changes")
-    assert said["proved"] >= 1
+    assert (said["stage"], said["rank"], said["fix"]["query"]) == ("filter", None, "changes")
+    assert said["rank_after_fix"] >= 1
     assert json.dumps(said["evidence"])
 
 

@@ -22,7 +22,7 @@ LETTERS = r"a-z0-9\u00c0-\u1fff\u2c00-\u2dff\uff10-\uff19\uff21-\uff3a\uff41-\uf
 _BEGIN = rf"(?<![{LETTERS}@./-])"
 _LABELS = rf"[{LETTERS}-]{{1,63}}(?:(?:\.|{_HIDDEN_DOT})[{LETTERS}-]{{1,63}}){{0,5}}"
 _LAST = r"(?:xn--[a-z0-9-]{2,59}|[a-z\u00c0-\u1fff\uff21-\uff3a\uff41-\uff5a]{2,24})"
-# Behind a dot that ends sentences in Chinese and Japanese only what ends hosts: `main。src/app.py` is none.
+# Behind a dot that ends sentences in Chinese and Japanese only what ends hosts: `main。src/app.py` is no address.
 _KNOWN_LAST = (
     r"(?:xn--[a-z0-9-]{2,59}|[a-z]{2}|com|net|org|edu|gov|mil|int|info|biz|name|pro|app|dev|xyz|top|site|online|shop|club|live"
     r"|link|click|icu|cloud|tech|store|space|website|page|test|example|invalid|local|onion|arpa)"
@@ -45,7 +45,7 @@ ADDRESS = re.compile(
     re.IGNORECASE,
 )
 NEVER = re.compile(rf"\s*(?:{_PROGRAMS}){_COLON}", re.IGNORECASE)
-"""What runs, or opens what lies on the reader's own machine, stands in no answer, whoever wrote it first."""
+"""What runs, or opens what lies on the reader's own machine, stands in no answer, no matter who wrote it first."""
 _TRAILING = ".,;:!?)]}*_~>\u201d\u2019\u3002"
 
 

@@ -113,14 +113,14 @@ class AnswerEngine:
             options = replace(options, history=self._sessions.turns(session))
         prepared = self._prepare(options)
         parts, search_plan = self._searcher.parts_for(options)
-        generator = parts.aids.generator
+        generator = parts.models.generator
         if llm is not None and not isinstance(llm, str):
             generator = RetryingGenerator(llm, search_plan.timeouts.retry)
         means = AnswerComponents(
             reading_of(parts, search_plan),
             generator,
-            self._cache_of(prepared.cache, session, parts.aids.warnings),
-            parts.aids.pruner,
+            self._cache_of(prepared.cache, session, parts.models.warnings),
+            parts.models.pruner,
         )
         meant = carried_over(question, options.history) if prepared.carries else ""
         asked = Question(question, options.history, parts.analyzer.query(meant or question), meant)
@@ -185,7 +185,7 @@ def reading_of(parts: SearchComponents, plan: SearchPlan) -> TextTools:
     def embedding(embed: Callable[[Sequence[str]], Vectors]) -> Callable[[Sequence[str]], Vectors]:
         return lambda texts: retried(lambda: embed(texts), plan.timeouts.retry)
 
-    logits = next((one for one in parts.aids.rerankers if one.identity.scale is Scale.LOGIT), None)
+    logits = next((one for one in parts.models.rerankers if one.identity.scale is Scale.LOGIT), None)
     relevance = None if logits is None else logits.score
     if plan.mode == "bm25":
         return TextTools(sentence_ends, terms, relevance=relevance)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
-TOLD = "twofold.told"
+REPORTED = "twofold.reported"
 
 _Arguments = ParamSpec("_Arguments")
 
@@ -60,7 +60,7 @@ def settings_for(context: typer.Context, **overrides: str | None) -> Resolved:
 
 def tell(context: typer.Context, lines: Iterable[str]) -> None:
     """Write lines to standard error, each once in a command."""
-    told: set[str] = context.find_root().meta.setdefault(TOLD, set())
+    told: set[str] = context.find_root().meta.setdefault(REPORTED, set())
     for line in lines:
         if line not in told:
             told.add(line)

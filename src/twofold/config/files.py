@@ -47,7 +47,7 @@ def settings_file(path: Path) -> SettingsFile:
         raise NotFoundError(f"Cannot read the settings file {path}: {error.strerror}.", "Check --config.") from error
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
         where = " ".join(str(error).split())
-        raise InvalidInputError(f"{path} is not valid YAML: {where}.", "Mend the file, or move it away.") from error
+        raise InvalidInputError(f"{path} is not valid YAML: {where}.", "Repair the file, or move it away.") from error
     if content is None:
         return SettingsFile({})
     _check_size(content, path)

@@ -352,7 +352,7 @@ class Finding:
 
     where: str
     what: str
-    mendable: bool
+    repairable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,14 +382,14 @@ class Store(Protocol):
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Record the recipe of the passages. Raises MismatchError when the collection was made by another one."""
 
-    def put(self, entries: Sequence[Entry]) -> None:
+    def upsert(self, entries: Sequence[Entry]) -> None:
         """Add or replace documents whole, all of the entries or none, durable when it returns.
 
         Passages may come without a vector. Raises MismatchError when the vectors have another width, WriterBusyError,
         StorageFullError.
         """
 
-    def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+    def update_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
         """Store for each passage without a vector the one of exactly its indexed text; count those that got one.
 
         All of them or none, durable when it returns; nothing else of a document changes. A text that no passage waits

@@ -192,7 +192,7 @@ class PassageTerms:
 class IndexedChunk:
     """A passage ready for both retrievers. `vector` has Euclidean length 1 and the collection's dimensions.
 
-    A passage that is not embedded yet has no vector: BM25 finds it, and `Store.put_vectors` gives it one later.
+    A passage that is not embedded yet has no vector: BM25 finds it, and `Store.update_vectors` gives it one later.
     """
 
     chunk: Chunk

@@ -110,7 +110,7 @@ def check_metrics(metrics: Sequence[Metric]) -> None:
     """Raise InvalidInputError for a metric that must know every relevant passage, which nobody has listed."""
     wrong = next((one.name for one in metrics if one.compute not in _COMPUTABLE), None)
     if wrong is not None:
-        raise InvalidInputError(f"{wrong} cannot be told from answers.", "Use hit rate@K, MRR@K or P@K.")
+        raise InvalidInputError(f"{wrong} cannot be read from answers.", "Use hit rate@K, MRR@K or P@K.")
 
 
 def find_passages(

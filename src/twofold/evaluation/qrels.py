@@ -40,7 +40,7 @@ def objects(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
 
 def malformed(path: Path, number: int, why: str) -> ReadError:
     """Make the error that names the line."""
-    return ReadError(f"{path} line {number} cannot be used: {why}.", "Mend the line, or leave it out.")
+    return ReadError(f"{path} line {number} cannot be used: {why}.", "Correct the line, or leave it out.")
 
 
 BEIR_COLUMNS: Final = 3

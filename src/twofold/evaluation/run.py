@@ -60,7 +60,7 @@ def fill_with(
     for start in range(0, len(documents), DOCUMENT_BATCH_SIZE):
         some = documents[start : start + DOCUMENT_BATCH_SIZE]
         prepared = prepare(some, parts, known, lambda _: None)
-        parts.store.put(prepared.entries)
+        parts.store.upsert(prepared.entries)
         passages += sum(len(entry.chunks) for entry in prepared.entries)
         on_filled(start + len(some), passages)
 

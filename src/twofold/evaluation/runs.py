@@ -76,15 +76,15 @@ def read_run(path: Path) -> Run:
 def _fields(line: str, path: Path, number: int) -> tuple[str, str, int, float]:
     fields = line.split()
     if len(fields) != _FIELDS:
-        raise ReadError(f"{path} line {number} has {len(fields)} fields, not {_FIELDS}.", "Mend or remove the line.")
+        raise ReadError(f"{path} line {number} has {len(fields)} fields, not {_FIELDS}.", "Correct or remove the line.")
     query, _, document, rank, score, _ = fields
     try:
         value = float(score)
         place = int(rank)
     except ValueError as error:
-        raise ReadError(f"{path} line {number} has no number for rank or score.", "Mend the line.") from error
+        raise ReadError(f"{path} line {number} has no number for rank or score.", "Correct the line.") from error
     if not isfinite(value):
-        raise ReadError(f"{path} line {number} has a score that is not finite.", "Mend the line.")
+        raise ReadError(f"{path} line {number} has a score that is not finite.", "Correct the line.")
     return query, document, place, value
 
 

@@ -30,7 +30,7 @@ MIN_LEFT: Final = 200
 _WORDS: Final = frozenset({Kind.WORD, Kind.BIGRAM})
 _MIN_OF_HEADING, _MIN_OF_SENTENCE, _MAX_OF_SENTENCE = 2, 6, 40
 _A_SENTENCE: Final = 5
-"""A heading of so many words that is found again in the text is a repetition; a shorter one is its subject."""
+"""A heading of this many words that is found again in the text is a repetition; a shorter one is its subject."""
 
 _COMMON: Final = 0.1
 _ROUNDS: Final = 30

@@ -286,7 +286,7 @@ def _verdict(finalists: Sequence[Changes], confirmed: Sequence[Comparison], rule
         return winner, f"{described(winner)} is better than the default, on questions that did not choose it."
     if sure:
         return {}, f"Keep the default: what is better gains less than {rules.bound:g}."
-    return {}, "Keep the default: on the questions that confirm, nothing can be told from chance."
+    return {}, "Keep the default: on the held-out questions no difference is significant."
 
 
 def _detectable(tried: _Choosing, confirmed: Sequence[Comparison], confirming: int) -> float | None:

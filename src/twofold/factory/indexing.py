@@ -56,7 +56,7 @@ def filled(searching: SearchComponents, settings: Settings, embedder: str, own: 
         store=searching.store,
         embedder=used,
         analyzer=searching.analyzer,
-        aids=searching.aids,
+        models=searching.models,
         chunker=chunker_for(plan, used.count_tokens, embed) if chunking is None else chunking.cut,
         chunking=plan.describe() if chunking is None else f"own {chunking.name}",
         enriching=own.enriching or ENRICHERS[settings.enricher],

@@ -232,14 +232,14 @@ def search_components(
         store=store,
         embedder=used,
         analyzer=analyzer_for(settings.analyzer),
-        aids=SearchModels(calibrations=load_calibrations(), memory=MemoryWatch(settings.limits.memory_mb)),
+        models=SearchModels(calibrations=load_calibrations(), memory=MemoryWatch(settings.limits.memory_mb)),
     )
 
 
 def with_ignored(parts: SearchComponents, notes: Sequence[str]) -> SearchComponents:
     """Return the same parts, which warn with every result of settings that were not followed."""
     ignored = (StageWarning("settings", WarningCode.IGNORED, note) for note in notes)
-    return replace(parts, aids=replace(parts.aids, warnings=(*parts.aids.warnings, *ignored)))
+    return replace(parts, models=replace(parts.models, warnings=(*parts.models.warnings, *ignored)))
 
 
 def _embedder(store: Store, settings: Settings, own: OpenPlugins, progress: Callable[[Progress], None]) -> Embedder:
@@ -427,7 +427,7 @@ def _prepared(
     most = min(k, used.search.max_results) + first
     plan = replace(plan, k=most, wanted=k + first, mode=mode, filter=filter_of(options.filter))
     reranker = None if options.rerank is None or isinstance(options.rerank, str) else options.rerank
-    return PreparedQuery(replace(base, aids=search_models_for(base.aids, used, openers, reranker)), plan, cache)
+    return PreparedQuery(replace(base, models=search_models_for(base.models, used, openers, reranker)), plan, cache)
 
 
 def _checked_offset(offset: int) -> int:

@@ -37,7 +37,7 @@ def embed_pending(
     while pending and goes_on():
         texts = _next_texts(parts)
         fresh = _embedded(parts, texts, pending)
-        given = parts.store.put_vectors(parts.fingerprint.embedder, fresh)
+        given = parts.store.update_vectors(parts.fingerprint.embedder, fresh)
         if not given and texts == _oldest(parts):
             raise CorruptError(
                 f"{len(texts)} passages cannot take their vectors: what is stored of them is not theirs.",
@@ -46,15 +46,15 @@ def embed_pending(
         embedded, truncated = embedded + len(texts), truncated + count_truncated(parts.embedder, texts)
         pending = parts.store.info().pending
         on_vectors(given, pending)
-        parts.aids.memory.look()
-        if parts.aids.pending.has_made():
+        parts.models.memory.look()
+        if parts.models.pending.has_made():
             pending = _store_made(parts, on_vectors)
     return Embedded(embedded, truncated, pending)
 
 
 def _store_made(parts: IndexingComponents, on_vectors: OnVectors) -> int:
     """Store what queries embedded; return how many passages are still without a vector."""
-    given = parts.store.put_vectors(parts.fingerprint.embedder, parts.aids.pending.take_made())
+    given = parts.store.update_vectors(parts.fingerprint.embedder, parts.models.pending.take_made())
     pending = parts.store.info().pending
     if given:
         on_vectors(given, pending)
@@ -63,7 +63,7 @@ def _store_made(parts: IndexingComponents, on_vectors: OnVectors) -> int:
 
 def _next_texts(parts: IndexingComponents) -> Sequence[str]:
     """Return the texts to embed next: those that queries wanted and nobody has embedded, then the oldest."""
-    wanted = parts.aids.pending.take_wanted(parts.batch)
+    wanted = parts.models.pending.take_wanted(parts.batch)
     if wanted:
         with parts.store.view() as view:
             known = view.vectors_for(wanted)

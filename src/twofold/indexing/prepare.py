@@ -50,7 +50,7 @@ def prepare(
         for text, vector in zip(some, parts.embed_passages(some), strict=True):
             vectors[text] = np.asarray(vector)
         on_embedded(len(some))
-        parts.aids.memory.look()
+        parts.models.memory.look()
     entries = tuple(
         Entry(document, tuple(_indexed(document, chunk, parts, vectors) for chunk in chunks))
         for document, chunks in zip(documents, cut, strict=True)

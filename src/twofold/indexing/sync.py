@@ -134,7 +134,7 @@ class _Run:
         with self._parts.store.view() as view:
             prepared = prepare(batch, self._parts, view, self._embedded, embed=self._at_once)
         self._report(Phase.WRITE)
-        self._parts.store.put(prepared.entries)
+        self._parts.store.upsert(prepared.entries)
         self.passages += sum(len(entry.chunks) for entry in prepared.entries)
         self.truncated += prepared.truncated
         self._pending += sum(one.vector is None for entry in prepared.entries for one in entry.chunks)

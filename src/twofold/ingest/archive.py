@@ -42,7 +42,7 @@ class Archive:
         """Unpack one member. Raises ReadError when it is missing or damaged."""
         found = self.find(name)
         if found is None:
-            raise ReadError(f"{self.source}: the part {name!r} is missing.", "Save the file anew in its own program.")
+            raise ReadError(f"{self.source}: the part {name!r} is missing.", "Save the file again in its own program.")
         try:
             return self._zip.read(found)
         except _FORESEEN as error:
@@ -72,7 +72,7 @@ def open_archive(source: Source, depth: int = 1) -> Archive:
     names = tuple(member.filename for member in members if not member.is_dir())
     folded = {name.lstrip("/").casefold(): name for name in names}
     if len(folded) != len(names):
-        raise ReadError(f"{source.name}: two parts have the same name.", "Save the file anew in its own program.")
+        raise ReadError(f"{source.name}: two parts have the same name.", "Save the file again in its own program.")
     return Archive(source.name, names, opened, folded)
 
 
@@ -118,7 +118,7 @@ def _judge(source: Source, members: list[zipfile.ZipInfo]) -> None:
             raise encrypted(source)
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             message = f"{source.name}: packed by method {member.compress_type}, which is not read here."
-            raise ReadError(message, "Pack it anew with the usual method, deflate.", kind="unsupported")
+            raise ReadError(message, "Pack it again with the usual method, deflate.", kind="unsupported")
 
 
 def _is_dense(unpacked: int, packed: int, limits: Limits) -> bool:

@@ -187,7 +187,7 @@ def _rules_of(folder: str) -> Iterator[_Rules]:
             with os.fdopen(descriptor, "rb") as file:
                 rules += read_rules(file.read(_MAX_IGNORE_BYTES))
         except OSError:
-            continue  # there is none, or it is a link or a folder
+            continue  # it does not exist, or it is a link or a folder
     if rules:
         yield _Rules(len(os.fsencode(folder.rstrip("/"))) + 1, Rules.of(rules))
 

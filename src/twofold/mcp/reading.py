@@ -15,6 +15,7 @@ from twofold.mcp.budget import OVERHEAD, cursor_at, cut_to, fitting, offset_of
 from twofold.mcp.links import Links, name_of, own_fields
 from twofold.search.engine import SearchOptions
 from twofold.search.explain import explained
+from twofold.search.remedies import Fix
 from twofold.search.result import Hit, SearchResult
 from twofold.search.why_not import WhyNot
 
@@ -188,12 +189,14 @@ def explain(held: Held, query: str, identity: str) -> given.Explanation:
 def why_not(held: Held, query: str, document: str) -> given.Missed:
     """Return which stage of a search lost a document."""
     found: WhyNot = held.index.why_not(query, document, SearchOptions())
-    change = {} if found.change is None else {name: str(value) for name, value in _said(found.change).items()}
-    return given.Missed(query, found.document, found.rank, found.stage, found.reason, change, found.proved, found.hint)
+    fix = {} if found.fix is None else {name: str(value) for name, value in _changed(found.fix).items()}
+    return given.Missed(
+        query, found.document, found.rank, found.stage, found.reason, fix, found.rank_after_fix, found.hint
+    )
 
 
-def _said(change: object) -> dict[str, object]:
-    named = {name: getattr(change, name) for name in ("query", "k", "mode", "filter", "rerank", "settings")}
+def _changed(fix: Fix) -> dict[str, object]:
+    named = {name: getattr(fix, name) for name in ("query", "k", "mode", "filter", "rerank", "settings")}
     return {name: value for name, value in named.items() if value}
 
 

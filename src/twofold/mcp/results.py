@@ -215,7 +215,7 @@ class Explanation:
 class Missed:
     """Which stage of a search lost a document, and the smallest change that brings it back.
 
-    `rank` is its place where it was found after all; `change` is empty where none is known.
+    `rank` is its place where it was found after all; `fix` is empty where none is known.
     """
 
     query: str
@@ -223,8 +223,8 @@ class Missed:
     rank: int | None
     stage: str
     reason: str
-    change: dict[str, str]
-    rank_after_change: int | None
+    fix: dict[str, str]
+    rank_after_fix: int | None
     hint: str
 
 

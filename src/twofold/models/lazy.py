@@ -256,5 +256,5 @@ def _opened(opener: Callable[[], Embedder], identity: EmbedderIdentity) -> Embed
 
 def _try_out(fresh: Embedder, identity: EmbedderIdentity) -> None:
     if fresh.identity != identity:
-        raise ModelError(f"{identity.name} was opened anew and is another model.", "Open the index anew.")
+        raise ModelError(f"{identity.name} was opened again and is another model.", "Open the index again.")
     fresh.embed_queries([PROBE])

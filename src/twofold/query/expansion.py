@@ -16,7 +16,7 @@ from twofold.query.history import Memory, Turn
 
 MAX_QUERY_LENGTH = 500  # characters; whatever is longer is not a query
 MAX_PASSAGE_LENGTH = 2_000  # characters
-MAX_TOLD_LENGTH = 8_000  # characters of the question, and of the conversation, that a model is told
+MAX_TOLD_LENGTH = 8_000  # characters of the question, and of the conversation, that a model is given
 MAX_ITEMS = 50
 MAX_WORDS_OF_A_TERM = 4
 MIN_SUB_QUESTIONS = 2

@@ -17,7 +17,7 @@ NO_RERANKER = ""
 ANY_EMBEDDER = ""
 WORDS_ALONE = "bm25"
 UNLIKELY = 0.4
-"""The chance below which people are told that their documents probably hold no answer."""
+"""The chance below which people are warned that their documents probably hold no answer."""
 
 
 @dataclass(frozen=True, slots=True)

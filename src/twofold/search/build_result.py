@@ -255,7 +255,7 @@ def _chance(state: PipelineState) -> float | None:
     measured = (query.mode, embedder, reranker)
     if query.mode == "hybrid" and not state.retrieved.found.embedded.all():
         measured = ("bm25", "", "")  # judged by BM25 while candidates have no vector
-    calibration = calibration_for(parts.aids.calibrations, *measured)
+    calibration = calibration_for(parts.models.calibrations, *measured)
     understood = query.understood
     terms = (understood.meant or understood.parsed).terms
     if calibration is None or len(terms.weights) > MAX_TERMS or plan.scorer != "bm25":

@@ -44,7 +44,7 @@ def search_cached(  # a search, and whose it is
         return _again(known, state)
     with parts.store.view() as view:
         made = build_result(ranked(replace(state, passages=Passages(view))))
-    if made.warnings == parts.aids.warnings:
+    if made.warnings == parts.models.warnings:
         memory.put(key, vector, made)
     return made
 
@@ -53,10 +53,10 @@ def _key(state: PipelineState, session: str) -> CacheKey:
     parts, plan = state.parts, state.plan
     with parts.store.view() as view:
         generation = view.generation
-    rewriter = parts.aids.rewriter if plan.query_expansion.needs_generator else None
+    rewriter = parts.models.rewriter if plan.query_expansion.needs_generator else None
     writes = None if rewriter is None else rewriter.identity
-    models = (parts.embedder.identity, writes, *(reranker.identity for reranker in parts.aids.rerankers))
-    settings = (plan, models, parts.analyzer.describe(), parts.aids.own, parts.aids.warnings)
+    models = (parts.embedder.identity, writes, *(reranker.identity for reranker in parts.models.rerankers))
+    settings = (plan, models, parts.analyzer.describe(), parts.models.own, parts.models.warnings)
     return cache_key(state.request.parsed, [("", generation)], settings, session)
 
 

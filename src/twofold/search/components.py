@@ -61,9 +61,9 @@ class SearchModels:
 
 @dataclass(frozen=True, slots=True)
 class SearchComponents:
-    """A collection's store and what its questions go through. `aids` are what a search may ask besides."""
+    """A collection's store and what its questions go through. `models` are those it may ask besides the embedder."""
 
     store: Store
     embedder: Embedder
     analyzer: Analyzer
-    aids: SearchModels = field(default_factory=SearchModels, kw_only=True)
+    models: SearchModels = field(default_factory=SearchModels, kw_only=True)

@@ -15,7 +15,7 @@ from twofold.domain.errors import InvalidInputError, TwofoldError
 from twofold.domain.warning import StageWarning, WarningCode, warning_of
 
 OnFailure = Literal["degrade", "empty", "llm", "raise"]
-"""What to do when a stage fails: go one step down, give nothing at all, go down and let whoever writes the answer ask
+"""What to do when a stage fails: go one step down, give nothing at all, go down and let an answer ask
 a bare language model once nothing is left (for a search the same as `degrade`), or raise the error."""
 
 ON_FAILURE: tuple[str, ...] = get_args(OnFailure)

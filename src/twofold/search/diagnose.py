@@ -26,15 +26,15 @@ STAGES = (
     "top_k",
     "",
 )
-"""What can lose a document that is in the index, in the order in which a search goes through it; "" is none."""
+"""What can lose a document that is in the index, in the order in which a search goes through it; "" stands for none of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One thing that was seen on the way, such as `bm25`: `rank 143; 100 were taken`."""
 
-    what: str
-    says: str
+    name: str
+    detail: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,8 +203,8 @@ def evidence(case: MissCase) -> Iterator[Evidence]:
         yield Evidence(name, f"{place}; {case.plan.reach} were taken")
     waiting = len(case.view.without_vector(case.keys))
     if waiting:
-        says = f"{waiting} of its {len(case.keys)} passages have none yet; `twofold sync` makes them"
-        yield Evidence("vectors", says)
+        detail = f"{waiting} of its {len(case.keys)} passages have none yet; `twofold sync` makes them"
+        yield Evidence("vectors", detail)
     sizes = {name: len(one) for name, one in case.state.passed}
     for name, rank in case.ranks_after():
         yield Evidence(

@@ -215,7 +215,7 @@ class SearchEngine:
         pending = 0
         with suppress(TwofoldError), self._parts.store.view() as view:
             pending = view.pending
-        return replace(self._meter.snapshot(self._loaded(), self._parts.aids.memory.use()), pending=pending)
+        return replace(self._meter.snapshot(self._loaded(), self._parts.models.memory.use()), pending=pending)
 
     def parts_for(self, options: SearchOptions) -> tuple[SearchComponents, SearchPlan]:
         """Return the parts and the plan that a search uses."""
@@ -263,11 +263,11 @@ class SearchEngine:
     def _record_error(self, query: str, error: TwofoldError) -> None:
         self._meter.record_error(type(error).__name__)
         if self._recorder is not None and not isinstance(error, InvalidInputError):
-            with suppress(StoreError, StorageFullError):  # the question's own error is what is told
+            with suppress(StoreError, StorageFullError):  # the question's own error is the one to report
                 self._recorder.record_error(query, error)
 
     def _record(self, found: SearchResult) -> None:
-        self._parts.aids.memory.look()
+        self._parts.models.memory.look()
         counts = found.counts
         self._meter.record(
             found.timings_ms,

@@ -61,13 +61,13 @@ def parse(state: PipelineState) -> PipelineState:
 def expand(state: PipelineState) -> PipelineState:
     """Reword the question as the plan says; a warning says what could not be, without a generator."""
     parts, plan, request = state.parts, state.plan, state.request
-    if not (plan.query_expansion.needs_generator or state.history or parts.aids.transformers):
+    if not (plan.query_expansion.needs_generator or state.history or parts.models.transformers):
         return state
     with state.watch.step("expand"):
         from twofold.search.expand import expand_query
 
         made = expand_query(
-            request.parsed.words, state.history, plan.query_expansion, parts.aids.rewriter, parts.aids.transformers
+            request.parsed.words, state.history, plan.query_expansion, parts.models.rewriter, parts.models.transformers
         )
         others = tuple(parsed(parts, text) for one in made.queries[1:] if (text := _prose(one.text)))
     completed = plan.query_expansion.follow_up in COMPLETED and any(one.kind == "follow_up" for one in made.queries)
@@ -98,7 +98,7 @@ def embed_many(states: Sequence[PipelineState]) -> Sequence[PipelineState]:
         return states
     first = states[0]
     parts, plan = first.parts, first.plan
-    degradation = degradation_of(plan.mode, reranks=bool(parts.aids.rerankers))
+    degradation = degradation_of(plan.mode, reranks=bool(parts.models.rerankers))
     vectors: Mapping[str, Vector] = {}
     embedder = None
     if plan.mode != "bm25":
@@ -145,7 +145,7 @@ def _embedded(parts: SearchComponents, understood: Sequence[ParsedRequest], plan
 
 def _waited(parts: SearchComponents, plan: SearchPlan, call: Callable[[], Answer]) -> Answer:
     patience = plan.timeouts
-    return waited(parts.aids.calls, "embedding the question", patience.limits.embed, patience.retry, call)
+    return waited(parts.models.calls, "embedding the question", patience.limits.embed, patience.retry, call)
 
 
 def _encoded(

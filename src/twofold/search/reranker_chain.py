@@ -27,7 +27,9 @@ class RerankerChain:
 
 def reranker_chain_for(parts: SearchComponents, plan: SearchPlan) -> RerankerChain:
     """Return the rerankers that a search has, and the patience that its plan has with them."""
-    return RerankerChain(parts.aids.rerankers, parts.aids.calls, plan.timeouts, fails_open=plan.on_failure != "raise")
+    return RerankerChain(
+        parts.models.rerankers, parts.models.calls, plan.timeouts, fails_open=plan.on_failure != "raise"
+    )
 
 
 def rerank_with_fallback(

@@ -285,7 +285,7 @@ NOTHING_ASKED = (QueryVariant(None, None),)
 
 def _spot(state: PipelineState) -> OnTheSpot:
     parts = state.parts
-    return OnTheSpot(parts.embedder, parts.aids.pending, state.plan.pending_seconds)
+    return OnTheSpot(parts.embedder, parts.models.pending, state.plan.pending_seconds)
 
 
 def _check_embedder(state: PipelineState) -> None:
@@ -365,7 +365,7 @@ def _merged(look: _Look, fusion: FusionPlan, mode: str) -> Fused:
 def _fused_state(state: PipelineState, reach: RetrievalScope, look: _Look, fused: Fused) -> PipelineState:
     """Return the state after retrieval, with the results of plugin retrievers joined by rank."""
     query = state.query
-    others, failed = _plugins(state, query, reach) if state.parts.aids.retrievers else ((), ())
+    others, failed = _plugins(state, query, reach) if state.parts.models.retrievers else ((), ())
     if others:
         fused = _with_others(fused, others, fusion_of(query, state.plan))
     return replace(
@@ -376,7 +376,7 @@ def _fused_state(state: PipelineState, reach: RetrievalScope, look: _Look, fused
         stages=_traces(query, look, fused, others),
         passed=(("fuse", fused.ranking),),
         warnings=(
-            *state.parts.aids.warnings,
+            *state.parts.models.warnings,
             *query.understood.warnings,
             *query.degradation.warnings,
             *_pending_warnings(state),
@@ -440,11 +440,11 @@ def _plugins(
     found, failed = [], []
     parts, plan, view = state.parts, state.plan, state.passages.view
     words, patience = query.understood.parsed.words, plan.timeouts
-    for name, retriever in parts.aids.retrievers:
+    for name, retriever in parts.models.retrievers:
         call = partial(retriever.search, words, reach.depth)
         try:
             with state.watch.step(name):
-                given = waited(parts.aids.calls, name, patience.limits.retrieve, patience.retry, call)
+                given = waited(parts.models.calls, name, patience.limits.retrieve, patience.retry, call)
         except ModelError as error:
             if plan.on_failure == "raise":
                 raise

@@ -41,7 +41,7 @@ def rerank(state: PipelineState) -> PipelineState:
 
 def reranks(state: PipelineState) -> bool:
     """Return whether there is a reranker to ask, and nothing has failed before."""
-    return bool(state.parts.aids.rerankers) and Stage.RERANK in state.query.degradation.left
+    return bool(state.parts.models.rerankers) and Stage.RERANK in state.query.degradation.left
 
 
 def boost_fused(state: PipelineState) -> PipelineState:

@@ -34,7 +34,7 @@ class WhyNot:
     `rank` is its best passage's place in the answer, from 1, or None. `stage` names what lost it: `not_indexed`,
     `no_passages`, `default_filter`, `filter`, `operators`, `intent`, `retrieval`, `post_filter`, `rerank`, `diversify`
     or `top_k`; it is empty for a document that was found. `reason` says why in a line, `evidence` what else was seen on
-    the way. `change` is a change that brings it back, of which no part can be left out, and `proved` its rank then;
+    the way. `fix` is the smallest change of the search that brings it back, `rank_after_fix` its rank then, from 1;
     both are None where none was found. `hint` says what to do where asking otherwise does not help.
     """
 
@@ -44,8 +44,8 @@ class WhyNot:
     stage: str = ""
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
-    change: Fix | None = None
-    proved: int | None = None
+    fix: Fix | None = None
+    rank_after_fix: int | None = None
     hint: str = ""
 
 
@@ -71,9 +71,9 @@ def why_not(parts: SearchComponents, question: str, document: str, plan: SearchP
         stage, reason = lost(case)
         if not stage:
             return WhyNot(question, document, case.shown, reason=reason)
-        change = _brought_back(bench, case, stage)
-        proved = None if change is None else bench.case(change).shown
-        return WhyNot(question, document, None, stage, reason, tuple(evidence(case)), change, proved)
+        fix = _brought_back(bench, case, stage)
+        rank = None if fix is None else bench.case(fix).shown
+        return WhyNot(question, document, None, stage, reason, tuple(evidence(case)), fix, rank)
 
 
 def _encoded(parts: SearchComponents, question: str, plan: SearchPlan) -> PipelineState:
@@ -115,7 +115,7 @@ class _Bench:
             plan, parts = changed(self.plan, change), self.parts
             check(plan)
             if change.rerank == NO_RERANKER:
-                parts = replace(parts, aids=replace(parts.aids, rerankers=()))
+                parts = replace(parts, models=replace(parts.models, rerankers=()))
             passages, encoded = Passages(self.view), self._encoded(change, plan)
             done = ranked(replace(encoded, parts=parts, plan=plan, passages=passages))
             self.seen[key] = MissCase(parts, self.view, self.keys, done)

@@ -5,6 +5,7 @@ HTTP the tools read. The SDK takes a second to import, so it is loaded, in a thr
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 Answer = TypeVar("Answer")
+logger = logging.getLogger(__name__)
 PATHS = ("/mcp", "/mcp/{index}")
 
 
@@ -66,17 +68,32 @@ class McpEndpoint:
                         HTTPStatus.NOT_IMPLEMENTED, "The MCP SDK is not installed here.", "pip install 'twofold[mcp]'"
                     )
                 manager = await run_in_threadpool(_session_manager)
-                ready = asyncio.Event()
+                ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
                 self._serving = asyncio.create_task(self._serve(manager, ready))
-                await ready.wait()
+                await ready
                 self._manager = manager
             return self._manager
 
-    async def _serve(self, manager: "StreamableHTTPSessionManager", ready: asyncio.Event) -> None:
-        """Keep the manager's task group open: the task that enters it must be the one that leaves it."""
-        async with manager.run():
-            ready.set()
-            await self._closing.wait()
+    async def _serve(self, manager: "StreamableHTTPSessionManager", ready: "asyncio.Future[None]") -> None:
+        """Keep the manager's task group open: the task that enters it must be the one that leaves it.
+
+        `ready` gets a result once it is open, or a ProblemError (503) where it cannot be opened.
+        """
+        try:
+            async with manager.run():
+                ready.set_result(None)
+                await self._closing.wait()
+        except Exception as error:  # the SDK runs user code and libraries here: whatever it is, the client hears of it
+            if ready.done():
+                raise
+            logger.warning("The MCP session manager cannot start: %s.", type(error).__name__)
+            ready.set_exception(
+                refused(
+                    HTTPStatus.SERVICE_UNAVAILABLE,
+                    f"The MCP session manager cannot start: {type(error).__name__}.",
+                    "Send the request again; if that fails, check that `mcp` is installed in a version twofold supports.",
+                )
+            )
 
 
 def routes(endpoint: McpEndpoint) -> list[Route]:

@@ -395,11 +395,11 @@ class FederatedStore:
         """Refuse to write."""
         _refuse(fingerprint)
 
-    def put(self, entries: Sequence[Entry]) -> None:
+    def upsert(self, entries: Sequence[Entry]) -> None:
         """Refuse to write."""
         _refuse(entries)
 
-    def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+    def update_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
         """Refuse to write."""
         _refuse(embedder, vectors)
 

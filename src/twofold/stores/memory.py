@@ -290,20 +290,22 @@ class MemoryStore:
                 raise MismatchError("The index was made by another recipe.", "Run `twofold index reindex`.")
             self._state = replace(self._state, fingerprint=fingerprint)
 
-    def put(self, entries: Sequence[Entry]) -> None:
+    def upsert(self, entries: Sequence[Entry]) -> None:
         """Add or replace documents whole, all of the entries or none."""
         added = {entry.document.id: entry for entry in entries}
         if len(added) != len(entries):
             raise InvalidInputError("The same document is put twice at once.", "Put each document once.")
         with self._writer:
             if self._state.fingerprint is None:
-                raise MismatchError("The index has no recipe yet.", "Call `ensure_fingerprint` before the first `put`.")
+                raise MismatchError(
+                    "The index has no recipe yet.", "Call `ensure_fingerprint` before the first `upsert`."
+                )
             width = self._state.fingerprint.embedder.dimensions
             given = (indexed.vector for entry in entries for indexed in entry.chunks)
             _check_vectors([vector for vector in given if vector is not None], width)
             self._change({**self._state.entries, **added})
 
-    def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+    def update_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
         """Store for each passage without a vector the one of its indexed text; count those that got one."""
         if not vectors:
             return 0
@@ -349,7 +351,7 @@ class MemoryStore:
     def verify(self) -> Sequence[Finding]:
         """Check that every passage is its document's text."""
         return [
-            Finding(indexed.chunk.id, "the passage is not what stands at its place in the document", mendable=False)
+            Finding(indexed.chunk.id, "the passage is not what stands at its place in the document", repairable=False)
             for entry in self._state.entries.values()
             for indexed in entry.chunks
             if entry.document.text[indexed.chunk.start : indexed.chunk.end] != indexed.chunk.text

@@ -28,13 +28,13 @@ class UnmadeStore:
         """Make the index, and say by which recipe passages are made."""
         self._there(create=True).ensure_fingerprint(fingerprint)
 
-    def put(self, entries: Sequence[Entry]) -> None:
+    def upsert(self, entries: Sequence[Entry]) -> None:
         """Make the index, and add documents."""
-        self._there(create=True).put(entries)
+        self._there(create=True).upsert(entries)
 
-    def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+    def update_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
         """Store vectors of passages."""
-        return self._there().put_vectors(embedder, vectors)
+        return self._there().update_vectors(embedder, vectors)
 
     def set_settings(self, values: Mapping[str, str]) -> None:
         """Make the index, and let it keep settings."""

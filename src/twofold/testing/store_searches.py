@@ -23,7 +23,7 @@ class StoreSearches:
 
     def test_terms_are_ranked_as_the_reference_scores_them(self, store: Store) -> None:
         made = entries(TEXTS)
-        store.put(made)
+        store.upsert(made)
         passages = [indexed for one in made for indexed in one.chunks]
         for text in ("cat", "the cat", "run", "sat on the mat", "nothing here", "cat cat dog"):
             asked = query(text)
@@ -36,7 +36,7 @@ class StoreSearches:
 
     def test_vectors_are_ranked_by_cosine(self, store: Store) -> None:
         made = entries(TEXTS)
-        store.put(made)
+        store.upsert(made)
         asked = vector("the cat sat on the mat")
         with store.view() as view:
             found = view.search_vectors(asked, 3)
@@ -48,7 +48,7 @@ class StoreSearches:
         assert len(everything) == sum(len(one.chunks) for one in made)
 
     def test_a_missing_score_is_completed_with_the_true_one(self, store: Store) -> None:
-        store.put(entries(TEXTS))
+        store.upsert(entries(TEXTS))
         asked, direction = query("cat dog the"), vector("something")
         with store.view() as view:
             by_terms, by_vector = view.search_bm25(asked, 100), view.search_vectors(direction, 100)
@@ -59,7 +59,7 @@ class StoreSearches:
         assert vector_scores.tolist() == by_vector.scores.tolist()
 
     def test_unknown_keys_score_nothing_and_cannot_be_fetched(self, store: Store) -> None:
-        store.put(entries(TEXTS))
+        store.upsert(entries(TEXTS))
         unknown = np.array([chunk_key("nobody_chunk_0")])
         with store.view() as view:
             assert view.score_terms(query("cat"), unknown).tolist() == [0.0]
@@ -73,7 +73,7 @@ class StoreSearches:
 
     def test_the_terms_of_a_passage_are_those_it_was_put_with(self, store: Store) -> None:
         made = entries(TEXTS)
-        store.put(made)
+        store.upsert(made)
         passages = [indexed for one in made for indexed in one.chunks][::-1]
         with store.view() as view:
             for _ in range(2):  # the second time what was looked up is known
@@ -81,9 +81,9 @@ class StoreSearches:
             assert list(view.term_counts([])) == []
 
     def test_the_terms_of_passages_as_arrays_are_those_they_were_put_with(self, store: Store) -> None:
-        store.put(entries(TEXTS))
+        store.upsert(entries(TEXTS))
         store.delete([entries(TEXTS)[1].document.id])
-        store.put([entry("the cat is new\nand the old one is gone", "new.txt")])
+        store.upsert([entry("the cat is new\nand the old one is gone", "new.txt")])
         with store.view() as view:
             keys = view.search_vectors(vector("cat"), 100).keys.tolist()[::-1]
             held, expected = view.passage_terms(keys), view.term_counts(keys)
@@ -102,7 +102,7 @@ class StoreSearches:
             assert len(view.term_texts(held.ids[:0])) == len(view.document_frequencies(held.ids[:0])) == 0
 
     def test_the_parts_of_a_score_add_up_to_it(self, store: Store) -> None:
-        store.put(entries(TEXTS))
+        store.upsert(entries(TEXTS))
         asked = TermQuery({"the": 1.0, "cat": 2.5, "sat": 1.0, "absent": 1.0}, k1=1.5, b=0.4)
         with store.view() as view:
             for hit in view.search_bm25(asked, 10):
@@ -113,7 +113,7 @@ class StoreSearches:
 
     def test_what_was_fetched_is_read_after_the_document_is_gone(self, store: Store) -> None:
         made = [entry("a cat sat", "a.txt", {"year": 2020}), entry("a cat and a cat", "b.txt")]
-        store.put(made)
+        store.upsert(made)
         passages = [one.chunks[0].chunk for one in made]
         asked = query("cat sat absent")
         with store.view() as view:
@@ -129,8 +129,8 @@ class StoreSearches:
         assert [sum((part.score for part in table.of(place)), 0.0) for place in (0, 1)] == scores
 
     def test_a_document_is_replaced_whole(self, store: Store) -> None:
-        store.put([entry("old words here\nmore old words\nand a third", "a.txt"), entry("other", "b.txt")])
-        store.put([entry("new words", "a.txt")])
+        store.upsert([entry("old words here\nmore old words\nand a third", "a.txt"), entry("other", "b.txt")])
+        store.upsert([entry("new words", "a.txt")])
         with store.view() as view:
             assert len(view.search_bm25(query("old third"), 10)) == 0
             assert len(view.search_vectors(vector("x"), 10)) == 2
@@ -140,7 +140,7 @@ class StoreSearches:
 
     def test_a_deleted_document_counts_nowhere(self, store: Store) -> None:
         made = entries(TEXTS)
-        store.put(made)
+        store.upsert(made)
         assert store.delete([made[0].document.id, "unknown"]) == 1
         assert store.delete([made[0].document.id]) == 0
         rest = [indexed.terms for one in made[1:] for indexed in one.chunks]
@@ -153,8 +153,8 @@ class StoreSearches:
             assert view.document(made[0].document.id) is None
 
     def test_the_filter_acts_before_the_cut(self, store: Store) -> None:
-        store.put([entry("cat " * 9, f"loud/{n}.txt", {"year": 2020 + n}) for n in range(8)])
-        store.put([entry("cat and many other words", "quiet/x.txt", {"year": 1999, "tags": ("old", "rare")})])
+        store.upsert([entry("cat " * 9, f"loud/{n}.txt", {"year": 2020 + n}) for n in range(8)])
+        store.upsert([entry("cat and many other words", "quiet/x.txt", {"year": 1999, "tags": ("old", "rare")})])
         old = Scope(filter=Condition("year", Operator.LT, 2000))
         with store.view() as view:
             assert len(view.search_bm25(query("cat"), 1, old)) == 1
@@ -186,7 +186,7 @@ class StoreSearches:
         ],
     )
     def test_a_filter_means_what_its_tree_says(self, store: Store, condition: And, expected: set[str]) -> None:
-        store.put(
+        store.upsert(
             [
                 entry("word", "a", {"year": 2000, "tags": ("red", "green")}),
                 entry("word", "b", {"year": 2001, "draft": True, "date": "2025-01-01"}),
@@ -200,7 +200,7 @@ class StoreSearches:
 
     def test_a_passages_own_fields_narrow_both_arms_before_the_cut(self, store: Store) -> None:
         own: list[Metadata] = [*[{"good": False}] * 30, {"good": True, "lang": "de"}]
-        store.put([entry("cat cat cat\n" * 30 + "cat and many other words\n", "a.txt", {"lang": "en"}, own=own)])
+        store.upsert([entry("cat cat cat\n" * 30 + "cat and many other words\n", "a.txt", {"lang": "en"}, own=own)])
         good = Condition("good", Operator.EQ, value=True)
         both = And((Condition("lang", Operator.EQ, "en"), Condition("lang", Operator.EQ, "de")))
         for condition in (good, Not(Condition("good", Operator.EQ, value=False)), both):
@@ -221,9 +221,9 @@ class StoreSearches:
         def ids(*sources: str) -> set[str]:
             return {entry("word", source).chunks[0].chunk.id for source in sources}
 
-        store.put([entry("word", f"{n}", own=[{"year": n % 2}]) for n in range(4)])
+        store.upsert([entry("word", f"{n}", own=[{"year": n % 2}]) for n in range(4)])
         assert (passing(0), passing(1)) == (ids("0", "2"), ids("1", "3"))
-        store.put([entry("word", "0", own=[{"year": 1}]), entry("word", "4", own=[{"year": (0, 1)}])])
+        store.upsert([entry("word", "0", own=[{"year": 1}]), entry("word", "4", own=[{"year": (0, 1)}])])
         assert (passing(0), passing(1)) == (ids("2", "4"), ids("0", "1", "3", "4"))
         store.delete([entry("", "1").document.id])
         store.compact()

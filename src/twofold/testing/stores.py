@@ -24,14 +24,14 @@ class StoreContract(StoreSearches, StorePending):
     def test_passages_come_back_with_their_fields(self, store: Store) -> None:
         fields: Metadata = {"n": 1, "f": 0.1199, "t": ("x", "ü"), "b": True, "s": "\x00 '"}
         made = entry("one\ntwo", own=[fields, {}])
-        store.put([made])
+        store.upsert([made])
         with store.view() as view:
             assert [chunk.metadata for chunk in view.chunks_of(made.document.id)] == [fields, {}]
             assert view.chunks([made.chunks[0].chunk.key])[0].metadata == fields
 
     def test_a_stretch_of_a_document_is_given_in_reading_order(self, store: Store) -> None:
         made = entry("\n".join(f"line {n}" for n in range(8)))
-        store.put([made, entry("other", "b.txt")])
+        store.upsert([made, entry("other", "b.txt")])
         name = made.document.id
         with store.view() as view:
             for first, last, expected in [
@@ -48,7 +48,7 @@ class StoreContract(StoreSearches, StorePending):
             assert list(view.stretch("\ud800", 0, 9)) == []
 
     def test_metadata_is_replaced_and_passages_stay(self, store: Store) -> None:
-        store.put([entry("cat\ndog", "a.txt"), entry("owl", "b.txt")])
+        store.upsert([entry("cat\ndog", "a.txt"), entry("owl", "b.txt")])
         with store.view() as view:
             before = {info.source: info for info in view.documents()}
             chunks, generation = view.chunks_of(before["a.txt"].id), view.generation
@@ -77,7 +77,7 @@ class StoreContract(StoreSearches, StorePending):
     def test_preferences_are_replaced_whole_and_stay(self, store: Store) -> None:
         assert store.get_settings() == {}
         store.set_settings({"search.k": "7", "fusion": "rrf"})
-        store.put([entry("word")])
+        store.upsert([entry("word")])
         generation = store.info().generation
         store.set_settings({"search.k": "9", "ü.ß": ""})
         assert store.info().generation == generation
@@ -106,13 +106,13 @@ class StoreContract(StoreSearches, StorePending):
         assert store.get_settings() == {"kept": "yes"}
 
     def test_another_enricher_is_another_recipe(self, store: Store) -> None:
-        store.put([entry("word")])
+        store.upsert([entry("word")])
         with pytest.raises(MismatchError, match="reindex"):
             store.ensure_fingerprint(replace(fingerprint(), enricher="rules-0"))
         assert store.info().fingerprint == store.fingerprint() == fingerprint()
 
     def test_clauses_require_and_exclude(self, store: Store) -> None:
-        store.put(entries(["the quick brown fox", "the brown quick fox", "a slow fox", "quick quick"]))
+        store.upsert(entries(["the quick brown fox", "the brown quick fox", "a slow fox", "quick quick"]))
         with store.view() as view:
 
             def found(scope: Scope) -> set[str]:
@@ -126,7 +126,7 @@ class StoreContract(StoreSearches, StorePending):
 
     def test_documents_come_back_as_they_were_put(self, store: Store) -> None:
         made = entry("first line\nsecond — ünïcode 🎉\x00 NUL", "dir/Ä name.txt", {"n": 1, "f": 0.5, "t": ("x", "y")})
-        store.put([made])
+        store.upsert([made])
         with store.view() as view:
             assert view.document(made.document.id) == made.document
             (info,) = view.documents()
@@ -139,7 +139,7 @@ class StoreContract(StoreSearches, StorePending):
             assert list(view.chunks_of("nobody")) == []
 
     def test_known_texts_have_their_vectors(self, store: Store) -> None:
-        store.put(entries(TEXTS))
+        store.upsert(entries(TEXTS))
         with store.view() as view:
             found = view.vectors_for(["mats are for cats", "never seen"])
         assert set(found) == {"mats are for cats"}
@@ -151,32 +151,32 @@ class StoreContract(StoreSearches, StorePending):
             assert len(view.search_vectors(vector("cat"), 5)) == 0
             assert view.statistics(["cat"]).average_length == 1.0
             assert list(view.documents()) == []
-        store.put([entry("", "empty.txt")])
+        store.upsert([entry("", "empty.txt")])
         assert store.info().documents == 1
 
     def test_a_wrong_width_is_refused_and_nothing_is_kept(self, store: Store) -> None:
         with pytest.raises(MismatchError):
-            store.put([entry("fine", "a.txt"), entry("too wide", "b.txt", dimensions=32)])
+            store.upsert([entry("fine", "a.txt"), entry("too wide", "b.txt", dimensions=32)])
         assert store.info().documents == 0
-        store.put([entry("fine", "a.txt")])
+        store.upsert([entry("fine", "a.txt")])
         with store.view() as view, pytest.raises(MismatchError):
             view.search_vectors(vector("x", 32), 5)
 
     def test_the_same_document_twice_at_once_is_refused(self, store: Store) -> None:
         with pytest.raises(InvalidInputError):
-            store.put([entry("one", "a.txt"), entry("two", "a.txt")])
+            store.upsert([entry("one", "a.txt"), entry("two", "a.txt")])
 
     def test_another_recipe_is_refused_once_there_are_documents(self, store: Store) -> None:
         store.ensure_fingerprint(fingerprint("another"))
         store.ensure_fingerprint(fingerprint())
-        store.put([entry("word", "a.txt")])
+        store.upsert([entry("word", "a.txt")])
         store.ensure_fingerprint(fingerprint())
         with pytest.raises(MismatchError, match="reindex"):
             store.ensure_fingerprint(fingerprint("another"))
 
     def test_a_rebuild_switches_to_the_new_recipe(self, store: Store) -> None:
         made = entries(TEXTS)
-        store.put(made)
+        store.upsert(made)
         wide = fingerprint("wide", 32)
         store.rebuild(wide, lambda documents: [entry(one.text, one.source, dimensions=32).chunks for one in documents])
         info = store.info()
@@ -185,16 +185,16 @@ class StoreContract(StoreSearches, StorePending):
         with store.view() as view:
             assert len(view.search_vectors(vector("x", 32), 99)) == info.chunks
             assert len(view.search_bm25(query("cat"), 99)) == 2
-        store.put([entry("after", "z.txt", dimensions=32)])
+        store.upsert([entry("after", "z.txt", dimensions=32)])
         store.compact()
         with store.view() as view:
             assert len(view.search_bm25(query("after"), 9)) == 1
 
     def test_a_view_does_not_move_under_a_question(self, store: Store) -> None:
-        store.put([entry("first", "a.txt")])
+        store.upsert([entry("first", "a.txt")])
         with store.view() as view:
             before = view.generation
-            store.put([entry("second", "b.txt")])
+            store.upsert([entry("second", "b.txt")])
             assert len(view.search_vectors(vector("x"), 9)) == 1
             assert view.generation == before
         with store.view() as view:
@@ -203,7 +203,7 @@ class StoreContract(StoreSearches, StorePending):
 
     def test_ties_fall_to_the_smaller_key(self, store: Store) -> None:
         made = entries(["same words"] * 20)
-        store.put(made)
+        store.upsert(made)
         with store.view() as view:
             found = view.search_bm25(query("words"), 7)
             near = view.search_vectors(vector("same words"), 7)
@@ -213,7 +213,7 @@ class StoreContract(StoreSearches, StorePending):
 
     def test_statistics_from_elsewhere_replace_the_own(self, store: Store) -> None:
         made = entries(TEXTS)
-        store.put(made)
+        store.upsert(made)
         with store.view() as view:
             own = view.statistics(["cat"])
             shared = type(own)(own.chunks * 10, own.words * 20, {"cat": 3})
@@ -224,7 +224,7 @@ class StoreContract(StoreSearches, StorePending):
     def test_a_long_document_comes_back_whole(self, store: Store) -> None:
         text = "\n".join(f"line {number} of a long text with many words in it" for number in range(20_000))
         made = entry(text, "long.txt")
-        store.put([made])
+        store.upsert([made])
         store.compact()
         with store.view() as view:
             assert view.document(made.document.id) == made.document

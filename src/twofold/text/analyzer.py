@@ -60,7 +60,7 @@ _WEIGHED_BY_TERM = frozenset({Kind.ACRONYM, Kind.NGRAM})
 _CACHED_RUNS = 65_536
 _MAX_CACHED_RUN_LENGTH = 48
 _TURKISH_I = str.maketrans({"I": "\u0131", "\u0130": "i"})
-_SHOUT = 3  # so many words without a small letter are no acronyms
+_SHOUT = 3  # this many words without a small letter are no acronyms
 _PLAIN = re.compile(r"""["'(\[{<]*+([A-Za-z][a-z]*+)(["')\]}>,;:!?.]*+)""")
 
 

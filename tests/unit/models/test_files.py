@@ -88,7 +88,7 @@ def test_damage_is_found_and_mended(tmp_path: Path, endpoint: str, name: str, ha
     findings = verify(ENTRY, tmp_path)
 
     assert name in {Path(finding.where).name for finding in findings}
-    assert all(finding.mendable for finding in findings)
+    assert all(finding.repairable for finding in findings)
     pull(ENTRY, tmp_path, endpoint=endpoint)
     assert verify(ENTRY, tmp_path) == ()
 

@@ -33,7 +33,7 @@ def searched(
 def read(question: str, texts: Sequence[str] = TEXTS, retrievers: Sequence[str] = ("words", "meaning")) -> Signals:
     store, terms = MemoryStore(), query(question)
     store.ensure_fingerprint(fingerprint())
-    store.put(entries(texts))
+    store.upsert(entries(texts))
     with store.view() as view:
         found = searched(view, terms, retrievers=retrievers)
         signals = signals_of(view, found, fuse(found, FusionPlan("convex")).ranking, terms)
@@ -71,7 +71,7 @@ def test_the_best_cosine_is_that_of_the_nearest_passage() -> None:
 def test_the_best_bm25_is_measured_by_what_was_possible() -> None:
     store, terms = MemoryStore(), query("cats sleep")
     store.ensure_fingerprint(fingerprint())
-    store.put(entries(TEXTS))
+    store.upsert(entries(TEXTS))
     with store.view() as view:
         (best, *_) = view.search_bm25(terms, 1).scores
     possible = 2 * inverse_document_frequency(15, 1) * (terms.k1 + 1.0)
@@ -112,7 +112,7 @@ def test_statistics_that_are_given_replace_the_collections() -> None:
     terms = query("cats zebra")
     store = MemoryStore()
     store.ensure_fingerprint(fingerprint())
-    store.put(entries(TEXTS))
+    store.upsert(entries(TEXTS))
     alike = replace(terms, statistics=Statistics(100, 400, {"cats": 7, "zebra": 7}))
     with store.view() as view:
         found = searched(view, alike)
@@ -132,7 +132,7 @@ def rerank_with_fallback(relevance: dict[int, float] | None, order: Sequence[int
     """Give the relevance that is seen where it was given by place in the order that is shown."""
     store, terms = MemoryStore(), query("cats day")
     store.ensure_fingerprint(fingerprint())
-    store.put(entries(TEXTS))
+    store.upsert(entries(TEXTS))
     with store.view() as view:
         found = searched(view, terms)
         ranking = fuse(found, FusionPlan("convex")).ranking
@@ -159,7 +159,7 @@ def test_what_was_read_below_the_best_five_says_nothing_of_them() -> None:
 def test_a_passage_that_no_arm_found_is_no_agreement() -> None:
     store, terms = MemoryStore(), query("cats")
     store.ensure_fingerprint(fingerprint())
-    store.put(entries(TEXTS))
+    store.upsert(entries(TEXTS))
     with store.view() as view:
         found = searched(view, terms, retrievers=["words"])
         with_both = replace(found, vector=found.bm25, vector_scores=found.bm25_scores)
@@ -174,7 +174,7 @@ def test_word_ngrams_are_not_counted_among_the_terms() -> None:
     more = replace(terms, weights={**terms.weights, "=+cats zebra": 0.2})
     store = MemoryStore()
     store.ensure_fingerprint(fingerprint())
-    store.put(entries(TEXTS))
+    store.upsert(entries(TEXTS))
     with store.view() as view:
         found = searched(view, terms)
         ranking = fuse(found, FusionPlan("convex")).ranking

@@ -152,7 +152,7 @@ def test_why_not_says_that_there_is_no_vector_yet(index: Index) -> None:
 
     assert "for vector it has no vector yet" in missed.reason
     assert ("vectors", "1 of its 1 passages have none yet; `twofold sync` makes them") in [
-        (one.what, one.says) for one in missed.evidence
+        (one.name, one.detail) for one in missed.evidence
     ]
 
 

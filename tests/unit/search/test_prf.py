@@ -31,7 +31,7 @@ HELD: dict[int, TermCounts] = {one.chunk.key: one.terms for entry in MADE for on
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     made: Store = MemoryStore() if request.param == "memory" else LocalStore(tmp_path / "index")
     made.ensure_fingerprint(fingerprint())
-    made.put(MADE)
+    made.upsert(MADE)
     yield made
     made.close()
 

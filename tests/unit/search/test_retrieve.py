@@ -24,7 +24,7 @@ WORDING = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
 def store() -> MemoryStore:
     made = MemoryStore()
     made.ensure_fingerprint(fingerprint())
-    made.put(entries(" ".join(WORDS[(at * step) % 6] for step in range(1, 2 + at % 5)) for at in range(24)))
+    made.upsert(entries(" ".join(WORDS[(at * step) % 6] for step in range(1, 2 + at % 5)) for at in range(24)))
     return made
 
 

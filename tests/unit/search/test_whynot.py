@@ -32,7 +32,7 @@ def made(texts: Mapping[str, str], **overrides: object) -> Index:
 
 def applied(options: SearchOptions, said: WhyNot) -> tuple[str, SearchOptions]:
     """Ask as the change says, in the words that a user has."""
-    change = said.change
+    change = said.fix
     assert change is not None
     return change.query or said.query, replace(
         options,
@@ -54,19 +54,19 @@ def lost(index: Index, query: str, document: str, **asked: object) -> WhyNot:
     options = SearchOptions(**asked)  # type: ignore[arg-type]
     said = index.why_not(query, document, options)
     if said.stage in ("", "not_indexed", "no_passages"):
-        assert said.change is None
+        assert said.fix is None
         return said
     assert rank_of(index, query, document, options) is None
-    if said.change is not None:
-        assert rank_of(index, applied(options, said)[0], document, applied(options, said)[1]) == said.proved
-        assert said.proved is not None
+    if said.fix is not None:
+        assert rank_of(index, applied(options, said)[0], document, applied(options, said)[1]) == said.rank_after_fix
+        assert said.rank_after_fix is not None
     return said
 
 
 def test_a_document_that_is_in_the_answer_has_its_rank() -> None:
     with made(PAGES) as index:
         said = lost(index, "stash number 4", "04.md")
-        assert (said.rank, said.stage, said.change) == (
+        assert (said.rank, said.stage, said.fix) == (
             rank_of(index, "stash number 4", "04.md", SearchOptions()),
             "",
             None,
@@ -90,30 +90,30 @@ def test_a_gate_is_named_and_lifted() -> None:
     with made(PAGES, search__default_filter="number < 3") as index:
         said = lost(index, "reset", "07.md", k=100)
     assert said.stage == "default_filter"
-    assert said.change is not None
-    assert said.change.settings == {"search.default_filter": "()"}
+    assert said.fix is not None
+    assert said.fix.settings == {"search.default_filter": "()"}
 
 
 def test_of_a_filter_only_what_the_document_fails_is_taken_back() -> None:
     with made(PAGES) as index:
         said = lost(index, "reset", "07.md", k=100, filter=parse_filter('author = Ada and number < 3 and type = ".md"'))
     assert said.stage == "filter"
-    assert said.change is not None
-    assert parse_filter(said.change.filter or "") == parse_filter('author = Ada and type = ".md"')
+    assert said.fix is not None
+    assert parse_filter(said.fix.filter or "") == parse_filter('author = Ada and type = ".md"')
 
 
 def test_a_filter_that_cannot_be_written_is_taken_back_whole() -> None:
     unsayable = Condition("number", Operator.CONTAINS, 3)
     with made(PAGES) as index:
         said = lost(index, "reset", "07.md", k=100, filter=unsayable)
-    assert said.change is not None
-    assert parse_filter(said.change.filter or "") == MATCH_ALL
+    assert said.fix is not None
+    assert parse_filter(said.fix.filter or "") == MATCH_ALL
 
 
 def test_the_questions_own_filter_is_taken_out_of_the_question() -> None:
     with made(PAGES) as index:
         said = lost(index, "reset type:.sql number", "07.md", k=100)
-    assert (said.stage, said.change and said.change.query) == ("filter", "reset number")
+    assert (said.stage, said.fix and said.fix.query) == ("filter", "reset number")
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_a_clause_that_the_document_does_not_meet_is_softened(question: str, ins
     with made(PAGES) as index:
         said = lost(index, question, "07.md", k=100)
     assert said.stage == "operators"
-    assert said.change is not None
-    assert said.change.query == instead
+    assert said.fix is not None
+    assert said.fix.query == instead
 
 
 def test_below_the_arms_depth_the_true_rank_is_told_and_is_depth_enough() -> None:
@@ -140,10 +140,10 @@ def test_below_the_arms_depth_the_true_rank_is_told_and_is_depth_enough() -> Non
         assert rank_of(index, "stash", "05.md", SearchOptions(k=100, mode="bm25")) == 6
     assert said.stage == "retrieval"
     assert "rank 6" in said.reason
-    assert ("bm25", "rank 6; 2 were taken") in [(one.what, one.says) for one in said.evidence]
-    assert said.change is not None
-    assert said.change.k == 6
-    assert said.change.settings == {}  # six passages need six candidates, whatever the depth
+    assert ("bm25", "rank 6; 2 were taken") in [(one.name, one.detail) for one in said.evidence]
+    assert said.fix is not None
+    assert said.fix.k == 6
+    assert said.fix.settings == {}  # six passages need six candidates, whatever the depth
 
 
 def test_a_document_without_the_words_is_found_by_meaning() -> None:
@@ -151,16 +151,16 @@ def test_a_document_without_the_words_is_found_by_meaning() -> None:
         said = lost(index, "stash", "90.md", mode="bm25", k=100)
     assert said.stage == "retrieval"
     assert "none of the question's terms" in said.reason
-    assert said.change is not None
-    assert said.change.mode == "hybrid"
+    assert said.fix is not None
+    assert said.fix.mode == "hybrid"
 
 
 def test_a_late_filter_is_told_from_an_early_one() -> None:
     with made(PAGES, search__filter_stage="post") as index:
         said = lost(index, "reset", "07.md", k=100, filter=parse_filter("number < 3"))
     assert said.stage == "post_filter"
-    assert said.change is not None
-    assert said.change.filter == "()"
+    assert said.fix is not None
+    assert said.fix.filter == "()"
 
 
 def test_the_rerankers_threshold_is_lowered_as_far_as_need_be() -> None:
@@ -168,8 +168,8 @@ def test_the_rerankers_threshold_is_lowered_as_far_as_need_be() -> None:
     with made(PAGES) as index:
         said = lost(index, "reset", "07.md", k=100, rerank=reranker, settings={"rerank.threshold": 0.5})
     assert said.stage == "rerank"
-    assert said.change is not None
-    assert said.change.settings == {"rerank.threshold": "0.234"}
+    assert said.fix is not None
+    assert said.fix.settings == {"rerank.threshold": "0.234"}
 
 
 def test_the_reranker_keeps_more() -> None:
@@ -178,8 +178,8 @@ def test_the_reranker_keeps_more() -> None:
     with made(PAGES) as index:
         said = lost(index, "reset", "07.md", k=100, rerank=reranker, settings=asked)
     assert said.stage == "rerank"
-    assert said.change is not None
-    assert said.change.settings == {"rerank.top_n": "12"}
+    assert said.fix is not None
+    assert said.fix.settings == {"rerank.top_n": "12"}
 
 
 def test_the_reranker_reads_as_far_as_the_document() -> None:
@@ -190,8 +190,8 @@ def test_the_reranker_reads_as_far_as_the_document() -> None:
         said = lost(index, "reset", order[6], k=100, rerank=reranker, settings=asked)
     assert said.stage == "rerank"
     assert "has not read" in said.reason
-    assert said.change is not None
-    assert said.change.settings == {"rerank.candidates": "7"}
+    assert said.fix is not None
+    assert said.fix.settings == {"rerank.candidates": "7"}
 
 
 PARTS = ("The reset of the branch moves the head of the branch back, and nothing else, then. " * 3,) * 2
@@ -224,8 +224,8 @@ def test_diversity_says_which_limit_it_was(limit: str, reason: str) -> None:
         said = lost(index, "reset of the branch", gone, k=100)
     assert said.stage == "diversify"
     assert reason in said.reason
-    assert said.change is not None
-    assert said.change.settings == {"diversity": f"{limit.removeprefix('diversity.')}:0"}
+    assert said.fix is not None
+    assert said.fix.settings == {"diversity": f"{limit.removeprefix('diversity.')}:0"}
 
 
 def test_what_diversity_never_came_to_was_cut() -> None:
@@ -233,8 +233,8 @@ def test_what_diversity_never_came_to_was_cut() -> None:
         order = [hit.source for hit in index.search("reset", k=100).hits]
         said = lost(index, "reset", order[8], k=3)
     assert said.stage == "top_k"
-    assert said.change is not None
-    assert said.change.k == 9
+    assert said.fix is not None
+    assert said.fix.k == 9
 
 
 def test_beyond_k_is_cut_and_more_passages_show_it() -> None:
@@ -242,8 +242,8 @@ def test_beyond_k_is_cut_and_more_passages_show_it() -> None:
         order = [hit.source for hit in index.search("reset number 7", k=100).hits]
         said = lost(index, "reset number 7", order[9], k=2)
     assert said.stage == "top_k"
-    assert said.change is not None
-    assert said.change.k == 10
+    assert said.fix is not None
+    assert said.fix.k == 10
 
 
 def test_a_question_for_definitions_narrows_to_them() -> None:
@@ -253,8 +253,8 @@ def test_a_question_for_definitions_narrows_to_them() -> None:
             index.add(f"A reset is what it is, {source}.", source=source, metadata={"semantic_type_primary": kind})
         said = lost(index, "define reset", "02.md", k=100)
     assert said.stage == "intent"
-    assert said.change is not None
-    assert said.change.settings == {"query": "intent_filter:false"}
+    assert said.fix is not None
+    assert said.fix.settings == {"query": "intent_filter:false"}
 
 
 def test_what_several_stages_lose_is_brought_back_by_a_change_of_each() -> None:
@@ -265,9 +265,9 @@ def test_what_several_stages_lose_is_brought_back_by_a_change_of_each() -> None:
             index, "reset +stash", "07.md", k=2, rerank=reranker, settings=asked, filter=parse_filter("author = Grace")
         )
     assert said.stage == "default_filter"
-    assert said.change is not None
-    assert set(said.change.settings) == {"search.default_filter", "rerank.threshold"}
-    assert (said.change.query, said.change.filter) == ("reset stash", "()")
+    assert said.fix is not None
+    assert set(said.fix.settings) == {"search.default_filter", "rerank.threshold"}
+    assert (said.fix.query, said.fix.filter) == ("reset stash", "()")
 
 
 def test_a_question_that_cannot_be_is_refused() -> None:
@@ -308,4 +308,4 @@ def test_whatever_change_is_given_shows_the_document_at_the_rank_it_says(
 ) -> None:
     with made(PAGES) as index:
         said = lost(index, question, document, k=k, filter=condition, settings=all_settings, mode=mode)
-    assert said.stage == "" or said.change is not None or said.reason
+    assert said.stage == "" or said.fix is not None or said.reason

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from twofold.answering import Answering
 
 _LEAVING = frozenset({"/quit", "/exit", "/q", "exit", "quit"})
-_COMMAND = re.compile(r"/\w*(?:\s.*)?")  # `/etc/hosts` is none
+_COMMAND = re.compile(r"/\w*(?:\s.*)?")  # `/etc/hosts` is no command
 _HELP = """Each line is a question; "and X?", "what about X?" and "why?" go on from the one before.
 /help   show this
 /new    forget what was said and start over

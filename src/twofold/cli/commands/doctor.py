@@ -144,7 +144,7 @@ def _device(settings: Settings) -> Iterator[Check]:
     there = list(core.available_devices)
     wanted = "GPU" if settings.device == "gpu" else "CPU"
     found = next((name for name in there if name.split(".")[0] == wanted), "")
-    name = core.get_property(found, "FULL_DEVICE_NAME") if found else f"there is none; OpenVINO has {', '.join(there)}"
+    name = core.get_property(found, "FULL_DEVICE_NAME") if found else f"not found; OpenVINO has {', '.join(there)}"
     yield Check(
         "device",
         State.OK if found else State.FAIL,
@@ -237,9 +237,9 @@ def _index(name: str, settings: Settings) -> Check:
         waiting = f"{says}; {counted(held.pending, 'passage')} without a vector yet"
         return Check(what, State.WARN, waiting, f"Run `twofold sync PATH --index {name}`: it goes on with them.")
     says = f"{findings[0].where}: {findings[0].what}"
-    mendable = all(finding.mendable for finding in findings)
-    hint = f"Run `twofold index {'compact' if mendable else 'verify'} --index {name}`."
-    return Check(what, State.WARN if mendable else State.FAIL, says, hint, 7)
+    repairable = all(finding.repairable for finding in findings)
+    hint = f"Run `twofold index {'compact' if repairable else 'verify'} --index {name}`."
+    return Check(what, State.WARN if repairable else State.FAIL, says, hint, 7)
 
 
 @dataclass(frozen=True, slots=True)

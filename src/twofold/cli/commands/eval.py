@@ -155,7 +155,7 @@ def _answers(one: Configuration, ground: EvalData, asked: VariantRun) -> Answers
     plan = plan_of(one.asks)
     openers = model_openers(one.asks, model_progress())
     try:
-        parts = replace(ground.parts, aids=search_models_for(ground.parts.aids, one.asks, openers))
+        parts = replace(ground.parts, models=search_models_for(ground.parts.models, one.asks, openers))
         grades: Mapping[str, Mapping[str, int]] = {}
         if ground.answered is None:
             run = find_all(parts, ground.judged, plan, ground.names)

@@ -108,12 +108,12 @@ def verify(
     if as_json:
         write_json(findings)
     for finding in () if as_json else findings:
-        mends = "`twofold index compact` mends it" if finding.mendable else "it cannot be mended from here"
-        screen.line(f"{one_line(finding.where)}: {one_line(finding.what)} ({mends})")
+        repair = "`twofold index compact` repairs it" if finding.repairable else "it cannot be repaired from here"
+        screen.line(f"{one_line(finding.where)}: {one_line(finding.what)} ({repair})")
     if findings:
         raise CorruptError(
             f"{counted(len(findings), 'finding')}.",
-            "Run `twofold index compact`; what it cannot mend, `twofold sync` reads anew.",
+            "Run `twofold index compact`; what it cannot repair, `twofold sync` reads again.",
         )
     if not as_json:
         screen.line("Every checksum is right, and the segments agree with the catalog.")
@@ -152,7 +152,7 @@ def reindex(
     if as_json:
         write_json(found)
     else:
-        screen_on().line(f"{counted(found.chunks, 'passage')} of {counted(found.documents, 'document')} made anew.")
+        screen_on().line(f"{counted(found.chunks, 'passage')} of {counted(found.documents, 'document')} indexed again.")
 
 
 def drop(

@@ -149,7 +149,7 @@ class _Session:
             if answer == "?":
                 render_help(self.screen)
             else:
-                self.screen.line(f"{one_line(answer) or 'That'} is none of them.")
+                self.screen.line(f"{one_line(answer) or 'That'} is not one of them.")
 
     def _undo(self, item: _Item) -> None:
         self.again.append(item)

@@ -147,7 +147,7 @@ def _preparing(
 
     def prepare(changes: Changes) -> tuple[IndexingComponents, SearchPlan]:
         asks = merge(settings, changes)
-        return replace(parts, aids=search_models_for(parts.aids, asks, openers)), plan_of(asks)
+        return replace(parts, models=search_models_for(parts.models, asks, openers)), plan_of(asks)
 
     try:
         yield prepare

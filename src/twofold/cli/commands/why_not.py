@@ -95,11 +95,11 @@ def _draw(screen: Screen, said: WhyNot, words: _Words) -> None:
         screen.line(line)
     if said.evidence:
         screen.line()
-    for line in columns([(one_line(one.what), one_line(one.says)) for one in said.evidence]):
+    for line in columns([(one_line(one.name), one_line(one.detail)) for one in said.evidence]):
         screen.line(screen.paint(line, "dim"))
     screen.line()
-    if said.change is not None and said.proved is not None:
-        screen.line(f"Shown at rank {said.proved} (tried) by:")
-        screen.line(f"  {screen.paint(printable(words.changed(said.change)), 'bold')}")
+    if said.fix is not None and said.rank_after_fix is not None:
+        screen.line(f"Shown at rank {said.rank_after_fix} (tried) by:")
+        screen.line(f"  {screen.paint(printable(words.changed(said.fix)), 'bold')}")
     else:
         screen.line(one_line(said.hint or "No change of the search was found that shows it."))

@@ -24,7 +24,7 @@ _HELP = (
     "1  is about the same thing, no answer     u  undo: take the last answer back",
     "2  answers a part of it                   q  quit: everything judged is kept",
     "3  answers it                             ?  this help",
-    "A grade is of the document, by the passage of it that was found best. The order is drawn by lot.",
+    "A grade is of the document, by the passage of it that was found best. The order is random.",
 )
 
 

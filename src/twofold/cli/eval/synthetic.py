@@ -20,7 +20,7 @@ from twofold.indexing.types import Phase, SyncProgress
 from twofold.text.analyzer import analyzer_for
 
 MAX_DOCUMENTS = 2_000
-"""Of a larger collection so many documents, drawn by lot, are searched."""
+"""Of a larger collection this many documents, drawn at random, are searched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ Group = tuple[int, int]
 """A range of pieces, `pieces[first:stop]`, that no passage reaches out of."""
 
 Cancellation = Callable[[Sequence[Block], int], list[Piece]]
-"""Cuts blocks into pieces of at most so many tokens."""
+"""Cuts blocks into pieces of at most a number of tokens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from twofold.domain.types import Block, BlockKind
 from twofold.ingest.chunking.outline import trimmed
 
 CHARACTERS_PER_TOKEN = 16
-"""No piece weighs less than a token for so many characters.
+"""A piece counts as at least one token per this many characters.
 
 WordPiece calls any word of more than a hundred characters one unknown token: without this, ten million characters
 without a space would be one passage.

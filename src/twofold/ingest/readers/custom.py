@@ -70,7 +70,7 @@ def read_custom(reader: CustomReader, source: Source) -> Extract:
     """Read a file by a reader of the user's own. Raises ReadError, of kind `empty` if there is no text in it."""
     extract = reader.read(source)
     if not isinstance(extract, Extract):
-        raise ReadError(f"its reader gave a {type(extract).__name__}, no Extract", "Mend the reader.", "crashed")
+        raise ReadError(f"its reader gave a {type(extract).__name__}, no Extract", "Correct the reader.", "crashed")
     if not extract.blocks:
         raise ReadError("there is no text in the file", "There is nothing to find in it.", "empty")
     return extract

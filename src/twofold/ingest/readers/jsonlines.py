@@ -22,8 +22,8 @@ _ID_FIELDS = ("_id", "id", "chunk_id", "uuid", "key", "doc_id", "docid")
 MAX_FIELDS = 64
 MAX_VALUES = 100
 MAX_VALUE_LENGTH = 300  # characters; longer is text
-_MIN_VECTOR = 16  # so many numbers in a row are a vector, which nobody searches for or filters by
-_REMEDY = "Mend the file, or rename it to .txt to have it read as it is."
+_MIN_VECTOR = 16  # this many numbers in a row are a vector, which nobody searches for or filters by
+_REMEDY = "Correct the file, or rename it to .txt to have it read as it is."
 
 Json = Any
 

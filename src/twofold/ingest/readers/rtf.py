@@ -235,7 +235,7 @@ def read_rtf(source: Source) -> Extract:
     Raises ReadError: `malformed`, and `limit` for groups nested deeper than 1,000.
     """
     if not source.data.lstrip().startswith(_SIGNATURE):
-        raise ReadError(f"{source.name}: not RTF.", "Save the file anew in its own program.")
+        raise ReadError(f"{source.name}: not RTF.", "Save the file again in its own program.")
     reader = _Reader(source)
     for token in tokens(source.data.lstrip().decode("latin-1")):
         reader.take(token)
@@ -283,7 +283,7 @@ class _Reader:
 
     def _open(self) -> None:
         if len(self._stack) >= _MAX_DEPTH:
-            raise ReadError(f"{self._name}: groups nested deeper than {_MAX_DEPTH}.", "Save it anew.", kind="limit")
+            raise ReadError(f"{self._name}: groups nested deeper than {_MAX_DEPTH}.", "Save it again.", kind="limit")
         self._stack.append(self._group)
         self._to_skip = 0
 

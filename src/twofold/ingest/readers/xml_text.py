@@ -21,7 +21,7 @@ def read_xml(source: Source) -> Extract:
     except DefusedXmlException as error:
         raise ReadError("the XML declares entities, which may be an attack", "Remove its DOCTYPE.") from error
     except (ParseError, ValueError, LookupError) as error:
-        raise ReadError("the XML is not well formed", "Mend it, or rename it to .txt.") from error
+        raise ReadError("the XML is not well formed", "Correct it, or rename it to .txt.") from error
     return gathered.builder.extract(gathered.title)
 
 

@@ -32,7 +32,7 @@ def parse_xml(source: str, data: bytes, *, doctype: bool = False) -> Element:
         root: Element = fromstring(data, forbid_dtd=not doctype)
     except DefusedXmlException as error:
         message = f"{source}: it declares entities of its own, which can blow up or reach outside."
-        raise ReadError(message, "Save the file anew in its own program.") from error
+        raise ReadError(message, "Save the file again in its own program.") from error
     except (ParseError, ValueError, LookupError) as error:
         raise ReadError(f"{source}: its XML is broken.", "Restore it from a good copy.") from error
     _strip_namespaces(source, root)

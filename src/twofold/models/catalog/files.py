@@ -46,16 +46,16 @@ def verify(entry: ModelEntry, cache: Path) -> tuple[Finding, ...]:
     """Recompute every checksum of a model's files; an empty answer means all is well. `pull` repairs it."""
     folder = folder_of(entry, cache)
     findings = [
-        Finding(str(folder / file.name), what, mendable=True) for file in entry.files if (what := wrong(file, folder))
+        Finding(str(folder / file.name), what, repairable=True) for file in entry.files if (what := wrong(file, folder))
     ]
     if entry.runs_as_fetched:
         return tuple(findings)
     record = read_record(folder / CONVERTED)
     if record is None or record.source != entry.weights.sha256:
         what = "the record of the converted model is missing or out of date"
-        findings.append(Finding(str(folder / CONVERTED), what, mendable=True))
+        findings.append(Finding(str(folder / CONVERTED), what, repairable=True))
     else:
-        findings += [Finding(str(folder / name), what, mendable=True) for name, what in damage(record, folder)]
+        findings += [Finding(str(folder / name), what, repairable=True) for name, what in damage(record, folder)]
     return tuple(findings)
 
 

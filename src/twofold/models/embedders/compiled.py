@@ -103,7 +103,7 @@ def _kept(target: _Target, folder: Path, stem: str) -> Compiled | None:
             tensor = openvino.Tensor(content, shared_memory=True)
             model = target.core.import_model(tensor, target.name, target.options)
             return Compiled(model, content)
-        LOG.warning("The compiled model %s is damaged and will be made anew.", path.name)
+        LOG.warning("The compiled model %s is damaged and will be compiled again.", path.name)
     return None
 
 

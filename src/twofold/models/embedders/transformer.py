@@ -18,7 +18,7 @@ from twofold.models.tokens import count, encode, load_tokenizer
 
 MAX_TEXTS = 16
 TOKEN_BUDGET = 2048
-LENGTH_STEP = 8  # the runtime plans anew for every new length, so lengths are rounded up to few
+LENGTH_STEP = 8  # the runtime plans again for every new length, so lengths are rounded up to few
 
 Forward = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]
 """Token numbers and mask, both (texts, tokens), to hidden states (texts, tokens, dimensions).

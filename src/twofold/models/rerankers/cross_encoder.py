@@ -18,7 +18,7 @@ from twofold.models.score_scale import relevance_of
 from twofold.models.tokens import encode_pairs, load_pair_tokenizer
 
 MAX_PAIRS = 5  # measured: batches of about five, sorted by length, beat one large batch
-LENGTH_STEP = 8  # the runtime plans anew for every new length, so lengths are rounded up to few
+LENGTH_STEP = 8  # the runtime plans again for every new length, so lengths are rounded up to few
 MIN_TOKENS = 16
 
 PairForward = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]

@@ -159,7 +159,7 @@ async def _reranked(asked: RerankRequest, service: Here, caller: Caller) -> Resp
 
 def _scores(index: Index, question: str, texts: list[str]) -> tuple[str, Scores]:
     """Ask the index's reranker; one that has none lets the words that are shared say it."""
-    rerankers = index.searcher.parts_for(_AS_SET)[0].aids.rerankers
+    rerankers = index.searcher.parts_for(_AS_SET)[0].models.rerankers
     reranker = rerankers[0] if rerankers else WordOverlap()
     raw = reranker.score(question, texts)
     return reranker.identity.name, relevance_of(raw, reranker.identity.scale)

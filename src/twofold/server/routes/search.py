@@ -113,7 +113,7 @@ async def feedback(index: IndexName, asked: FeedbackRequest, service: Here, call
             raise refused(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 f"This token has given the {most:,} records of feedback on an index that are kept.",
-                "Ask whoever runs the server for another token.",
+                "Ask the server's administrator for another token.",
                 kind="feedback-limit",
             )
         return FeedbackResponse(number)

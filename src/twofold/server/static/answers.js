@@ -12,8 +12,8 @@ const MARKER = /\[(\d{1,3})\]/g;
 
 export const nothingYet = () => ({ text: "", sources: [], citations: [], sentences: [], writing: true });
 
-// Follows the events of one answer; `told` is given what is known each time, `stage` what is being done.
-export const follow = async (events, told, stage) => {
+// Follows the events of one answer; `report` is given what is known each time, `stage` what is being done.
+export const follow = async (events, report, stage) => {
   let known = nothingYet();
   for await (const event of events) {
     if (event.type === "stage") stage(event.name);
@@ -25,7 +25,7 @@ export const follow = async (events, told, stage) => {
       known = { ...known, citations };
     } else if (event.type === "done") return { ...answerOf(event.answer), writing: false };
     else if (event.type === "error") throw new Refused(event.problem ?? { ...event, detail: event.message });
-    told(known);
+    report(known);
   }
   throw new Refused({ detail: t("cut.off"), hint: t("ask.again.hint") });
 };

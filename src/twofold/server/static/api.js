@@ -28,7 +28,7 @@ export const pathOf = (index, ...parts) => ["/v1/indexes", ...[index, ...parts].
 export const askedOf = (indexes, what, body) =>
   indexes.length === 1 ? [pathOf(indexes[0], what), body] : [`/v1/${what}`, { ...body, indexes }];
 
-// Asks the page's owner for a token; gives whether there is a new one. Set by whoever draws the page.
+// Asks the page's owner for a token; gives whether there is a new one. Set by the part that draws the page.
 let wanted = async () => false;
 let heard = () => {};
 export const whenTokenWanted = (ask) => {
@@ -164,8 +164,8 @@ export const resultOf = (found) => ({
 });
 
 export const whyNotOf = (said) => ({
-  rank: said.rank, stage: said.stage, reason: said.reason, hint: said.hint, proved: said.proved,
-  evidence: said.evidence, change: said.change,
+  rank: said.rank, stage: said.stage, reason: said.reason, hint: said.hint, rankAfterFix: said.rank_after_fix,
+  evidence: said.evidence, fix: said.fix,
 });
 
 export const answerOf = (answer) => ({

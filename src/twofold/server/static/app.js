@@ -137,7 +137,7 @@ const app = () => {
     <a class="skip" href="#main">${t("skip")}</a>
     ${top()}
     ${navigation()}
-    <main id="main" class=${`view-${state.route.view}${panel ? " beside" : ""}`} tabindex="-1">
+    <main id="main" class=${`view-${state.route.view}${panel ? " has-panel" : ""}`} tabindex="-1">
       ${banner()}
       ${content()}
     </main>

@@ -1,4 +1,4 @@
-// Small charts as SVG: each is a function of its figures, with the figures in words for whoever does not see it.
+// Small charts as SVG: each is a function of its figures, with the figures in words for people who do not see it.
 
 import { figure } from "/page/format.js";
 import { t } from "/page/strings.js";

@@ -109,7 +109,7 @@ export default {
   "compare.all": "Beide mit allem Bewerteten messen",
 
   "questions": "Fragen", "question.add": "Eine Frage zum Bewerten", "questions.file": "Aus einer Datei", "questions.log": "Aus dem Protokoll",
-  "questions.none": "Es gibt keine.", "judge.lesson": "Zeigen Sie, was gut ist", "judge.lesson.text": "Fügen Sie Fragen hinzu, wie Menschen sie stellen. Zu jeder bewerten Sie das Gefundene: 0 bis 3, eine Taste. Wer es fand, bleibt verborgen.",
+  "questions.none": "Keine Fragen gefunden.", "judge.lesson": "Zeigen Sie, was gut ist", "judge.lesson.text": "Fügen Sie Fragen hinzu, wie Menschen sie stellen. Zu jeder bewerten Sie das Gefundene: 0 bis 3, eine Taste. Wer es fand, bleibt verborgen.",
   "judge.keys": "Tasten: 0 bis 3 bewerten, j und k blättern.", "judge.progress": "{done} von {all} bewertet", "judge.done": "Alles zu dieser Frage Gefundene ist bewertet.",
   "judge.next": "Nächste Frage", "judge.measure": "Messen", "judge.more": "Mehr bewerten", "grade": "Wie gut antwortet das?", "grade.0": "gar nicht", "grade.1": "streift es",
   "grade.2": "antwortet", "grade.3": "genau", "judgements": { one: "{count} Bewertung", other: "{count} Bewertungen" },

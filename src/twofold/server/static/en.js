@@ -65,7 +65,7 @@ export default {
   "page.marked": "Page {page}, with the passage marked",
 
   "explain.nothing": "Search for something first.", "asked.as": "Also asked as: {list}", "stages": "Step by step", "lists": "Who found what",
-  "lists.says": "The order of each retriever beside the order that they make together.", "lists.drawn": "Lists with lines between them", "together": "Together",
+  "lists.says": "The order of each retriever next to the order that they make together.", "lists.drawn": "Lists with lines between them", "together": "Together",
   "missing.title": "Is a document missing?", "missing.label": "Its name or the end of its path", "missing.ask": "Why is it not here?",
   "missing.first": "Looked for in {index} alone.", "missing.found": "It is here, at place {rank}.", "missing.lost": "It was lost at: {stage}.",
   "change.smallest": "The smallest change that brings it to place {rank}:", "change.try": "Try it", "change.query": "ask for “{value}”",
@@ -109,7 +109,7 @@ export default {
   "compare.all": "Measure both with everything that was judged",
 
   "questions": "Questions", "question.add": "A question to judge", "questions.file": "From a file", "questions.log": "From the log",
-  "questions.none": "There are none.", "judge.lesson": "Teach it what is good", "judge.lesson.text": "Add questions that people ask. For each you grade what was found: 0 to 3, a key each. Who found it stays hidden.",
+  "questions.none": "No questions were found.", "judge.lesson": "Teach it what is good", "judge.lesson.text": "Add questions that people ask. For each you grade what was found: 0 to 3, a key each. Who found it stays hidden.",
   "judge.keys": "Keys: 0 to 3 grade, j and k move.", "judge.progress": "{done} of {all} judged", "judge.done": "All that was found for this question is judged.",
   "judge.next": "Next question", "judge.measure": "Measure", "judge.more": "Judge more", "grade": "How well does it answer?", "grade.0": "not at all", "grade.1": "touches it",
   "grade.2": "answers", "grade.3": "perfect", "judgements": { one: "{count} judgement", other: "{count} judgements" },
@@ -121,7 +121,7 @@ export default {
   "measure": "Measure", "measuring": "Measuring …", "measured": { one: "{count} question.", other: "{count} questions." },
   "left.out": "{count} without a good document were left out.", "differences": "A against B", "differences.says": "A less B, with 95 % intervals",
   "metric": "Metric", "verdict": "Verdict", "difference.better": "A is better", "difference.worse": "B is better",
-  "difference.unsure": "Not told apart; a difference of {detectable} would show.", "wins.says": "A better: {better}, same: {same}, B better: {worse}",
+  "difference.unsure": "No clear difference; one of {detectable} would show.", "wins.says": "A better: {better}, same: {same}, B better: {worse}",
   "gained": "Where A gains most", "lost": "Where A loses most", "ci": "For your tests", "ci.says": "Export the judgements in Judge, then this command fails when search gets worse:",
   "tune": "Find better settings", "tune.running": { one: "{count} way tried …", other: "{count} ways tried …" }, "tune.won": "Better settings were found.", "tune.kept": "The settings stay as they are.",
   "tune.apply": "Use them", "tune.applied": "The index uses them from now on.", "tune.held.out": "On {count} questions that had no part in the choice",

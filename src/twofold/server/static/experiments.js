@@ -100,18 +100,18 @@ const results = (params) => {
 };
 
 const tuning = () => {
-  const { tuning: told } = own;
-  if (!told) return null;
-  if (told === "…") return html`<p class="stage quiet" role="status"><span class="spinner" aria-hidden="true"></span>${t("tune.running", { count: own.tuned })}</p>`;
-  const won = Object.entries(told.winner);
-  return html`<div class="verdict" role="status"><p><strong>${won.length ? t("tune.won") : t("tune.kept")}</strong> ${told.reason}</p>
+  const { tuning: outcome } = own;
+  if (!outcome) return null;
+  if (outcome === "…") return html`<p class="stage quiet" role="status"><span class="spinner" aria-hidden="true"></span>${t("tune.running", { count: own.tuned })}</p>`;
+  const won = Object.entries(outcome.winner);
+  return html`<div class="verdict" role="status"><p><strong>${won.length ? t("tune.won") : t("tune.kept")}</strong> ${outcome.reason}</p>
     ${won.length > 0 && html`<ul>${won.map(([name, value]) => html`<li><code>${name} = ${value}</code></li>`)}</ul>
       <button type="button" @click=${apply}>${t("tune.apply")}</button>`}
-    ${told.confirmed.length > 0 && intervals(t("tune.held.out", { count: told.confirming }), told.confirmed.map((one) => {
+    ${outcome.confirmed.length > 0 && intervals(t("tune.held.out", { count: outcome.confirming }), outcome.confirmed.map((one) => {
       const [first] = one.differences;
       return { name: one.name, mean: first.interval.mean, low: first.interval.low, high: first.interval.high };
     }), { zero: true })}
-    <details><summary>${t("details")}</summary><ol>${told.trials.map((one) => html`<li><code>${Object.entries(one.changes).map((pair) => pair.join("=")).join(" ") || t("as.set")}</code>
+    <details><summary>${t("details")}</summary><ol>${outcome.trials.map((one) => html`<li><code>${Object.entries(one.changes).map((pair) => pair.join("=")).join(" ") || t("as.set")}</code>
       <span class="quiet number">${figure(one.mean)}</span></li>`)}</ol></details></div>`;
 };
 

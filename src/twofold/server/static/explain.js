@@ -1,4 +1,4 @@
-// How the passages were found, as a drawer over any search: the stages with their times, each retriever's order beside
+// How the passages were found, as a drawer over any search: the stages with their times, each retriever's order next to
 // the one they make together, and what became of a document that is missing.
 
 import { Refused, pathOf, postJson, whyNotOf } from "/page/api.js";
@@ -72,7 +72,7 @@ const nameFor = (hit) => {
   return name.length > 15 ? `${name.slice(0, 14)}…` : name;
 };
 
-// Each retriever's order of what was shown beside the order it became, with a line for each passage.
+// Each retriever's order of what was shown next to the order it became, with a line for each passage.
 export const ladder = (hits) => {
   const names = [...new Set(hits.flatMap((hit) => hit.parts.map((one) => one.name)))];
   const rankOf = (hit, name) => hit.parts.find((one) => one.name === name)?.rank ?? null;
@@ -130,11 +130,11 @@ const tryIt = (change) => {
 const verdict = (said) => html`<div class="verdict" role="status">
   <p><strong>${said.rank ? t("missing.found", { rank: said.rank }) : t("missing.lost", { stage: stageSays(said.stage) })}</strong> ${said.reason}</p>
   ${said.hint && html`<p>${said.hint}</p>`}
-  ${said.change && html`<p>${t("change.smallest", { rank: said.proved ?? "?" })}</p>
-    <ul>${changeLines(said.change).map((line) => html`<li>${line}</li>`)}</ul>
-    ${canTry(said.change) && html`<button type="button" @click=${() => tryIt(said.change)}>${t("change.try")}</button>`}`}
+  ${said.fix && html`<p>${t("change.smallest", { rank: said.rankAfterFix ?? "?" })}</p>
+    <ul>${changeLines(said.fix).map((line) => html`<li>${line}</li>`)}</ul>
+    ${canTry(said.fix) && html`<button type="button" @click=${() => tryIt(said.fix)}>${t("change.try")}</button>`}`}
   ${said.evidence.length > 0 && html`<details><summary>${t("details")}</summary><dl class="facts">${said.evidence.map((one) => html`
-    <div><dt>${one.what}</dt><dd>${one.says}</dd></div>`)}</dl></details>`}
+    <div><dt>${one.name}</dt><dd>${one.detail}</dd></div>`)}</dl></details>`}
 </div>`;
 
 const whyNot = () => html`<section aria-labelledby="missing-title"><h3 id="missing-title">${t("missing.title")}</h3>

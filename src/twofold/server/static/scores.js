@@ -28,7 +28,7 @@ export const sharesOf = (hit) => {
   return parts.map((part) => ({ ...part, share: part.size / sum }));
 };
 
-// The bar: as long as the score beside the best one, split by what gave it.
+// The bar: as long as the score next to the best one, split by what gave it.
 export const scoreBar = (hit, best) => {
   const parts = sharesOf(hit);
   const said = parts.map((part) => `${part.name} ${percent(part.share)}`).join(", ");
@@ -76,7 +76,7 @@ const figures = (hit, fusion) => html`<details class="figures-of"><summary>${t("
   <p class="quiet exact">${t("score.exact", { score: hit.score })}</p>
 </details>`;
 
-// Why a passage is where it is: a sentence, the words that counted, and all figures for whoever wants them.
+// Why a passage is where it is: a sentence, the words that counted, and all figures for people who want them.
 export const explanation = (hit, fusion) => {
   const own = hit.terms.filter(({ origin }) => origin === "query");
   const added = hit.terms.filter(({ origin }) => origin !== "query");

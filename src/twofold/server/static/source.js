@@ -1,4 +1,4 @@
-// The panel beside the work: a passage in its document, as the page of a PDF with its marks or as text. What it shows
+// The panel next to the work: a passage in its document, as the page of a PDF with its marks or as text. What it shows
 // stands in the address (`doc`, `at`, `of`, `cite`), so that Back closes it and a link opens it.
 
 import { Refused, getBlob, getJson, getText, pathOf } from "/page/api.js";

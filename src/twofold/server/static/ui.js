@@ -7,7 +7,7 @@
 // since stays until the template's own value changes.
 //
 // A child may be text, a number, a template, a node, a list of them, or nothing (null, undefined, false, true).
-// Whitespace with a line break beside a tag or a hole is dropped, elsewhere it is one space; entities are not decoded.
+// Whitespace with a line break next to a tag or a hole is dropped, elsewhere it is one space; entities are not decoded.
 
 const TEMPLATE = Symbol("template");
 const HOLE = "\u0001";

@@ -47,13 +47,13 @@ def create_catalog(folder: Path, vfs: str) -> None:
 
     The caller holds the writer's lock.
     """
-    beside = folder / f"{CATALOG_NAME}.new"
+    fresh = folder / f"{CATALOG_NAME}.new"
     try:
-        for left_over in folder.glob(f"{beside.name}*"):
+        for left_over in folder.glob(f"{fresh.name}*"):
             left_over.unlink()
-        os.close(os.open(beside, os.O_WRONLY | os.O_CREAT, 0o600))
-        _fill_catalog(beside, vfs)
-        beside.replace(folder / CATALOG_NAME)
+        os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT, 0o600))
+        _fill_catalog(fresh, vfs)
+        fresh.replace(folder / CATALOG_NAME)
         flush_folder(folder)
     except OSError as error:
         raise refusal(error, CATALOG_NAME) from error
@@ -139,7 +139,7 @@ def _check_format(connection: apsw.Connection, path: Path) -> None:
     if version != FORMAT_VERSION:
         raise MismatchError(
             f"The index has format {version}; this twofold reads format {FORMAT_VERSION}.",
-            "Use the version of twofold that wrote it, or make the index anew.",
+            "Use the version of twofold that wrote it, or create the index again.",
         )
 
 

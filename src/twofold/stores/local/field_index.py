@@ -24,7 +24,7 @@ Slots = NDArray[np.uint32]
 Held = dict[tuple[str, str], dict[Any, list[Slots]]]  # by name and kind, by value: runs of slots that hold it
 
 MAX_EXACT = 2.0**63
-FEW_CONTAIN = 16  # one in so many
+FEW_CONTAIN = 16  # one in this many
 
 
 class Group(NamedTuple):

@@ -39,7 +39,7 @@ ALIGNMENT = 64
 BITS_FROM = 4096  # passages in a segment; fewer are scanned as fast in eight bits
 HEADER_BYTES_AT_MOST = 4096
 TABLE_FROM = 4096  # terms in a segment; fewer are found as fast by halving
-SPARSEST = 64  # so many numbers a term, and a table of them would be too large
+SPARSEST = 64  # with this many numbers a term, and a table of them would be too large
 
 
 @dataclass(frozen=True, slots=True, eq=False)

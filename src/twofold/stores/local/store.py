@@ -110,7 +110,7 @@ class LocalStore:
         with self._changing() as connection, maintenance.transaction(connection):
             writing.ensure_fingerprint(connection, fingerprint)
 
-    def put(self, entries: Sequence[Entry]) -> None:
+    def upsert(self, entries: Sequence[Entry]) -> None:
         """Add or replace documents whole, all of the entries or none, durable when it returns."""
         names = {entry.document.id for entry in entries}
         if len(names) != len(entries):
@@ -122,13 +122,13 @@ class LocalStore:
                 writing.advance(connection)
             self._tidy(connection)
 
-    def put_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+    def update_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
         """Store for each passage without a vector the one of its indexed text; count those that got one."""
         if not vectors:
             return 0
         with self._changing() as connection:
             with maintenance.transaction(connection):
-                given = writing.put_vectors(connection, embedder, vectors)
+                given = writing.update_vectors(connection, embedder, vectors)
                 if given:
                     writing.advance(connection)
             self._tidy(connection)
@@ -188,7 +188,7 @@ class LocalStore:
             connection, logged = self._connection_to_verify(stack)
             findings = verify(connection, self._connections.vfs, self._folder, logged)
         if note_is_damaged:
-            findings.append(Finding(NOTE_NAME, "the note fails its checksum", mendable=True))
+            findings.append(Finding(NOTE_NAME, "the note fails its checksum", repairable=True))
         return findings
 
     def _connection_to_verify(self, stack: ExitStack) -> tuple[apsw.Connection, frozenset[int]]:

@@ -27,7 +27,7 @@ def verify(connection: apsw.Connection, vfs: ChecksumVFS, folder: Path, logged: 
     structure, would only repeat it.
     """
     findings = [
-        Finding(CATALOG_NAME, f"page {number} fails its checksum", mendable=False)
+        Finding(CATALOG_NAME, f"page {number} fails its checksum", repairable=False)
         for number in vfs.damaged_pages(folder / CATALOG_NAME)
         if number not in logged
     ]
@@ -37,7 +37,7 @@ def verify(connection: apsw.Connection, vfs: ChecksumVFS, folder: Path, logged: 
     findings += _passages(connection)
     state = read_state(connection)
     findings += _totals(connection, state)
-    if any(not one.mendable for one in findings):
+    if any(not one.repairable for one in findings):
         return findings  # segments are held against passages that are right
     for segment in listed_segments(connection):
         findings += segment_findings(connection, folder, state, segment)
@@ -58,9 +58,9 @@ def logged_pages(folder: Path) -> frozenset[int]:
 def _structure(connection: apsw.Connection) -> Iterator[Finding]:
     for (message,) in connection.execute("PRAGMA integrity_check"):
         if message != "ok":
-            yield Finding(CATALOG_NAME, str(message), mendable=False)
+            yield Finding(CATALOG_NAME, str(message), repairable=False)
     for table, row, *_ in connection.execute("PRAGMA foreign_key_check"):
-        yield Finding(CATALOG_NAME, f"row {row} of {table} belongs to nothing", mendable=False)
+        yield Finding(CATALOG_NAME, f"row {row} of {table} belongs to nothing", repairable=False)
 
 
 def _passages(connection: apsw.Connection) -> Iterator[Finding]:
@@ -72,7 +72,7 @@ def _passages(connection: apsw.Connection) -> Iterator[Finding]:
         try:
             text = serialization.read_document((identity, *columns)).text
         except CorruptError as error:
-            yield Finding(str(identity), error.message, mendable=False)
+            yield Finding(str(identity), error.message, repairable=False)
         else:
             yield from _passages_of(connection, (row, text), widths, known)
 
@@ -93,14 +93,14 @@ def _passages_of(
             sized = _has_sizes(terms, vector, words, widths.get(edition, 0))
             named = bool(np.isin(serialization.read_terms(terms)[0], known).all())
         except CorruptError as error:
-            yield Finding(identity, error.message, mendable=False)
+            yield Finding(identity, error.message, repairable=False)
             continue
         if text[chunk.start : chunk.end] != chunk.text:
-            yield Finding(chunk.id, "the passage is not what stands at its place in the document", mendable=False)
+            yield Finding(chunk.id, "the passage is not what stands at its place in the document", repairable=False)
         if serialization.text_hash(chunk.indexed_text) != text_hash or chunk.key != key:
-            yield Finding(chunk.id, "the passage's hash or key is not its own", mendable=False)
+            yield Finding(chunk.id, "the passage's hash or key is not its own", repairable=False)
         if not (sized and named):
-            yield Finding(chunk.id, "the passage's terms, length or vector cannot be its own", mendable=False)
+            yield Finding(chunk.id, "the passage's terms, length or vector cannot be its own", repairable=False)
 
 
 def _has_sizes(terms: bytes, vector: bytes | None, words: int, dimensions: int) -> bool:
@@ -120,7 +120,7 @@ def _totals(connection: apsw.Connection, state: State) -> Iterator[Finding]:
         (state.edition,),
     ).fetchone()
     if counted != (state.chunks, state.words, state.pending):
-        yield Finding(CATALOG_NAME, f"counts {state.chunks} passages and holds {counted}", mendable=False)
+        yield Finding(CATALOG_NAME, f"counts {state.chunks} passages and holds {counted}", repairable=False)
 
 
 def segment_findings(connection: apsw.Connection, folder: Path, state: State, segment: Listed) -> Iterator[Finding]:
@@ -130,10 +130,10 @@ def segment_findings(connection: apsw.Connection, folder: Path, state: State, se
     try:
         held = open_segment(folder / SEGMENT_FOLDER / segment.name, segment.checksum, covers, state.dimensions)
     except CorruptError as error:
-        yield Finding(where, error.message, mendable=True)
+        yield Finding(where, error.message, repairable=True)
         return
     if len(held) != segment.chunks:
-        yield Finding(where, f"holds {len(held)} passages where the catalog lists {segment.chunks}", mendable=True)
+        yield Finding(where, f"holds {len(held)} passages where the catalog lists {segment.chunks}", repairable=True)
     dead = {row for (row,) in connection.execute("SELECT row FROM tombstone WHERE row BETWEEN ? AND ?", covers)}
     live = np.array([int(row) not in dead for row in held.rows], dtype=np.uint8)
     rows = read_rows(connection, state.edition, (segment.first - 1, segment.last))
@@ -141,8 +141,8 @@ def segment_findings(connection: apsw.Connection, folder: Path, state: State, se
     try:
         kept = merge_segments([held], [live])
     except MALFORMED:
-        yield Finding(where, "its arrays cannot be read", mendable=True)
+        yield Finding(where, "its arrays cannot be read", repairable=True)
         return
     for name in ARRAYS:
         if not np.array_equal(getattr(kept, name), getattr(made, name)):
-            yield Finding(where, f"its {name} are not those of the catalog", mendable=True)
+            yield Finding(where, f"its {name} are not those of the catalog", repairable=True)

@@ -130,7 +130,7 @@ def delete_document(connection: apsw.Connection, document: str, generation: int)
     return True
 
 
-def put_vectors(connection: apsw.Connection, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+def update_vectors(connection: apsw.Connection, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
     """Store for passages without a vector that of their indexed text; count those that got one.
 
     They get new rows, since segments hold the old ones; a row that a segment or a reader took in never changes.
@@ -202,7 +202,7 @@ def state_for_writing(connection: apsw.Connection) -> State:
     """Read the state, which must have a recipe."""
     state = read_state(connection)
     if not state.edition:
-        raise MismatchError("The index has no recipe yet.", "Call `ensure_fingerprint` before the first `put`.")
+        raise MismatchError("The index has no recipe yet.", "Call `ensure_fingerprint` before the first `upsert`.")
     return state
 
 

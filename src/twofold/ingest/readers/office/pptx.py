@@ -35,7 +35,7 @@ def read_pptx(source: Source) -> Extract:
         if (target := found.get(slide.get("r:id", ""))) and archive.find(target.target)
     ]
     if len(set(slides)) < len(slides):
-        raise ReadError(f"{source.name}: it shows one slide twice.", "Save the file anew in its own program.")
+        raise ReadError(f"{source.name}: it shows one slide twice.", "Save the file again in its own program.")
     builder = TextBuilder()
     titles = [_Slide(archive, name, number, builder).read() for number, name in enumerate(slides, start=1)]
     metadata: dict[str, MetadataValue] = {**core_properties(archive), "slides": len(slides)}

@@ -55,7 +55,7 @@ class _Count:
             raise ReadError(f"{self._source}: its XML is broken.", "Restore it from a good copy.") from error
 
     def _doctype(self, *_: object) -> None:
-        raise ReadError(f"{self._source}: it declares a document type.", "Save the file anew in its own program.")
+        raise ReadError(f"{self._source}: it declares a document type.", "Save the file again in its own program.")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         local = name.rpartition(" ")[2]
