@@ -26,7 +26,7 @@ STAGES = (
     "top_k",
     "",
 )
-"""What can lose a document that is in the index, in the order in which a search goes through it; "" stands for none of them."""
+"""What can lose a document that is in the index, in the order in which a search goes through it; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)

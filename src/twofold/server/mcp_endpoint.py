@@ -91,7 +91,7 @@ class McpEndpoint:
                 refused(
                     HTTPStatus.SERVICE_UNAVAILABLE,
                     f"The MCP session manager cannot start: {type(error).__name__}.",
-                    "Send the request again; if that fails, check that `mcp` is installed in a version twofold supports.",
+                    "Send the request again; if that fails, install a version of `mcp` that twofold supports.",
                 )
             )
 
