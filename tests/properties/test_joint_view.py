@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.factories import entry, fingerprint, pending, query, vector
+from twofold.domain.access import Viewer, viewer_of
 from twofold.domain.errors import CorruptError, InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import ALL, Scope, Snapshot, Store
@@ -96,6 +97,29 @@ def test_both_arms_rank_as_one_collection_does(
             assert own_keys(view, kept.tolist()) == whole.within(theirs, scope).tolist()
             for key, own in zip(other.tolist(), theirs.tolist(), strict=True):
                 assert view.explain_terms(asked, [key]).of(0) == whole.explain_terms(asked, [own]).of(0)
+
+
+@given(COLLECTIONS, QUESTIONS, st.integers(0, 7))
+def test_what_may_not_be_read_is_as_if_no_collection_had_it(
+    collections: list[list[list[str]]], question: str, every: int
+) -> None:
+    made = entries_of(collections)
+    stores = [filled(MemoryStore(), one) for one in made]
+    hidden = [[one.document.id for one in some[every % 3 :: 2]] for some in made]
+    for store, names in zip(stores, hidden, strict=True):
+        store.set_readers(dict.fromkeys(names, ("user:bob",)))
+    asked, direction = query(question), vector(question)
+    said: list[tuple[object, ...]] = []
+    for viewer in (viewer_of(["user:ann"]), None):
+        with joint(stores).view(viewer) as view:
+            bm25, near = view.search_bm25(asked, 9), view.search_vectors(direction, 9)
+            said.append((list(bm25), list(near), view.statistics(WORDS), list(view.documents()), view.sizes()))
+            keys = near.keys.tolist()
+            said[-1] += ([view.explain_terms(asked, keys).of(at) for at in range(len(keys))], view.chunks(keys))
+            assert bool(view.viewer_key) == (viewer is not None)
+        for store, names in zip(stores, hidden, strict=True):
+            store.delete(names)
+    assert said[0] == said[1]
 
 
 @given(COLLECTIONS)
@@ -220,9 +244,9 @@ class Broken(MemoryStore):
     """A store whose catalog is damaged."""
 
     @contextmanager
-    def view(self) -> Iterator[MemorySnapshot]:
+    def view(self, viewer: Viewer | None = None) -> Iterator[MemorySnapshot]:
         raise CorruptError("page 3 is damaged.", "Restore a copy.")
-        yield MemorySnapshot(State())  # makes it what a view is asked for by
+        yield MemorySnapshot(State(), viewer)  # makes it what a view is asked for by
 
 
 def test_of_several_the_one_that_fails_is_named() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from support.factories import DIMENSIONS, entry, fingerprint, pending, query, vector
+from twofold.domain.access import Readers, Viewer, viewer_of
 from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or
 from twofold.domain.ports import ALL, Scope
 from twofold.domain.types import Clause, IndexedChunk, TermQuery
@@ -50,6 +51,11 @@ queries = st.builds(
     lines,
     st.sampled_from([0.0, 0.9, 1.2]),
     st.sampled_from([0.0, 0.4, 0.75, 1.0]),
+)
+
+readers = st.sampled_from([None, (), ("public",), ("user:a",), ("group:g", "user:b")])
+viewers = st.sampled_from(
+    [None, viewer_of([]), viewer_of(["user:a"], default=[]), viewer_of(["user:b"], statistics="shared")]
 )
 
 
@@ -98,6 +104,11 @@ class StoreMachine(RuleBasedStateMachine):
         names = [entry("", source).document.id for source in chosen]
         assert self.model.delete(names) == self.local.delete(names)
 
+    @rule(chosen=st.lists(sources, max_size=3), readers=readers)
+    def set_readers(self, chosen: list[str], readers: Readers | None) -> None:
+        for store in (self.model, self.local):
+            store.set_readers({entry("", source).document.id: readers for source in chosen})
+
     @rule(values=st.dictionaries(words.filter(bool), words, max_size=2))
     def set_settings(self, values: dict[str, str]) -> None:
         for store in (self.model, self.local):
@@ -136,11 +147,13 @@ class StoreMachine(RuleBasedStateMachine):
             for store in (self.model, self.local):
                 store.ensure_fingerprint(fingerprint(name, width))
 
-    @rule(asked=queries, scope=st.one_of(st.just(ALL), scopes), k=st.sampled_from([1, 3, 99]))
-    def find(self, asked: TermQuery, scope: Scope, k: int) -> None:
+    @rule(asked=queries, scope=st.one_of(st.just(ALL), scopes), k=st.sampled_from([1, 3, 99]), viewer=viewers)
+    def find(self, asked: TermQuery, scope: Scope, k: int, viewer: Viewer | None) -> None:
         direction = vector(" ".join(asked.weights))
         for store in (self.local, self.other):
-            with store.view() as view, self.model.view() as expected:
+            with store.view(viewer) as view, self.model.view(viewer) as expected:
+                assert list(view.documents()) == list(expected.documents())
+                assert (view.sizes(), view.pending) == (expected.sizes(), expected.pending)
                 assert view.search_bm25(asked, k, scope) == expected.search_bm25(asked, k, scope)
                 near = expected.search_vectors(direction, 99, scope)
                 found = np.sort(expected.search_bm25(asked, 99).keys)

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from enum import StrEnum
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.access import Readers, Viewer
 from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.domain.types import (
@@ -189,7 +190,12 @@ class IndexFingerprint:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What may be found at all. It acts in both retrievers *before* the cut at k."""
+    """What of a view may be found at all: a filter and the question's operators, *before* the cut at k.
+
+    The third condition, who asks, is the view's own: `Store.view(viewer)` gives one in which nothing stands that they
+    may not read. So whatever ranks, counts, lists, completes or suggests must do it from a view and a scope, and from
+    nothing that is kept of a store as a whole; what it keeps, it keeps under `Snapshot.viewer_key`.
+    """
 
     filter: Filter = MATCH_ALL
     required: tuple[Clause, ...] = ()
@@ -197,6 +203,14 @@ class Scope:
 
 
 ALL = Scope()
+
+
+class Sizes(NamedTuple):
+    """How much a view holds."""
+
+    documents: int
+    chunks: int
+
 
 Remake = Callable[[Sequence[Document]], Sequence[tuple[IndexedChunk, ...]]]
 """Makes the passages of some documents, one tuple a document, in the order given."""
@@ -252,7 +266,17 @@ class FetchedPassage(Protocol):
 
 
 class Snapshot(Protocol):
-    """One consistent state of a collection, for the length of one question."""
+    """One consistent state of a collection, for the length of one question, as one viewer may see it.
+
+    Passages and documents that the viewer may not read are not there: no method finds, counts, fetches or names them.
+    """
+
+    @property
+    def viewer_key(self) -> str:
+        """What tells viewers apart, empty for the owner: part of each key under which something of the view is kept."""
+
+    def sizes(self) -> "Sizes":
+        """Count the documents and the passages."""
 
     @property
     def generation(self) -> int:
@@ -376,8 +400,11 @@ class StoreInfo:
 class Store(Protocol):
     """Keeps a collection. One writer at a time, any number of views; readers never see half a document."""
 
-    def view(self) -> AbstractContextManager[Snapshot]:
-        """Open one consistent state; close it soon."""
+    def view(self, viewer: Viewer | None = None) -> AbstractContextManager[Snapshot]:
+        """Open one consistent state; close it soon.
+
+        With a viewer, nothing that they may not read is in it; None is the owner, who may read everything.
+        """
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Record the recipe of the passages. Raises MismatchError when the collection was made by another one."""
@@ -385,8 +412,8 @@ class Store(Protocol):
     def upsert(self, entries: Sequence[Entry]) -> None:
         """Add or replace documents whole, all of the entries or none, durable when it returns.
 
-        Passages may come without a vector. Raises MismatchError when the vectors have another width, WriterBusyError,
-        StorageFullError.
+        A document that names no readers keeps those it had. Passages may come without a vector. Raises MismatchError
+        when the vectors have another width, WriterBusyError, StorageFullError.
         """
 
     def update_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
@@ -402,6 +429,13 @@ class Store(Protocol):
         """Replace the metadata of documents, by id, all of them or none; passages, words and vectors stay.
 
         Ids of documents that are not there are passed over.
+        """
+
+    def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
+        """Say who may read documents, by id, all of them or none; None is the index's default.
+
+        It holds from the next view on. Passages, words and vectors stay. Ids of documents that are not there are passed
+        over.
         """
 
     def delete(self, documents: Sequence[str]) -> int:

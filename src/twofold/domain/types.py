@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.access import Readers
 from twofold.domain.dataclass import dataclass
 
 Scalar = str | int | float | bool
@@ -74,7 +75,7 @@ class Document:
 
     `id` is stable for one source and safe in a URL; `source` is a path or an address for people.
     `content_hash` names the bytes that were read. Spans of `blocks` are character offsets into `text`. `dropped` is
-    what the file has besides and `text` has not.
+    what the file has besides and `text` has not. `readers` may read it: None where the index's default holds.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Document:
     metadata: Metadata = field(default_factory=dict)
     content_hash: str = ""
     dropped: tuple[Dropped, ...] = ()
+    readers: Readers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class DocumentInfo:
     content_hash: str
     chunks: int
     characters: int
+    readers: Readers | None = None
 
 
 def shortened(text: str, most: int = 60) -> str:

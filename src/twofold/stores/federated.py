@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.access import Readers, Viewer
 from twofold.domain.errors import (
     CorruptError,
     InvalidInputError,
@@ -28,6 +29,7 @@ from twofold.domain.ports import (
     IndexFingerprint,
     Remake,
     Scope,
+    Sizes,
     Snapshot,
     Store,
     StoreInfo,
@@ -91,6 +93,17 @@ class FederatedSnapshot:
         self._counted: dict[tuple[str, ...], Statistics] = {}
         self._numbers: dict[str, int] = {}
         self.asked = ""
+
+    @property
+    def viewer_key(self) -> str:
+        """What tells viewers apart: the keys of all, where one of them has any."""
+        keys = self._ask_all(lambda view: view.viewer_key)
+        return "+".join(keys) if any(keys) else ""
+
+    def sizes(self) -> Sizes:
+        """Add up the documents and the passages of all."""
+        counted = self._ask_all(lambda view: view.sizes())
+        return Sizes(sum(one.documents for one in counted), sum(one.chunks for one in counted))
 
     @property
     def generation(self) -> int:
@@ -343,8 +356,8 @@ class FederatedStore:
         self._by_meaning = by_meaning
 
     @contextmanager
-    def view(self) -> Iterator[FederatedSnapshot]:
-        """Open one consistent state of each.
+    def view(self, viewer: Viewer | None = None) -> Iterator[FederatedSnapshot]:
+        """Open one consistent state of each, as one viewer may see it.
 
         Raises MismatchError where they were made differently, and LostCollectionError for one that fails, now or while
         the view is used.
@@ -355,7 +368,7 @@ class FederatedStore:
         try:
             with ExitStack() as stack:
                 for opening, store in self._collections:
-                    named.append(Named(opening, stack.enter_context(store.view())))
+                    named.append(Named(opening, stack.enter_context(store.view(viewer))))
                 joint = FederatedSnapshot(named)
                 check_alike([(one.name, one.view.fingerprint) for one in named], by_meaning=self._by_meaning)
                 yield joint
@@ -416,6 +429,10 @@ class FederatedStore:
         _refuse(values)
 
     def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
+        """Refuse to write."""
+        _refuse(changes)
+
+    def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
         """Refuse to write."""
         _refuse(changes)
 

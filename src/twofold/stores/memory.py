@@ -13,10 +13,11 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.access import Readers, Viewer, readers_of
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.filters import fields_of, matches
-from twofold.domain.ports import ALL, EmbedderIdentity, Finding, IndexFingerprint, Remake, Scope, StoreInfo
+from twofold.domain.ports import ALL, EmbedderIdentity, Finding, IndexFingerprint, Remake, Scope, Sizes, StoreInfo
 from twofold.domain.types import (
     Chunk,
     ChunkKeys,
@@ -37,6 +38,7 @@ from twofold.domain.types import (
     Vector,
 )
 from twofold.stores.index_settings import checked
+from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.bm25 import inverse_document_frequency, length_norm, reference_scores, statistics_of
 from twofold.text.phrases import occurs
 from twofold.text.term_table import ScoredTerms, scored_terms
@@ -71,10 +73,22 @@ class HeldPassage:
 class MemorySnapshot:
     """Answers from one state."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    def __init__(self, state: State, viewer: Viewer | None = None) -> None:
+        self._whole = state
+        self._viewer = viewer
+        self._state = state if viewer is None else replace(state, entries=_readable(state.entries, viewer))
+        state = self._state
         self._chunks = {indexed.chunk.key: indexed for entry in state.entries.values() for indexed in entry.chunks}
         self._holding: Counter[str] = Counter()  # in how many passages each term occurs; counted when first needed
+
+    @property
+    def viewer_key(self) -> str:
+        """What tells viewers apart."""
+        return "" if self._viewer is None else self._viewer.key
+
+    def sizes(self) -> Sizes:
+        """Count the documents and the passages."""
+        return Sizes(len(self._state.entries), len(self._chunks))
 
     @property
     def generation(self) -> int:
@@ -164,6 +178,9 @@ class MemorySnapshot:
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count passages, their words, and in how many of them each term occurs."""
+        if self._viewer is not None and self._viewer.statistics == "shared":
+            everything = (indexed.terms for entry in self._whole.entries.values() for indexed in entry.chunks)
+            return shared_statistics(statistics_of(everything, terms))
         return statistics_of((indexed.terms for indexed in self._chunks.values()), terms)
 
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
@@ -278,9 +295,9 @@ class MemoryStore:
         self._writer = threading.Lock()
 
     @contextmanager
-    def view(self) -> Iterator[MemorySnapshot]:
-        """Open one consistent state."""
-        yield MemorySnapshot(self._state)
+    def view(self, viewer: Viewer | None = None) -> Iterator[MemorySnapshot]:
+        """Open one consistent state, as one viewer may see it."""
+        yield MemorySnapshot(self._state, viewer)
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Record the recipe of the passages."""
@@ -303,7 +320,8 @@ class MemoryStore:
             width = self._state.fingerprint.embedder.dimensions
             given = (indexed.vector for entry in entries for indexed in entry.chunks)
             _check_vectors([vector for vector in given if vector is not None], width)
-            self._change({**self._state.entries, **added})
+            held = self._state.entries
+            self._change({**held, **{name: _keeping_readers(held.get(name), one) for name, one in added.items()}})
 
     def update_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
         """Store for each passage without a vector the one of its indexed text; count those that got one."""
@@ -378,6 +396,18 @@ class MemoryStore:
             if changed:
                 self._change({**self._state.entries, **changed})
 
+    def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
+        """Say who may read documents, all of them or none."""
+        kept = {name: readers_of(readers) for name, readers in changes.items()}
+        with self._writer:
+            changed = {
+                name: replace(entry, document=replace(entry.document, readers=kept[name]))
+                for name, entry in self._state.entries.items()
+                if name in kept
+            }
+            if changed:
+                self._change({**self._state.entries, **changed})
+
     def note_roots(self, roots: Mapping[str, int]) -> None:
         """Note what the collection was synced from."""
         with self._writer:
@@ -393,6 +423,18 @@ class MemoryStore:
         self._state = replace(
             self._state, entries=MappingProxyType(dict(entries)), generation=self._state.generation + 1
         )
+
+
+def _readable(entries: Mapping[str, Entry], viewer: Viewer) -> Mapping[str, Entry]:
+    return {name: entry for name, entry in entries.items() if viewer.may_read(entry.document.readers)}
+
+
+def _keeping_readers(held: Entry | None, entry: Entry) -> Entry:
+    """Return what is put; a document that names no readers keeps those it had."""
+    readers = readers_of(entry.document.readers)
+    if readers is None and held is not None:
+        readers = held.document.readers
+    return replace(entry, document=replace(entry.document, readers=readers))
 
 
 def holds(clause: Clause, indexed: IndexedChunk) -> bool:
@@ -440,4 +482,5 @@ def _info(entry: Entry) -> DocumentInfo:
         document.content_hash,
         len(entry.chunks),
         len(document.text),
+        document.readers,
     )

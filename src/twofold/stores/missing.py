@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
+from twofold.domain.access import Readers, Viewer
 from twofold.domain.ports import EmbedderIdentity, Finding, IndexFingerprint, Remake, Snapshot, Store, StoreInfo
 from twofold.domain.types import Entry, Metadata, Vector
 
@@ -20,9 +21,9 @@ class UnmadeStore:
         self._made: Store | None = None
         self._opening = threading.Lock()
 
-    def view(self) -> AbstractContextManager[Snapshot]:
+    def view(self, viewer: Viewer | None = None) -> AbstractContextManager[Snapshot]:
         """Open one consistent state. Raises NotFoundError, as all that reads does."""
-        return self._there().view()
+        return self._there().view(viewer)
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Make the index, and say by which recipe passages are made."""
@@ -43,6 +44,10 @@ class UnmadeStore:
     def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
         """Replace the metadata of documents."""
         self._there().set_metadata(changes)
+
+    def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
+        """Say who may read documents."""
+        self._there().set_readers(changes)
 
     def note_roots(self, roots: Mapping[str, int]) -> None:
         """Make the index, and note what it was synced from."""

@@ -10,12 +10,13 @@ from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import Scope, Store
 from twofold.domain.types import Clause, Metadata, TermQuery
 from twofold.testing.making import entries, entry, fingerprint, query, terms, vector
+from twofold.testing.store_access import StoreAccess
 from twofold.testing.store_pending import StorePending
 from twofold.testing.store_searches import TEXTS, StoreSearches
 from twofold.text.bm25 import reference_scores
 
 
-class StoreContract(StoreSearches, StorePending):
+class StoreContract(StoreAccess, StoreSearches, StorePending):
     """Derive a class whose name begins with `Condition` from it, and give it a fixture `store`.
 
     The store is empty and has adopted `making.fingerprint()`; when a test is done `verify` should find nothing.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from support.indexes import GIT, indexed
+from twofold.domain.access import Viewer
 from twofold.domain.errors import CorruptError, ModelError, StageTimeoutError, TwofoldError
 from twofold.domain.ports import Scope
 from twofold.search.components import SearchComponents
@@ -35,8 +36,8 @@ class Failing:
         return getattr(self._real, name)
 
     @contextmanager
-    def view(self) -> Iterator["Failing"]:
-        with self._real.view() as view:
+    def view(self, viewer: Viewer | None = None) -> Iterator["Failing"]:
+        with self._real.view(viewer) as view:
             yield Failing(view, self._calls, self._error)
 
 

@@ -24,7 +24,7 @@ from twofold.stores.local.place import CATALOG_NAME
 from twofold.stores.local.received import StepLimit, check_numbers, check_schema, harden, schema_text
 
 APPLICATION_ID = 0x32464F4C
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 BUSY_MILLISECONDS = 10_000
 CACHE_KIBIBYTES = (
     16_384  # the upper pages of the indexes of a million passages, so that a look-up reads one page or two
@@ -69,7 +69,7 @@ def _fill_catalog(path: Path, vfs: str) -> None:
             connection.pragma("synchronous", "extra")  # without a log yet, `full` may leave the last step unflushed
             connection.execute("BEGIN")
             connection.execute(schema_text())
-            connection.execute("INSERT INTO state VALUES (1, 0, 0, 0, 0)")
+            connection.execute("INSERT INTO state VALUES (1, 0, 0, 0, 0, 0)")
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", FORMAT_VERSION)
             connection.execute("COMMIT")

@@ -4,6 +4,7 @@ CREATE TABLE state (
   generation INTEGER NOT NULL,  -- counts changes of any kind; readers compare it once a question
   layout     INTEGER NOT NULL,  -- counts changes of the list of segments
   edition    INTEGER NOT NULL,  -- the edition that is searched
+  access     INTEGER NOT NULL,  -- counts changes of who may read documents that are there
   commits    INTEGER NOT NULL   -- counts transactions, the last one included; held against the note of the last one
 ) STRICT;
 
@@ -17,6 +18,12 @@ CREATE TABLE edition (
   pending    INTEGER NOT NULL DEFAULT 0  -- passages without a vector
 ) STRICT;
 
+-- Who may read: each set of principals once, as JSON in order.
+CREATE TABLE readers (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  principals TEXT NOT NULL UNIQUE
+) STRICT;
+
 CREATE TABLE document (
   row          INTEGER PRIMARY KEY AUTOINCREMENT,
   id           TEXT NOT NULL UNIQUE,
@@ -26,10 +33,12 @@ CREATE TABLE document (
   metadata     TEXT NOT NULL,  -- JSON
   content_hash TEXT NOT NULL,
   characters   INTEGER NOT NULL,
+  readers      INTEGER REFERENCES readers (id),  -- NULL: the default that the index has by then
   blocks       TEXT NOT NULL,  -- JSON
   text         TEXT NOT NULL
 ) STRICT;
 CREATE INDEX document_by_source ON document (source, id);
+CREATE INDEX document_by_readers ON document (readers) WHERE readers IS NOT NULL;
 
 -- Rows are numbered in the order of writing and numbers are never used again: segments cover ranges of them.
 CREATE TABLE chunk (

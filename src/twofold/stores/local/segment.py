@@ -83,6 +83,7 @@ class Segment:
     lookups: list[Lookup] = field(default_factory=list)  # at most one, made when a filter first asks; never written
     passing: dict[str, NDArray[np.uint8]] = field(default_factory=dict)  # by scope, as lookups; the dead may pass
     tables: list[NDArray[np.uint32]] = field(default_factory=list)  # at most one, of `places_of`; never written
+    readers: dict[int, NDArray[np.int64]] = field(default_factory=dict)  # by count of changes of access; never written
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -167,7 +168,7 @@ def _locate(
     return found, slots if order is None else order[slots].astype(np.int64)
 
 
-ARRAYS = tuple(one.name for one in fields(Segment) if one.name not in {"lookups", "passing", "tables"})
+ARRAYS = tuple(one.name for one in fields(Segment) if one.name not in {"lookups", "passing", "tables", "readers"})
 
 
 DTYPES = {
@@ -333,6 +334,7 @@ def _assemble(
         lookups=[],
         passing={},
         tables=[],
+        readers={},
         **_arrays_of(derived, len(rows)),
     )
 
@@ -406,7 +408,11 @@ def open_segment(path: Path, expected: bytes, covers: tuple[int, int], dimension
     try:
         table = json.loads(mapped[len(MAGIC) : HEADER_BYTES_AT_MOST])
         segment = Segment(
-            **{name: _array(mapped, name, table[name]) for name in ARRAYS}, lookups=[], passing={}, tables=[]
+            **{name: _array(mapped, name, table[name]) for name in ARRAYS},
+            lookups=[],
+            passing={},
+            tables=[],
+            readers={},
         )
         sound = is_sound(segment, covers, dimensions)
     except MALFORMED as error:

@@ -10,6 +10,7 @@ from typing import NamedTuple, NoReturn, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.access import Readers, readers_of
 from twofold.domain.errors import CorruptError, InvalidInputError
 from twofold.domain.filters import values_of
 from twofold.domain.ports import EmbedderIdentity, IndexFingerprint
@@ -36,11 +37,16 @@ MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError
 _Arguments = ParamSpec("_Arguments")
 _Read = TypeVar("_Read")
 
-DOCUMENT_COLUMNS = "id, source, title, media_type, metadata, content_hash, blocks, text"
+READERS_COLUMN = (  # a number that no set of readers has is no default: it reads as damage
+    "CASE WHEN document.readers IS NULL THEN '' ELSE"
+    " (SELECT principals FROM readers WHERE readers.id = document.readers) END"
+)
+DOCUMENT_COLUMNS = f"document.id, source, title, media_type, metadata, content_hash, blocks, text, {READERS_COLUMN}"
 INFO_COLUMNS = (
     "document.id, source, title, media_type, document.metadata, content_hash,"
-    " (SELECT count(*) FROM chunk AS own WHERE own.document = document.row AND own.edition = ?1), characters"
-)
+    " (SELECT count(*) FROM chunk AS own WHERE own.document = document.row AND own.edition = ?1), characters,"
+    " {READERS_COLUMN}"
+).replace("{READERS_COLUMN}", READERS_COLUMN)
 CHUNK_COLUMNS = "document.id, ordinal, chunk.text, start, stop, heading, page, place, header, chunk.metadata"
 CHUNK_WIDTH = CHUNK_COLUMNS.count(",") + 1
 FIELD_COLUMNS = "chunk.document, source, title, media_type, document.metadata, page, chunk.metadata"
@@ -163,7 +169,7 @@ def chunk_row(indexed: IndexedChunk) -> tuple[str | int | bytes | None, ...]:
 @reading("a document")
 def read_document(row: tuple[str, ...]) -> Document:
     """Make a document of `DOCUMENT_COLUMNS`."""
-    identity, source, title, media_type, metadata, content_hash, blocks, text = row
+    identity, source, title, media_type, metadata, content_hash, blocks, text, readers = row
     rows = _JSON.decode(blocks)
     return Document(
         id=identity,
@@ -175,6 +181,7 @@ def read_document(row: tuple[str, ...]) -> Document:
         metadata=read_metadata(metadata),
         content_hash=content_hash,
         dropped=tuple(_left_out(*row[1:]) for row in rows if row[0] == _DROPPED),
+        readers=read_readers(readers),
     )
 
 
@@ -196,7 +203,7 @@ def _block(kind: str, start: int, end: int, *rest: object) -> Block:
 @reading("a document's line")
 def read_info(row: tuple[str | int, ...]) -> DocumentInfo:
     """Make a listing's line of `INFO_COLUMNS`."""
-    identity, source, title, media_type, metadata, content_hash, chunks, characters = row
+    identity, source, title, media_type, metadata, content_hash, chunks, characters, readers = row
     return DocumentInfo(
         str(identity),
         str(source),
@@ -206,7 +213,28 @@ def read_info(row: tuple[str | int, ...]) -> DocumentInfo:
         str(content_hash),
         int(chunks),
         int(characters),
+        read_readers(readers),
     )
+
+
+@reading("who may read")
+def read_readers(text: object) -> Readers | None:
+    """Read principals back; the empty text stands for the index's default."""
+    if text == "":
+        return None
+    kept = _texts(_JSON.decode(str(text)))
+    try:
+        sound = readers_of(kept) == kept
+    except InvalidInputError:
+        sound = False
+    if not sound:
+        _refuse()
+    return kept
+
+
+def write_readers(readers: Readers) -> str:
+    """Write principals as they are kept."""
+    return json.dumps(readers, ensure_ascii=False)
 
 
 @reading("metadata")

@@ -41,6 +41,7 @@ class State:
     chunks: int
     words: int
     pending: int
+    access: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +73,10 @@ class OpenSegment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentSnapshot:
-    """One state of the collection. `norms`, `masks` and `tfidf_norms` are filled by questions and die with it."""
+    """One state of the collection. What stands after `parts` is filled by questions and dies with it.
+
+    `seen` holds for the last few viewers the snapshot without what they may not read.
+    """
 
     state: State
     fingerprint: IndexFingerprint | None
@@ -80,6 +84,7 @@ class SegmentSnapshot:
     norms: dict[tuple[float, float, float], tuple[NDArray[np.float64], ...]] = field(default_factory=dict)
     masks: dict[str, tuple[NDArray[np.uint8] | None, ...]] = field(default_factory=dict)
     tfidf_norms: list[tuple[NDArray[np.float64], ...]] = field(default_factory=list)  # at most one
+    seen: "dict[str, SegmentSnapshot]" = field(default_factory=dict)
 
     @property
     def last_row(self) -> int:
@@ -91,7 +96,7 @@ def read_state(connection: apsw.Connection) -> State:
     """Read the state; an empty collection has edition 0."""
     row = connection.execute(
         "SELECT generation, layout, edition, ifnull(dimensions, 0), ifnull(chunks, 0), ifnull(words, 0),"
-        " ifnull(pending, 0)"
+        " ifnull(pending, 0), access"
         " FROM state LEFT JOIN edition ON edition.id = state.edition"
     ).fetchone()
     if row is None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import apsw
 
+from twofold.domain.access import Readers, Viewer
 from twofold.domain.errors import (
     CorruptError,
     InvalidInputError,
@@ -97,10 +98,10 @@ class LocalStore:
             raise
 
     @contextmanager
-    def view(self) -> Iterator[LocalSnapshot]:
-        """Open one consistent state; close it soon."""
+    def view(self, viewer: Viewer | None = None) -> Iterator[LocalSnapshot]:
+        """Open one consistent state, as one viewer may see it; close it soon."""
         with self._connections.reading() as connection:
-            yield LocalSnapshot(connection, self._known, self._follow(connection))
+            yield LocalSnapshot(connection, self._known, self._follow(connection), viewer)
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Record the recipe of the passages."""
@@ -227,6 +228,12 @@ class LocalStore:
                     writing.set_metadata(connection, document, metadata, generation)
                 writing.advance(connection)
             self._tidy(connection)
+
+    def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
+        """Say who may read documents, all of them or none, durable when it returns."""
+        with self._changing() as connection, maintenance.transaction(connection):
+            if writing.set_readers(connection, changes):
+                writing.advance(connection)
 
     def note_roots(self, roots: Mapping[str, int]) -> None:
         """Note what the collection was synced from, durable when it returns."""

@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from dataclasses import replace
+from itertools import islice, pairwise
 from typing import Any
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.access import Readers, Viewer, rounded
 from twofold.domain.errors import MismatchError, NotFoundError
-from twofold.domain.ports import ALL, IndexFingerprint, Scope
+from twofold.domain.ports import ALL, IndexFingerprint, Scope, Sizes
 from twofold.domain.types import (
     EMPTY_RANKING,
     Chunk,
@@ -32,9 +34,11 @@ from twofold.stores.local import serialization
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import Offsets, ResolvedTerms, document_frequencies, resolve, statistics_of
 from twofold.stores.local.scoping import Mask, masks_of, storable
-from twofold.stores.local.serialization import reading
+from twofold.stores.local.seen import as_seen, documents_seen
+from twofold.stores.local.serialization import READERS_COLUMN, reading
 from twofold.stores.local.snapshot import SegmentSnapshot
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
+from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.term_table import ScoredTerms
 from twofold.vectors.scan import Plane, candidates
 
@@ -75,16 +79,29 @@ class FetchedRow:
 class LocalSnapshot:
     """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
 
-    def __init__(self, connection: apsw.Connection, known: KnownTerms, snapshot: SegmentSnapshot) -> None:
+    def __init__(
+        self, connection: apsw.Connection, known: KnownTerms, snapshot: SegmentSnapshot, viewer: Viewer | None = None
+    ) -> None:
         self._connection = connection
         self._known = known
-        self._snapshot = snapshot
+        self._whole = snapshot
+        self._viewer = viewer
+        self._snapshot = snapshot = snapshot if viewer is None else as_seen(connection, snapshot, viewer)
         self._edition = snapshot.state.edition
         self._resolved_queries: dict[int, tuple[TermQuery, ResolvedTerms]] = {}
         self._places: dict[int, tuple[int, int]] = {}
         self._found: list[tuple[int, ChunkKeys, NDArray[np.uint32]]] = []
         self._directory: tuple[ChunkKeys, NDArray[np.intp], Offsets] | None = None
         self._infos: dict[str, tuple[Any, ...]] = {}
+
+    @property
+    def viewer_key(self) -> str:
+        """What tells viewers apart."""
+        return "" if self._viewer is None else self._viewer.key
+
+    def sizes(self) -> Sizes:
+        """Count the documents and the passages."""
+        return Sizes(documents_seen(self._connection, self._viewer), self._snapshot.state.chunks)
 
     @property
     def generation(self) -> int:
@@ -190,6 +207,8 @@ class LocalSnapshot:
     @reading("a segment")
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
+        if self._counts_all:
+            return shared_statistics(statistics_of(self._whole, self._known, terms))
         return statistics_of(self._snapshot, self._known, terms)
 
     @reading("a segment")
@@ -261,7 +280,15 @@ class LocalSnapshot:
     @reading("a segment")
     def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
         """Count in how many live passages each term occurs, by the numbers that `passage_terms` gives."""
+        if self._counts_all:
+            counted = document_frequencies(self._whole, ids).tolist()
+            return np.array(list(map(rounded, counted)), dtype=np.int64)
         return document_frequencies(self._snapshot, ids)
+
+    @property
+    def _counts_all(self) -> bool:
+        """Whether BM25 counts passages that the viewer may not read."""
+        return self._viewer is not None and self._viewer.statistics == "shared"
 
     @reading("a segment")
     def term_texts(self, ids: TermIds) -> Sequence[str]:
@@ -288,7 +315,8 @@ class LocalSnapshot:
         """Fetch one document by id, whole."""
         query = f"SELECT {serialization.DOCUMENT_COLUMNS} FROM document WHERE id = ?"  # noqa: S608
         row = self._connection.execute(query, (document,)).fetchone() if storable(document) else None
-        return None if row is None else serialization.read_document(row)
+        found = None if row is None else serialization.read_document(row)
+        return found if found is not None and self._may_read(found.readers) else None
 
     def describe(self, documents: Sequence[str]) -> Mapping[str, DocumentInfo]:
         """Describe documents by id."""
@@ -297,14 +325,18 @@ class LocalSnapshot:
         for document in filter(storable, documents):
             row = self._infos.get(document) or self._connection.execute(query, (self._edition, document)).fetchone()
             if row is not None:
-                found[document] = serialization.read_info(row)
+                info = serialization.read_info(row)
+                if self._may_read(info.readers):
+                    found[document] = info
         return found
 
     def documents(self) -> Iterator[DocumentInfo]:
         """List all documents by rising source, then id."""
         query = f"SELECT {serialization.INFO_COLUMNS} FROM document ORDER BY source, id"  # noqa: S608
         for row in self._connection.execute(query, (self._edition,)):
-            yield serialization.read_info(row)
+            info = serialization.read_info(row)
+            if self._may_read(info.readers):
+                yield info
 
     def chunks_of(self, document: str) -> Sequence[Chunk]:
         """Fetch a document's passages in reading order."""
@@ -312,13 +344,13 @@ class LocalSnapshot:
             f"SELECT {serialization.CHUNK_COLUMNS} FROM chunk JOIN document ON document.row = chunk.document"  # noqa: S608
             " WHERE document.id = ? AND edition = ? ORDER BY ordinal"
         )
-        if not storable(document):
+        if not self._is_there(document):
             return []
         return [serialization.read_chunk(row) for row in self._connection.execute(query, (document, self._edition))]
 
     def stretch(self, document: str, first: int, last: int) -> Sequence[Chunk]:
         """Fetch a document's passages with ordinals from `first` to `last`, both included, in reading order."""
-        if not storable(document):
+        if not self._is_there(document):
             return []
         query = (
             f"SELECT {serialization.CHUNK_COLUMNS} FROM document JOIN chunk ON chunk.document = document.row"  # noqa: S608
@@ -331,22 +363,44 @@ class LocalSnapshot:
 
     def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors already stored for passages with exactly these indexed texts."""
-        query = "SELECT vector FROM chunk WHERE edition = ? AND text_hash = ? AND vector IS NOT NULL LIMIT 1"
+        query = (
+            f"SELECT vector, {READERS_COLUMN} FROM chunk CROSS JOIN document ON document.row = chunk.document"  # noqa: S608
+            " WHERE edition = ? AND text_hash = ? AND vector IS NOT NULL"
+        )
         found = {}
         for text in texts:
-            row = self._connection.execute(query, (self._edition, serialization.text_hash(text))).fetchone()
-            if row is not None:
-                found[text] = serialization.unpack_vector(row[0])
+            rows = self._connection.execute(query, (self._edition, serialization.text_hash(text)))
+            vector = next((held for held, readers in rows if self._may_read_kept(readers)), None)
+            if vector is not None:
+                found[text] = serialization.unpack_vector(vector)
         return found
 
     def pending_texts(self, most: int) -> Sequence[str]:
         """Return indexed texts of passages without a vector, each once, in the order of writing."""
         query = (
-            "SELECT heading, header, text FROM chunk INDEXED BY chunk_pending"
-            " WHERE edition = ? AND vector IS NULL ORDER BY row LIMIT ?"
+            f"SELECT {READERS_COLUMN}, heading, header, chunk.text FROM chunk INDEXED BY chunk_pending"  # noqa: S608
+            " CROSS JOIN document ON document.row = chunk.document"
+            " WHERE edition = ? AND vector IS NULL ORDER BY chunk.row"
         )
-        rows = self._connection.execute(query, (self._edition, most))
+        waiting = self._connection.execute(query, (self._edition,))
+        rows = islice((row for readers, *row in waiting if self._may_read_kept(readers)), most)
         return list(dict.fromkeys(serialization.read_indexed_text(*row) for row in rows))
+
+    def _may_read(self, readers: Readers | None) -> bool:
+        return self._viewer is None or self._viewer.may_read(readers)
+
+    def _may_read_kept(self, text: object) -> bool:
+        return self._viewer is None or self._viewer.may_read(serialization.read_readers(text))
+
+    def _is_there(self, document: str) -> bool:
+        """Return whether a document is there for the viewer."""
+        if not storable(document):
+            return False
+        if self._viewer is None:
+            return True
+        query = f"SELECT {READERS_COLUMN} FROM document WHERE id = ?"  # noqa: S608
+        row = self._connection.execute(query, (document,)).fetchone()
+        return row is not None and self._may_read_kept(row[0])
 
     def _with_vectors(self, masks: Sequence[Mask | None]) -> Sequence[Mask | None]:
         """Return masks without the passages that have no vector yet."""
@@ -359,8 +413,14 @@ class LocalSnapshot:
         """Look a question's terms up; a view mostly hears two questions, several times over."""
         held = self._resolved_queries.get(id(query))
         if held is None:
-            held = self._resolved_queries[id(query)] = query, resolve(self._snapshot, self._known, query)
+            held = self._resolved_queries[id(query)] = query, resolve(self._snapshot, self._known, self._counted(query))
         return held[1]
+
+    def _counted(self, query: TermQuery) -> TermQuery:
+        """Return a question with the counts of all passages, rounded, where the viewer gets those."""
+        if not self._counts_all or query.statistics is not None:
+            return query
+        return replace(query, statistics=self.statistics(tuple(query.weights)))
 
     def _often(self, terms: ResolvedTerms, place: int, slots: NDArray[np.uint32]) -> NDArray[np.uint16]:
         """Return how often each term occurs in slots of one part: (slots, terms)."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import apsw
 import numpy as np
 
+from twofold.domain.access import Readers, readers_of
 from twofold.domain.errors import InvalidInputError, MismatchError
 from twofold.domain.filters import fields_of, values_of
 from twofold.domain.ports import EmbedderIdentity, IndexFingerprint
@@ -77,14 +78,49 @@ def put_entries(connection: apsw.Connection, vocabulary: Vocabulary, state: Stat
     checked = [check_chunks(entry.document, entry.chunks, state.dimensions) for entry in entries]
     terms = vocabulary.numbered(connection, [[one.terms.counts for one in entry.chunks] for entry in entries])
     for entry, *kept in zip(entries, terms, checked, strict=True):
+        readers = _readers_to_keep(connection, entry.document)
         delete_document(connection, entry.document.id, state.generation + 1)
         connection.execute(
-            "INSERT INTO document (id, source, title, media_type, metadata, content_hash, characters, blocks, text)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            serialization.document_row(entry.document),
+            "INSERT INTO document"
+            " (id, source, title, media_type, metadata, content_hash, characters, blocks, text, readers)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*serialization.document_row(entry.document), readers),
         )
         document = connection.last_insert_rowid()
         put_chunks(connection, (state.edition, document), entry.chunks, zip(*kept, strict=True))
+
+
+def _readers_to_keep(connection: apsw.Connection, document: Document) -> int | None:
+    """Return the number of a document's readers; one that names none keeps those it had."""
+    if document.readers is not None:
+        return _number_of(connection, document.readers)
+    found = connection.execute("SELECT readers FROM document WHERE id = ?", (document.id,)).fetchone()
+    return None if found is None else found[0]
+
+
+def _number_of(connection: apsw.Connection, readers: Readers | None) -> int | None:
+    """Return the number by which a set of readers is kept, a new one where it was never named."""
+    kept = readers_of(readers)
+    if kept is None:
+        return None
+    text = serialization.write_readers(kept)
+    connection.execute("INSERT OR IGNORE INTO readers (principals) VALUES (?)", (text,))
+    (number,) = connection.execute("SELECT id FROM readers WHERE principals = ?", (text,)).fetchone() or (0,)
+    return int(number)
+
+
+def set_readers(connection: apsw.Connection, changes: Mapping[str, Readers | None]) -> bool:
+    """Say who may read documents; return whether that changed anything. Their rows and passages stay as they are."""
+    changed = False
+    for document, readers in changes.items():
+        if storable(document):
+            number = _number_of(connection, readers)
+            query = "UPDATE document SET readers = ?1 WHERE id = ?2 AND readers IS NOT ?1"
+            connection.execute(query, (number, document))
+            changed = changed or connection.changes() > 0
+    if changed:
+        connection.execute("UPDATE state SET access = access + 1")
+    return changed
 
 
 def put_chunks(

@@ -1,0 +1,102 @@
+"""A snapshot as one viewer may see it: what they may not read counts as dead, so every figure is of the rest.
+
+Each segment keeps for each of its passages the number of its document's readers, until who may read documents changes
+next; a viewer's bitmap is then one look-up per passage.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.domain.access import Viewer
+from twofold.domain.errors import CorruptError
+from twofold.stores.local.catalog import HINT, select
+from twofold.stores.local.segment import Segment
+from twofold.stores.local.serialization import read_readers
+from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot
+
+MAX_VIEWERS = 64
+DEFAULT = 0  # in place of the number of a set of readers, which begin at 1
+
+
+def as_seen(connection: apsw.Connection, snapshot: SegmentSnapshot, viewer: Viewer) -> SegmentSnapshot:
+    """Return the snapshot without what a viewer may not read; itself where that is nothing.
+
+    A snapshot remembers the last few viewers. Raises CorruptError where who may read a document cannot be said.
+    """
+    found = snapshot.seen.get(viewer.key)
+    if found is None:
+        found = _seen(connection, snapshot, viewer)
+        for oldest in list(snapshot.seen)[: 1 - MAX_VIEWERS]:  # a copy: other threads ask as well
+            snapshot.seen.pop(oldest, None)
+        snapshot.seen[viewer.key] = found
+    return found
+
+
+def _seen(connection: apsw.Connection, snapshot: SegmentSnapshot, viewer: Viewer) -> SegmentSnapshot:
+    restricted = connection.execute("SELECT 1 FROM document WHERE readers IS NOT NULL LIMIT 1").fetchone()
+    if restricted is None and viewer.may_read(None):
+        return snapshot
+    allowed = np.array(_readable(connection, viewer), dtype=np.int64)
+    parts = tuple(_part_seen(connection, part, snapshot.state.access, allowed) for part in snapshot.parts)
+    state = replace(
+        snapshot.state,
+        chunks=sum(part.chunks for part in parts),
+        words=sum(part.words for part in parts),
+        pending=sum(part.pending for part in parts),
+    )
+    return SegmentSnapshot(state, snapshot.fingerprint, parts)
+
+
+def _readable(connection: apsw.Connection, viewer: Viewer) -> list[int]:
+    """Return the numbers of the sets of readers that a viewer is among."""
+    kept = select(connection, "SELECT id, principals FROM readers ORDER BY id")
+    numbers = [number for number, text in kept if viewer.may_read(read_readers(text))]
+    return [DEFAULT, *numbers] if viewer.may_read(None) else numbers
+
+
+def _part_seen(connection: apsw.Connection, part: OpenSegment, access: int, allowed: NDArray[np.int64]) -> OpenSegment:
+    readable = np.isin(_readers_of_slots(connection, part.segment, access), allowed).astype(np.uint8)
+    live = readable if part.live is None else readable & part.live
+    return part if part.live is None and live.all() else replace(part, live=live)
+
+
+def _readers_of_slots(connection: apsw.Connection, segment: Segment, access: int) -> NDArray[np.int64]:
+    """Return for each slot the number of its document's readers, (n,)."""
+    known = segment.readers.get(access)
+    if known is None:
+        rows, numbers = _numbered(connection, segment.documents)
+        known = np.full(len(segment), DEFAULT, dtype=np.int64)
+        if len(rows):
+            places = np.minimum(rows.searchsorted(segment.documents), len(rows) - 1)
+            known = np.where(rows[places] == segment.documents, numbers[places], DEFAULT)
+        segment.readers.clear()
+        segment.readers[access] = known
+    return known
+
+
+def _numbered(connection: apsw.Connection, documents: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of the documents in a segment's range that name readers, rising, and their readers' numbers."""
+    if not len(documents):
+        return documents, documents
+    query = "SELECT row, readers FROM document WHERE readers IS NOT NULL AND row BETWEEN ? AND ? ORDER BY row"
+    found: Sequence[tuple[int, int]] = list(select(connection, query, (int(documents.min()), int(documents.max()))))
+    if any(number <= DEFAULT for _, number in found):
+        raise CorruptError("The index is damaged: it cannot be said who may read a document.", HINT)
+    table = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+def documents_seen(connection: apsw.Connection, viewer: Viewer | None) -> int:
+    """Count the documents that a viewer may read."""
+    # With a condition, since SQLite counts a whole table without looking at the limit of steps.
+    (whole,) = connection.execute("SELECT count(*) FROM document WHERE row > 0").fetchone() or (0,)
+    if viewer is None:
+        return int(whole)
+    query = "SELECT readers, count(*) FROM document WHERE readers IS NOT NULL GROUP BY readers"
+    counted = dict(select(connection, query))
+    counted[DEFAULT] = whole - sum(counted.values())
+    return sum(counted.get(number, 0) for number in _readable(connection, viewer))
