@@ -432,7 +432,7 @@ class Store(Protocol):
         """
 
     def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
-        """Say who may read documents, by id, all of them or none; None is the index's default.
+        """Set who may read documents, by id, all of them or none; None is the index's default.
 
         It holds from the next view on. Passages, words and vectors stay. Ids of documents that are not there are passed
         over.

@@ -397,7 +397,7 @@ class MemoryStore:
                 self._change({**self._state.entries, **changed})
 
     def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
-        """Say who may read documents, all of them or none."""
+        """Set who may read documents, all of them or none."""
         kept = {name: readers_of(readers) for name, readers in changes.items()}
         with self._writer:
             changed = {

@@ -46,7 +46,7 @@ class UnmadeStore:
         self._there().set_metadata(changes)
 
     def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
-        """Say who may read documents."""
+        """Set who may read documents."""
         self._there().set_readers(changes)
 
     def note_roots(self, roots: Mapping[str, int]) -> None:

@@ -86,10 +86,10 @@ class StoreAccess:
         self, store: Store, viewer: Viewer, *, compacted: bool
     ) -> None:
         made = collection()
-        store.put(made[:3])
+        store.upsert(made[:3])
         if compacted:
             store.compact()
-        store.put(made[3:])
+        store.upsert(made[3:])
         with store.view(viewer) as view:
             found = seen(view, made)
         hidden = [one.document.id for one in made if not viewer.may_read(one.document.readers)]
@@ -101,7 +101,7 @@ class StoreAccess:
 
     def test_what_may_not_be_read_cannot_be_fetched_by_its_key(self, store: Store) -> None:
         made = collection()
-        store.put(made)
+        store.upsert(made)
         key = made[0].chunks[0].chunk.key
         with store.view(BOB) as view:
             for fetch in (view.chunks, view.fetch, view.term_counts, view.passage_terms):
@@ -115,7 +115,7 @@ class StoreAccess:
 
     def test_readers_change_for_the_next_view_and_nothing_else_does(self, store: Store) -> None:
         made = collection()
-        store.put(made)
+        store.upsert(made)
         store.compact()
         deal, menu = made[0].document.id, made[1].document.id
         with store.view(BOB) as before:
@@ -137,11 +137,11 @@ class StoreAccess:
 
     def test_a_document_that_is_put_again_keeps_its_readers(self, store: Store) -> None:
         made = collection()
-        store.put(made)
-        store.put([entry("the merger is off", "deal.txt")])
+        store.upsert(made)
+        store.upsert([entry("the merger is off", "deal.txt")])
         with store.view(BOB) as view:
             assert view.document(made[0].document.id) is None
-        store.put([readable_by(entry("the merger is off", "deal.txt"), PUBLIC)])
+        store.upsert([readable_by(entry("the merger is off", "deal.txt"), PUBLIC)])
         with store.view(BOB) as view:
             found = view.document(made[0].document.id)
             assert found is not None
@@ -151,15 +151,15 @@ class StoreAccess:
         made = entry("word")
         for readers in (("ann",), ("user:",), ("user:a b",), ("group:\ud800",), ("*",)):
             with pytest.raises(InvalidInputError):
-                store.put([replace(made, document=replace(made.document, readers=readers))])
-        store.put([made])
+                store.upsert([replace(made, document=replace(made.document, readers=readers))])
+        store.upsert([made])
         with pytest.raises(InvalidInputError):
             store.set_readers({made.document.id: ("ann",)})
         with store.view(viewer_of([])) as view:
             assert view.document(made.document.id) == made.document
 
     def test_shared_statistics_count_all_and_are_rounded(self, store: Store) -> None:
-        store.put([entry("\n".join(["soup of the day"] * 130), "a.txt"), entry("soup", "b.txt")])
+        store.upsert([entry("\n".join(["soup of the day"] * 130), "a.txt"), entry("soup", "b.txt")])
         store.set_readers({entry("", "a.txt").document.id: ("user:bob",)})
         with store.view(viewer_of([], statistics="shared")) as view:
             counted = view.statistics(["soup", "day", "absent"])

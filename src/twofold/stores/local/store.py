@@ -230,7 +230,7 @@ class LocalStore:
             self._tidy(connection)
 
     def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
-        """Say who may read documents, all of them or none, durable when it returns."""
+        """Set who may read documents, all of them or none, durable when it returns."""
         with self._changing() as connection, maintenance.transaction(connection):
             if writing.set_readers(connection, changes):
                 writing.advance(connection)

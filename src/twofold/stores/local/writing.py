@@ -110,7 +110,7 @@ def _number_of(connection: apsw.Connection, readers: Readers | None) -> int | No
 
 
 def set_readers(connection: apsw.Connection, changes: Mapping[str, Readers | None]) -> bool:
-    """Say who may read documents; return whether that changed anything. Their rows and passages stay as they are."""
+    """Set who may read documents; return whether that changed anything. Their rows and passages stay as they are."""
     changed = False
     for document, readers in changes.items():
         if storable(document):
