@@ -3,36 +3,36 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import apsw
 import pytest
 
 from twofold import _analyzer_python, kernels
 from twofold.domain.errors import CorruptError, InvalidInputError
+from twofold.stores.local.catalog import LocalConnection
 from twofold.stores.local.vocabulary import Vocabulary
 
 HELD = (1).to_bytes(4, "little") + (2).to_bytes(2, "little") + (2).to_bytes(4, "little") + (1).to_bytes(2, "little")
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[apsw.Connection]:
-    connection = apsw.Connection(str(tmp_path / "terms"))
+def catalog(tmp_path: Path) -> Iterator[LocalConnection]:
+    connection = LocalConnection(str(tmp_path / "terms"))
     connection.execute("CREATE TABLE term (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL UNIQUE) STRICT")
     yield connection
     connection.close()
 
 
-def terms_of(catalog: apsw.Connection) -> list[tuple[object, ...]]:
+def terms_of(catalog: LocalConnection) -> list[tuple[object, ...]]:
     return catalog.execute("SELECT id, text FROM term ORDER BY id").fetchall()
 
 
-def test_terms_are_numbered_in_the_order_in_which_they_come(catalog: apsw.Connection) -> None:
+def test_terms_are_numbered_in_the_order_in_which_they_come(catalog: LocalConnection) -> None:
     packed = Vocabulary().numbered(catalog, [[{"git": 2, "reset": 1}], [{"reset": 1, "git": 2}, {}]])
 
     assert packed == [[HELD], [HELD, b""]]
     assert terms_of(catalog) == [(1, "git"), (2, "reset")]
 
 
-def test_numbers_that_another_writer_gave_are_found(catalog: apsw.Connection) -> None:
+def test_numbers_that_another_writer_gave_are_found(catalog: LocalConnection) -> None:
     one, other = Vocabulary(), Vocabulary()
     one.numbered(catalog, [[{"git": 1}]])
     other.numbered(catalog, [[{"hard": 1, "reset": 1}]])
@@ -43,7 +43,7 @@ def test_numbers_that_another_writer_gave_are_found(catalog: apsw.Connection) ->
     assert packed == [[bytes.fromhex("01000000010003000000ffff040000000100")]]
 
 
-def test_odd_terms_are_kept_as_they_are(catalog: apsw.Connection) -> None:
+def test_odd_terms_are_kept_as_they_are(catalog: LocalConnection) -> None:
     odd = ["a\0b", "\u6771\u4eac", "\U0001f389", '"', "\\", "\u2028", ""]
     Vocabulary().numbered(catalog, [[dict.fromkeys(odd, 1)]])
 
@@ -53,12 +53,12 @@ def test_odd_terms_are_kept_as_they_are(catalog: apsw.Connection) -> None:
     assert len(again[0][0]) == 6 * len(odd)
 
 
-def test_what_is_not_unicode_is_refused(catalog: apsw.Connection) -> None:
+def test_what_is_not_unicode_is_refused(catalog: LocalConnection) -> None:
     with pytest.raises(InvalidInputError):
         Vocabulary().numbered(catalog, [[{"\ud800": 1}]])
 
 
-def test_a_number_that_no_term_can_have_is_damage(catalog: apsw.Connection) -> None:
+def test_a_number_that_no_term_can_have_is_damage(catalog: LocalConnection) -> None:
     catalog.execute("INSERT INTO term (id, text) VALUES (?, ?)", (2**32, "git"))
 
     with pytest.raises(CorruptError):

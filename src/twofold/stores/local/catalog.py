@@ -1,10 +1,10 @@
 """The catalog: opening SQLite as the local store needs it, and turning its failures into ours."""
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import apsw
@@ -18,6 +18,7 @@ from twofold.domain.errors import (
     TwofoldError,
     WriterBusyError,
 )
+from twofold.stores.catalog_connection import CatalogConnection, Rows
 from twofold.stores.local.checksums import PAGE_BYTES, SEAL_BYTES, PageDamagedError
 from twofold.stores.local.durable import NO_ROOM, flush_folder, refusal
 from twofold.stores.local.place import CATALOG_NAME
@@ -29,6 +30,7 @@ BUSY_MILLISECONDS = 10_000
 CACHE_KIBIBYTES = (
     16_384  # the upper pages of the indexes of a million passages, so that a look-up reads one page or two
 )
+MAX_TERM_ID = 2**32 - 1
 HINT = "Run `twofold index verify`; restore a copy or sync into a new index."
 _DAMAGE = (  # the statements and the schema are ours: one that fails met rows that are not
     PageDamagedError,
@@ -40,6 +42,52 @@ _DAMAGE = (  # the statements and the schema are ours: one that fails met rows t
     apsw.InterruptError,  # by the limit of steps
 )
 SQLiteValue = None | int | float | str | bytes
+
+
+class LocalConnection(apsw.Connection):
+    """A connection to a catalog in a file; see `CatalogConnection`."""
+
+    def among(self, values: Sequence[int] | Sequence[str], /) -> tuple[str, SQLiteValue]:
+        """Return SQL of a list to stand after `IN`, and what is bound to its `?`."""
+        return "(SELECT value FROM json_each(?))", json.dumps(values)
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[SQLiteValue]], /) -> None:
+        """Add many rows to a table of ours."""
+        query = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
+        self.executemany(query, rows)
+
+    def last_term(self) -> int:
+        """Return the last number that was given. Raises CorruptError for one that no term can have."""
+        (last,) = self.execute("SELECT seq FROM sqlite_sequence WHERE name = 'term'").fetchone() or (0,)
+        if not (isinstance(last, int) and 0 <= last <= MAX_TERM_ID):
+            raise CorruptError(f"The index is damaged: its last term has the number {last}.", HINT)
+        return last
+
+    def add_terms(self, last: int, terms: Sequence[str], /) -> None:
+        """Give new terms numbers by one statement: one for each takes longer than all the rest of a passage."""
+        query = "INSERT INTO term (id, text) SELECT ? + key, value FROM json_each(?) WHERE true ORDER BY key"
+        self.execute(query, (last + 1, json.dumps(terms)))
+
+    def begin(self) -> bool:
+        """Begin a transaction that writes."""
+        self.execute("BEGIN IMMEDIATE")
+        return True
+
+    def commit(self) -> None:
+        """End a transaction, durable."""
+        self.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """End a transaction, if there is one, as if it had never been."""
+        with suppress(apsw.Error):
+            if self.in_transaction:
+                self.execute("ROLLBACK")
+
+    def restart(self) -> None:
+        """Begin a reader's transaction again, to see the newest state."""
+        if self.in_transaction:
+            self.execute("ROLLBACK")
+            self.execute("BEGIN")
 
 
 def create_catalog(folder: Path, vfs: str) -> None:
@@ -83,7 +131,7 @@ def is_catalog(folder: Path) -> bool:
     return (folder / CATALOG_NAME).is_file()
 
 
-def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
+def open_catalog(folder: Path, vfs: str, *, writing: bool) -> LocalConnection:
     """Open the catalog. Only the writer ever runs a checkpoint.
 
     Raises NotFoundError, CorruptError, or MismatchError for a format that this version does not know.
@@ -95,7 +143,7 @@ def open_catalog(folder: Path, vfs: str, *, writing: bool) -> apsw.Connection:
     if not writing and _is_at_rest(path):
         flags, name = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, f"file:{quote(name)}?immutable=1"
     with failures():
-        connection = apsw.Connection(name, flags=flags, vfs=vfs)
+        connection = LocalConnection(name, flags=flags, vfs=vfs)
     try:
         with failures(connection):
             connection.set_busy_timeout(BUSY_MILLISECONDS)
@@ -143,7 +191,7 @@ def _check_format(connection: apsw.Connection, path: Path) -> None:
         )
 
 
-def select(connection: apsw.Connection, query: str, bindings: Sequence[SQLiteValue] = ()) -> Iterator[tuple[Any, ...]]:
+def select(connection: CatalogConnection, query: str, bindings: Sequence[SQLiteValue] = ()) -> Rows:
     """Run a query with its parameters. The schema is strict, so a column's type is what the schema says."""
     return connection.execute(query, tuple(bindings))
 

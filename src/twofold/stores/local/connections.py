@@ -6,10 +6,8 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 from threading import Event
 
-import apsw
-
 from twofold.domain.errors import StoreError
-from twofold.stores.local.catalog import failures, open_catalog
+from twofold.stores.local.catalog import LocalConnection, failures, open_catalog
 from twofold.stores.local.checksums import ChecksumVFS
 
 
@@ -21,8 +19,8 @@ class Connections:
         self._closed = Event()
         # SQLite knows file system layers by name for the whole process: one of our own per store, gone with it.
         self._vfs = ChecksumVFS(f"twofold-{id(self):x}", base_vfs)
-        self._idle: LifoQueue[apsw.Connection] = LifoQueue()
-        self._writers: LifoQueue[apsw.Connection] = LifoQueue()
+        self._idle: LifoQueue[LocalConnection] = LifoQueue()
+        self._writers: LifoQueue[LocalConnection] = LifoQueue()
 
     @property
     def vfs(self) -> ChecksumVFS:
@@ -30,7 +28,7 @@ class Connections:
         return self._vfs
 
     @contextmanager
-    def reading(self) -> Iterator[apsw.Connection]:
+    def reading(self) -> Iterator[LocalConnection]:
         """Lend a connection inside a read transaction."""
         with self._lent(self._idle, writing=False) as connection:
             connection.execute("BEGIN")
@@ -41,7 +39,7 @@ class Connections:
                     connection.execute("ROLLBACK")
 
     @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
+    def writing(self) -> Iterator[LocalConnection]:
         """Lend the writer's connection; the caller holds the writer's lock."""
         with self._lent(self._writers, writing=True) as connection:
             yield connection
@@ -55,7 +53,7 @@ class Connections:
                     queue.get().close()
 
     @contextmanager
-    def _lent(self, queue: LifoQueue[apsw.Connection], *, writing: bool) -> Iterator[apsw.Connection]:
+    def _lent(self, queue: LifoQueue[LocalConnection], *, writing: bool) -> Iterator[LocalConnection]:
         if self._closed.is_set():
             raise StoreError("The index was closed.", "Open it again.")
         try:

@@ -12,14 +12,14 @@ from pathlib import Path
 import apsw
 
 from twofold.domain.dataclass import dataclass
+from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import commit_marker
-from twofold.stores.local.catalog import BUSY_MILLISECONDS
-from twofold.stores.local.durable import write_durably
-from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER, is_segment_file
+from twofold.stores.local.catalog import BUSY_MILLISECONDS, LocalConnection
+from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER
 from twofold.stores.local.segment import Segment, checksum, encode, merge_segments
+from twofold.stores.local.segment_files import Listed, SegmentFiles
 from twofold.stores.local.serialization import MALFORMED
 from twofold.stores.local.snapshot import (
-    Listed,
     OpenSegment,
     SegmentSnapshot,
     listed_segments,
@@ -50,39 +50,39 @@ class Upkeep:
 
 
 @contextmanager
-def transaction(connection: apsw.Connection) -> Iterator[None]:
+def transaction(connection: CatalogConnection) -> Iterator[None]:
     """Write all of it or none. Every transaction is counted, so that a lost one is missed."""
-    connection.execute("BEGIN IMMEDIATE")
+    if not connection.begin():
+        yield
+        return
     try:
         yield
         connection.execute("UPDATE state SET commits = commits + 1")
-        connection.execute("COMMIT")
+        connection.commit()
     except BaseException:
-        with suppress(apsw.Error):
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+        connection.rollback()
         raise
 
 
-def acknowledge(connection: apsw.Connection, folder: Path) -> None:
+def acknowledge(connection: LocalConnection, folder: Path) -> None:
     """Note how many transactions are durable."""
     commit_marker.note(folder, commits(connection))
 
 
-def commits(connection: apsw.Connection) -> int:
+def commits(connection: CatalogConnection) -> int:
     """Count the transactions there were."""
     (count,) = connection.execute("SELECT commits FROM state").fetchone() or (0,)
     return int(count)
 
 
-def fold_long_log(connection: apsw.Connection, folder: Path, longest: int) -> None:
+def fold_long_log(connection: LocalConnection, folder: Path, longest: int) -> None:
     """Copy a log of more than `longest` bytes into the catalog, as far as readers let it be."""
     if (folder / f"{CATALOG_NAME}-wal").stat().st_size > longest:
         acknowledge(connection, folder)
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
 
-def empty_log(connection: apsw.Connection, folder: Path) -> None:
+def empty_log(connection: LocalConnection, folder: Path) -> None:
     """Copy the log into the catalog and empty it, unless a reader stands in the way: that is no reason to wait."""
     acknowledge(connection, folder)
     connection.set_busy_timeout(0)
@@ -95,29 +95,29 @@ def empty_log(connection: apsw.Connection, folder: Path) -> None:
     commit_marker.forget(folder)
 
 
-def tail_rows(connection: apsw.Connection) -> int:
+def tail_rows(connection: CatalogConnection) -> int:
     """Return how many rows were numbered since the last segment: at least as many as the tail has passages."""
-    (newest,) = connection.execute("SELECT ifnull(max(row), 0) FROM chunk").fetchone() or (0,)
+    (newest,) = connection.execute("SELECT coalesce(max(row), 0) FROM chunk").fetchone() or (0,)
     return int(newest) - _covered(connection)
 
 
-def _covered(connection: apsw.Connection) -> int:
-    (last,) = connection.execute("SELECT ifnull(max(last), 0) FROM segment").fetchone() or (0,)
+def _covered(connection: CatalogConnection) -> int:
+    (last,) = connection.execute("SELECT coalesce(max(last), 0) FROM segment").fetchone() or (0,)
     return int(last)
 
 
-def flush(connection: apsw.Connection, folder: Path, most: int) -> None:
+def flush(connection: CatalogConnection, segments: SegmentFiles, most: int) -> None:
     """Write the tail to segments of at most `most` passages."""
     state = read_state(connection)
     while fresh := read_rows(connection, state.edition, (_covered(connection), None), most):
         segment = segment_of(connection, fresh, state.dimensions)
-        _replace(connection, folder, (), segment, (_covered(connection) + 1, fresh[-1].row))
+        _replace(connection, segments, (), segment, (_covered(connection) + 1, fresh[-1].row))
 
 
-def runs_to_merge(segments: Sequence[Listed]) -> Sequence[Listed]:
+def runs_to_merge(listed: Sequence[Listed]) -> Sequence[Listed]:
     """Choose the newest run of neighbors to merge: four or more of like size, or nothing."""
     run: list[Listed] = []
-    for segment in reversed(segments):
+    for segment in reversed(listed):
         if run and segment.chunks > TIER_FACTOR * max(one.chunks for one in run):
             break
         run.insert(0, segment)
@@ -133,7 +133,9 @@ def worn(snapshot: SegmentSnapshot) -> list[OpenSegment]:
     ]
 
 
-def merge_listed(connection: apsw.Connection, folder: Path, snapshot: SegmentSnapshot, run: Sequence[Listed]) -> None:
+def merge_listed(
+    connection: CatalogConnection, segments: SegmentFiles, snapshot: SegmentSnapshot, run: Sequence[Listed]
+) -> None:
     """Merge neighboring segments into one file, without their dead passages."""
     by_name = {part.name: part for part in snapshot.parts}
     parts = [by_name[segment.name] for segment in run]
@@ -145,26 +147,26 @@ def merge_listed(connection: apsw.Connection, folder: Path, snapshot: SegmentSna
         state = read_state(connection)
         rows = read_rows(connection, state.edition, (covers[0] - 1, covers[1]))
         merged = segment_of(connection, rows, state.dimensions)
-    _replace(connection, folder, run, merged, covers)
+    _replace(connection, segments, run, merged, covers)
 
 
-def make_again(connection: apsw.Connection, folder: Path, segment: Listed) -> None:
+def make_again(connection: CatalogConnection, segments: SegmentFiles, segment: Listed) -> None:
     """Write a segment again from the catalog's rows."""
     state = read_state(connection)
     rows = read_rows(connection, state.edition, (segment.first - 1, segment.last))
     made = segment_of(connection, rows, state.dimensions)
-    _replace(connection, folder, [segment], made, (segment.first, segment.last))
+    _replace(connection, segments, [segment], made, (segment.first, segment.last))
 
 
 def _replace(
-    connection: apsw.Connection, folder: Path, old: Sequence[Listed], new: Segment, covers: tuple[int, int]
+    connection: CatalogConnection, segments: SegmentFiles, old: Sequence[Listed], new: Segment, covers: tuple[int, int]
 ) -> None:
     """Write a new segment, list it in place of the old ones in one transaction, then remove what is not listed."""
     generation = read_state(connection).generation + 1
     name = f"{covers[0]:012d}-{generation:012d}.segment"
     pieces = list(encode(new)) if len(new) else []
     if pieces:
-        write_durably(folder / SEGMENT_FOLDER / name, pieces)
+        segments.write(connection, name, pieces)
     with transaction(connection):
         connection.executemany("DELETE FROM segment WHERE name = ?", [(segment.name,) for segment in old])
         if pieces:
@@ -172,19 +174,12 @@ def _replace(
             connection.execute("INSERT INTO segment VALUES (?, ?, ?, ?, ?)", row)
         connection.execute("DELETE FROM tombstone WHERE row BETWEEN ? AND ?", covers)
         connection.execute("UPDATE state SET generation = generation + 1, layout = layout + 1")
-    remove_unlisted(connection, folder)
+    remove_unlisted(connection, segments)
 
 
-def remove_unlisted(connection: apsw.Connection, folder: Path) -> None:
-    """Remove segment files that the catalog does not list. A reader that still maps one keeps what it maps.
-
-    What is not named as segments are is not ours to remove.
-    """
-    names = {segment.name for segment in listed_segments(connection)}
-    for path in (folder / SEGMENT_FOLDER).iterdir():
-        if path.name not in names and is_segment_file(path.name):
-            with suppress(OSError):
-                path.unlink()
+def remove_unlisted(connection: CatalogConnection, segments: SegmentFiles) -> None:
+    """Remove segments that the catalog does not list. A reader that still maps one keeps what it maps."""
+    segments.keep_only({segment.name for segment in listed_segments(connection)})
 
 
 def bytes_on_disk(folder: Path) -> int:

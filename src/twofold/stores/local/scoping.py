@@ -3,7 +3,6 @@
 import logging
 from typing import TypeVar
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +10,7 @@ from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not
 from twofold.domain.ports import ALL, Scope
 from twofold.domain.types import Clause, Scalar
 from twofold.kernels import mark, phrase_marks
+from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.segment import Segment
 from twofold.stores.local.serialization import MALFORMED, MAX_INTEGER
 from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot, read_rows, segment_of
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 MAX_REMEMBERED = 16
 
 
-def masks_of(connection: apsw.Connection, snapshot: SegmentSnapshot, scope: Scope) -> tuple[Mask | None, ...]:
+def masks_of(connection: CatalogConnection, snapshot: SegmentSnapshot, scope: Scope) -> tuple[Mask | None, ...]:
     """Return for each part of the snapshot what may be found, uint8 (n,); None where all of it may.
 
     A snapshot remembers the last few scopes, since the same filter is often asked again.
@@ -42,7 +42,7 @@ def masks_of(connection: apsw.Connection, snapshot: SegmentSnapshot, scope: Scop
 
 
 def _mask_of(
-    connection: apsw.Connection, snapshot: SegmentSnapshot, part: OpenSegment, named: tuple[str, Scope]
+    connection: CatalogConnection, snapshot: SegmentSnapshot, part: OpenSegment, named: tuple[str, Scope]
 ) -> Mask:
     """Return what may be found of one part; a segment remembers it, so that a change elsewhere costs nothing."""
     name, scope = named
@@ -59,7 +59,7 @@ def _remember(known: dict[str, Remembered], name: str, found: Remembered) -> Non
     known[name] = found
 
 
-def _compute(connection: apsw.Connection, snapshot: SegmentSnapshot, part: OpenSegment, scope: Scope) -> Mask:
+def _compute(connection: CatalogConnection, snapshot: SegmentSnapshot, part: OpenSegment, scope: Scope) -> Mask:
     mask = np.ones(len(part.segment), dtype=np.uint8)
     if scope.filter != MATCH_ALL:
         mask &= _passing_or_again(connection, snapshot, part, scope.filter)
@@ -109,7 +109,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _passing_or_again(
-    connection: apsw.Connection, snapshot: SegmentSnapshot, part: OpenSegment, condition: Filter
+    connection: CatalogConnection, snapshot: SegmentSnapshot, part: OpenSegment, condition: Filter
 ) -> Passing:
     """Evaluate a filter; where a segment's fields turn out to be malformed, on ones made again from the catalog."""
     try:

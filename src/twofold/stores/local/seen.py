@@ -7,12 +7,12 @@ next; a viewer's bitmap is then one look-up per passage.
 from collections.abc import Sequence
 from dataclasses import replace
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.access import Viewer
 from twofold.domain.errors import CorruptError
+from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.catalog import HINT, select
 from twofold.stores.local.segment import Segment
 from twofold.stores.local.serialization import read_readers
@@ -22,7 +22,7 @@ MAX_VIEWERS = 64
 DEFAULT = 0  # in place of the number of a set of readers, which begin at 1
 
 
-def as_seen(connection: apsw.Connection, snapshot: SegmentSnapshot, viewer: Viewer) -> SegmentSnapshot:
+def as_seen(connection: CatalogConnection, snapshot: SegmentSnapshot, viewer: Viewer) -> SegmentSnapshot:
     """Return the snapshot without what a viewer may not read; itself where that is nothing.
 
     A snapshot remembers the last few viewers. Raises CorruptError where who may read a document cannot be said.
@@ -36,7 +36,7 @@ def as_seen(connection: apsw.Connection, snapshot: SegmentSnapshot, viewer: View
     return found
 
 
-def _seen(connection: apsw.Connection, snapshot: SegmentSnapshot, viewer: Viewer) -> SegmentSnapshot:
+def _seen(connection: CatalogConnection, snapshot: SegmentSnapshot, viewer: Viewer) -> SegmentSnapshot:
     restricted = connection.execute("SELECT 1 FROM document WHERE readers IS NOT NULL LIMIT 1").fetchone()
     if restricted is None and viewer.may_read(None):
         return snapshot
@@ -51,20 +51,20 @@ def _seen(connection: apsw.Connection, snapshot: SegmentSnapshot, viewer: Viewer
     return SegmentSnapshot(state, snapshot.fingerprint, parts)
 
 
-def _readable(connection: apsw.Connection, viewer: Viewer) -> list[int]:
+def _readable(connection: CatalogConnection, viewer: Viewer) -> list[int]:
     """Return the numbers of the sets of readers that a viewer is among."""
     kept = select(connection, "SELECT id, principals FROM readers ORDER BY id")
     numbers = [number for number, text in kept if viewer.may_read(read_readers(text))]
     return [DEFAULT, *numbers] if viewer.may_read(None) else numbers
 
 
-def _part_seen(connection: apsw.Connection, part: OpenSegment, access: int, allowed: NDArray[np.int64]) -> OpenSegment:
+def _part_seen(connection: CatalogConnection, part: OpenSegment, access: int, allowed: NDArray[np.int64]) -> OpenSegment:
     readable = np.isin(_readers_of_slots(connection, part.segment, access), allowed).astype(np.uint8)
     live = readable if part.live is None else readable & part.live
     return part if part.live is None and live.all() else replace(part, live=live)
 
 
-def _readers_of_slots(connection: apsw.Connection, segment: Segment, access: int) -> NDArray[np.int64]:
+def _readers_of_slots(connection: CatalogConnection, segment: Segment, access: int) -> NDArray[np.int64]:
     """Return for each slot the number of its document's readers, (n,)."""
     known = segment.readers.get(access)
     if known is None:
@@ -78,7 +78,7 @@ def _readers_of_slots(connection: apsw.Connection, segment: Segment, access: int
     return known
 
 
-def _numbered(connection: apsw.Connection, documents: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _numbered(connection: CatalogConnection, documents: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of the documents in a segment's range that name readers, rising, and their readers' numbers."""
     if not len(documents):
         return documents, documents
@@ -90,7 +90,7 @@ def _numbered(connection: apsw.Connection, documents: NDArray[np.int64]) -> tupl
     return table[:, 0], table[:, 1]
 
 
-def documents_seen(connection: apsw.Connection, viewer: Viewer | None) -> int:
+def documents_seen(connection: CatalogConnection, viewer: Viewer | None) -> int:
     """Count the documents that a viewer may read."""
     # With a condition, since SQLite counts a whole table without looking at the limit of steps.
     (whole,) = connection.execute("SELECT count(*) FROM document WHERE row > 0").fetchone() or (0,)

@@ -4,25 +4,23 @@ Segments on disk cover old rows; newer rows (the tail) are held in small segment
 grow, so a snapshot follows a change at a cost of the change's own size.
 """
 
-import json
 import logging
 from collections.abc import Sequence
 from dataclasses import field
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError
 from twofold.domain.ports import IndexFingerprint
+from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.catalog import HINT, select
-from twofold.stores.local.place import SEGMENT_FOLDER, SEGMENT_NAME
+from twofold.stores.local.place import SEGMENT_NAME
 from twofold.stores.local.received import MAX_NUMBER
-from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments, open_segment
+from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments
+from twofold.stores.local.segment_files import Listed, SegmentFiles
 from twofold.stores.local.serialization import FIELD_COLUMNS, MAX_DIMENSIONS, FieldsRow, read_fingerprint
 
 MAX_ROW = 2**63 - 1
@@ -92,11 +90,11 @@ class SegmentSnapshot:
         return max((int(part.segment.rows[-1]) for part in self.parts if len(part.segment)), default=0)
 
 
-def read_state(connection: apsw.Connection) -> State:
+def read_state(connection: CatalogConnection) -> State:
     """Read the state; an empty collection has edition 0."""
     row = connection.execute(
-        "SELECT generation, layout, edition, ifnull(dimensions, 0), ifnull(chunks, 0), ifnull(words, 0),"
-        " ifnull(pending, 0), access"
+        "SELECT generation, layout, edition, coalesce(dimensions, 0), coalesce(chunks, 0), coalesce(words, 0),"
+        " coalesce(pending, 0), access"
         " FROM state LEFT JOIN edition ON edition.id = state.edition"
     ).fetchone()
     if row is None:
@@ -112,7 +110,7 @@ def _checked_state(state: State) -> State:
     return state
 
 
-def current_fingerprint(connection: apsw.Connection) -> IndexFingerprint | None:
+def current_fingerprint(connection: CatalogConnection) -> IndexFingerprint | None:
     """Return the recipe of the edition that is searched."""
     query = "SELECT recipe, dimensions FROM state JOIN edition ON edition.id = state.edition"
     row = connection.execute(query).fetchone()
@@ -124,17 +122,7 @@ def current_fingerprint(connection: apsw.Connection) -> IndexFingerprint | None:
     return fingerprint
 
 
-class Listed(NamedTuple):
-    """A segment as the catalog lists it: the rows `first` to `last`, both included."""
-
-    name: str
-    first: int
-    last: int
-    chunks: int
-    checksum: bytes
-
-
-def listed_segments(connection: apsw.Connection) -> list[Listed]:
+def listed_segments(connection: CatalogConnection) -> list[Listed]:
     """List the segments by rising rows. Raises CorruptError for names and ranges that no segment has."""
     before = 0
     found = []
@@ -152,7 +140,12 @@ class SegmentMissingError(Exception):
 
 
 def follow(
-    connection: apsw.Connection, folder: Path, previous: SegmentSnapshot | None, state: State, *, rebuild: bool
+    connection: CatalogConnection,
+    segments: SegmentFiles,
+    previous: SegmentSnapshot | None,
+    state: State,
+    *,
+    rebuild: bool,
 ) -> SegmentSnapshot:
     """Make the snapshot of `state`, reusing what `previous` holds. The connection stands in a transaction.
 
@@ -167,7 +160,7 @@ def follow(
         last_row = previous.last_row
     else:
         opened = {part.name: part for part in previous.parts if part.name} if previous else {}
-        parts = _mark_dead(connection, _open_all(connection, folder, state, opened, rebuild=rebuild), -1)
+        parts = _mark_dead(connection, _open_all(connection, segments, state, opened, rebuild=rebuild), -1)
         last_row = max((int(part.segment.rows[-1]) for part in parts if len(part.segment)), default=0)
     fresh = read_rows(connection, state.edition, (last_row, None))
     if fresh:
@@ -181,7 +174,7 @@ def follow(
 
 
 def read_rows(
-    connection: apsw.Connection, edition: int, covers: tuple[int, int | None], most: int = -1
+    connection: CatalogConnection, edition: int, covers: tuple[int, int | None], most: int = MAX_ROW
 ) -> list[SegmentRow]:
     """Read what segments need of the rows after the first number, up to and including the second, at most `most`."""
     query = (
@@ -198,49 +191,50 @@ def read_rows(
     ]
 
 
-def segment_of(connection: apsw.Connection, rows: Sequence[SegmentRow], dimensions: int) -> Segment:
+def segment_of(connection: CatalogConnection, rows: Sequence[SegmentRow], dimensions: int) -> Segment:
     """Make a segment of rows that were read from the catalog."""
     return build_segment(rows, dimensions, partial(_term_texts, connection))
 
 
-def _term_texts(connection: apsw.Connection, ids: NDArray[np.uint32]) -> Sequence[str]:
+def _term_texts(connection: CatalogConnection, ids: NDArray[np.uint32]) -> Sequence[str]:
     """Return the terms of some numbers. Raises CorruptError for a number that was never given."""
-    query = "SELECT id, text FROM term WHERE id IN (SELECT value FROM json_each(?))"
-    found = dict(select(connection, query, (json.dumps(ids.tolist()),)))
+    listed, bound = connection.among(ids.tolist())
+    found = dict(connection.execute(f"SELECT id, text FROM term WHERE id IN {listed}", (bound,)))  # noqa: S608
     if len(found) != len(ids):
         raise CorruptError("The index has lost some of its terms.", "Restore a copy, or sync into a new index.")
     return [found[one] for one in ids.tolist()]
 
 
 def _open_all(
-    connection: apsw.Connection, folder: Path, state: State, opened: dict[str, OpenSegment], *, rebuild: bool
+    connection: CatalogConnection,
+    segments: SegmentFiles,
+    state: State,
+    opened: dict[str, OpenSegment],
+    *,
+    rebuild: bool,
 ) -> tuple[OpenSegment, ...]:
     parts = []
-    for name, first, last, _, expected in listed_segments(connection):
-        path = folder / SEGMENT_FOLDER / name
-        known = opened.get(name)
+    for listed in listed_segments(connection):
+        known = opened.get(listed.name)
         if known is not None:
-            parts.append(OpenSegment(known.segment, name, known.damaged))
-        elif not path.exists() and not rebuild:
-            raise SegmentMissingError(name)
+            parts.append(OpenSegment(known.segment, listed.name, known.damaged))
+        elif not rebuild and not segments.holds(connection, listed.name):
+            raise SegmentMissingError(listed.name)
         else:
-            parts.append(_open_or_build(connection, path, state, (first, last, expected)))
+            parts.append(_open_or_build(connection, segments, state, listed))
     return tuple(parts)
 
 
-def _open_or_build(
-    connection: apsw.Connection, path: Path, state: State, covers: tuple[int, int, bytes]
-) -> OpenSegment:
-    first, last, expected = covers
+def _open_or_build(connection: CatalogConnection, segments: SegmentFiles, state: State, listed: Listed) -> OpenSegment:
     try:
-        return OpenSegment(open_segment(path, expected, (first, last), state.dimensions), path.name)
+        return OpenSegment(segments.open(connection, listed, state.dimensions), listed.name)
     except CorruptError as error:
         logger.warning("%s", error)
-        rows = read_rows(connection, state.edition, (first - 1, last))
-        return OpenSegment(segment_of(connection, rows, state.dimensions), path.name, damaged=True)
+        rows = read_rows(connection, state.edition, (listed.first - 1, listed.last))
+        return OpenSegment(segment_of(connection, rows, state.dimensions), listed.name, damaged=True)
 
 
-def _mark_dead(connection: apsw.Connection, parts: Sequence[OpenSegment], since: int) -> tuple[OpenSegment, ...]:
+def _mark_dead(connection: CatalogConnection, parts: Sequence[OpenSegment], since: int) -> tuple[OpenSegment, ...]:
     query = "SELECT row FROM tombstone WHERE generation > ? ORDER BY row"
     dead = np.array([row for (row,) in connection.execute(query, (since,))], dtype=np.int64)
     return tuple(_without(part, dead) for part in parts) if len(dead) else tuple(parts)

@@ -5,11 +5,11 @@ The catalog (SQLite) is the only truth; segments are made from it. See `docs/sto
 
 import logging
 import threading
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-
-import apsw
+from typing import Generic, Protocol, TypeVar
 
 from twofold.domain.access import Readers, Viewer
 from twofold.domain.errors import (
@@ -22,9 +22,10 @@ from twofold.domain.errors import (
 )
 from twofold.domain.ports import EmbedderIdentity, Finding, IndexFingerprint, Remake, StoreInfo
 from twofold.domain.types import Entry, Metadata, Vector
+from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.index_settings import checked
 from twofold.stores.local import commit_marker, maintenance, writing
-from twofold.stores.local.catalog import create_catalog, failures, is_catalog, select
+from twofold.stores.local.catalog import LocalConnection, create_catalog, failures, is_catalog, select
 from twofold.stores.local.connections import Connections
 from twofold.stores.local.durable import make_folder
 from twofold.stores.local.known_terms import KnownTerms
@@ -38,6 +39,7 @@ from twofold.stores.local.place import (
     real_folder,
 )
 from twofold.stores.local.reindex import rebuild
+from twofold.stores.local.segment_files import FolderSegments, SegmentFiles
 from twofold.stores.local.snapshot import (
     SegmentMissingError,
     SegmentSnapshot,
@@ -55,47 +57,33 @@ OPENING_ATTEMPTS = 10
 logger = logging.getLogger(__name__)
 
 
-class LocalStore:
-    """Keeps a collection in `folder`.
+Catalog = TypeVar("Catalog", bound=CatalogConnection)
+Lent_co = TypeVar("Lent_co", bound=CatalogConnection, covariant=True)
 
-    With `create`, a missing folder is made. `wait_seconds` is how long a writer waits for another one. `base_vfs` names
-    the SQLite file system layer to sit on (empty: the platform's own); simulations of power cuts put theirs there.
-    Raises NotFoundError, MismatchError (another format), CorruptError.
+
+class CatalogConnections(Protocol[Lent_co]):
+    """Lends connections to readers."""
+
+    def reading(self) -> AbstractContextManager[Lent_co]:
+        """Lend a connection inside a read transaction."""
+
+
+class SegmentedStore(Generic[Catalog]):
+    """A collection kept as the rows of a catalog, and segments made of them, whichever database keeps both.
+
+    A kind of store says how connections are lent, how a change is made alone among writers, and what ends one.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        *,
-        create: bool = True,
-        wait_seconds: float = 10.0,
-        base_vfs: str = "",
-        upkeep: maintenance.Upkeep = maintenance.Upkeep(),
+        self, connections: CatalogConnections[Catalog], segments: SegmentFiles, upkeep: maintenance.Upkeep
     ) -> None:
-        self._folder = folder = real_folder(folder)
+        self._connections = connections
+        self._segments = segments
         self._upkeep = upkeep
-        if not create and not is_catalog(folder):
-            raise NotFoundError(f"There is no index in {folder}.", "Create one with `twofold sync PATH --index NAME`.")
-        make_folder(folder)
-        check_links(folder)
-        make_folder(folder / SEGMENT_FOLDER)
-        self._lock = WriterLock(folder / LOCK_NAME, wait_seconds)
-        self._connections = Connections(folder, base_vfs)
         self._following = threading.Lock()
         self._snapshot: SegmentSnapshot | None = None
         self._vocabulary = Vocabulary()
         self._known = KnownTerms()
-        self._unsettled = False
-        if not is_catalog(folder):
-            with self._lock.held():
-                if not is_catalog(folder):
-                    _check_not_lost(folder)
-                    create_catalog(folder, self._connections.vfs.name)
-        try:
-            self._check_acknowledged()
-        except BaseException:
-            self._connections.close()
-            raise
 
     @contextmanager
     def view(self, viewer: Viewer | None = None) -> Iterator[LocalSnapshot]:
@@ -150,15 +138,14 @@ class LocalStore:
 
     def rebuild(self, fingerprint: IndexFingerprint, remake: Remake) -> None:
         """Make all passages again by another recipe, next to the old ones, and switch over when all are there."""
+        with self._changing_in_steps() as connection:
+            rebuild(
+                connection, self._vocabulary, fingerprint, remake, self._upkeep, lambda: self._after_step(connection)
+            )
         with self._changing() as connection:
-
-            def after_each() -> None:
-                maintenance.fold_long_log(connection, self._folder, self._upkeep.log_bytes)
-
-            rebuild(connection, self._vocabulary, fingerprint, remake, self._upkeep, after_each)
-            maintenance.flush(connection, self._folder, self._upkeep.segment_chunks)
+            maintenance.flush(connection, self._segments, self._upkeep.segment_chunks)
             self._merge(connection)
-            maintenance.remove_unlisted(connection, self._folder)
+            maintenance.remove_unlisted(connection, self._segments)
 
     def info(self) -> StoreInfo:
         """Describe the collection."""
@@ -172,7 +159,7 @@ class LocalStore:
                 chunks=state.chunks,
                 generation=state.generation,
                 segments=len(listed_segments(connection)),
-                bytes_on_disk=maintenance.bytes_on_disk(self._folder),
+                bytes_on_disk=self._bytes(connection),
                 roots=dict(select(connection, "SELECT path, synced FROM root ORDER BY path")),
                 pending=state.pending,
             )
@@ -181,32 +168,6 @@ class LocalStore:
         """Return how the collection was made, without a look at the documents: they may be damaged."""
         with self._connections.reading() as connection:
             return current_fingerprint(connection)
-
-    def verify(self) -> Sequence[Finding]:
-        """Recompute every checksum and cross-check both retrievers; an empty answer means all is well."""
-        note_is_damaged = commit_marker.noted(self._folder) is None
-        with ExitStack() as stack:
-            connection, logged = self._connection_to_verify(stack)
-            findings = verify(connection, self._connections.vfs, self._folder, logged)
-        if note_is_damaged:
-            findings.append(Finding(NOTE_NAME, "the note fails its checksum", repairable=True))
-        return findings
-
-    def _connection_to_verify(self, stack: ExitStack) -> tuple[apsw.Connection, frozenset[int]]:
-        """Return a connection, and the pages that only the log holds as they should be.
-
-        With the lock the log is emptied, so none are left. Where that cannot be written, as on a read-only or a full
-        disk, the log is left as it is.
-        """
-        try:
-            stack.enter_context(self._lock.held())
-            connection = stack.enter_context(self._connections.writing())
-            with failures(connection):
-                maintenance.empty_log(connection, self._folder)
-        except (StoreError, StorageFullError):
-            connection = stack.enter_context(self._connections.reading())
-            return connection, logged_pages(self._folder)
-        return connection, frozenset()
 
     def get_settings(self) -> Mapping[str, str]:
         """Return the collection's own settings by their dotted names."""
@@ -243,24 +204,153 @@ class LocalStore:
     def compact(self) -> None:
         """Merge all segments into one, make damaged ones again, and give back space."""
         with self._changing() as connection:
-            maintenance.flush(connection, self._folder, self._upkeep.segment_chunks)
+            maintenance.flush(connection, self._segments, self._upkeep.segment_chunks)
             self._replace_wrong(connection)
             segments = listed_segments(connection)
-            snapshot = self._follow(connection)
+            snapshot = self._writers_snapshot(connection)
             if segments and (
                 len(segments) > 1 or maintenance.worn(snapshot) or any(part.live is not None for part in snapshot.parts)
             ):
-                maintenance.merge_listed(connection, self._folder, snapshot, segments)
-            connection.execute("VACUUM")
-            with maintenance.transaction(connection):
-                pass  # counted, so that a lost VACUUM is missed like any other transaction
-            maintenance.empty_log(connection, self._folder)
+                maintenance.merge_listed(connection, self._segments, snapshot, segments)
+            self._give_back_space(connection)
 
-    def _replace_wrong(self, connection: apsw.Connection) -> None:
+    def _replace_wrong(self, connection: Catalog) -> None:
         """Make segments again that do not hold what the catalog says, though their checksums may be right."""
         for segment in listed_segments(connection):
-            if any(True for _ in segment_findings(connection, self._folder, read_state(connection), segment)):
-                maintenance.make_again(connection, self._folder, segment)
+            if any(True for _ in segment_findings(connection, self._segments, read_state(connection), segment)):
+                maintenance.make_again(connection, self._segments, segment)
+
+    @abstractmethod
+    def verify(self) -> Sequence[Finding]:
+        """Recompute every checksum and cross-check both retrievers; an empty answer means all is well."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close. Calling it twice does nothing more."""
+
+    @abstractmethod
+    def _changing(self) -> AbstractContextManager[Catalog]:
+        """Lend the writer's connection for a change, alone among writers from its begin to its end."""
+
+    @abstractmethod
+    def _changing_in_steps(self) -> AbstractContextManager[Catalog]:
+        """Lend the writer's connection for a long change, which stays right if others write between two steps."""
+
+    def _after_step(self, connection: Catalog) -> None:
+        """Keep what a long change leaves behind within bounds."""
+
+    @abstractmethod
+    def _bytes(self, connection: Catalog) -> int:
+        """Return how much room the collection takes."""
+
+    def _give_back_space(self, connection: Catalog) -> None:
+        """Return what deleted rows took."""
+
+    def _writers_snapshot(self, connection: Catalog) -> SegmentSnapshot:
+        """Return the state that a writer stands in."""
+        return self._follow(connection)
+
+    def _tidy(self, connection: Catalog) -> None:
+        """Keep the tail, the number of segments and the log within bounds while writing goes on."""
+        if maintenance.tail_rows(connection) >= self._upkeep.flush_from:
+            maintenance.flush(connection, self._segments, self._upkeep.segment_chunks)
+            self._merge(connection)
+        self._after_step(connection)
+
+    def _merge(self, connection: Catalog) -> None:
+        while run := maintenance.runs_to_merge(listed_segments(connection)):
+            maintenance.merge_listed(connection, self._segments, self._writers_snapshot(connection), run)
+
+    def _follow(self, connection: Catalog) -> SegmentSnapshot:
+        """Return the snapshot of the transaction the connection stands in, moving a reader's on when it is behind."""
+        held = self._snapshot
+        if held is not None and held.state == read_state(connection):
+            return held
+        missed = -1
+        for _ in range(OPENING_ATTEMPTS):
+            with self._following:
+                state = read_state(connection)
+                held = self._snapshot
+                if held is not None and held.state.generation > state.generation:
+                    connection.restart()  # another thread has seen more; while it is kept from moving on, see the same
+                    state = read_state(connection)
+                if held is not None and held.state == state:
+                    return held
+                try:
+                    snapshot = follow(connection, self._segments, held, state, rebuild=missed == state.layout)
+                except SegmentMissingError:
+                    missed = state.layout
+                else:
+                    self._snapshot = snapshot
+                    return snapshot
+            connection.restart()
+        raise StoreError("The index changes too fast to be read.", "Run the search again.")
+
+
+class LocalStore(SegmentedStore[LocalConnection]):
+    """Keeps a collection in `folder`.
+
+    With `create`, a missing folder is made. `wait_seconds` is how long a writer waits for another one. `base_vfs` names
+    the SQLite file system layer to sit on (empty: the platform's own); simulations of power cuts put theirs there.
+    Raises NotFoundError, MismatchError (another format), CorruptError.
+    """
+
+    _connections: Connections
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        create: bool = True,
+        wait_seconds: float = 10.0,
+        base_vfs: str = "",
+        upkeep: maintenance.Upkeep = maintenance.Upkeep(),
+    ) -> None:
+        self._folder = folder = real_folder(folder)
+        if not create and not is_catalog(folder):
+            raise NotFoundError(f"There is no index in {folder}.", "Create one with `twofold sync PATH --index NAME`.")
+        make_folder(folder)
+        check_links(folder)
+        make_folder(folder / SEGMENT_FOLDER)
+        self._lock = WriterLock(folder / LOCK_NAME, wait_seconds)
+        super().__init__(Connections(folder, base_vfs), FolderSegments(folder), upkeep)
+        self._unsettled = False
+        if not is_catalog(folder):
+            with self._lock.held():
+                if not is_catalog(folder):
+                    _check_not_lost(folder)
+                    create_catalog(folder, self._connections.vfs.name)
+        try:
+            self._check_acknowledged()
+        except BaseException:
+            self._connections.close()
+            raise
+
+    def verify(self) -> Sequence[Finding]:
+        """Recompute every checksum and cross-check both retrievers; an empty answer means all is well."""
+        note_is_damaged = commit_marker.noted(self._folder) is None
+        with ExitStack() as stack:
+            connection, logged = self._connection_to_verify(stack)
+            findings = verify(connection, self._connections.vfs, self._folder, logged)
+        if note_is_damaged:
+            findings.append(Finding(NOTE_NAME, "the note fails its checksum", repairable=True))
+        return findings
+
+    def _connection_to_verify(self, stack: ExitStack) -> tuple[LocalConnection, frozenset[int]]:
+        """Return a connection, and the pages that only the log holds as they should be.
+
+        With the lock the log is emptied, so none are left. Where that cannot be written, as on a read-only or a full
+        disk, the log is left as it is.
+        """
+        try:
+            stack.enter_context(self._lock.held())
+            connection = stack.enter_context(self._connections.writing())
+            with failures(connection):
+                maintenance.empty_log(connection, self._folder)
+        except (StoreError, StorageFullError):
+            connection = stack.enter_context(self._connections.reading())
+            return connection, logged_pages(self._folder)
+        return connection, frozenset()
 
     def close(self) -> None:
         """Leave a state that opens fast, and close. Calling it twice does nothing more.
@@ -280,13 +370,13 @@ class LocalStore:
         """Flush a long tail, make worn segments again, and fold the log into the catalog."""
         with self._lock.held(), self._connections.writing() as connection:
             if maintenance.tail_rows(connection) >= self._upkeep.flush_at_close_from:
-                maintenance.flush(connection, self._folder, self._upkeep.segment_chunks)
+                maintenance.flush(connection, self._segments, self._upkeep.segment_chunks)
             self._merge(connection)
             snapshot = self._follow(connection)
             worn = {part.name for part in maintenance.worn(snapshot)}
             for segment in listed_segments(connection):
                 if segment.name in worn:
-                    maintenance.merge_listed(connection, self._folder, snapshot, [segment])
+                    maintenance.merge_listed(connection, self._segments, snapshot, [segment])
             maintenance.empty_log(connection, self._folder)
 
     def _check_acknowledged(self) -> None:
@@ -301,7 +391,7 @@ class LocalStore:
             )
 
     @contextmanager
-    def _changing(self) -> Iterator[apsw.Connection]:
+    def _changing(self) -> Iterator[LocalConnection]:
         """Lend the writer's connection for a change, and note that it was acknowledged."""
         with self._lock.held(), self._connections.writing() as connection:
             self._unsettled = True
@@ -312,48 +402,21 @@ class LocalStore:
                 raise
             maintenance.acknowledge(connection, self._folder)
 
-    def _tidy(self, connection: apsw.Connection) -> None:
-        """Keep the tail, the number of segments and the log within bounds while writing goes on."""
-        if maintenance.tail_rows(connection) >= self._upkeep.flush_from:
-            maintenance.flush(connection, self._folder, self._upkeep.segment_chunks)
-            self._merge(connection)
+    def _changing_in_steps(self) -> AbstractContextManager[LocalConnection]:
+        return self._changing()
+
+    def _after_step(self, connection: LocalConnection) -> None:
+        """Fold a long log into the catalog."""
         maintenance.fold_long_log(connection, self._folder, self._upkeep.log_bytes)
 
-    def _merge(self, connection: apsw.Connection) -> None:
-        while run := maintenance.runs_to_merge(listed_segments(connection)):
-            maintenance.merge_listed(connection, self._folder, self._follow(connection), run)
+    def _bytes(self, connection: LocalConnection) -> int:  # noqa: ARG002  # the files say it
+        return maintenance.bytes_on_disk(self._folder)
 
-    def _follow(self, connection: apsw.Connection) -> SegmentSnapshot:
-        """Return the snapshot of the transaction the connection stands in, moving a reader's on when it is behind."""
-        held = self._snapshot
-        if held is not None and held.state == read_state(connection):
-            return held
-        missed = -1
-        for _ in range(OPENING_ATTEMPTS):
-            with self._following:
-                state = read_state(connection)
-                held = self._snapshot
-                if held is not None and held.state.generation > state.generation:
-                    _restart(connection)  # another thread has seen more; while it is kept from moving on, see the same
-                    state = read_state(connection)
-                if held is not None and held.state == state:
-                    return held
-                try:
-                    snapshot = follow(connection, self._folder, held, state, rebuild=missed == state.layout)
-                except SegmentMissingError:
-                    missed = state.layout
-                else:
-                    self._snapshot = snapshot
-                    return snapshot
-            _restart(connection)
-        raise StoreError("The index changes too fast to be read.", "Run the search again.")
-
-
-def _restart(connection: apsw.Connection) -> None:
-    """Begin the read transaction again, to see the newest state: segments may have been merged away meanwhile."""
-    if connection.in_transaction:
-        connection.execute("ROLLBACK")
-        connection.execute("BEGIN")
+    def _give_back_space(self, connection: LocalConnection) -> None:
+        connection.execute("VACUUM")
+        with maintenance.transaction(connection):
+            pass  # counted, so that a lost VACUUM is missed like any other transaction
+        maintenance.empty_log(connection, self._folder)
 
 
 def _check_not_lost(folder: Path) -> None:

@@ -3,24 +3,25 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.errors import CorruptError
 from twofold.domain.ports import Finding
+from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
 from twofold.stores.local.checksums import PAGE_BYTES, ChecksumVFS
 from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER
-from twofold.stores.local.segment import ARRAYS, merge_segments, open_segment
+from twofold.stores.local.segment import ARRAYS, merge_segments
+from twofold.stores.local.segment_files import FolderSegments, Listed, SegmentFiles
 from twofold.stores.local.serialization import MALFORMED
-from twofold.stores.local.snapshot import Listed, State, listed_segments, read_rows, read_state, segment_of
+from twofold.stores.local.snapshot import State, listed_segments, read_rows, read_state, segment_of
 
 LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 MAX_LENGTH = 2**32 - 1  # in words
 
 
-def verify(connection: apsw.Connection, vfs: ChecksumVFS, folder: Path, logged: frozenset[int]) -> list[Finding]:
+def verify(connection: CatalogConnection, vfs: ChecksumVFS, folder: Path, logged: frozenset[int]) -> list[Finding]:
     """Check the catalog's pages and structure, its passages, and every segment against it.
 
     Pages in `logged` may be torn in the file: the log holds them. What is read from damaged pages, or from a damaged
@@ -32,15 +33,18 @@ def verify(connection: apsw.Connection, vfs: ChecksumVFS, folder: Path, logged: 
         if number not in logged
     ]
     findings = findings or list(_structure(connection))
-    if findings:
-        return findings
-    findings += _passages(connection)
+    return findings or verify_contents(connection, FolderSegments(folder))
+
+
+def verify_contents(connection: CatalogConnection, segments: SegmentFiles) -> list[Finding]:
+    """Check passages, and every segment against them, where the rows themselves can be read."""
+    findings = list(_passages(connection))
     state = read_state(connection)
     findings += _totals(connection, state)
     if any(not one.repairable for one in findings):
         return findings  # segments are held against passages that are right
     for segment in listed_segments(connection):
-        findings += segment_findings(connection, folder, state, segment)
+        findings += segment_findings(connection, segments, state, segment)
     return findings
 
 
@@ -55,7 +59,7 @@ def logged_pages(folder: Path) -> frozenset[int]:
     return frozenset(int.from_bytes(log[at : at + 4], "big") for at in frames if log[at + 8 : at + 16] == salts)
 
 
-def _structure(connection: apsw.Connection) -> Iterator[Finding]:
+def _structure(connection: CatalogConnection) -> Iterator[Finding]:
     for (message,) in connection.execute("PRAGMA integrity_check"):
         if message != "ok":
             yield Finding(CATALOG_NAME, str(message), repairable=False)
@@ -63,7 +67,7 @@ def _structure(connection: apsw.Connection) -> Iterator[Finding]:
         yield Finding(CATALOG_NAME, f"row {row} of {table} belongs to nothing", repairable=False)
 
 
-def _passages(connection: apsw.Connection) -> Iterator[Finding]:
+def _passages(connection: CatalogConnection) -> Iterator[Finding]:
     """Check that documents can be read, and that every passage is its document's text, with what is said of it."""
     widths = dict(connection.execute("SELECT id, dimensions FROM edition"))
     known = np.array([number for (number,) in connection.execute("SELECT id FROM term ORDER BY id")], dtype=np.int64)
@@ -78,7 +82,7 @@ def _passages(connection: apsw.Connection) -> Iterator[Finding]:
 
 
 def _passages_of(
-    connection: apsw.Connection, document: tuple[int, str], widths: Mapping[int, int], known: NDArray[np.int64]
+    connection: CatalogConnection, document: tuple[int, str], widths: Mapping[int, int], known: NDArray[np.int64]
 ) -> Iterator[Finding]:
     """Check the passages of one document, given by its row and its text; `known` are the numbers of all terms."""
     row, text = document
@@ -114,21 +118,23 @@ def _has_sizes(terms: bytes, vector: bytes | None, words: int, dimensions: int) 
     return rising and bool(counts.all()) and whole and 0 <= words <= MAX_LENGTH
 
 
-def _totals(connection: apsw.Connection, state: State) -> Iterator[Finding]:
+def _totals(connection: CatalogConnection, state: State) -> Iterator[Finding]:
     counted = connection.execute(
-        "SELECT count(*), ifnull(sum(words), 0), ifnull(sum(vector IS NULL), 0) FROM chunk WHERE edition = ?",
+        "SELECT count(*), coalesce(sum(words), 0), count(*) - count(vector) FROM chunk WHERE edition = ?",
         (state.edition,),
     ).fetchone()
-    if counted != (state.chunks, state.words, state.pending):
+    if counted is None or tuple(counted) != (state.chunks, state.words, state.pending):
         yield Finding(CATALOG_NAME, f"counts {state.chunks} passages and holds {counted}", repairable=False)
 
 
-def segment_findings(connection: apsw.Connection, folder: Path, state: State, segment: Listed) -> Iterator[Finding]:
+def segment_findings(
+    connection: CatalogConnection, segments: SegmentFiles, state: State, segment: Listed
+) -> Iterator[Finding]:
     """Hold one segment against the catalog's rows. Raises CorruptError where the rows themselves cannot be read."""
     where = f"{SEGMENT_FOLDER}/{segment.name}"
     covers = (segment.first, segment.last)
     try:
-        held = open_segment(folder / SEGMENT_FOLDER / segment.name, segment.checksum, covers, state.dimensions)
+        held = segments.open(connection, segment, state.dimensions)
     except CorruptError as error:
         yield Finding(where, error.message, repairable=True)
         return

@@ -1,12 +1,10 @@
 """A view: one snapshot and the transaction it was read in, for the length of one question."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +28,7 @@ from twofold.domain.types import (
     Vector,
 )
 from twofold.kernels import NOWHERE, bm25_at, bm25_top, cosines, occurrences
+from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import Offsets, ResolvedTerms, document_frequencies, resolve, statistics_of
@@ -80,7 +79,7 @@ class LocalSnapshot:
     """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
 
     def __init__(
-        self, connection: apsw.Connection, known: KnownTerms, snapshot: SegmentSnapshot, viewer: Viewer | None = None
+        self, connection: CatalogConnection, known: KnownTerms, snapshot: SegmentSnapshot, viewer: Viewer | None = None
     ) -> None:
         self._connection = connection
         self._known = known
@@ -225,12 +224,13 @@ class LocalSnapshot:
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
         wanted = [_row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
+        listed, bound = self._connection.among(wanted)
         query = (  # one statement for all of them, and for what `describe` is asked for next
             f"SELECT chunk.row, {serialization.CHUNK_COLUMNS}, {serialization.INFO_COLUMNS} FROM chunk"  # noqa: S608
-            " JOIN document ON document.row = chunk.document WHERE chunk.row IN (SELECT value FROM json_each(?2))"
+            f" JOIN document ON document.row = chunk.document WHERE chunk.row IN {listed.replace('?', '?2')}"
         )
         found, after_chunk = {}, 1 + serialization.CHUNK_WIDTH
-        for columns in self._connection.execute(query, (self._edition, json.dumps(wanted))):
+        for columns in self._connection.execute(query, (self._edition, bound)):
             chunk = found[columns[0]] = serialization.read_chunk(columns[1:after_chunk])
             self._infos[chunk.document] = columns[after_chunk:]
         missing = [key for key, row in zip(keys, wanted, strict=True) if row not in found]
@@ -380,9 +380,10 @@ class LocalSnapshot:
         query = (
             f"SELECT {READERS_COLUMN}, heading, header, chunk.text FROM chunk INDEXED BY chunk_pending"  # noqa: S608
             " CROSS JOIN document ON document.row = chunk.document"
-            " WHERE edition = ? AND vector IS NULL ORDER BY chunk.row"
+            " WHERE edition = ? AND vector IS NULL ORDER BY chunk.row LIMIT ?"
         )
-        waiting = self._connection.execute(query, (self._edition,))
+        bound = most if self._viewer is None else serialization.MAX_INTEGER
+        waiting = self._connection.execute(query, (self._edition, bound))
         rows = islice((row for readers, *row in waiting if self._may_read_kept(readers)), most)
         return list(dict.fromkeys(serialization.read_indexed_text(*row) for row in rows))
 

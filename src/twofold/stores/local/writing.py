@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import apsw
 import numpy as np
 
 from twofold.domain.access import Readers, readers_of
@@ -10,6 +9,7 @@ from twofold.domain.errors import InvalidInputError, MismatchError
 from twofold.domain.filters import fields_of, values_of
 from twofold.domain.ports import EmbedderIdentity, IndexFingerprint
 from twofold.domain.types import Document, Entry, IndexedChunk, Metadata, MetadataValue, Vector
+from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
 from twofold.stores.local.catalog import select
 from twofold.stores.local.scoping import storable
@@ -23,16 +23,15 @@ CHUNK_TABLE = (
 MAX_HALF = 65_504.0  # what float16 can hold
 
 
-def begin_edition(connection: apsw.Connection, fingerprint: IndexFingerprint) -> int:
+def begin_edition(connection: CatalogConnection, fingerprint: IndexFingerprint) -> int:
     """Add an edition of a recipe; it is not searched yet."""
     text = serialization.write_fingerprint(fingerprint)
-    connection.execute(
-        "INSERT INTO edition (recipe, dimensions) VALUES (?, ?)", (text, fingerprint.embedder.dimensions)
-    )
-    return connection.last_insert_rowid()
+    query = "INSERT INTO edition (recipe, dimensions) VALUES (?, ?) RETURNING id"
+    ((edition,),) = connection.execute(query, (text, fingerprint.embedder.dimensions)).fetchall()
+    return int(edition)
 
 
-def ensure_fingerprint(connection: apsw.Connection, fingerprint: IndexFingerprint) -> None:
+def ensure_fingerprint(connection: CatalogConnection, fingerprint: IndexFingerprint) -> None:
     """Set the recipe of a collection that has none; of one without documents, replace it."""
     held = current_fingerprint(connection)
     if held == fingerprint:
@@ -46,7 +45,7 @@ def ensure_fingerprint(connection: apsw.Connection, fingerprint: IndexFingerprin
     connection.execute("DELETE FROM edition WHERE id <> ?", (edition,))
 
 
-def switch_edition(connection: apsw.Connection, edition: int) -> None:
+def switch_edition(connection: CatalogConnection, edition: int) -> None:
     """Search another edition from now on. Segments of the old one, of other widths perhaps, are listed no more.
 
     Old editions lose their recipe, so that none that is half deleted is ever taken up again.
@@ -71,7 +70,7 @@ def difference(held: IndexFingerprint, wanted: IndexFingerprint) -> str:
     return f"The index was made with the {what} {old!r}, not {new!r}."
 
 
-def put_entries(connection: apsw.Connection, vocabulary: Vocabulary, state: State, entries: Sequence[Entry]) -> None:
+def put_entries(connection: CatalogConnection, vocabulary: Vocabulary, state: State, entries: Sequence[Entry]) -> None:
     """Replace documents whole."""
     for entry in entries:
         _check_document(entry.document)
@@ -80,17 +79,16 @@ def put_entries(connection: apsw.Connection, vocabulary: Vocabulary, state: Stat
     for entry, *kept in zip(entries, terms, checked, strict=True):
         readers = _readers_to_keep(connection, entry.document)
         delete_document(connection, entry.document.id, state.generation + 1)
-        connection.execute(
+        ((document,),) = connection.execute(
             "INSERT INTO document"
             " (id, source, title, media_type, metadata, content_hash, characters, blocks, text, readers)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
             (*serialization.document_row(entry.document), readers),
-        )
-        document = connection.last_insert_rowid()
+        ).fetchall()
         put_chunks(connection, (state.edition, document), entry.chunks, zip(*kept, strict=True))
 
 
-def _readers_to_keep(connection: apsw.Connection, document: Document) -> int | None:
+def _readers_to_keep(connection: CatalogConnection, document: Document) -> int | None:
     """Return the number of a document's readers; one that names none keeps those it had."""
     if document.readers is not None:
         return _number_of(connection, document.readers)
@@ -98,33 +96,32 @@ def _readers_to_keep(connection: apsw.Connection, document: Document) -> int | N
     return None if found is None else found[0]
 
 
-def _number_of(connection: apsw.Connection, readers: Readers | None) -> int | None:
+def _number_of(connection: CatalogConnection, readers: Readers | None) -> int | None:
     """Return the number by which a set of readers is kept, a new one where it was never named."""
     kept = readers_of(readers)
     if kept is None:
         return None
     text = serialization.write_readers(kept)
-    connection.execute("INSERT OR IGNORE INTO readers (principals) VALUES (?)", (text,))
+    connection.execute("INSERT INTO readers (principals) VALUES (?) ON CONFLICT DO NOTHING", (text,))
     (number,) = connection.execute("SELECT id FROM readers WHERE principals = ?", (text,)).fetchone() or (0,)
     return int(number)
 
 
-def set_readers(connection: apsw.Connection, changes: Mapping[str, Readers | None]) -> bool:
+def set_readers(connection: CatalogConnection, changes: Mapping[str, Readers | None]) -> bool:
     """Set who may read documents; return whether that changed anything. Their rows and passages stay as they are."""
     changed = False
     for document, readers in changes.items():
         if storable(document):
             number = _number_of(connection, readers)
-            query = "UPDATE document SET readers = ?1 WHERE id = ?2 AND readers IS NOT ?1"
-            connection.execute(query, (number, document))
-            changed = changed or connection.changes() > 0
+            query = "UPDATE document SET readers = ?1 WHERE id = ?2 AND readers IS DISTINCT FROM ?1 RETURNING 1"
+            changed = bool(connection.execute(query, (number, document)).fetchall()) or changed
     if changed:
         connection.execute("UPDATE state SET access = access + 1")
     return changed
 
 
 def put_chunks(
-    connection: apsw.Connection,
+    connection: CatalogConnection,
     owner: tuple[int, int],
     chunks: Sequence[IndexedChunk],
     kept: Iterable[tuple[bytes, bytes | None]],
@@ -134,15 +131,12 @@ def put_chunks(
     `kept` gives for each passage its terms as the vocabulary numbered them, and its vector as `check_chunks` packed it.
     """
     rows = [(*owner, *serialization.chunk_row(one), *both) for one, both in zip(chunks, kept, strict=True)]
-    connection.executemany(
-        f"INSERT INTO chunk ({', '.join(CHUNK_TABLE)}) VALUES ({', '.join('?' * len(CHUNK_TABLE))})",  # noqa: S608
-        rows,
-    )
+    connection.insert("chunk", CHUNK_TABLE, rows)
     words = sum(indexed.terms.length for indexed in chunks)
     _count(connection, owner[0], len(chunks), words, sum(row[-1] is None for row in rows))
 
 
-def _count(connection: apsw.Connection, edition: int, chunks: int, words: int, pending: int) -> None:
+def _count(connection: CatalogConnection, edition: int, chunks: int, words: int, pending: int) -> None:
     """Count passages more, or fewer, of an edition."""
     connection.execute(
         "UPDATE edition SET chunks = chunks + ?, words = words + ?, pending = pending + ? WHERE id = ?",
@@ -150,7 +144,7 @@ def _count(connection: apsw.Connection, edition: int, chunks: int, words: int, p
     )
 
 
-def delete_document(connection: apsw.Connection, document: str, generation: int) -> bool:
+def delete_document(connection: CatalogConnection, document: str, generation: int) -> bool:
     """Delete one document from every edition, leaving tombstones for segments and readers."""
     if not storable(document):
         return False
@@ -158,7 +152,9 @@ def delete_document(connection: apsw.Connection, document: str, generation: int)
     if found is None:
         return False
     _bury(connection, found[0], generation)
-    query = "SELECT edition, count(*), sum(words), sum(vector IS NULL) FROM chunk WHERE document = ? GROUP BY edition"
+    query = (
+        "SELECT edition, count(*), sum(words), count(*) - count(vector) FROM chunk WHERE document = ? GROUP BY edition"
+    )
     totals = list(select(connection, query, found))
     for edition, chunks, words, pending in totals:
         _count(connection, edition, -chunks, -words, -pending)
@@ -166,7 +162,7 @@ def delete_document(connection: apsw.Connection, document: str, generation: int)
     return True
 
 
-def update_vectors(connection: apsw.Connection, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
+def update_vectors(connection: CatalogConnection, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
     """Store for passages without a vector that of their indexed text; count those that got one.
 
     They get new rows, since segments hold the old ones; a row that a segment or a reader took in never changes.
@@ -194,13 +190,13 @@ def update_vectors(connection: apsw.Connection, embedder: EmbedderIdentity, vect
     return given
 
 
-def set_settings(connection: apsw.Connection, values: Mapping[str, str]) -> None:
+def set_settings(connection: CatalogConnection, values: Mapping[str, str]) -> None:
     """Replace the collection's own settings."""
     connection.execute("DELETE FROM preference")
     connection.executemany("INSERT INTO preference VALUES (?, ?)", values.items())
 
 
-def set_metadata(connection: apsw.Connection, document: str, metadata: Metadata, generation: int) -> None:
+def set_metadata(connection: CatalogConnection, document: str, metadata: Metadata, generation: int) -> None:
     """Replace one document's metadata. Its passages get new rows, since segments hold the fields of the old ones."""
     found = connection.execute("SELECT row FROM document WHERE id = ?", (document,)).fetchone()
     if found is None:
@@ -213,28 +209,29 @@ def set_metadata(connection: apsw.Connection, document: str, metadata: Metadata,
     _bury(connection, found[0], generation)
     connection.execute("DELETE FROM chunk WHERE document = ?", found)
     connection.execute("UPDATE document SET metadata = ? WHERE row = ?", (text, found[0]))
-    places = ", ".join("?" * len(CHUNK_TABLE))
-    connection.executemany(f"INSERT INTO chunk ({columns}) VALUES ({places})", held)  # noqa: S608
+    connection.insert("chunk", CHUNK_TABLE, held)
 
 
-def _bury(connection: apsw.Connection, document: int, generation: int) -> None:
+def _bury(connection: CatalogConnection, document: int, generation: int) -> None:
     """Leave tombstones for a document's passages, for segments and readers."""
     connection.execute(
         "INSERT INTO tombstone (row, generation) SELECT row, ? FROM chunk WHERE document = ?", (generation, document)
     )
 
 
-def note_roots(connection: apsw.Connection, roots: Mapping[str, int]) -> None:
+def note_roots(connection: CatalogConnection, roots: Mapping[str, int]) -> None:
     """Note what the collection was synced from, and when."""
-    connection.executemany("INSERT OR REPLACE INTO root VALUES (?, ?)", roots.items())
+    connection.executemany(
+        "INSERT INTO root VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET synced = excluded.synced", roots.items()
+    )
 
 
-def advance(connection: apsw.Connection) -> None:
+def advance(connection: CatalogConnection) -> None:
     """Count one change."""
     connection.execute("UPDATE state SET generation = generation + 1")
 
 
-def state_for_writing(connection: apsw.Connection) -> State:
+def state_for_writing(connection: CatalogConnection) -> State:
     """Read the state, which must have a recipe."""
     state = read_state(connection)
     if not state.edition:
