@@ -40,7 +40,7 @@ class CatalogConnection(Protocol):
         """Return the highest number that a term was given; 0 for none. Raises CorruptError for no number."""
 
     def add_terms(self, last: int, terms: Sequence[str], /) -> None:
-        """Give new terms the numbers from `last + 1`."""
+        """Add new terms with the numbers from `last + 1`."""
 
     def begin(self) -> bool:
         """Begin a transaction that writes, alone among writers. Return false inside of one: it goes on."""

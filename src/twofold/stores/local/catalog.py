@@ -64,7 +64,7 @@ class LocalConnection(apsw.Connection):
         return last
 
     def add_terms(self, last: int, terms: Sequence[str], /) -> None:
-        """Give new terms numbers by one statement: one for each takes longer than all the rest of a passage."""
+        """Add new terms by one statement: one for each takes longer than all the rest of a passage."""
         query = "INSERT INTO term (id, text) SELECT ? + key, value FROM json_each(?) WHERE true ORDER BY key"
         self.execute(query, (last + 1, json.dumps(terms)))
 
