@@ -58,7 +58,9 @@ def _readable(connection: CatalogConnection, viewer: Viewer) -> list[int]:
     return [DEFAULT, *numbers] if viewer.may_read(None) else numbers
 
 
-def _part_seen(connection: CatalogConnection, part: OpenSegment, access: int, allowed: NDArray[np.int64]) -> OpenSegment:
+def _part_seen(
+    connection: CatalogConnection, part: OpenSegment, access: int, allowed: NDArray[np.int64]
+) -> OpenSegment:
     readable = np.isin(_readers_of_slots(connection, part.segment, access), allowed).astype(np.uint8)
     live = readable if part.live is None else readable & part.live
     return part if part.live is None and live.all() else replace(part, live=live)
@@ -78,7 +80,9 @@ def _readers_of_slots(connection: CatalogConnection, segment: Segment, access: i
     return known
 
 
-def _numbered(connection: CatalogConnection, documents: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _numbered(
+    connection: CatalogConnection, documents: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of the documents in a segment's range that name readers, rising, and their readers' numbers."""
     if not len(documents):
         return documents, documents

@@ -17,7 +17,6 @@ from twofold.domain.types import (
     ChunkKeys,
     Document,
     DocumentInfo,
-    Metadata,
     PassageTerms,
     Ranking,
     Scores,
@@ -30,6 +29,7 @@ from twofold.domain.types import (
 from twofold.kernels import NOWHERE, bm25_at, bm25_top, cosines, occurrences
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
+from twofold.stores.local.fetched_row import FETCHED_COLUMNS, FetchedRow
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import Offsets, ResolvedTerms, document_frequencies, resolve, statistics_of
 from twofold.stores.local.scoping import Mask, masks_of, storable
@@ -43,36 +43,6 @@ from twofold.vectors.scan import Plane, candidates
 
 MAX_NOTED = 2_048  # passages of one search and part; more are looked up by key
 MAX_SEARCHES = 16
-FETCHED_COLUMNS = f"{serialization.CHUNK_COLUMNS}, source, title, document.metadata"
-
-
-class FetchedRow:
-    """A passage as its row holds it, read when it is looked at; see `FetchedPassage`."""
-
-    __slots__ = ("_row",)
-
-    def __init__(self, row: tuple[Any, ...]) -> None:
-        self._row = row
-
-    @property
-    def chunk(self) -> Chunk:
-        """The passage."""
-        return serialization.read_chunk(self._row[1:-3])
-
-    @property
-    def source(self) -> str:
-        """The document's path or address."""
-        return str(self._row[-3])
-
-    @property
-    def title(self) -> str:
-        """The document's title."""
-        return str(self._row[-2])
-
-    @property
-    def metadata(self) -> Metadata:
-        """The document's fields."""
-        return serialization.read_metadata(str(self._row[-1]))
 
 
 class LocalSnapshot:
