@@ -144,7 +144,7 @@ def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
         writers=ThreadPool("writer", 1, plan.limits.waiting, HTTPStatus.SERVICE_UNAVAILABLE),
         pages=ThreadPool("pages", plan.limits.pages, PAGES_WAITING, HTTPStatus.SERVICE_UNAVAILABLE),
         jobs=jobs,
-        runner=JobRunner(jobs, indexes, originals),
+        runner=JobRunner(jobs, indexes, originals, plan.limits.running_jobs),
         state_db=state_db,
         originals=originals,
         tokens=TokenStore(plan.settings.home),

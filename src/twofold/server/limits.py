@@ -9,17 +9,19 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """Sizes in bytes, times in seconds. `workers` searches run at once and `waiting` more wait; then 503.
+    """Sizes in bytes, times in seconds.
 
-    A token keeps at most `feedback_records` records of feedback and `conversations` conversations with each index,
-    and gives at most `judgements` grades; one request measures up to `evaluated_questions`.
-    `pages` pages of PDF files are drawn at once, apart from the searches; what is sent must be read within
-    `write_seconds`. `streams` answers are written at once; beyond, 429. `queued_jobs` jobs wait to be done, `kept_jobs`
-    finished ones are remembered. An upload holds at most `upload_files` files and `upload_bytes` in all, and `uploads`
-    are taken in at once; one that comes as JSON, which is read into memory, holds at most `texts_bytes`. Of all bodies
-    but forms `held_bytes` are in memory at once; beyond, 503.
+    Each token makes `requests_per_minute`, 0 for any number; then 429. `workers` searches run at once and `waiting`
+    more wait; then 503. A token keeps at most `feedback_records` records of feedback and `conversations` conversations
+    with each index, and gives at most `judgements` grades; one request measures up to `evaluated_questions`. `pages`
+    pages of PDF files are drawn at once, apart from the searches; what is sent must be read within `write_seconds`.
+    `streams` answers are written at once; beyond, 429. `queued_jobs` jobs wait to be done, `running_jobs` of different
+    indexes are done at once, `kept_jobs` finished ones are remembered. An upload holds at most `upload_files` files and
+    `upload_bytes` in all, and `uploads` are taken in at once; one that comes as JSON, which is read into memory, holds
+    at most `texts_bytes`. Of all bodies but forms `held_bytes` are in memory at once; beyond, 503.
     """
 
+    requests_per_minute: int = 0
     workers: int = 4
     waiting: int = 64
     streams: int = 16
@@ -41,6 +43,7 @@ class ServerLimits:
     header_seconds: float = 10.0
     write_seconds: float = 30.0
     queued_jobs: int = 64
+    running_jobs: int = 2
     kept_jobs: int = 1_000
     feedback_records: int = 1_000
     conversations: int = 200

@@ -20,6 +20,7 @@ from twofold.server.auth import EVERYTHING_GRANTED, Grant, TokenStore
 from twofold.server.errors import Problem, ProblemError, problem_of, refused, response_of, unauthorized
 from twofold.server.limits import ServerLimits
 from twofold.server.metrics import RequestCounts
+from twofold.server.rate_limit import RateLimit
 from twofold.stores.local.durable import NO_ROOM, no_room
 
 GRANT = "twofold.grant"
@@ -74,6 +75,7 @@ class SecurityMiddleware:
         self._counts = counts
         self._locked = doors.token_needed
         self._held = _Held(limits.held_bytes)
+        self._rate = RateLimit(limits.requests_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or say why not."""
@@ -96,7 +98,7 @@ class SecurityMiddleware:
             route = getattr(scope.get("route"), "path_format", "") or "none"
             taken = time.monotonic() - started
             self._counts.add(scope["method"] if route != "none" else "any", route, out.status, taken)
-            logger.info("%s %s %d %.1f ms", scope["method"][:8], route, out.status, taken * 1000.0)
+            _log(scope, route, out.status, taken * 1000.0)
 
     def _admit(self, scope: Scope) -> Response | None:
         """Check the head of a request and note who asks. Returns a response where there is nothing else to do."""
@@ -106,7 +108,8 @@ class SecurityMiddleware:
         if preflight is not None:
             return preflight
         if not _is_public(scope["path"]):
-            scope[GRANT] = self._grant(scope)
+            scope[GRANT] = grant = self._grant(scope)
+            self._check_rate(grant)
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length[:20]) > self._most(scope):
             raise too_large(self._most(scope))
@@ -151,6 +154,16 @@ class SecurityMiddleware:
             raise unauthorized("The token is wrong, or was revoked.")
         return grant
 
+    def _check_rate(self, grant: Grant) -> None:
+        waits = self._rate.wait_seconds(grant.id)
+        if waits:
+            raise refused(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                f"{grant.name} may make {self._limits.requests_per_minute:,} requests a minute.",
+                f"Ask again in {waits} s.",
+                retry_after=waits,
+            )
+
     def _most(self, scope: Scope) -> int:
         if scope["method"] != "POST" or not scope["path"].endswith("/documents"):
             return self._limits.body_bytes
@@ -159,6 +172,13 @@ class SecurityMiddleware:
     def _allowed_origin(self, scope: Scope) -> bytes:
         origin: bytes = dict(scope["headers"]).get(b"origin", b"")
         return origin if origin.decode("latin-1") in self._doors.origins else b""
+
+
+def _log(scope: Scope, route: str, status: int, milliseconds: float) -> None:
+    method, grant = scope["method"][:8], scope.get(GRANT)
+    parts = {"method": method, "route": route, "status": status, "milliseconds": round(milliseconds, 1)}
+    who = {"token": grant.id} if grant is not None and grant.id else {}
+    logger.info("%s %s %d %.1f ms", method, route, status, milliseconds, extra={**parts, **who})
 
 
 _PREFLIGHT = {

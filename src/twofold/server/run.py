@@ -4,6 +4,7 @@ import asyncio
 import logging
 import signal
 import socket
+import ssl
 from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
@@ -35,6 +36,14 @@ class Address:
     origins: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """PEM files for TLS: the certificate, followed by those that lead to its authority, and its key."""
+
+    certificate: Path
+    key: Path
+
+
 def serve(  # noqa: PLR0913  # what a command says
     settings: Settings,
     opener: Callable[[str], Index],
@@ -43,6 +52,8 @@ def serve(  # noqa: PLR0913  # what a command says
     names: tuple[str, ...] = (),
     origins: tuple[str, ...] = (),
     roots: tuple[Path, ...] = (),
+    tls: Certificate | None = None,
+    limits: ServerLimits = DEFAULT_LIMITS,
     announce: Callable[[str], None],
 ) -> None:
     """Serve at a host and a port until stopped; `announce` hears of the address once it is bound.
@@ -50,12 +61,15 @@ def serve(  # noqa: PLR0913  # what a command says
     Raises as `plan_for` and `bound` do; StorageFullError, CorruptError or StoreError for records it cannot open.
     """
     address = Address(*where, names, origins)
-    plan = plan_for(settings, opener, address, roots)
+    plan = plan_for(settings, opener, address, roots, limits)
+    if tls is not None:
+        check_certificate(tls)
     with bound(address) as listening:
         server = create_server(plan)
         server.start()
-        announce(f"http://{_bracketed(address.host)}:{listening.getsockname()[1]}")
-        run(server, plan.limits, listening)
+        scheme = "http" if tls is None else "https"
+        announce(f"{scheme}://{_bracketed(address.host)}:{listening.getsockname()[1]}")
+        run(server, plan.limits, listening, tls)
 
 
 def _bracketed(host: str) -> str:
@@ -114,20 +128,36 @@ def bound(address: Address) -> socket.socket:
     return made
 
 
-def run(server: Server, limits: ServerLimits, listening: socket.socket) -> None:
+def check_certificate(tls: Certificate) -> None:
+    """Raise InvalidInputError for a certificate and a key that cannot be read, or are not each other's."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tls.certificate, tls.key, password="")
+    except ssl.SSLError as error:
+        raise InvalidInputError(
+            f"{tls.certificate} and {tls.key} are no certificate and key for TLS: {error.reason or 'unreadable'}.",
+            "Both are PEM files; the key has no password and is the certificate's own.",
+        ) from error
+    except OSError as error:
+        raise InvalidInputError(
+            f"The certificate or its key cannot be read: {error.strerror}.",
+            "Check the paths of --tls-cert and --tls-key, and that this user may read them.",
+        ) from error
+
+
+def run(server: Server, limits: ServerLimits, listening: socket.socket, tls: Certificate | None = None) -> None:
     """Serve until SIGTERM or SIGINT; then finish or refuse what is left within ten seconds."""
-    LocalServer(configured(server, limits)).run([listening])
+    LocalServer(configured(server, limits, tls)).run([listening])
 
 
-def configured(server: Server, limits: ServerLimits) -> "ServerConfig":
+def configured(server: Server, limits: ServerLimits, tls: Certificate | None = None) -> "ServerConfig":
     """Return the configuration of uvicorn."""
-    return ServerConfig(server, limits)
+    return ServerConfig(server, limits, tls)
 
 
 class ServerConfig(uvicorn.Config):
     """uvicorn's settings for one server: no log of its own, no header that names it, and patience that ends."""
 
-    def __init__(self, server: Server, limits: ServerLimits) -> None:
+    def __init__(self, server: Server, limits: ServerLimits, tls: Certificate | None = None) -> None:
         super().__init__(
             server.app,
             http=_protocol(limits),
@@ -138,6 +168,8 @@ class ServerConfig(uvicorn.Config):
             server_header=False,
             proxy_headers=False,
             limit_concurrency=limits.connections,
+            ssl_certfile=None if tls is None else tls.certificate,
+            ssl_keyfile=None if tls is None else tls.key,
             timeout_keep_alive=15,
             timeout_graceful_shutdown=max(1, round(limits.shutdown_seconds) - 4),
         )

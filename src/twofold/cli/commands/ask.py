@@ -13,6 +13,7 @@ from twofold.answer.types import Answer, Citation, Source
 from twofold.cli.commands.models import ensure_present
 from twofold.cli.context import several_opened
 from twofold.cli.index_of_path import covering, index_name
+from twofold.cli.opened_to_fill import open_to_fill
 from twofold.cli.options import EmbedderOption, FilterOption, IndexesOption, JsonOption, parsed_filter
 from twofold.cli.render.progress import progress_on
 from twofold.cli.render.results import kept, write_json
@@ -132,7 +133,7 @@ def _opened_at(
             if opened.documents(filter=found.within):
                 yield opened, found.within
                 return
-    with open_index(context, index_name(path), create=True, embedder=embedder) as opened:
+    with open_to_fill(context, index_name(path), embedder) as opened:
         if sync:
             _follow(opened, path)
         yield opened, MATCH_ALL

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from twofold.cli.opened_to_fill import open_to_fill
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
 from twofold.cli.render.results import write_json
 from twofold.cli.render.terminal import columns, counted, from_here, one_line, printable, screen_on
@@ -40,7 +41,7 @@ def add(
         raise InvalidInputError("--source and --title name what comes from standard input.", "A file has its own.")
     fields = fields_from(metadata or [])
     screen = screen_on()
-    with open_index(context, index, create=True, embedder=embedder) as opened:
+    with open_to_fill(context, index, embedder) as opened:
         for path in paths:
             if path == "-":
                 added = opened.add(sys.stdin.read(), source=source, title=title, metadata=fields)

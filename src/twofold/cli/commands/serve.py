@@ -1,10 +1,10 @@
 """`serve`: the HTTP server, until it is stopped."""
 
-import logging
 import sys
-from collections.abc import Callable
+from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 import typer
@@ -12,9 +12,10 @@ import typer
 from twofold.cli.render.progress import model_progress
 from twofold.cli.render.terminal import one_line, screen_on
 from twofold.cli.runtime import runtime_of, settings_for, tell
-from twofold.domain.errors import MissingExtraError
+from twofold.domain.errors import InvalidInputError, MissingExtraError
 from twofold.factory.search import MADE_BY
 from twofold.index import Index
+from twofold.server.logs import write_logs
 
 DEFAULT_PORT = 8722
 
@@ -35,6 +36,13 @@ Origins = Annotated[
 ]
 
 
+class LogFormat(StrEnum):
+    """How log lines look."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 def serve(
     context: typer.Context,
     *,
@@ -45,13 +53,26 @@ def serve(
     roots: Roots = None,
     hosts: Hosts = None,
     origins: Origins = None,
+    tls_cert: Annotated[
+        Path | None, _option("--tls-cert", "FILE", "Serve HTTPS with this certificate, in PEM.")
+    ] = None,
+    tls_key: Annotated[Path | None, _option("--tls-key", "FILE", "The certificate's key, in PEM.")] = None,
+    requests_per_minute: Annotated[
+        int,
+        typer.Option("--requests-per-minute", min=0, max=1_000_000, help="The most of each token; 0 for no limit."),
+    ] = 0,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log each request: method, route, status, time.")] = False,
+    log_format: Annotated[
+        LogFormat, typer.Option("--log-format", help="How log lines look: for people, or one JSON object a line.")
+    ] = LogFormat.TEXT,
 ) -> None:
     """Serve the indexes under TWOFOLD_HOME over HTTP, by default to this machine only."""
     launch = runtime_of(context)
     settings = settings_for(context).settings
-    serve_http = _server()
-    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, stream=sys.stderr, format="%(message)s")
+    if (tls_cert is None) != (tls_key is None):
+        raise InvalidInputError("HTTPS needs a certificate and its key.", "Give --tls-cert and --tls-key together.")
+    server = _server()
+    write_logs(verbose=verbose, as_json=log_format is LogFormat.JSON)
 
     def announce(shown: str) -> None:
         screen_on().line(f"Serving {one_line(str(settings.home))} on {shown}")
@@ -63,21 +84,23 @@ def serve(
         tell(context, (f"index {name}: {one.line}" for one in opened.ignored if one.origin == MADE_BY))
         return opened
 
-    serve_http(
+    server.serve(
         settings,
         opener,
         (host, port),
         names=tuple(hosts or ()),
         origins=tuple(origins or ()),
         roots=tuple(roots or ()),
+        tls=None if tls_cert is None or tls_key is None else server.Certificate(tls_cert, tls_key),
+        limits=server.ServerLimits(requests_per_minute=requests_per_minute),
         announce=announce,
     )
 
 
-def _server() -> Callable[..., None]:
+def _server() -> ModuleType:
     """Load the server, which is an extra."""
     try:
-        found: Callable[..., None] = import_module("twofold.server.run").serve
+        found = import_module("twofold.server.run")
     except ModuleNotFoundError as error:
         raise MissingExtraError(
             f"`twofold serve` needs {error.name}, which is not installed.", "pip install 'twofold[server]'"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from twofold.cli.commands.models import ensure_present
+from twofold.cli.opened_to_fill import open_to_fill
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
 from twofold.cli.render.progress import progress_on
 from twofold.cli.render.results import write_json
@@ -54,9 +54,8 @@ def sync(
         with _to_plan_with(context, index, embedder) as opened:
             show(opened.sync(*paths, dry_run=True, metadata=fields))
         return
-    with open_index(context, index, create=True, embedder=embedder) as opened:
+    with open_to_fill(context, index, embedder) as opened:
         if watch:
-            ensure_present(opened.settings)
             for report in opened.watch(*paths, metadata=fields):
                 show(report)
                 sys.stdout.flush()
@@ -75,7 +74,6 @@ def _to_plan_with(context: typer.Context, index: str | None, embedder: str | Non
 
 
 def _synced(opened: Index, paths: list[Path], fields: Metadata, vectors: VectorTiming) -> SyncReport:
-    ensure_present(opened.settings)
     with progress_on() as progress:
         return opened.sync(*paths, progress=progress, metadata=fields, vectors=vectors)
 

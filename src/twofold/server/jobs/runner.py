@@ -1,11 +1,12 @@
-"""The thread that does jobs, one after the other: each file is read in a process of its own and added whole, or not.
+"""The threads that do jobs: those of one index one after the other, those of others meanwhile.
 
-A job that finds no room on the disk waits and is tried again as soon as there is more; nothing that can go wrong with
-a job, or with its record, ends the thread.
+Each file is read in a process of its own and added whole, or not. A job that finds no room on the disk waits and is
+tried again as soon as there is more; nothing that can go wrong with a job, or with its record, ends a thread.
 """
 
 import logging
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 
@@ -43,34 +44,39 @@ class _CancelledError(Exception):
 
 
 class JobRunner:
-    """Owns the thread that does jobs."""
+    """Owns the threads that do jobs: as many as indexes that are filled at once."""
 
-    def __init__(self, jobs: Jobs, indexes: IndexPool, originals: UploadsStore) -> None:
-        self._pause = FIRST_PAUSE
+    def __init__(self, jobs: Jobs, indexes: IndexPool, originals: UploadsStore, count: int) -> None:
         self._jobs = jobs
         self._indexes = indexes
         self._originals = originals
-        self._thread = threading.Thread(target=self._work, name="twofold jobs", daemon=True)
+        self._threads = [
+            threading.Thread(target=self._work, name=f"twofold jobs {at}", daemon=True) for at in range(count)
+        ]
 
     def start(self) -> None:
         """Begin with what waits."""
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     @property
     def alive(self) -> bool:
         """Whether jobs are being done."""
-        return self._thread.is_alive()
+        return all(thread.is_alive() for thread in self._threads)
 
     def close(self, seconds: float) -> None:
         """Stop after the file in hand; one that takes longer is broken off with the process, and read again later."""
         self._jobs.close()
-        self._thread.join(seconds)
+        until = time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
 
     def _work(self) -> None:
+        pause = FIRST_PAUSE
         while (job := self._jobs.next()) is not None:
             try:
                 self._do(job)
-                self._pause = FIRST_PAUSE
+                pause = FIRST_PAUSE
             except _StoppedError:
                 return
             except Exception as error:  # noqa: BLE001 - this is a door: the thread must live, and no job may be lost
@@ -78,7 +84,10 @@ class JobRunner:
                     return
                 logger.warning("a job waits because of %s", type(error).__name__)
                 self._jobs.put_back(job.id, _problem(error))
-                self._wait_for_room()
+                self._wait_for_room(pause)
+                pause = min(2.0 * pause, MAX_PAUSE)
+            finally:
+                self._jobs.leave(job)
 
     def _do(self, job: Job) -> None:
         """Do a job, or say why it failed. Raises what keeps it from being done or its end from being recorded."""
@@ -99,12 +108,11 @@ class JobRunner:
                 logger.error("job ended by %s", type(error).__name__)  # noqa: TRY400 - a traceback may quote documents
             self._end_with(job.id, _problem(error))
 
-    def _wait_for_room(self) -> None:
+    def _wait_for_room(self, pause: float) -> None:
         """Wait until the disk has more room than now; a quota does not show there, so not for ever."""
         before, rested = self._jobs.room(), 0.0
-        while rested < self._pause and not self._jobs.rest(LOOK_SECONDS) and self._jobs.room() <= before:
+        while rested < pause and not self._jobs.rest(LOOK_SECONDS) and self._jobs.room() <= before:
             rested += LOOK_SECONDS
-        self._pause = min(2.0 * self._pause, MAX_PAUSE)
 
     def _sync(self, job: Job, index: Index) -> None:
         def seen(progress: SyncProgress) -> None:

@@ -112,7 +112,7 @@ RETRYING = "retrying"
 
 
 class Jobs:
-    """Keeps jobs and hands them out one at a time. Bears calls from several threads."""
+    """Keeps jobs and hands them out, of each index one at a time. Bears calls from several threads."""
 
     def __init__(self, folder: Path, state_db: StateDatabase, limits: ServerLimits) -> None:
         self._spool = folder / "spool"
@@ -122,6 +122,7 @@ class Jobs:
         self._recording = threading.Lock()  # a record is never written after it was deleted
         self._jobs: dict[str, Job] = {}
         self._waiting: deque[str] = deque()
+        self._busy: set[str] = set()
         self._cancelled: set[str] = set()
         self._coming = 0
         self._closed = False
@@ -194,15 +195,30 @@ class Jobs:
             return list(self._jobs.values())
 
     def next(self) -> Job | None:
-        """Wait for a job to do and say that it runs; None when the server closes."""
+        """Wait for a job to do and say that it runs; None when the server closes.
+
+        An index has one job at a time, in the order in which they came; say `leave` when it is no longer worked on.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._waiting)
-            if self._closed:
+            self._changed.wait_for(lambda: self._closed or self._doable() is not None)
+            identity = self._doable()
+            if self._closed or identity is None:
                 return None
-            job = self._jobs[self._waiting.popleft()]
+            self._waiting.remove(identity)
+            job = self._jobs[identity]
+            self._busy.add(job.index)
             running = replace(job, state=State.RUNNING, started=_now(), phase="", problem=None)
             self._jobs[job.id] = running
         return running
+
+    def leave(self, job: Job) -> None:
+        """Let the next job of the same index be done."""
+        with self._changed:
+            self._busy.discard(job.index)
+            self._changed.notify_all()
+
+    def _doable(self) -> str | None:
+        return next((one for one in self._waiting if self._jobs[one].index not in self._busy), None)
 
     def cancel(self, identity: str) -> None:
         """Stop a job: one that waits ends now, one that runs after the file in hand; what it added stays.

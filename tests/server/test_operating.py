@@ -1,0 +1,174 @@
+"""A server as somebody operates it: HTTPS, a limit for each token, and log lines for programs."""
+
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx2
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from support.api_client import fill, visiting
+from twofold.server.auth import TokenStore, parse_scope
+from twofold.server.limits import ServerLimits
+from twofold.server.rate_limit import RateLimit
+
+
+def write_certificate(folder: Path, name: str = "localhost") -> tuple[Path, Path]:
+    """Make a certificate that signs itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    certificate, secret = folder / f"{name}.pem", folder / f"{name}.key"
+    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    secret.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return certificate, secret
+
+
+def command(*more: str) -> list[str]:
+    return [sys.executable, "-m", "twofold", "serve", "--port", "0", *more]
+
+
+def surroundings(home: Path) -> dict[str, str]:
+    return {**os.environ, "TWOFOLD_HOME": str(home), "TWOFOLD_EMBEDDER": "hashing", "TWOFOLD_OFFLINE": "1"}
+
+
+@contextmanager
+def served(home: Path, *more: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Serve in a process of its own until the block ends; give its address and the process."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command(*more), env=surroundings(home), text=True, **pipes) as process:  # type: ignore[call-overload]
+        try:
+            yield process.stdout.readline().split()[-1], process
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+def test_https_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
+    fill(tmp_path)
+    certificate, key = write_certificate(tmp_path)
+    with served(tmp_path, "--tls-cert", str(certificate), "--tls-key", str(key)) as (address, _):
+        url = address.replace("127.0.0.1", "localhost")
+        trusting = ssl.create_default_context(cafile=str(certificate))
+        with httpx2.Client(base_url=url, verify=trusting) as client:
+            found = client.post("/v1/indexes/notes/search", json={"query": "tower"}).json()
+            page = client.post("/v1/indexes/notes/search", json={"query": "tower"}, headers={"Origin": url})
+        with httpx2.Client(base_url=url) as wary, pytest.raises(httpx2.ConnectError):
+            wary.get("/healthz")
+
+    assert address.startswith("https://")
+    assert found["hits"][0]["source"] == "tower.txt"
+    assert page.status_code == 200  # the page's own requests come from https, which is this server
+
+
+@pytest.mark.parametrize("wrong", ["alone", "missing", "not each other's", "no certificate"])
+def test_a_certificate_that_cannot_serve_is_refused_in_two_lines(tmp_path: Path, wrong: str) -> None:
+    certificate, key = write_certificate(tmp_path)
+    other = write_certificate(tmp_path, "other")[1]
+    said = {
+        "alone": ["--tls-cert", str(certificate)],
+        "missing": ["--tls-cert", str(tmp_path / "none.pem"), "--tls-key", str(key)],
+        "not each other's": ["--tls-cert", str(certificate), "--tls-key", str(other)],
+        "no certificate": ["--tls-cert", __file__, "--tls-key", str(key)],
+    }[wrong]
+    ended = subprocess.run(command(*said), env=surroundings(tmp_path), capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("twofold: ")
+    assert len(ended.stderr.strip().splitlines()) == 2
+    assert "PRIVATE" not in ended.stderr
+
+
+def test_log_lines_for_programs_name_the_route_and_nothing_of_the_question(tmp_path: Path) -> None:
+    fill(tmp_path)
+    record, token = TokenStore(tmp_path).create("robot", [parse_scope("read")])
+    with served(tmp_path, "--verbose", "--log-format", "json") as (address, process):
+        with httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}) as client:
+            client.post("/v1/indexes/notes/search", json={"query": "wombat secrets"})
+            client.get("/v1/indexes/no-such-thing")
+        process.send_signal(signal.SIGTERM)
+        written = process.stderr.read()  # type: ignore[union-attr]
+    lines = [json.loads(line) for line in written.splitlines()]
+    asked = [line for line in lines if "route" in line]
+
+    assert [(line["method"], line["route"], line["status"]) for line in asked] == [
+        ("POST", "/v1/indexes/{index}/search", 200),
+        ("GET", "/v1/indexes/{index}", 404),
+    ]
+    assert all(line["token"] == record.id and line["milliseconds"] > 0 for line in asked)
+    assert {line["level"] for line in lines} == {"info"}
+    assert all(datetime.fromisoformat(line["time"]).tzinfo for line in lines)
+    assert not any(word in written for word in ("wombat", "no-such-thing", token))
+
+
+def test_each_token_has_its_own_requests_a_minute(tmp_path: Path) -> None:
+    fill(tmp_path)
+    with visiting(tmp_path, ServerLimits(requests_per_minute=3)) as visit:
+        busy, calm = visit.as_bearer("read"), visit.as_bearer("read")
+        said = [visit.client.get("/v1/indexes", headers=busy) for _ in range(5)]
+        other = visit.client.get("/v1/indexes", headers=calm)
+        healthy = visit.client.get("/healthz", headers=busy)
+
+    assert [one.status_code for one in said] == [200, 200, 200, 429, 429]
+    assert 1 <= int(said[3].headers["Retry-After"]) <= 20  # a third of a minute for one of three
+    assert said[3].json()["type"] == "too-many-requests"
+    assert "3 requests a minute" in said[3].json()["detail"]
+    assert (other.status_code, healthy.status_code) == (200, 200)
+
+
+def test_a_long_job_keeps_no_other_index_waiting(tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(400):
+        (folder / f"{number}.txt").write_text(f"Note {number} is about ferries.")
+    home = tmp_path / "home"
+    fill(home)
+    with visiting(home, roots=(folder,)) as visit:
+        visit.client.post("/v1/indexes", json={"name": "other"})
+        long = visit.client.post("/v1/indexes/notes/sync", json={"paths": [str(folder)]}).json()["id"]
+        text = {"documents": [{"text": "One note.", "source": "one.txt"}]}
+        behind = visit.client.post("/v1/indexes/notes/documents", json=text).json()["id"]
+        short = visit.client.post("/v1/indexes/other/documents", json=text).json()["id"]
+        ended = {name: visit.finished(job) for name, job in (("long", long), ("behind", behind), ("short", short))}
+
+    assert {one["state"] for one in ended.values()} == {"done"}
+    assert ended["short"]["finished"] < ended["long"]["finished"] <= ended["behind"]["started"]
+
+
+def test_the_bucket_fills_steadily() -> None:
+    """Two a minute: two at once, the third 30 s after the first, and never more than two saved up."""
+    now = [0.0]
+    limit = RateLimit(2, lambda: now[0])
+
+    assert [limit.wait_seconds("a") for _ in range(3)] == [0, 0, 30]
+    now[0] = 29.0
+    assert limit.wait_seconds("a") == 1
+    now[0] = 30.0
+    assert [limit.wait_seconds("a"), limit.wait_seconds("a")] == [0, 30]
+    now[0] = 3_600.0
+    assert [limit.wait_seconds("a") for _ in range(3)] == [0, 0, 30]
+    assert RateLimit(0).wait_seconds("a") == 0
