@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 
 FIELDS = ("method", "route", "status", "milliseconds", "token")
-"""What a line about a request may hold beside its text. Never a question, a path, or a name of a document."""
+"""What a line about a request may hold in addition to its text. Never a question, a path, or a name of a document."""
 
 
 class JsonFormatter(logging.Formatter):

@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from twofold.cli.opened_to_fill import open_to_fill
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
 from twofold.cli.render.results import write_json
 from twofold.cli.render.terminal import columns, counted, from_here, one_line, printable, screen_on
-from twofold.cli.runtime import open_collection, open_index
+from twofold.cli.runtime import command_part, open_collection, open_index
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.types import Chunk, Document, MetadataValue
 
@@ -41,7 +40,7 @@ def add(
         raise InvalidInputError("--source and --title name what comes from standard input.", "A file has its own.")
     fields = fields_from(metadata or [])
     screen = screen_on()
-    with open_to_fill(context, index, embedder) as opened:
+    with command_part("twofold.cli.opened_to_fill", "open_to_fill")(context, index, embedder) as opened:
         for path in paths:
             if path == "-":
                 added = opened.add(sys.stdin.read(), source=source, title=title, metadata=fields)

@@ -1,6 +1,7 @@
 """`serve`: the HTTP server, until it is stopped."""
 
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +37,13 @@ Origins = Annotated[
 ]
 
 
+CertificateFile = Annotated[Path | None, _option("--tls-cert", "FILE", "Serve HTTPS with this certificate, in PEM.")]
+KeyFile = Annotated[Path | None, _option("--tls-key", "FILE", "The certificate's key, in PEM.")]
+PerMinute = Annotated[
+    int, typer.Option("--requests-per-minute", min=0, max=1_000_000, help="The most of each token; 0 for no limit.")
+]
+
+
 class LogFormat(StrEnum):
     """How log lines look."""
 
@@ -53,21 +61,15 @@ def serve(
     roots: Roots = None,
     hosts: Hosts = None,
     origins: Origins = None,
-    tls_cert: Annotated[
-        Path | None, _option("--tls-cert", "FILE", "Serve HTTPS with this certificate, in PEM.")
-    ] = None,
-    tls_key: Annotated[Path | None, _option("--tls-key", "FILE", "The certificate's key, in PEM.")] = None,
-    requests_per_minute: Annotated[
-        int,
-        typer.Option("--requests-per-minute", min=0, max=1_000_000, help="The most of each token; 0 for no limit."),
-    ] = 0,
+    tls_cert: CertificateFile = None,
+    tls_key: KeyFile = None,
+    requests_per_minute: PerMinute = 0,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log each request: method, route, status, time.")] = False,
     log_format: Annotated[
         LogFormat, typer.Option("--log-format", help="How log lines look: for people, or one JSON object a line.")
     ] = LogFormat.TEXT,
 ) -> None:
     """Serve the indexes under TWOFOLD_HOME over HTTP, by default to this machine only."""
-    launch = runtime_of(context)
     settings = settings_for(context).settings
     if (tls_cert is None) != (tls_key is None):
         raise InvalidInputError("HTTPS needs a certificate and its key.", "Give --tls-cert and --tls-key together.")
@@ -78,15 +80,9 @@ def serve(
         screen_on().line(f"Serving {one_line(str(settings.home))} on {shown}")
         sys.stdout.flush()
 
-    def opener(name: str) -> Index:
-        on_model = model_progress(yes=launch.yes, asks=False)  # nobody watches who could be asked
-        opened = Index(name, config=launch.config, overrides=launch.overrides, create=False, on_model=on_model)
-        tell(context, (f"index {name}: {one.line}" for one in opened.ignored if one.origin == MADE_BY))
-        return opened
-
     server.serve(
         settings,
-        opener,
+        _opener(context),
         (host, port),
         names=tuple(hosts or ()),
         origins=tuple(origins or ()),
@@ -95,6 +91,18 @@ def serve(
         limits=server.ServerLimits(requests_per_minute=requests_per_minute),
         announce=announce,
     )
+
+
+def _opener(context: typer.Context) -> Callable[[str], Index]:
+    launch = runtime_of(context)
+
+    def opened(name: str) -> Index:
+        on_model = model_progress(yes=launch.yes, asks=False)  # nobody watches who could be asked
+        made = Index(name, config=launch.config, overrides=launch.overrides, create=False, on_model=on_model)
+        tell(context, (f"index {name}: {one.line}" for one in made.ignored if one.origin == MADE_BY))
+        return made
+
+    return opened
 
 
 def _server() -> ModuleType:
