@@ -103,6 +103,9 @@ class FusionParameters:
     vector_norm: Annotated[
         Norm, Meta(description="How cosines are normalized; not for `convex`, the ranks, `dbsf`.")
     ] = "clip"
+    evidence: Annotated[
+        str, Meta(max_length=200, description="What `vector_weight` rests on; `tune --without-labels` writes it.")
+    ] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,4 +94,6 @@ def _boost_of(chosen: BoostSettings) -> BoostPlan:
 
 def _fusion_of(chosen: FusionSettings) -> FusionPlan:
     own = chosen.parameters
-    return FusionPlan(chosen.method, chosen.vector_weight, own.bm25_weight, own.rrf_k, own.bm25_norm, own.vector_norm)
+    norms, weight = (own.bm25_norm, own.vector_norm), chosen.vector_weight
+    evidence = own.evidence if own.evidence.startswith(f"vector_weight {weight:g} ") else ""  # of another weight: none
+    return FusionPlan(chosen.method, weight, own.bm25_weight, own.rrf_k, *norms, evidence)

@@ -16,8 +16,7 @@ BM25 comes first and vectors second; w is `vector_weight`, k `rrf_k`, λ `bm25_w
 retriever did not list has the value 0 there, as the formulas say, also where listed values are below 0 (a negative
 cosine, a z-score). `convex` and `adaptive` use completed scores, both retrievers' for every candidate, so nothing is
 missing. A passage whose vector is not made yet has no cosine: its value is estimated from its words, and meaning counts
-by the share of BM25's candidates that have a vector. Ties fall to the smaller key.
-`docs/decisions/0095-one-fusion.md` says which document settled what.
+by the share of BM25's candidates that have a vector. Ties fall to the smaller key. More: docs/decisions/0095.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -87,7 +86,7 @@ class FusionPlan:
     """How the retrievers' results are fused; `FUSIONS` has the methods.
 
     `vector_weight` in [0, 1] is w, `bm25_weight` ≥ 0 the λ of `additive`, `rrf_k` ≥ 0 the k of reciprocal
-    ranks; `bm25_norm` and `vector_norm` name normalizers.
+    ranks; `bm25_norm` and `vector_norm` name normalizers. `evidence` is what an index says that its weight rests on.
     """
 
     method: str = "adaptive"
@@ -96,6 +95,7 @@ class FusionPlan:
     rrf_k: float = RANK_CONSTANT
     bm25_norm: str = "max"
     vector_norm: str = "clip"
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

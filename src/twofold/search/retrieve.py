@@ -348,7 +348,8 @@ def _look(state: PipelineState, query: EncodedQuery, reach: RetrievalScope) -> _
     if plan.dense_terms and query.mode == "hybrid":
         with watch.step("prf_dense"):
             asked, learnt = with_dense_terms(view, asked, reach, plan.dense_terms)
-    leaning = (_leaning(plan.fusion),) if leans_on_words(query, plan) else ()
+    evidence = (plan.fusion.evidence,) if plan.fusion.evidence and query.mode == "hybrid" else ()
+    leaning = ((_leaning(plan.fusion),) if leans_on_words(query, plan) else ()) + evidence
     if plan.query_expansion.merge == "rrf" and len(asked) > 1:
         founds = tuple(find_candidates(view, (one,), reach, watch) for one in asked)
     else:
@@ -427,7 +428,8 @@ def _expanded(state: PipelineState, query: EncodedQuery, look: _Look, fused: Fus
         bm25 = Ranking.of(listed, scores[found.keys.searchsorted(listed)])
     count, added = len(fused.ranking), list(more.weights)[len(one.terms.weights) :]
     again = replace(found, bm25=bm25, bm25_scores=scores)
-    return _Look((replace(one, terms=more),), (again,), look.learnt, of_terms("prf", count, count, added))
+    trace = of_terms("prf", count, count, added)
+    return _Look((replace(one, terms=more),), (again,), look.learnt, trace, look.leaning)
 
 
 def _plugins(

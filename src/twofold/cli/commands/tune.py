@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from twofold.cli.eval.dataset import EvalData, Needs, Source, eval_data_of, resolving
+from twofold.cli.eval.label_free import kept_with, render_label_free, tuned_without_labels, without_evidence
 from twofold.cli.eval.synthetic import synthetic_queries
 from twofold.cli.eval.tune_report import Told, render_tuning, searches_on
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
@@ -48,13 +49,21 @@ Qrels = Annotated[
 ]
 Queries = Annotated[
     Path | None,
-    typer.Option("--queries", metavar="FILE", help="The queries that --qrels has ids of.", show_default=False),
+    typer.Option(
+        "--queries",
+        metavar="FILE",
+        help="The queries that --qrels has ids of, or for --without-labels.",
+        show_default=False,
+    ),
 ]
 Synthetic = Annotated[
     int | None,
     typer.Option(
         "--synthetic", metavar="N", help="Generate N questions from the documents instead.", show_default=False
     ),
+]
+WithoutLabels = Annotated[
+    bool, typer.Option("--without-labels", help="Have a reranker judge what each vector weight puts first.")
 ]
 Metric = Annotated[str, typer.Option("--metric", metavar="NAME@K", help="The metric to improve.")]
 Budget = Annotated[float, typer.Option("--budget", metavar="SECONDS", help="About how long it may take.")]
@@ -70,6 +79,7 @@ def tune(
     qrels: Qrels = None,
     queries: Queries = None,
     synthetic: Synthetic = None,
+    without_labels: WithoutLabels = False,
     metric: Metric = "ndcg@10",
     budget: Budget = 300.0,
     seed: Seed = 0,
@@ -82,30 +92,29 @@ def tune(
 
     Half of the questions choose among ways to search; the other half must confirm that the choice is better, by more
     than chance and by enough to matter. Else the default is kept, and that is an answer too: the exit code is 0 either
-    way. More in docs/tuning.md.
+    way. With --without-labels a reranker judges what comes first for the queries of the log, or of --queries, and only
+    the vector weight is chosen. More in docs/tuning.md.
     """
     if reset:
         _reset(context, index, as_json=as_json)
         return
-    if (qrels is None) == (synthetic is None):
-        raise InvalidInputError("Tuning needs --qrels FILE or --synthetic N, not both.", "See docs/tuning.md.")
+    if [qrels is not None, synthetic is not None, without_labels].count(True) != 1:
+        raise InvalidInputError(
+            "Tuning needs --qrels FILE or --synthetic N or --without-labels, not both.", "See docs/tuning.md."
+        )
     settings = resolving(context, embedder, index, kept=True)({})
-    needs = Needs(settings, engine=True, model=True)
-    if synthetic is not None:
-        _check(synthetic)
-        with synthetic_queries(index, needs, synthetic, seed) as made:
-            told = _tuned(made.ground, settings, _Asked(metric, budget, seed, made.kinds))
-    else:
-        with eval_data_of(Source(None, "", qrels, queries, index), needs) as ground:
-            told = _tuned(ground, settings, _Asked(metric, budget, seed, {}))
+    if without_labels:
+        found = tuned_without_labels(index, settings, queries, budget, seed)
+        if apply and found.choice.changes:
+            _keep(context, index, lambda opened: kept_with(_heeded(opened), found.choice))
+            found = replace(found, applied=True)
+        (write_json if as_json else render_label_free)(found)
+        return
+    told = _told(index, Source(None, "", qrels, queries, index), settings, _Asked(metric, budget, seed, synthetic))
     if apply and told.tuning.winner:
-        with open_index(context, index, embedder=embedder) as opened:
-            opened.set_settings({**_heeded(opened), **told.tuning.winner})
+        _keep(context, index, lambda opened: {**_heeded(opened), **told.tuning.winner})
         told = replace(told, applied=True)
-    if as_json:
-        write_json(told)
-    else:
-        render_tuning(told)
+    (write_json if as_json else render_tuning)(told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +122,30 @@ class _Asked:
     metric: str
     budget: float
     seed: int
-    kinds: Mapping[str, int]
+    synthetic: int | None
 
 
-def _tuned(ground: EvalData, settings: Settings, asked: _Asked) -> Told:
+def _keep(context: typer.Context, index: str | None, settings_of: Callable[[Index], Mapping[str, str]]) -> None:
+    with open_index(context, index) as opened:
+        opened.set_settings(settings_of(opened))
+
+
+def _told(index: str | None, source: Source, settings: Settings, asked: _Asked) -> Told:
+    needs = Needs(settings, engine=True, model=True)
+    if asked.synthetic is None:
+        with eval_data_of(source, needs) as ground:
+            return _tuned(ground, settings, asked, {})
+    _check(asked.synthetic)
+    with synthetic_queries(index, needs, asked.synthetic, asked.seed) as made:
+        return _tuned(made.ground, settings, asked, made.kinds)
+
+
+def _tuned(ground: EvalData, settings: Settings, asked: _Asked, kinds: Mapping[str, int]) -> Told:
     if ground.parts is None:
         raise InvalidInputError("There is no index to search.", "Name one with --index.")
     parts, metric = ground.parts, metric_named(asked.metric)
-    all_settings = _known(SYNTHETIC_TUNABLE if asked.kinds else TUNABLE, settings)
-    rules = replace(SYNTHETIC if asked.kinds else JUDGED, seed=asked.seed, seconds=asked.budget)
+    all_settings = _known(SYNTHETIC_TUNABLE if kinds else TUNABLE, settings)
+    rules = replace(SYNTHETIC if kinds else JUDGED, seed=asked.seed, seconds=asked.budget)
     most = 1 + sum(len(setting.options) for setting in all_settings) + MAX_FINALISTS + 1
     with _preparing(parts, settings) as prepare, searches_on(most) as tell:
         measure = searching(ground.judged, ground.names, metric, prepare, tell)
@@ -130,7 +154,7 @@ def _tuned(ground: EvalData, settings: Settings, asked: _Asked) -> Told:
         collection=ground.judged.name,
         documents=ground.documents,
         queries=len(ground.judged.queries),
-        synthetic_queries=asked.kinds,
+        synthetic_queries=kinds,
         unmatched=len(ground.unmatched),
         tuning=found,
         alpha=rules.alpha,
@@ -183,7 +207,8 @@ def _reset(context: typer.Context, index: str | None, *, as_json: bool) -> None:
     with open_index(context, index) as opened:
         held = opened.get_settings()
         forgotten = {key: value for key, value in held.items() if key in tuned}
-        opened.set_settings({key: value for key, value in _heeded(opened).items() if key not in tuned})
+        kept = {key: value for key, value in _heeded(opened).items() if key not in tuned}
+        opened.set_settings(without_evidence(kept))
     if as_json:
         write_json({"forgotten": forgotten})
     else:
