@@ -54,8 +54,11 @@ enum {
     LANES = 8,     /* rows whose bits stand side by side */
     AHEAD = 8,     /* rows fetched before they are needed */
     PLANES = 4,    /* bits of a dimension of the query */
+    CHOSEN = 4096, /* rows of which those that reach a score are scored together */
     WIDEST = 131071 /* 131071 * 128 * 128 < 2^31 */
 };
+
+#define MIN_STEP 1e-30 /* between the levels of a query that is the center itself */
 
 enum failure { FINE = 0, NO_MEMORY, OUT_OF_RANGE, NOT_RISING, OUTSIDE };
 
@@ -721,34 +724,96 @@ INLINE void bits_of_block(const uint64_t *restrict planes, const uint64_t *restr
     }
 }
 
+/* What a row's estimate and its bound are made of; `spread` and `scale` times a row's own numbers are deviations. */
 typedef struct {
     double base, gain, low, less;
+    float spread, scale;
 } Scaling;
 
-INLINE void bit_scores_over(const uint64_t *planes, const uint64_t *bits, size_t words, const float *scales,
-                            const float *offsets, uint64_t count, Scaling by, float *scores)
+typedef struct {
+    const uint64_t *bits;
+    const float *scales, *offsets, *spreads;
+    const uint8_t *allowed;
+    uint64_t count;
+} BitRows;
+
+/* The levels of a turned query, 0 to 15, as PLANES bit planes, and what makes its product out of counted bits. */
+static Scaling planes_of(const float *turned, size_t width, double base, double by_spread, double by_scale,
+                         uint64_t *planes)
 {
-    for (uint64_t first = 0; first < count; first += LANES, bits += words * LANES) {
+    float lowest = turned[0], highest = turned[0];
+    for (size_t i = 1; i < width; i++) {
+        lowest = turned[i] < lowest ? turned[i] : lowest;
+        highest = turned[i] > highest ? turned[i] : highest;
+    }
+    double low = lowest, step = ((double)highest - low) / ((1 << PLANES) - 1);
+    if (!(step > MIN_STEP)) step = MIN_STEP;
+    float by = (float)step;
+    size_t words = width / 64;
+    int64_t sum = 0;
+    memset(planes, 0, PLANES * words * sizeof *planes);
+    for (size_t i = 0; i < width; i++) {
+        float level = rintf((turned[i] - lowest) / by);
+        uint64_t whole = level > 0.0f ? (uint64_t)level & ((1 << PLANES) - 1) : 0; /* NaN is no level */
+        sum += (int64_t)whole;
+        for (int plane = 0; plane < PLANES; plane++)
+            planes[(size_t)plane * words + i / 64] |= (whole >> plane & 1) << (i % 64);
+    }
+    double less = low * (double)width + step * (double)sum;
+    return (Scaling){base, 2.0 * step, 2.0 * low, less, (float)by_spread, (float)(by_scale * step)};
+}
+
+INLINE float slack_of(float spread, float scale, Scaling by)
+{
+    float one = spread * by.spread, other = scale * by.scale;
+    return sqrtf(one * one + other * other);
+}
+
+/* Note a row among the best estimates, and write down its bound. */
+INLINE enum failure bound_rows(const BitRows *rows, uint64_t first, uint64_t lanes, const float *scores, Scaling by,
+                               float *bounds, Best *best)
+{
+    for (uint64_t lane = 0; lane < lanes; lane++) {
+        uint64_t row = first + lane;
+        bounds[row] = scores[lane] + slack_of(rows->spreads[row], rows->scales[row], by);
+        if (!(scores[lane] >= best->threshold) || (rows->allowed != NULL && !rows->allowed[row])) continue;
+        enum failure failure = best_add(best, (uint32_t)row, scores[lane]);
+        if (failure) return failure;
+    }
+    return FINE;
+}
+
+INLINE enum failure bit_bounds_over(const uint64_t *planes, const BitRows *rows, size_t words, uint64_t from,
+                                    Scaling by, float *bounds, Best *best)
+{
+    const uint64_t *bits = rows->bits + from / LANES * words * LANES;
+    for (uint64_t first = from; first < rows->count; first += LANES, bits += words * LANES) {
         uint64_t ones[LANES], sums[LANES];
+        float scores[LANES];
         bits_of_block(planes, bits, words, ones, sums);
-        uint64_t lanes = count - first < LANES ? count - first : LANES;
+        uint64_t lanes = rows->count - first < LANES ? rows->count - first : LANES;
         for (uint64_t lane = 0; lane < lanes; lane++) {
             double inner = by.gain * (double)sums[lane] + by.low * (double)ones[lane] - by.less;
-            scores[first + lane] = (float)((double)offsets[first + lane] + by.base + (double)scales[first + lane] * inner);
+            scores[lane] = (float)((double)rows->offsets[first + lane] + by.base + (double)rows->scales[first + lane] * inner);
         }
+        enum failure failure = bound_rows(rows, first, lanes, scores, by, bounds, best);
+        if (failure) return failure;
     }
+    return FINE;
 }
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9
 /* The same sums where one instruction counts the bits of eight words: five times as fast. */
 #define AT_ONCE __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx512vpopcntdq")))
 
-AT_ONCE static void bit_scores_at_once(const uint64_t *planes, const uint64_t *bits, size_t words, const float *scales,
-                                       const float *offsets, uint64_t count, Scaling by, float *scores)
+AT_ONCE static enum failure bit_bounds_at_once(const uint64_t *planes, const BitRows *rows, size_t words, Scaling by,
+                                               float *bounds, Best *best)
 {
-    uint64_t whole = count - count % LANES;
+    uint64_t whole = rows->count - rows->count % LANES;
+    const uint64_t *bits = rows->bits;
     const __m512d base = _mm512_set1_pd(by.base), gain = _mm512_set1_pd(by.gain), low = _mm512_set1_pd(by.low);
     const __m512d less = _mm512_set1_pd(by.less);
+    const __m256 by_spread = _mm256_set1_ps(by.spread), by_scale = _mm256_set1_ps(by.scale);
     for (uint64_t first = 0; first < whole; first += LANES, bits += words * LANES) {
         __m512i all = _mm512_setzero_si512(), a = all, b = all, c = all, d = all;
         for (size_t word = 0; word < words; word++) {
@@ -765,11 +830,26 @@ AT_ONCE static void bit_scores_at_once(const uint64_t *planes, const uint64_t *b
         __m512d inner = _mm512_sub_pd(_mm512_add_pd(_mm512_mul_pd(gain, _mm512_cvtepi64_pd(sums)),
                                                     _mm512_mul_pd(low, _mm512_cvtepi64_pd(all))),
                                       less);
-        __m512d scaled = _mm512_mul_pd(_mm512_cvtps_pd(_mm256_loadu_ps(scales + first)), inner);
-        __m512d score = _mm512_add_pd(_mm512_add_pd(_mm512_cvtps_pd(_mm256_loadu_ps(offsets + first)), base), scaled);
-        _mm256_storeu_ps(scores + first, _mm512_cvtpd_ps(score));
+        __m256 scales = _mm256_loadu_ps(rows->scales + first), spreads = _mm256_loadu_ps(rows->spreads + first);
+        __m512d scaled = _mm512_mul_pd(_mm512_cvtps_pd(scales), inner);
+        __m512d offset = _mm512_add_pd(_mm512_cvtps_pd(_mm256_loadu_ps(rows->offsets + first)), base);
+        __m256 score = _mm512_cvtpd_ps(_mm512_add_pd(offset, scaled));
+        __m256 one = _mm256_mul_ps(spreads, by_spread), other = _mm256_mul_ps(scales, by_scale);
+        __m256 slack = _mm256_sqrt_ps(_mm256_add_ps(_mm256_mul_ps(one, one), _mm256_mul_ps(other, other)));
+        _mm256_storeu_ps(bounds + first, _mm256_add_ps(score, slack));
+        __mmask8 near = _mm256_cmp_ps_mask(score, _mm256_set1_ps((float)best->threshold), _CMP_GE_OQ);
+        if (!near) continue;
+        float scores[LANES];
+        _mm256_storeu_ps(scores, score);
+        for (unsigned left = near; left; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(left);
+            if (rows->allowed != NULL && !rows->allowed[first + lane]) continue;
+            if (!(scores[lane] >= best->threshold)) continue;
+            enum failure failure = best_add(best, (uint32_t)(first + lane), scores[lane]);
+            if (failure) return failure;
+        }
     }
-    bit_scores_over(planes, bits, words, scales + whole, offsets + whole, count - whole, by, scores + whole);
+    return bit_bounds_over(planes, rows, words, whole, by, bounds, best);
 }
 
 static int counts_at_once(void)
@@ -778,41 +858,31 @@ static int counts_at_once(void)
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }
 #else
-#define bit_scores_at_once bit_scores_of
+#define bit_bounds_at_once bit_bounds_in_loop
 static int counts_at_once(void) { return 0; }
 #endif
 
-CLONES static void bit_scores_of(const uint64_t *planes, const uint64_t *bits, size_t words, const float *scales,
-                                 const float *offsets, uint64_t count, Scaling by, float *scores)
+CLONES static enum failure bit_bounds_in_loop(const uint64_t *planes, const BitRows *rows, size_t words, Scaling by,
+                                              float *bounds, Best *best)
 {
-    bit_scores_over(planes, bits, words, scales, offsets, count, by, scores);
+    return bit_bounds_over(planes, rows, words, 0, by, bounds, best);
 }
 
-/* Write down the slots whose score may reach `least`: score + (spread * by_spread + scale * by_scale). */
-CLONES static uint64_t reaching_of(const float *restrict scores, const float *restrict spreads,
-                                   const float *restrict scales, const uint8_t *allowed, uint64_t count,
-                                   float by_spread, float by_scale, float least, uint32_t *restrict slots)
+/* Write down the slots whose bound reaches `least`, from `first` to before `end`. */
+CLONES static uint64_t reaching_of(const float *restrict bounds, const uint8_t *allowed, uint64_t first, uint64_t end,
+                                   float least, uint32_t *restrict slots)
 {
     uint64_t found = 0;
-    for (uint64_t first = 0; first < count; first += GROUP) {
-        uint64_t length = count - first < GROUP ? count - first : GROUP;
-        float highest[GROUP];
-        int any = 0;
+    for (; first < end; first += GROUP) {
+        uint64_t length = end - first < GROUP ? end - first : GROUP;
         if (length == GROUP) {
-            for (int i = 0; i < GROUP; i++) {
-                highest[i] = scores[first + i] + (spreads[first + i] * by_spread + scales[first + i] * by_scale);
-                any |= highest[i] >= least;
-            }
-        } else {
-            for (uint64_t i = 0; i < length; i++) {
-                highest[i] = scores[first + i] + (spreads[first + i] * by_spread + scales[first + i] * by_scale);
-                any |= highest[i] >= least;
-            }
+            int any = 0;
+            for (int i = 0; i < GROUP; i++) any |= bounds[first + i] >= least;
+            if (!any) continue;
         }
-        if (!any) continue;
         for (uint64_t i = 0; i < length; i++) {
             slots[found] = (uint32_t)(first + i);
-            found += highest[i] >= least && (allowed == NULL || allowed[first + i]);
+            found += bounds[first + i] >= least && (allowed == NULL || allowed[first + i]);
         }
     }
     return found;
@@ -832,9 +902,9 @@ INLINE float widened(uint16_t half)
 }
 
 /* `sums` has room for `padded` numbers, the power of two that holds `width`. */
-CLONES static void cosines_of(const double *restrict query, const uint16_t *restrict rows, size_t width,
-                              const uint32_t *restrict slots, uint64_t count, double *restrict sums, size_t padded,
-                              double *restrict cosines)
+CLONES static void cosines_in_loop(const double *restrict query, const uint16_t *restrict rows, size_t width,
+                                   const uint32_t *restrict slots, uint64_t count, double *restrict sums,
+                                   size_t padded, double *restrict cosines)
 {
     for (uint64_t i = 0; i < count; i++) {
         const uint16_t *row = rows + (size_t)slots[i] * width;
@@ -846,6 +916,66 @@ CLONES static void cosines_of(const double *restrict query, const uint16_t *rest
         }
         cosines[i] = sums[0];
     }
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9
+#define WITH_HALVES __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,f16c")))
+
+/* Eight products, from place 8 * at on; zeros beyond the width. */
+WITH_HALVES INLINE __m512d products_at(const double *query, const uint16_t *row, size_t width, size_t at)
+{
+    size_t first = 8 * at;
+    if (first >= width) return _mm512_setzero_pd();
+    __mmask8 there = width - first >= 8 ? 0xff : (__mmask8)((1u << (width - first)) - 1);
+    __m512d held = _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_maskz_loadu_epi16(there, row + first)));
+    return _mm512_mul_pd(_mm512_maskz_loadu_pd(there, query + first), held);
+}
+
+/* The sum of every `stride`-th group of eight products from `at` on, halves added as `cosines_in_loop` adds them. */
+WITH_HALVES INLINE __m512d folded(const double *query, const uint16_t *row, size_t width, size_t at)
+{
+    __m512d held[8];
+    for (size_t i = 0; i < 8; i++) held[i] = products_at(query, row, width, at + 8 * i);
+    for (size_t half = 4; half; half /= 2)
+        for (size_t i = 0; i < half; i++) held[i] = _mm512_add_pd(held[i], held[i + half]);
+    return held[0];
+}
+
+/* The same sums in registers, for 257 to 512 dimensions: the same halves are added, eight places at a time. */
+WITH_HALVES static void cosines_in_registers(const double *query, const uint16_t *rows, size_t width,
+                                             const uint32_t *slots, uint64_t count, double *cosines)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const uint16_t *row = rows + (size_t)slots[i] * width;
+        if (i + AHEAD < count) {
+            const char *next = (const char *)(rows + (size_t)slots[i + AHEAD] * width);
+            for (size_t j = 0; j < 2 * width; j += 64) __builtin_prefetch(next + j);
+        }
+        __m512d held[8];
+        for (size_t j = 0; j < 8; j++) held[j] = folded(query, row, width, j);
+        for (size_t half = 4; half; half /= 2)
+            for (size_t j = 0; j < half; j++) held[j] = _mm512_add_pd(held[j], held[j + half]);
+        __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(held[0]), _mm512_extractf64x4_pd(held[0], 1));
+        __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+        cosines[i] = _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+    }
+}
+
+static int adds_in_registers(size_t padded)
+{
+    return padded == 512 && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+}
+#else
+#define cosines_in_registers(query, rows, width, slots, count, cosines) ((void)0)
+static int adds_in_registers(size_t padded) { return (void)padded, 0; }
+#endif
+
+static void cosines_of(const double *query, const uint16_t *rows, size_t width, const uint32_t *slots, uint64_t count,
+                       double *sums, size_t padded, double *cosines)
+{
+    if (adds_in_registers(padded)) cosines_in_registers(query, rows, width, slots, count, cosines);
+    else cosines_in_loop(query, rows, width, slots, count, sums, padded, cosines);
 }
 
 /* ---- Python's side: checked views of arrays, and the arrays that go back. ---- */
@@ -880,7 +1010,7 @@ static const Shape SCORES = {"scores must be a contiguous vector of float32", FL
 static const Shape QUERY_CODE = {"query must be a contiguous vector of int8", SIGNED_LETTERS, 1, 1, 0};
 static const Shape ROW_CODES = {"rows must be a contiguous matrix of int8", SIGNED_LETTERS, 1, 2, 0};
 static const Shape QUERY_VECTOR = {"query must be a contiguous vector of float64", FLOAT_LETTERS, 8, 1, 0};
-static const Shape QUERY_PLANES = {"planes must be a contiguous vector of uint64", UNSIGNED_LETTERS, 8, 1, 0};
+static const Shape TURNED = {"the turned query must be a contiguous vector of float32", FLOAT_LETTERS, 4, 1, 0};
 static const Shape ROW_BITS = {"bits must be a contiguous matrix of uint64", UNSIGNED_LETTERS, 8, 2, 0};
 static const Shape ROW_NUMBERS = {"scales and offsets must be contiguous vectors of float32", FLOAT_LETTERS, 4, 1, 0};
 static const Shape ROW_VECTORS = {"rows must be a contiguous matrix of float16", FLOAT_LETTERS, 2, 2, 0};
@@ -1483,82 +1613,136 @@ done:
     return result;
 }
 
-static PyObject *reaching(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+/* The rows whose bounds reach `least` are scored by their codes, and those are kept that may reach it by these too. */
+static uint64_t codes_reaching_of(Products of, const float *scales, float step, const float *bounds,
+                                  const uint8_t *allowed, float least, float rounding, uint32_t *slots, float *scores)
 {
-    Py_buffer scores, spreads = {0}, scales = {0}, allowed = {0};
+    uint64_t rows = of.count, found = 0;
+    uint32_t some[CHOSEN + GROUP];
+    float theirs[CHOSEN];
+    for (uint64_t first = 0; first < rows; first += CHOSEN) {
+        uint64_t end = rows - first < CHOSEN ? rows : first + CHOSEN;
+        of.slots = some;
+        of.count = reaching_of(bounds, allowed, first, end, least, some);
+        codes_of(of, scales, step, theirs);
+        for (uint64_t i = 0; i < of.count; i++) {
+            slots[found] = some[i];
+            scores[found] = theirs[i];
+            float scale = scales[some[i]];
+            found += theirs[i] + rounding * sqrtf(scale * scale + step * step) >= least;
+        }
+    }
+    return found;
+}
+
+static PyObject *codes_reaching(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer query, rows = {0}, scales = {0}, bounds = {0}, allowed = {0};
     PyObject *result = NULL;
     uint32_t *slots = NULL;
-    if (expect(given, 7)) return NULL;
-    if (open_view(arguments[0], &SCORES, &scores) || open_view(arguments[1], &ROW_NUMBERS, &spreads) ||
-        open_view(arguments[2], &ROW_NUMBERS, &scales) ||
-        same_length(&spreads, scores.shape[0], "spreads has the wrong length") ||
-        same_length(&scales, scores.shape[0], "scales has the wrong length") || fits_slots(scores.shape[0]) ||
-        open_allowed(arguments[3], scores.shape[0], &allowed))
+    float *scores = NULL;
+    if (expect(given, 8)) return NULL;
+    if (open_view(arguments[0], &QUERY_CODE, &query) || open_view(arguments[1], &ROW_CODES, &rows) ||
+        open_view(arguments[2], &ROW_NUMBERS, &scales) || open_view(arguments[4], &SCORES, &bounds) ||
+        same_length(&scales, rows.shape[0], "scales has the wrong length") ||
+        same_length(&bounds, rows.shape[0], "bounds has the wrong length") || fits_slots(rows.shape[0]) ||
+        open_allowed(arguments[5], rows.shape[0], &allowed))
         goto done;
-    double by_spread = PyFloat_AsDouble(arguments[4]), by_scale = PyFloat_AsDouble(arguments[5]);
-    double least = PyFloat_AsDouble(arguments[6]);
+    if (rows.shape[1] != query.shape[0] || query.shape[0] == 0 || query.shape[0] > WIDEST) {
+        PyErr_SetString(PyExc_ValueError, "rows and query differ in width");
+        goto done;
+    }
+    double step = PyFloat_AsDouble(arguments[3]), least = PyFloat_AsDouble(arguments[6]);
+    double rounding = PyFloat_AsDouble(arguments[7]);
     if (PyErr_Occurred()) goto done;
-    size_t count = (size_t)scores.shape[0];
+    size_t count = (size_t)rows.shape[0];
     slots = PyMem_Malloc((count + GROUP) * sizeof *slots);
-    if (slots == NULL) {
+    scores = PyMem_Malloc((count + GROUP) * sizeof *scores);
+    if (slots == NULL || scores == NULL) {
         fail(NO_MEMORY);
         goto done;
     }
     uint64_t found;
+    Products of = {query.buf, rows.buf, (size_t)query.shape[0], NULL, count};
     Py_BEGIN_ALLOW_THREADS
-    found = reaching_of(scores.buf, spreads.buf, scales.buf, allowed.buf, count, (float)by_spread, (float)by_scale,
-                        (float)least, slots);
+    found = codes_reaching_of(of, scales.buf, (float)step, bounds.buf, allowed.buf, (float)least, (float)rounding,
+                              slots, scores);
     Py_END_ALLOW_THREADS
     State *state = PyModule_GetState(module);
-    result = new_array(module, state->uint32, slots, found, sizeof *slots);
+    result = pair(new_array(module, state->uint32, slots, found, sizeof *slots),
+                  new_array(module, state->float32, scores, found, sizeof *scores));
 done:
+    PyMem_Free(scores);
     PyMem_Free(slots);
     PyBuffer_Release(&allowed);
+    PyBuffer_Release(&bounds);
     PyBuffer_Release(&scales);
-    PyBuffer_Release(&spreads);
-    PyBuffer_Release(&scores);
+    PyBuffer_Release(&rows);
+    PyBuffer_Release(&query);
     return result;
 }
 
-static PyObject *bit_scores(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+/* The slots and the scores of the best, as float32. */
+static PyObject *best_of(PyObject *module, Best *best)
 {
-    Py_buffer planes, bits = {0}, scales = {0}, offsets = {0}, view = {0};
-    PyObject *result = NULL;
-    Scaling by;
-    if (expect(given, 8)) return NULL;
-    if (open_view(arguments[0], &QUERY_PLANES, &planes) || open_view(arguments[1], &ROW_BITS, &bits) ||
-        open_view(arguments[2], &ROW_NUMBERS, &scales) || open_view(arguments[3], &ROW_NUMBERS, &offsets))
-        goto done;
-    size_t words = (size_t)planes.shape[0] / PLANES;
-    Py_ssize_t count = scales.shape[0];
-    if (words == 0 || planes.shape[0] % PLANES || words * 64 > WIDEST || (size_t)bits.shape[1] != words * LANES ||
-        offsets.shape[0] != count || bits.shape[0] != count / LANES + (count % LANES != 0)) {
-        PyErr_SetString(PyExc_ValueError, "planes, bits, scales and offsets differ in size");
-        goto done;
-    }
-    by.base = PyFloat_AsDouble(arguments[4]);
-    by.gain = PyFloat_AsDouble(arguments[5]);
-    by.low = PyFloat_AsDouble(arguments[6]);
-    by.less = PyFloat_AsDouble(arguments[7]);
-    if (PyErr_Occurred()) goto done;
     State *state = PyModule_GetState(module);
-    result = PyObject_CallFunction(state->empty, "nO", count, state->float32);
-    if (result == NULL) goto done;
-    if (open_view(result, &RESULT, &view)) {
-        Py_CLEAR(result);
+    float *singles = (float *)best->keys; /* scratch that is large enough, and done with */
+    for (size_t i = 0; i < best->size; i++) singles[i] = (float)best->scores[i];
+    return pair(slots_of(module, best), new_array(module, state->float32, singles, best->size, sizeof *singles));
+}
+
+static PyObject *bit_bounds(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer turned, bits = {0}, numbers[3] = {{0}, {0}, {0}}, allowed = {0}, view = {0};
+    PyObject *bounds = NULL, *near = NULL, *result = NULL;
+    uint64_t *planes = NULL;
+    Best best = {0};
+    size_t k;
+    if (expect(given, 10)) return NULL;
+    if (open_view(arguments[0], &TURNED, &turned) || open_view(arguments[1], &ROW_BITS, &bits)) goto done;
+    for (int i = 0; i < 3; i++)
+        if (open_view(arguments[2 + i], &ROW_NUMBERS, &numbers[i])) goto done;
+    size_t width = (size_t)turned.shape[0], words = width / 64;
+    Py_ssize_t count = numbers[0].shape[0];
+    if (words == 0 || width % 64 || width > WIDEST || (size_t)bits.shape[1] != words * LANES ||
+        numbers[1].shape[0] != count || numbers[2].shape[0] != count ||
+        bits.shape[0] != count / LANES + (count % LANES != 0)) {
+        PyErr_SetString(PyExc_ValueError, "query, bits, scales, offsets and spreads differ in size");
         goto done;
     }
+    double base = PyFloat_AsDouble(arguments[5]), by_spread = PyFloat_AsDouble(arguments[6]);
+    double by_scale = PyFloat_AsDouble(arguments[7]);
+    if (PyErr_Occurred() || fits_slots(count) || open_allowed(arguments[8], count, &allowed) ||
+        read_k(arguments[9], &k))
+        goto done;
+    planes = PyMem_Malloc(PLANES * words * sizeof *planes);
+    if (planes == NULL) {
+        fail(NO_MEMORY);
+        goto done;
+    }
+    State *state = PyModule_GetState(module);
+    if (open_result(module, state->float32, count, &bounds, &view)) goto done;
+    BitRows rows = {bits.buf, numbers[0].buf, numbers[1].buf, numbers[2].buf, allowed.buf, (uint64_t)count};
     int at_once = counts_at_once();
+    enum failure failure;
     Py_BEGIN_ALLOW_THREADS
-    (at_once ? bit_scores_at_once : bit_scores_of)(planes.buf, bits.buf, words, scales.buf, offsets.buf,
-                                                   (uint64_t)count, by, view.buf);
+    Scaling by = planes_of(turned.buf, width, base, by_spread, by_scale, planes);
+    failure = best_init(&best, k, (size_t)count, -INFINITY);
+    if (!failure) failure = (at_once ? bit_bounds_at_once : bit_bounds_in_loop)(planes, &rows, words, by, view.buf, &best);
+    if (!failure) best_cut(&best);
     Py_END_ALLOW_THREADS
+    near = failure ? fail(failure) : best_of(module, &best);
+    if (near != NULL) result = PyTuple_Pack(2, bounds, near);
 done:
+    best_free(&best);
+    PyMem_Free(planes);
     PyBuffer_Release(&view);
-    PyBuffer_Release(&offsets);
-    PyBuffer_Release(&scales);
+    Py_XDECREF(near);
+    Py_XDECREF(bounds);
+    PyBuffer_Release(&allowed);
+    for (int i = 0; i < 3; i++) PyBuffer_Release(&numbers[i]);
     PyBuffer_Release(&bits);
-    PyBuffer_Release(&planes);
+    PyBuffer_Release(&turned);
     return result;
 }
 
@@ -1613,9 +1797,9 @@ static PyMethodDef METHODS[] = {
     {"mark", (PyCFunction)(void (*)(void))mark, METH_FASTCALL, NULL},
     {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},
     {"codes_at", (PyCFunction)(void (*)(void))codes_at, METH_FASTCALL, NULL},
-    {"reaching", (PyCFunction)(void (*)(void))reaching, METH_FASTCALL, NULL},
+    {"codes_reaching", (PyCFunction)(void (*)(void))codes_reaching, METH_FASTCALL, NULL},
     {"dots", (PyCFunction)(void (*)(void))dots, METH_FASTCALL, NULL},
-    {"bit_scores", (PyCFunction)(void (*)(void))bit_scores, METH_FASTCALL, NULL},
+    {"bit_bounds", (PyCFunction)(void (*)(void))bit_bounds, METH_FASTCALL, NULL},
     {"cosines", (PyCFunction)(void (*)(void))cosines, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -59,22 +59,25 @@ def codes_at(
     step: float,
     slots: NDArray[np.uint32],
 ) -> NDArray[np.float32]: ...
-def reaching(
-    scores: NDArray[np.float32],
-    spreads: NDArray[np.float32],
+def codes_reaching(
+    query: NDArray[np.int8],
+    rows: NDArray[np.int8],
     scales: NDArray[np.float32],
+    step: float,
+    bounds: NDArray[np.float32],
     allowed: NDArray[np.uint8] | None,
-    by_spread: float,
-    by_scale: float,
     least: float,
-) -> NDArray[np.uint32]: ...
-def bit_scores(
-    planes: NDArray[np.uint64],
+    rounding: float,
+) -> tuple[NDArray[np.uint32], NDArray[np.float32]]: ...
+def bit_bounds(
+    turned: NDArray[np.float32],
     bits: NDArray[np.uint64],
     scales: NDArray[np.float32],
     offsets: NDArray[np.float32],
+    spreads: NDArray[np.float32],
     base: float,
-    gain: float,
-    low: float,
-    less: float,
-) -> NDArray[np.float32]: ...
+    by_spread: float,
+    by_scale: float,
+    allowed: NDArray[np.uint8] | None,
+    k: int,
+) -> tuple[NDArray[np.float32], tuple[NDArray[np.uint32], NDArray[np.float32]]]: ...

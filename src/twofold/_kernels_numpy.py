@@ -20,6 +20,8 @@ Singles = NDArray[np.float32]
 MAX_SLOTS = 2**32 - 1
 NOWHERE = 2**32 - 1  # the place of a term that a segment does not hold
 MAX_WIDTH = 131_071  # 131071 · 128² < 2³¹
+LEVELS = 15  # of a coordinate of a turned query, in four bits
+MIN_STEP = 1e-30  # between the levels of a query that is the center itself
 MAX_EXACT_WIDTH = 1023  # 1023 · 128² < 2²⁴: float32 adds that many products of two codes without rounding
 
 
@@ -291,46 +293,60 @@ def top_scores(scores: NDArray[np.float32], allowed: Mask | None, k: int) -> Slo
     return touched[_at_least_kth(scores[touched], k)].astype(np.uint32)
 
 
-def bit_scores(  # noqa: PLR0913, PLR0917  # as the kernel takes them
-    planes: NDArray[np.uint64],
+def bit_bounds(  # noqa: PLR0913, PLR0917  # as the kernel takes them
+    turned: Singles,
     bits: NDArray[np.uint64],
-    scales: NDArray[np.float32],
-    offsets: NDArray[np.float32],
+    scales: Singles,
+    offsets: Singles,
+    spreads: Singles,
     base: float,
-    gain: float,
-    low: float,
-    less: float,
-) -> NDArray[np.float32]:
-    """Return `offset + base + scale · (gain · sum + low · ones - less)` of each row, float32 (n,).
+    by_spread: float,
+    by_scale: float,
+    allowed: Mask | None,
+    k: int,
+) -> tuple[Singles, tuple[Slots, Singles]]:
+    """Return what the score of each row is at most, float32 (n,), and the rows with the best estimates, with these.
 
-    `bits` (ceil(n / 8), 8 · words) holds word w of row r of a block at `8 · w + r`; `ones` counts a row's bits, and
-    `sum` counts those that it shares with each of the four `planes` (4 · words,), weighted 1, 2, 4 and 8. `scales` and
-    `offsets` are (n,). In double precision, in this order. Raises ValueError for arrays of a wrong shape.
+    `turned` (64 · words,) is rounded to the 16 levels `low + level · step`. `bits` (ceil(n / 8), 8 · words) holds word
+    w of row r of a block at `8 · w + r`; `ones` counts a row's bits, and `sum` adds up the levels where they are set.
+    The estimate is `offset + base + scale · (2 · step · sum + 2 · low · ones - less)` in double precision, in this
+    order, `less` being `low · 64 · words + step · all levels`; the bound is as much more as the root of
+    `(spread · by_spread)² + (scale · by_scale · step)²`, in single precision. `scales`, `offsets` and `spreads` are
+    (n,). The best are every allowed slot whose estimate is at least the k-th best, rising; NaN is never one. Raises
+    ValueError for arrays of a wrong shape and for k < 1.
     """
-    for array, kind, name in (
-        (planes, np.uint64, "planes"),
-        (scales, np.float32, "scales"),
-        (offsets, np.float32, "offsets"),
-    ):
-        _check(array, kind, name)
-    count, words = len(scales), len(planes) // 4
+    for array, name in ((turned, "the turned query"), (scales, "scales"), (offsets, "offsets"), (spreads, "spreads")):
+        _check(array, np.float32, name)
+    count, words = len(scales), len(turned) // 64
     if bits.dtype != np.uint64 or bits.ndim != 2 or not bits.flags.c_contiguous:  # noqa: PLR2004
         raise ValueError("bits must be a contiguous uint64 matrix")
-    if not words or len(planes) % 4 or bits.shape != (-(-count // 8), 8 * words) or len(offsets) != count:
-        raise ValueError("planes, bits, scales and offsets differ in size")
-    scores = np.empty(len(bits) * 8, dtype=np.float32)
+    fitting = (-(-count // 8), 8 * words), count, count
+    if not words or len(turned) % 64 or (bits.shape, len(offsets), len(spreads)) != fitting:
+        raise ValueError("query, bits, scales, offsets and spreads differ in size")
+    low = float(turned.min())
+    step = max((float(turned.max()) - low) / LEVELS, MIN_STEP)
+    levels = np.rint((turned - np.float32(low)) / np.float32(step)).astype(np.uint8)
+    less = low * len(turned) + step * int(levels.sum(dtype=np.int64))
+    scores = np.empty(len(bits) * 8, dtype=np.float32)[:count]
     for first in range(0, len(bits), 8192):
-        block = bits[first : first + 8192].reshape(-1, words, 8)
-        ones = np.bitwise_count(block).sum(axis=1, dtype=np.int64).reshape(-1)
-        sums = np.zeros_like(ones)
-        for plane in range(4):
-            shared = block & planes[plane * words : (plane + 1) * words][None, :, None]
-            sums += np.bitwise_count(shared).sum(axis=1, dtype=np.int64).reshape(-1) << plane
+        ones, sums = _counted_bits(bits[first : first + 8192].reshape(-1, words, 8), levels)
         part = slice(first * 8, min(first * 8 + len(ones), count))
         length = part.stop - part.start
-        inner = gain * sums[:length].astype(np.float64) + low * ones[:length].astype(np.float64) - less
+        inner = 2.0 * step * sums[:length] + 2.0 * low * ones[:length] - less
         scores[part] = (offsets[part].astype(np.float64) + base) + scales[part].astype(np.float64) * inner
-    return scores[:count]
+    one, other = spreads * np.float32(by_spread), scales * np.float32(by_scale * step)
+    best = top_scores(scores, allowed, k)
+    return scores + np.sqrt(one * one + other * other), (best, scores[best])
+
+
+def _counted_bits(blocks: NDArray[np.uint64], levels: NDArray[np.uint8]) -> tuple[Floats, Floats]:
+    """Return how many bits each row has, and the sum of the levels where they are set."""
+    ones = np.bitwise_count(blocks).sum(axis=1, dtype=np.int64).reshape(-1)
+    sums = np.zeros_like(ones)
+    for plane in range(4):
+        shared = blocks & np.packbits(levels >> plane & 1, bitorder="little").view("<u8")[None, :, None]
+        sums += np.bitwise_count(shared).sum(axis=1, dtype=np.int64).reshape(-1) << plane
+    return ones.astype(np.float64), sums.astype(np.float64)
 
 
 def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]:
@@ -369,29 +385,32 @@ def codes_at(query: NDArray[np.int8], rows: NDArray[np.int8], scales: Singles, s
     return found
 
 
-def reaching(  # noqa: PLR0913, PLR0917  # as the kernel takes them
-    scores: Singles,
-    spreads: Singles,
+def codes_reaching(  # noqa: PLR0913, PLR0917  # as the kernel takes them
+    query: NDArray[np.int8],
+    rows: NDArray[np.int8],
     scales: Singles,
+    step: float,
+    bounds: Singles,
     allowed: Mask | None,
-    by_spread: float,
-    by_scale: float,
     least: float,
-) -> Slots:
-    """Return every allowed slot, rising, for which `score + (spread · by_spread + scale · by_scale) >= least`.
+    rounding: float,
+) -> tuple[Slots, Singles]:
+    """Return every allowed slot, rising, whose bound and whose score by codes may reach `least`, and these scores.
 
-    All in float32, in this order; the arrays are (n,). NaN reaches nothing. Raises ValueError for arrays of a wrong
-    kind or length.
+    The scores are those of `codes_at`, to which `rounding · √(scale² + step²)` is added before they are compared, in
+    single precision. `bounds` (n,) are float32; NaN reaches nothing. Raises ValueError as `codes_at` does.
     """
-    _check(scores, np.float32, "scores")
-    _check(spreads, np.float32, "spreads", len(scores))
-    _check(scales, np.float32, "scales", len(scores))
-    with np.errstate(all="ignore"):
-        found = scores + (spreads * np.float32(by_spread) + scales * np.float32(by_scale)) >= np.float32(least)
+    _check(scales, np.float32, "scales", len(rows))
+    _check(bounds, np.float32, "bounds", len(rows))
+    found = bounds >= np.float32(least)
     if allowed is not None:
-        _check(allowed, np.uint8, "allowed", len(scores))
+        _check(allowed, np.uint8, "allowed", len(rows))
         found &= allowed != 0
-    return np.flatnonzero(found).astype(np.uint32)
+    slots = np.flatnonzero(found).astype(np.uint32)
+    scores = codes_at(query, rows, scales, step, slots)
+    own = scales[slots]
+    near = scores + np.float32(rounding) * np.sqrt(own * own + np.float32(step) ** 2) >= np.float32(least)
+    return slots[near], scores[near]
 
 
 def cosines(query: Floats, rows: NDArray[np.float16], slots: Slots) -> Floats:

@@ -22,10 +22,11 @@ KERNELS: Literal["c", "numpy"]
 
 try:
     from twofold._kernels import (
-        bit_scores,
+        bit_bounds,
         bm25_at,
         bm25_top,
         codes_at,
+        codes_reaching,
         cosines,
         count_marked,
         dots,
@@ -33,7 +34,6 @@ try:
         mark,
         occurrences,
         phrase_marks,
-        reaching,
         top_scores,
         turn_over,
     )
@@ -41,10 +41,11 @@ try:
     KERNELS = "c"
 except ImportError:
     from twofold._kernels_numpy import (
-        bit_scores,
+        bit_bounds,
         bm25_at,
         bm25_top,
         codes_at,
+        codes_reaching,
         cosines,
         count_marked,
         dots,
@@ -52,7 +53,6 @@ except ImportError:
         mark,
         occurrences,
         phrase_marks,
-        reaching,
         top_scores,
         turn_over,
     )
@@ -63,10 +63,11 @@ __all__ = [
     "KERNELS",
     "NOWHERE",
     "Runs",
-    "bit_scores",
+    "bit_bounds",
     "bm25_at",
     "bm25_top",
     "codes_at",
+    "codes_reaching",
     "cosines",
     "count_marked",
     "dots",
@@ -75,7 +76,6 @@ __all__ = [
     "number_terms",
     "occurrences",
     "phrase_marks",
-    "reaching",
     "squeeze_text",
     "top_scores",
     "turn_over",

@@ -170,7 +170,10 @@ def test_dot_products_of_codes_are_exact(
 
 
 @given(
-    seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 40), width=st.integers(1, 70), scale=st.sampled_from([1, 1e-6])
+    seed=st.integers(0, 2**32 - 1),
+    rows=st.integers(1, 40),
+    width=st.one_of(st.integers(1, 70), st.sampled_from([256, 257, 300, 384, 511, 512, 513, 1024])),
+    scale=st.sampled_from([1, 1e-6]),
 )
 def test_cosines_of_some_rows_are_the_true_scores(
     kernels: ModuleType,
@@ -182,7 +185,7 @@ def test_cosines_of_some_rows_are_the_true_scores(
     random = np.random.default_rng(seed)
     vectors = (random.standard_normal((rows, width)) * scale).astype(np.float16)
     query = random.standard_normal(width).astype(np.float32)
-    slots = random.integers(0, rows, 5).astype(np.uint32)
+    slots = random.integers(0, rows, 12).astype(np.uint32)
 
     found = kernels.cosines(query.astype(np.float64), vectors, slots)
 
@@ -254,22 +257,28 @@ def test_rows_that_may_reach_a_score_are_those_of_a_loop(
     kernels: ModuleType, seed: int, count: int, share: float | None, least: float
 ) -> None:
     random = np.random.default_rng(seed)
-    scores, spreads, scales = random.random((3, count)).astype(np.float32)
-    scores[random.random(count) < 0.1] = np.nan
-    allowed = masks(count, seed, share)
-    by_spread, by_scale = np.float32(0.3), np.float32(0.2)
+    bounds, scales = random.random((2, count)).astype(np.float32)
+    bounds[random.random(count) < 0.1] = np.nan
+    codes = random.integers(-128, 128, (count, 3)).astype(np.int8)
+    query = np.array([3, -100, 7], dtype=np.int8)
+    allowed, step = masks(count, seed, share), np.float32(0.0001)
+    plain = (codes.astype(np.int64) @ query.astype(np.int64)).astype(np.float32) * (scales * step)
 
-    found = kernels.reaching(scores, spreads, scales, allowed, 0.3, 0.2, least)
+    slots, scores = kernels.codes_reaching(query, codes, scales, 0.0001, bounds, allowed, least, 0.5)
 
-    assert found.dtype == np.uint32
-    assert found.tolist() == [
+    assert (slots.dtype, scores.dtype) == (np.uint32, np.float32)
+    assert slots.tolist() == [
         slot
         for slot in range(count)
-        if scores[slot] + (spreads[slot] * by_spread + scales[slot] * by_scale) >= np.float32(least)
+        if bounds[slot] >= np.float32(least)
+        and plain[slot] + np.float32(0.5) * np.sqrt(scales[slot] * scales[slot] + step * step) >= np.float32(least)
         and (allowed is None or allowed[slot])
     ]
-    with pytest.raises(ValueError, match=r"spreads|scales"):
-        kernels.reaching(scores, spreads, np.zeros(count + 1, np.float32), allowed, 0.3, 0.2, least)
+    assert scores.tolist() == plain[slots].tolist()
+    with pytest.raises(ValueError, match="scales"):
+        kernels.codes_reaching(query, codes, np.zeros(count + 1, np.float32), 0.1, bounds, allowed, least, 0.5)
+    with pytest.raises(ValueError, match="bounds"):
+        kernels.codes_reaching(query, codes, scales, 0.1, np.zeros(count + 1, np.float32), allowed, least, 0.5)
 
 
 FOLDED = st.text(alphabet="ab0_.:- '漢か가é\u0301٣ก", max_size=30).map(squeeze)

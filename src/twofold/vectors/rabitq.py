@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Vector
-from twofold.kernels import bit_scores, reaching
+from twofold.kernels import bit_bounds
 
 Words = NDArray[np.uint64]
 Singles = NDArray[np.float32]
@@ -24,10 +24,8 @@ Halves = NDArray[np.float16]
 
 LANES = 8  # rows whose words stand side by side, as the kernel reads them
 WORD = 64
-LEVELS = 15  # of a coordinate of the query, in four bits
 ROW_BATCH_SIZE = 16_384
 SEED = 2024
-MIN_STEP = 1e-30  # of a query that is the center itself
 DEVIATIONS = 4.0  # how many deviations an estimate may be off: 1 row in 30,000 is, and few of those matter
 
 
@@ -37,10 +35,11 @@ class BitCodes:
 
     `center` (d,) is the rows' mean. `bits` (ceil(n / 8), 8 · ceil(d / 64)) holds word w of row r of a block at
     `8 · w + r`. The estimate of row i is `offsets[i] + scales[i] · inner`; `spreads[i]` times the length of the
-    centered query is the deviation of its error. All three are (n,).
+    centered query is the deviation of its error. All three are (n,). `turned_center` is the center under `rotation`.
     """
 
     center: Singles
+    turned_center: Singles
     bits: Words
     scales: Singles
     offsets: Singles
@@ -53,24 +52,18 @@ class BitCodes:
         """Return some of the rows, which must begin with a block."""
         blocks = slice(bound.start // LANES, -(-bound.stop // LANES))
         numbers = (self.scales[bound], self.offsets[bound], self.spreads[bound])
-        return BitCodes(self.center, self.bits[blocks], *numbers)
+        return BitCodes(self.center, self.turned_center, self.bits[blocks], *numbers)
 
 
 class Estimates(NamedTuple):
-    """Estimated cosines of rows, (n,) float32, and what makes out by how much each may be too low: its slack.
+    """What the cosine of each row is at most, `bounds` (n,) float32, and the slots of the best estimates, with these.
 
-    The slack of a row is `spread · by_spread + scale · by_scale`.
+    At most but for an error beyond `DEVIATIONS` deviations.
     """
 
-    codes: BitCodes
+    bounds: Singles
+    slots: NDArray[np.uint32]
     scores: Singles
-    by_spread: float
-    by_scale: float
-
-    def reaching(self, least: float, allowed: NDArray[np.uint8] | None) -> NDArray[np.uint32]:
-        """Return the allowed slots, rising, whose true cosine may be at least that."""
-        held = self.codes
-        return reaching(self.scores, held.spreads, held.scales, allowed, self.by_spread, self.by_scale, least)
 
 
 @cache
@@ -95,11 +88,18 @@ def bit_codes(vectors: Halves) -> BitCodes:
     numbers = np.empty((3, count), dtype=np.float32)
     for part, rows in _parts(vectors):
         apart = rows - center
-        turned: Singles = (apart @ turn).astype(np.float32, copy=False)
-        bits[part] = np.packbits(turned > 0, axis=1, bitorder="little").view("<u8")
-        numbers[:, part] = _numbers(apart, turned, center)
+        placed: Singles = (apart @ turn).astype(np.float32, copy=False)
+        bits[part] = np.packbits(placed > 0, axis=1, bitorder="little").view("<u8")
+        numbers[:, part] = _numbers(apart, placed, center)
     blocks = bits.reshape(-1, LANES, words).transpose(0, 2, 1).reshape(-1, words * LANES)
-    return BitCodes(center, np.ascontiguousarray(blocks), *np.ascontiguousarray(numbers))
+    return BitCodes(center, turned(center), np.ascontiguousarray(blocks), *np.ascontiguousarray(numbers))
+
+
+def turned(vector: Vector) -> Singles:
+    """Return a vector (d,) under `rotation`: (D,) float32."""
+    # Not `@`: BLAS would share 10 µs of work out to threads, and wait for them where other work keeps the cores busy.
+    made: Singles = np.einsum("i,ij->j", vector.astype(np.float32), rotation(len(vector)))
+    return made
 
 
 def words_of(count: int, dimensions: int) -> tuple[int, int]:
@@ -107,26 +107,26 @@ def words_of(count: int, dimensions: int) -> tuple[int, int]:
     return -(-count // LANES), -(-dimensions // WORD) * LANES
 
 
-def estimate(query: Vector, codes: BitCodes) -> Estimates:
-    """Return the estimated cosines of a query (d,) with all rows, and how much each may be too low.
+def estimate(query: Vector, codes: BitCodes, k: int, allowed: NDArray[np.uint8] | None = None) -> Estimates:
+    """Return the estimated cosines of a query (d,) with the k best of the allowed rows, and what each row's is at most.
 
-    The slack is `DEVIATIONS` deviations of the row's error, that of rounding the query included.
+    Two errors make an estimate differ from the cosine: that of the row's code, and that of rounding the query. They are
+    independent, so the deviation of both is the root of the sum of their squares. Raises ValueError for k < 1.
     """
-    apart = query.astype(np.float32) - codes.center
-    # Not `@`: BLAS would share 10 µs of work out to threads, and wait for them where other work keeps the cores busy.
-    turned = np.einsum("i,ij->j", apart, rotation(len(query)))
-    low = float(turned.min())
-    step = max((float(turned.max()) - low) / LEVELS, MIN_STEP)
-    levels = np.rint((turned - low) / step).astype(np.uint8)
-    width = len(levels)
-    planes = np.concatenate(
-        [np.packbits(levels >> plane & 1, bitorder="little").view("<u8") for plane in range(LEVELS.bit_length())]
-    )
+    return estimate_turned(query, turned(query), codes, k, allowed)
+
+
+def estimate_turned(
+    query: Vector, turned_query: Singles, codes: BitCodes, k: int, allowed: NDArray[np.uint8] | None
+) -> Estimates:
+    """Return the same for a query that is turned already: several segments share its turning."""
+    apart = turned_query - codes.turned_center
     base = float(codes.center.astype(np.float64) @ query)
-    less = low * width + step * int(levels.sum(dtype=np.int64))
-    scores = bit_scores(planes, codes.bits, codes.scales, codes.offsets, base, 2.0 * step, 2.0 * low, less)
-    rounding = step * (width / 12.0) ** 0.5  # the deviation of a sum of roundings, each uniform over a step
-    return Estimates(codes, scores, DEVIATIONS * float(np.linalg.norm(apart)), DEVIATIONS * rounding)
+    rounding = DEVIATIONS * (len(apart) / 12.0) ** 0.5  # of a sum of roundings, each uniform over a step: in steps
+    length = DEVIATIONS * float(np.sqrt(np.dot(apart, apart)))
+    arrays = (codes.bits, codes.scales, codes.offsets, codes.spreads)
+    bounds, (slots, scores) = bit_bounds(apart, *arrays, base, length, rounding, allowed, k)
+    return Estimates(bounds, slots, scores)
 
 
 def _mean(vectors: Halves) -> Singles:
@@ -142,17 +142,17 @@ def _parts(vectors: Halves) -> Iterator[tuple[slice, Singles]]:
         yield part, vectors[part].astype(np.float32)
 
 
-def _numbers(apart: Singles, turned: Singles, center: Singles) -> Singles:
+def _numbers(apart: Singles, placed: Singles, center: Singles) -> Singles:
     """Return scales, offsets and spreads: (3, m).
 
-    With r the row less the center and x = r turned, of D coordinates: its bits stand for the unit vector
+    With r the row less the center and x = r rotated (`placed`), of D coordinates: its bits stand for the unit vector
     `±1 / sqrt(D)`, whose product with the unit x is `fit = sum |x| / (|r| sqrt(D))`. The estimate of r · q divides by
     it, `|r| / fit / sqrt(D)` times the signed sum; its deviation is `|r| sqrt(1 - fit²) / fit / sqrt(D - 1)` times |q|.
     """
-    width = turned.shape[1]
+    width = placed.shape[1]
     lengths = np.linalg.norm(apart, axis=1)
     safe = np.where(lengths > 0.0, lengths, 1.0)
-    fit = np.abs(turned).sum(axis=1) / (safe * np.float32(width**0.5))
+    fit = np.abs(placed).sum(axis=1) / (safe * np.float32(width**0.5))
     fit = np.where(fit > 0.0, fit, 1.0)
     scales = lengths / fit / np.float32(width**0.5)
     spreads = lengths * np.sqrt(np.maximum(1.0 - fit * fit, 0.0)) / fit / np.float32((width - 1) ** 0.5)

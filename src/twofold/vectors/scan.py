@@ -1,4 +1,7 @@
-"""Scans over codes: find candidates to score truly. What a row scores here depends on that row and the query alone."""
+"""The nearest rows: codes rule out nearly all of them, and what is left is scored truly.
+
+What is returned depends on rows and query alone, but for an error beyond `DEVIATIONS`, not on how rows are spread.
+"""
 
 import math
 import os
@@ -10,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.types import Scores, Vector
-from twofold.kernels import KERNELS, codes_at, dots, top_scores
+from twofold.kernels import KERNELS, codes_at, codes_reaching, cosines, dots, top_scores
 from twofold.vectors.quantize import Codes, Halves, quantize
-from twofold.vectors.rabitq import LANES, BitCodes, Estimates, estimate
+from twofold.vectors.rabitq import LANES, BitCodes, Singles, estimate_turned, turned
 
-Approximate = NDArray[np.float32]
 Mask = NDArray[np.uint8]
 Slots = NDArray[np.uint32]
 Code = NDArray[np.int8]
@@ -23,6 +25,8 @@ FEW_ROWS = 20_000  # without the kernels in C: below this a scan in numpy is ove
 BITS_ABOVE = 20_000  # bits first, then codes, are faster than codes alone from about here
 DEVIATIONS = 4.0  # how many deviations the score of codes may be off
 STEP = 12.0**-0.5  # the deviation of a rounding, in steps
+ROUNDING = DEVIATIONS * STEP  # of a row's code and of the query's, in the root of the sum of their squared steps
+MARGIN = 1e-4  # of a score, for sums in single precision; the least deviation of an estimate is a hundred times that
 SPARSE = 8  # where fewer than one row in eight is allowed, gathering rows beats scanning all
 PARALLEL_FROM = 300_000  # rows that are scanned in two threads: below, starting them takes longer than they save
 ROW_BATCH_SIZE = 16_384
@@ -37,19 +41,20 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Candidates(NamedTuple):
-    """Rows and their approximate cosines, in no order: `slots` (m,) uint32, `scores` (m,) float32."""
+class Near(NamedTuple):
+    """Rows in no order, and their cosines: `slots` (m,) uint32, `scores` (m,) float64."""
 
     slots: Slots
-    scores: Approximate
+    scores: Scores
 
 
 class Plane(NamedTuple):
-    """What is scanned of one segment: its rows in eight bits and in one, and which of them may be found (None: all).
+    """What is searched of one segment: its rows, in eight bits and in one, and which may be found (None: all).
 
     A segment of few rows has no bits.
     """
 
+    vectors: Halves
     codes: Codes
     bits: BitCodes | None
     allowed: Mask | None
@@ -59,53 +64,39 @@ class Plane(NamedTuple):
         return len(self.codes) if self.allowed is None else int(np.count_nonzero(self.allowed))
 
 
-def scan(query: Vector, codes: Codes, allowed: Mask | None, k: int) -> Candidates:
-    """Return every allowed row whose approximate cosine is at least the k-th best.
+class _Asked(NamedTuple):
+    """A query as it is compared with rows: truly, in eight bits, and turned for bits."""
 
-    The query (d,) is coded like the rows; the dot product of codes is exact, so all means give the same bits.
-    Take k larger than what is wanted and score the candidates truly. Raises ValueError for k < 1.
+    vector: Vector
+    exact: Scores
+    code: Code
+    step: float
+    turned: Singles
+
+
+class _Guess(NamedTuple):
+    """What codes say of a plane: at most so much is the cosine of each of its `slots` (None: of all, by slot).
+
+    `near` are the rows with the best estimates, `scores` these.
     """
-    return _scan(_coded(query), codes, allowed, k)
+
+    bounds: Singles
+    slots: Slots | None
+    near: Slots
+    scores: Singles
 
 
-def _coded(query: Vector) -> Codes:
-    return quantize(query[None, :])
+def nearest(query: Vector, planes: Sequence[Plane], k: int) -> Sequence[Near]:
+    """Return for each segment the rows that may be among the k nearest of all segments together, with their cosines.
 
-
-def _scan(coded: Codes, codes: Codes, allowed: Mask | None, k: int) -> Candidates:
-    count = len(codes)
-    if allowed is not None and np.count_nonzero(allowed) * SPARSE < count:
-        rows = np.flatnonzero(allowed).astype(np.uint32)
-        found = score_codes(coded, codes, rows)
-        best = top_scores(found, None, k)
-        return Candidates(rows[best], found[best])
-    scores = np.empty(count, dtype=np.float32)
-    for first in range(0, count, ROW_BATCH_SIZE):
-        part = slice(first, first + ROW_BATCH_SIZE)
-        scores[part] = _dots(coded.values[0], codes.values[part], count)
-        scores[part] *= codes.scales[part] * coded.scales[0]
-    best = top_scores(scores, allowed, k)
-    return Candidates(best, scores[best])
-
-
-def score_codes(coded: Codes, codes: Codes, slots: Slots) -> Approximate:
-    """Return the approximate cosines of some rows with a coded query: float32 (m,), the bits that `scan` gives them."""
-    return codes_at(coded.values[0], codes.values, codes.scales, float(coded.scales[0]), slots)
-
-
-def candidates(query: Vector, planes: Sequence[Plane], k: int) -> Sequence[Candidates]:
-    """Find the rows, of all segments together, that are worth scoring truly for the k best: one answer a segment.
-
-    Up to `BITS_ABOVE` rows that may be found, all are scanned in eight bits. Above, bits are scanned first: the rows
-    with the best estimates are scored by their codes, the k-th best of these scores is one that the k best surpass, and
-    every row whose estimate may reach it is scored by its codes too. Returned are the `by_codes(k)` best by codes, and
-    all that rounding may have kept from being among the k best. Cuts are made over all segments at once: how rows are
-    spread makes no difference to the k best, but for an error beyond `DEVIATIONS`. Raises ValueError for k < 1.
+    The rows with the best estimates are scored truly: the k-th best of these scores is one that the k nearest reach.
+    Rows that cannot reach it are ruled out, by one bit a dimension where there are more than `BITS_ABOVE` rows that may
+    be found, then by eight bits. Raises ValueError for k < 1.
     """
-    _check_k(k)
-    coded = _coded(query)
+    if k < 1:
+        raise ValueError("k must be at least 1")
     stripes = [_stripes(plane) for plane in planes]
-    found = iter(_candidates(query, coded, [one for some in stripes for one in some], k))
+    found = iter(_nearest(query, [one for some in stripes for one in some], k))
     return [_joined([next(found) for _ in some], some) for some in stripes]
 
 
@@ -118,17 +109,18 @@ def _stripes(plane: Plane) -> list[Plane]:
     bounds = (slice(0, middle), slice(middle, count))
     masks = [None if plane.allowed is None else plane.allowed[bound] for bound in bounds]
     return [
-        Plane(plane.codes.rows(bound), plane.bits.rows(bound), mask) for bound, mask in zip(bounds, masks, strict=True)
+        Plane(plane.vectors[bound], plane.codes.rows(bound), plane.bits.rows(bound), mask)
+        for bound, mask in zip(bounds, masks, strict=True)
     ]
 
 
-def _joined(found: Sequence[Candidates], stripes: Sequence[Plane]) -> Candidates:
+def _joined(found: Sequence[Near], stripes: Sequence[Plane]) -> Near:
     """Put the rows of a segment's stripes together again, by their slots in the segment."""
     if len(found) == 1:
         return found[0]
     firsts = np.cumsum([0, *(len(stripe.codes) for stripe in stripes[:-1])]).astype(np.uint32)
     slots = [one.slots + first for one, first in zip(found, firsts, strict=True)]
-    return Candidates(np.concatenate(slots), np.concatenate([one.scores for one in found]))
+    return Near(np.concatenate(slots), np.concatenate([one.scores for one in found]))
 
 
 def _each(call: Callable[[Part], Made], parts: Sequence[Part], rows: int) -> list[Made]:
@@ -141,108 +133,94 @@ def _each(call: Callable[[Part], Made], parts: Sequence[Part], rows: int) -> lis
         return list(pool.map(call, parts))
 
 
-def _candidates(query: Vector, coded: Codes, planes: Sequence[Plane], k: int) -> list[Candidates]:
-    if sum(plane.open_rows() for plane in planes) > BITS_ABOVE:
-        rows = _within_reach(query, coded, planes, k)
-    else:
-        rows = [None] * len(planes)
+def _nearest(query: Vector, planes: Sequence[Plane], k: int) -> list[Near]:
+    rows = sum(len(plane.codes) for plane in planes)
+    by_bits = sum(plane.open_rows() for plane in planes) > BITS_ABOVE
+    coded = quantize(query[None, :])
+    placed = turned(query) if by_bits else np.empty(0, dtype=np.float32)
+    asked = _Asked(query, query.astype(np.float64), coded.values[0], float(coded.scales[0]), placed)
 
-    def by_codes_of(part: tuple[Plane, Slots | None]) -> Candidates:
-        plane, some = part
-        return _best_by_codes(coded, plane, k) if some is None else _by_code(coded, plane.codes, some)
+    def guess(plane: Plane) -> _Guess:
+        return (
+            _guess_by_codes(asked, plane, k) if plane.bits is None or not by_bits else _guess_by_bits(asked, plane, k)
+        )
 
-    parts = list(zip(planes, rows, strict=True))
-    found = _each(by_codes_of, parts, sum(len(plane.codes) for plane in planes))
-    return _cut_together(found, k, _rounding(coded, planes, found))
+    guesses = _each(guess, planes, rows)
+    near = _cut_together(guesses, looked_at(k))
+    scores = [cosines(asked.exact, plane.vectors, slots) for plane, slots in zip(planes, near, strict=True)]
+    least = _kth_best(np.concatenate([np.empty(0), *scores]), k) - MARGIN
+
+    def within(part: tuple[Plane, _Guess]) -> Near:
+        plane, held = part
+        slots = _reaching(asked, plane, held, least)
+        return Near(slots, cosines(asked.exact, plane.vectors, slots))
+
+    return _each(within, list(zip(planes, guesses, strict=True)), rows)
 
 
-def by_codes(k: int) -> int:
-    """Return how many rows to keep by codes for the k best: measured to lose none of a thousand; decision 0040."""
+def looked_at(k: int) -> int:
+    """Return how many of the best estimates are scored truly to know what the k nearest reach."""
     return 2 * k + 20
 
 
-def _within_reach(query: Vector, coded: Codes, planes: Sequence[Plane], k: int) -> list[Slots | None]:
-    """Return of each segment the rows that bits cannot rule out; None where all are to be scanned by their codes."""
-
-    def guessed(plane: Plane) -> tuple[Estimates | None, Candidates]:
-        if plane.bits is None:
-            return None, _best_by_codes(coded, plane, k)
-        guess = estimate(query, plane.bits)
-        return guess, _best(guess.scores, plane, k)
-
-    guesses = _each(guessed, planes, sum(len(plane.codes) for plane in planes))
-    estimates, first = [guess for guess, _ in guesses], [near for _, near in guesses]
-    best = [
-        near if guess is None else _by_code(coded, plane.codes, near.slots)
-        for plane, guess, near in zip(planes, estimates, _cut_together(first, k, 0.0), strict=True)
-    ]
-    scores = np.concatenate([near.scores for near in best])
-    if len(scores) < k:
-        return [None] * len(planes)
-    reach = _kth_best(scores, k) - _rounding(coded, planes, best)
-    return [
-        None if guess is None else _reaching(guess, plane, reach)
-        for plane, guess in zip(planes, estimates, strict=True)
-    ]
+def _guess_by_bits(asked: _Asked, plane: Plane, k: int) -> _Guess:
+    assert plane.bits is not None  # noqa: S101  # for the type checker
+    bounds, near, scores = estimate_turned(asked.vector, asked.turned, plane.bits, looked_at(k), plane.allowed)
+    return _Guess(bounds, None, near, scores)
 
 
-def _reaching(guess: Estimates, plane: Plane, reach: float) -> Slots | None:
-    near = guess.reaching(reach, plane.allowed)
-    return None if 2 * len(near) > len(guess.scores) else near
+def _guess_by_codes(asked: _Asked, plane: Plane, k: int) -> _Guess:
+    codes, allowed = plane.codes, plane.allowed
+    slots, scales = None, codes.scales
+    if allowed is not None and np.count_nonzero(allowed) * SPARSE < len(codes):
+        slots = np.flatnonzero(allowed).astype(np.uint32)
+        scales = scales[slots]
+        scores = score_codes(asked.code, asked.step, codes, slots)
+    else:
+        scores = _scanned(asked, codes)
+    bounds = scores + np.float32(ROUNDING) * np.sqrt(scales * scales + np.float32(asked.step) ** 2)
+    best = top_scores(scores, allowed if slots is None else None, looked_at(k))
+    return _Guess(bounds, slots, best if slots is None else slots[best], scores[best])
 
 
-def _best_by_codes(coded: Codes, plane: Plane, k: int) -> Candidates:
-    """Scan all rows: return at least the `by_codes(k)` best, and more where rounding may hide one of the k best."""
-    many = by_codes(k)
-    while True:
-        found = _scan(coded, plane.codes, plane.allowed, many)
-        if len(found.scores) < many or many >= len(plane.codes):
-            return found
-        within = _kth_best(found.scores, k) - 2.0 * _rounding(coded, [plane], [found])
-        if float(found.scores.min()) <= within:
-            return found
-        many *= 4
+def _scanned(asked: _Asked, codes: Codes) -> Singles:
+    """Return the approximate cosines of all rows."""
+    scores = np.empty(len(codes), dtype=np.float32)
+    for first in range(0, len(codes), ROW_BATCH_SIZE):
+        part = slice(first, first + ROW_BATCH_SIZE)
+        scores[part] = _dots(asked.code, codes.values[part], len(codes))
+        scores[part] *= codes.scales[part] * np.float32(asked.step)
+    return scores
 
 
-def _best(estimates: Approximate, plane: Plane, k: int) -> Candidates:
-    slots = top_scores(estimates, plane.allowed, by_codes(k))
-    return Candidates(slots, estimates[slots])
+def score_codes(code: Code, step: float, codes: Codes, slots: Slots) -> Singles:
+    """Return the approximate cosines of some rows with a coded query: float32 (m,), the bits that a scan gives them."""
+    return codes_at(code, codes.values, codes.scales, step, slots)
 
 
-def _by_code(coded: Codes, codes: Codes, slots: Slots) -> Candidates:
-    return Candidates(slots, score_codes(coded, codes, slots))
+def _reaching(asked: _Asked, plane: Plane, held: _Guess, least: float) -> Slots:
+    """Return the slots of a plane whose cosine may be at least that."""
+    if plane.bits is not None and len(asked.turned):
+        codes = plane.codes
+        arrays = (codes.values, codes.scales, asked.step, held.bounds, plane.allowed)
+        slots, _ = codes_reaching(asked.code, *arrays, least, ROUNDING)
+        return slots
+    reach = held.bounds >= least
+    if held.slots is not None:
+        return held.slots[reach]
+    return np.flatnonzero(reach if plane.allowed is None else reach & (plane.allowed != 0)).astype(np.uint32)
 
 
-def _rounding(coded: Codes, planes: Sequence[Plane], found: Sequence[Candidates]) -> float:
-    """Return by how much the codes of unit rows may misjudge those that were found: `DEVIATIONS` of it.
-
-    Rounding d coordinates of a row, each by up to half a step, moves its product with a unit query by a deviation of
-    `STEP` steps whatever d is; so does rounding the query's.
-    """
-    largest = max(
-        (float(plane.codes.scales[one.slots].max(initial=0.0)) for plane, one in zip(planes, found, strict=True)),
-        default=0.0,
-    )
-    return DEVIATIONS * STEP * math.hypot(largest, float(coded.scales[0]))
+def _cut_together(guesses: Sequence[_Guess], count: int) -> list[Slots]:
+    """Return of each plane the rows that are among the best estimates of all of them."""
+    scores = np.concatenate([np.empty(0, dtype=np.float32), *(one.scores for one in guesses)])
+    limit = _kth_best(scores, count)
+    return [one.near[one.scores >= limit] for one in guesses]
 
 
-def _cut_together(found: Sequence[Candidates], k: int, rounding: float) -> list[Candidates]:
-    """Keep of all segments' rows the `by_codes(k)` best, and those within two roundings of the k-th best."""
-    scores = np.concatenate([np.empty(0, np.float32), *(part.scores for part in found)])
-    if len(scores) <= by_codes(k):
-        return list(found)
-    best = scores[top_scores(scores, None, by_codes(k))]
-    limit = min(float(best.min()), _kth_best(best, k) - 2.0 * rounding)
-    return [Candidates(part.slots[part.scores >= limit], part.scores[part.scores >= limit]) for part in found]
-
-
-def _kth_best(scores: Approximate, k: int) -> float:
-    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
-
-
-def _check_k(k: int) -> None:
-    if k < 1:
-        raise ValueError("k must be at least 1")
+def _kth_best(scores: NDArray[np.floating], k: int) -> float:
+    """Return the k-th best score; below all where there are fewer."""
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k]) if len(scores) >= k else -math.inf
 
 
 def _dots(query: Code, rows: NDArray[np.int8], scanned: int) -> NDArray[np.int32] | NDArray[np.float64]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from twofold import _kernels_numpy as twin
-from twofold.kernels import bit_scores
+from twofold.kernels import bit_bounds, codes_reaching
 from twofold.vectors import rabitq
 from twofold.vectors.rabitq import BitCodes, bit_codes, estimate, rotation
 
@@ -33,12 +33,12 @@ def test_errors_are_centered_and_as_large_as_the_spread_says(width: int, lean: f
     rows = unit_rows(3, 4000, width, lean)
     query = unit_rows(4, 1, width, lean)[0].astype(np.float32)
 
-    guess = estimate(query, bit_codes(rows))
-    slack = guess.codes.spreads * guess.by_spread + guess.codes.scales * guess.by_scale
+    guess = estimate(query, bit_codes(rows), len(rows))
+    slack = guess.bounds - guess.scores
     errors = (guess.scores - rows.astype(np.float64) @ query) / (slack / rabitq.DEVIATIONS)
 
     assert abs(errors.mean()) < 0.1
-    assert 0.5 < errors.std() < 1.1
+    assert 0.9 < errors.std() < 1.1
     assert np.mean(np.abs(errors) > rabitq.DEVIATIONS) < 0.001
 
 
@@ -46,7 +46,7 @@ def test_a_row_at_the_center_is_estimated_exactly() -> None:
     rows = np.repeat(unit_rows(5, 1, 64), 9, axis=0)
     query = unit_rows(6, 1, 64)[0].astype(np.float32)
 
-    guess = estimate(query, bit_codes(rows))
+    guess = estimate(query, bit_codes(rows), len(rows))
 
     np.testing.assert_allclose(guess.scores, rows.astype(np.float64) @ query, atol=1e-3)
 
@@ -56,61 +56,98 @@ def test_no_rows_have_no_estimates() -> None:
 
     assert len(codes) == 0
     assert codes.bits.shape == rabitq.words_of(0, 384) == (0, 48)
-    assert estimate(np.ones(384, dtype=np.float32), codes).scores.shape == (0,)
+    assert estimate(np.ones(384, dtype=np.float32), codes, 5).bounds.shape == (0,)
 
 
 @given(
     seed=st.integers(0, 2**32 - 1),
     rows=st.sampled_from([0, 1, 7, 8, 9, 70_001]),
     words=st.sampled_from([1, 2, 6, 12]),
+    k=st.sampled_from([1, 20, 100_000]),
+    share=st.sampled_from([None, 0.5]),
 )
-def test_both_kernels_give_the_same_bits(seed: int, rows: int, words: int) -> None:
+def test_both_kernels_give_the_same_bounds(seed: int, rows: int, words: int, k: int, share: float | None) -> None:
     random = np.random.default_rng(seed)
-    planes = random.integers(0, 2**64, 4 * words, dtype=np.uint64)
+    turned = random.normal(size=64 * words).astype(np.float32)
     bits = random.integers(0, 2**64, (-(-rows // 8), 8 * words), dtype=np.uint64)
-    scales, offsets = random.normal(size=(2, rows)).astype(np.float32)
-    numbers = random.normal(size=4).tolist()
+    scales, offsets, spreads = random.normal(size=(3, rows)).astype(np.float32)
+    allowed = None if share is None else (random.random(rows) < share).astype(np.uint8)
+    arguments = turned, bits, scales, offsets, spreads, *random.normal(size=3).tolist(), allowed, k
 
-    ours = bit_scores(planes, bits, scales, offsets, *numbers)
+    bounds, (slots, scores) = bit_bounds(*arguments)
+    expected, (near, theirs) = twin.bit_bounds(*arguments)
 
-    assert ours.dtype == np.float32
-    assert ours.tolist() == twin.bit_scores(planes, bits, scales, offsets, *numbers).tolist()
+    assert (bounds.dtype, slots.dtype, scores.dtype) == (np.float32, np.uint32, np.float32)
+    assert bounds.tolist() == expected.tolist()
+    assert (slots.tolist(), scores.tolist()) == (near.tolist(), theirs.tolist())
 
 
-def test_a_score_is_the_one_that_was_worked_out_by_hand() -> None:
-    planes = np.array([0b0001, 0b0011, 0b0000, 0b0100], dtype=np.uint64)  # levels 3, 2, 8 and 0 of four coordinates
+def test_a_bound_is_the_one_that_was_worked_out_by_hand() -> None:
+    turned = np.zeros(64, dtype=np.float32)
+    turned[:4] = [3.0, 2.0, 15.0, 0.0]  # a step is 1: these are the levels
     bits = np.zeros((1, 8), dtype=np.uint64)
     bits[0, :2] = [0b0101, 0b1010]  # the first row has coordinates 0 and 2, the second 1 and 3
     scales, offsets = np.array([2.0, 1.0], np.float32), np.array([0.5, 0.25], np.float32)
+    spreads = np.array([3.0, 6.0], np.float32)
 
-    scores = bit_scores(planes, bits, scales, offsets, 0.125, 1.0, 0.5, 3.0)
+    bounds, (slots, scores) = bit_bounds(turned, bits, scales, offsets, spreads, 0.125, 0.5, 1.0, None, 2)
 
-    assert scores.tolist() == [0.5 + 0.125 + 2.0 * (11 + 1.0 - 3.0), 0.25 + 0.125 + 1.0 * (2 + 1.0 - 3.0)]
+    assert slots.tolist() == [0, 1]
+    assert scores.tolist() == [0.5 + 0.125 + 2.0 * (2 * 18 - 20), 0.25 + 0.125 + 1.0 * (2 * 2 - 20)]
+    assert (bounds - scores).tolist() == [2.5, np.float32(bounds[1] - scores[1])]  # the root of 1.5² + 2²
+    assert bounds[1] == pytest.approx(-15.625 + (3.0**2 + 1.0**2) ** 0.5)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    rows=st.sampled_from([0, 1, 15, 16, 17, 4095, 9001]),
+    width=st.sampled_from([3, 64, 384]),
+    share=st.sampled_from([None, 0.3]),
+    cut=st.sampled_from([-9e9, -1.0, 0.0, 1.5, 9e9]),
+)
+def test_both_kernels_find_the_same_rows_in_reach(
+    seed: int, rows: int, width: int, share: float | None, cut: float
+) -> None:
+    random = np.random.default_rng(seed)
+    codes = random.integers(-127, 128, (rows, width)).astype(np.int8)
+    query = random.integers(-127, 128, width).astype(np.int8)
+    scales, bounds = random.random(rows).astype(np.float32), random.normal(size=rows).astype(np.float32)
+    allowed = None if share is None else (random.random(rows) < share).astype(np.uint8)
+
+    slots, scores = codes_reaching(query, codes, scales, 0.001, bounds, allowed, cut, 1.25)
+    near, theirs = twin.codes_reaching(query, codes, scales, 0.001, bounds, allowed, cut, 1.25)
+
+    assert (slots.dtype, scores.dtype) == (np.uint32, np.float32)
+    assert (slots.tolist(), scores.tolist()) == (near.tolist(), theirs.tolist())
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"planes": np.zeros(0, np.uint64)},
-        {"planes": np.zeros(5, np.uint64)},
-        {"planes": np.zeros(4, np.uint32)},
+        {"turned": np.zeros(0, np.float32)},
+        {"turned": np.zeros(65, np.float32)},
+        {"turned": np.zeros(64, np.float64)},
         {"bits": np.zeros((2, 8), np.uint64)},
         {"bits": np.zeros((1, 16), np.uint64)},
         {"bits": np.zeros(8, np.uint64)},
         {"scales": np.zeros(4, np.float64)},
         {"offsets": np.zeros(3, np.float32)},
+        {"spreads": np.zeros(5, np.float32)},
     ],
 )
 def test_arrays_that_do_not_fit_are_refused_by_both(change: dict[str, NDArray[np.generic]]) -> None:
     arrays: dict[str, NDArray[np.generic]] = {
-        "planes": np.zeros(4, np.uint64),
+        "turned": np.zeros(64, np.float32),
         "bits": np.zeros((1, 8), np.uint64),
         "scales": np.zeros(4, np.float32),
         "offsets": np.zeros(4, np.float32),
+        "spreads": np.zeros(4, np.float32),
     }
-    for score in (bit_scores, twin.bit_scores):
+    for bound in (bit_bounds, twin.bit_bounds):
         with pytest.raises(ValueError, match=r"must be|differ"):
-            score(*(arrays | change).values(), 0.0, 0.0, 0.0, 0.0)  # type: ignore[arg-type, call-arg]
+            bound(*(arrays | change).values(), 0.0, 0.0, 0.0, None, 1)  # type: ignore[arg-type, call-arg]
+    with pytest.raises(ValueError, match="k must be"):
+        bit_bounds(*arrays.values(), 0.0, 0.0, 0.0, None, 0)
 
 
 def test_codes_are_made_in_parts_as_they_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

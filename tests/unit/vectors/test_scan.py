@@ -1,4 +1,4 @@
-"""The scans over codes: what they find, and that a row's score never depends on the rows around it."""
+"""The nearest rows: what codes rule out, and that a row's score never depends on the rows around it."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from support.exact_ranking import reference_top
 from twofold import kernels
 from twofold.vectors import scan as scanning
-from twofold.vectors.quantize import Codes, quantize
-from twofold.vectors.rabitq import BitCodes, bit_codes
-from twofold.vectors.scan import Plane, candidates, exact_scores, scan, score_codes
+from twofold.vectors.quantize import Codes, Halves, quantize
+from twofold.vectors.rabitq import BitCodes, Singles, bit_codes
+from twofold.vectors.scan import Mask, Near, Plane, Slots, exact_scores, looked_at, nearest, score_codes
 
 
 def meaningful_rows(seed: int, count: int, width: int = 384) -> NDArray[np.float16]:
@@ -27,27 +27,47 @@ def meaningful_rows(seed: int, count: int, width: int = 384) -> NDArray[np.float
     return unit
 
 
+def plane_of(rows: Halves, allowed: Mask | None = None, *, bits: bool = False) -> Plane:
+    """Make a plane of rows."""
+    return Plane(rows, quantize(rows), bit_codes(rows) if bits else None, allowed)
+
+
+def by_codes(query: NDArray[np.float32], rows: Halves, slots: Slots) -> Singles:
+    """Score some rows by their codes."""
+    coded = quantize(query[None, :])
+    return score_codes(coded.values[0], float(coded.scales[0]), quantize(rows), slots)
+
+
+def best(found: Near, k: int) -> list[tuple[float, int]]:
+    """Return the k best of what was found, with the scores turned round."""
+    return sorted(zip((-found.scores).tolist(), found.slots.tolist(), strict=True))[:k]
+
+
 @given(
     seed=st.integers(0, 2**32 - 1),
     count=st.sampled_from([1, 50, 3000]),
     k=st.sampled_from([1, 10, 5000]),
     share=st.sampled_from([None, 0.0, 0.05, 0.5]),
 )
-def test_a_scan_finds_the_best_by_the_scores_of_codes_with_all_ties(
-    seed: int, count: int, k: int, share: float | None
-) -> None:
+def test_the_nearest_rows_are_those_of_the_exact_ranking(seed: int, count: int, k: int, share: float | None) -> None:
     rows = meaningful_rows(seed, count, width=16)
-    codes, query = quantize(rows), rows[0].astype(np.float32)
+    query = rows[0].astype(np.float32)
     allowed = None if share is None else (np.random.default_rng(seed).random(count) < share).astype(np.uint8)
     open_to = np.arange(count, dtype=np.uint32) if allowed is None else np.flatnonzero(allowed).astype(np.uint32)
-    scores = score_codes(quantize(query[None, :]), codes, open_to)
-    kth = np.sort(scores)[::-1][:k][-1:]
+    exact = Near(open_to, exact_scores(query, rows[open_to]))
 
-    found = scan(query, codes, allowed, k)
+    (found,) = nearest(query, [plane_of(rows, allowed)], k)
 
-    assert [part.dtype.name for part in found] == ["uint32", "float32"]
-    expected = {int(s): float(v) for s, v in zip(open_to, scores, strict=True) if v >= kth[0]}
-    assert dict(zip(found.slots.tolist(), found.scores.tolist(), strict=True)) == expected
+    assert [part.dtype.name for part in found] == ["uint32", "float64"]
+    assert best(found, k) == best(exact, k)
+
+
+def test_rows_that_cannot_be_among_the_nearest_are_not_scored_truly() -> None:
+    rows = meaningful_rows(3, 20_000)
+
+    for bits in (False, True):
+        (found,) = nearest(rows[0].astype(np.float32), [plane_of(rows, bits=bits)], 10)
+        assert len(found.slots) < looked_at(10)
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -55,9 +75,9 @@ def test_scores_of_codes_are_near_the_true_ones(seed: int) -> None:
     rows = meaningful_rows(seed, 300)
     query = rows[0].astype(np.float32)
 
-    found = scan(query, quantize(rows), None, 300)
+    found = by_codes(query, rows, np.arange(300, dtype=np.uint32))
 
-    np.testing.assert_allclose(found.scores, exact_scores(query, rows[found.slots]), rtol=0, atol=0.01)
+    np.testing.assert_allclose(found, exact_scores(query, rows), rtol=0, atol=0.01)
 
 
 @given(seed=st.integers(0, 2**32 - 1), width=st.sampled_from([3, 384, 1500]))
@@ -65,26 +85,6 @@ def test_numkong_and_our_kernel_multiply_codes_alike(seed: int, width: int) -> N
     values = np.random.default_rng(seed).integers(-127, 128, (50, width)).astype(np.int8)
 
     assert scanning._dots_in_numkong(values[0], values).tolist() == kernels.dots(values[0], values).tolist()
-
-
-def test_a_split_collection_scores_its_rows_as_a_whole_one_does() -> None:
-    rows = meaningful_rows(5, scanning.ROW_BATCH_SIZE + 100, width=32)
-    query = rows[3].astype(np.float32)
-    whole = score_codes(quantize(query[None, :]), quantize(rows), np.arange(len(rows), dtype=np.uint32))
-
-    for start, end in ((0, 1), (1, 700), (700, len(rows))):
-        part = scan(query, quantize(rows[start:end]), None, end - start)
-        assert part.scores.tolist() == whole[start:end].tolist()
-
-
-@pytest.mark.parametrize("k", [10, 100])
-def test_the_scan_of_eight_bits_finds_what_the_exact_ranking_finds(k: int) -> None:
-    made = meaningful_rows(11, 5020)
-    rows, queries = made[20:], made[:20].astype(np.float32)
-    codes = quantize(rows)
-    kept = [np.isin(reference_top(q, rows, k)[0], scan(q, codes, None, 2 * k).slots).mean() for q in queries]
-
-    assert np.mean(kept) >= 0.99
 
 
 def one_direction(seed: int, count: int) -> NDArray[np.float16]:
@@ -112,17 +112,17 @@ def test_bits_first_finds_what_the_exact_ranking_finds(
     monkeypatch.setattr(scanning, "BITS_ABOVE", 1000)
     made = make(12, 20_010)
     rows, queries = made[10:], made[:10].astype(np.float32)
-    plane = Plane(quantize(rows), bit_codes(rows), None)
+    plane = plane_of(rows, bits=True)
 
     for query in queries:
         least = reference_top(query, rows, k)[1][-1]
-        found = exact_scores(query, rows[candidates(query, [plane], k)[0].slots])
+        (found,) = nearest(query, [plane], k)
 
-        assert np.sort(found)[::-1][:k].min() == least
+        assert np.sort(found.scores)[::-1][:k].min() == least
 
 
 @given(seed=st.integers(0, 2**32 - 1), cuts=st.lists(st.integers(0, 3000), max_size=4), k=st.sampled_from([1, 10, 200]))
-def test_candidates_do_not_depend_on_how_rows_are_spread(seed: int, cuts: list[int], k: int) -> None:
+def test_the_nearest_do_not_depend_on_how_rows_are_spread(seed: int, cuts: list[int], k: int) -> None:
     assert_spread_makes_no_difference(seed, cuts, k, lambda _: None)
 
 
@@ -141,18 +141,17 @@ def assert_spread_makes_no_difference(
     allowed = (np.random.default_rng(seed).random(3000) < 0.9).astype(np.uint8)
     bounds = [0, *sorted(cuts), 3000]
     stretches = [slice(start, end) for start, end in pairwise(bounds)]
-    planes = [Plane(quantize(rows[part]), bits(rows[part]), allowed[part].copy()) for part in stretches]
+    planes = [Plane(rows[part], quantize(rows[part]), bits(rows[part]), allowed[part].copy()) for part in stretches]
 
-    whole = candidates(query, [Plane(quantize(rows), None, allowed)], k)[0]
-    parts = candidates(query, planes, k)
+    (whole,) = nearest(query, [plane_of(rows, allowed)], k)
+    parts = nearest(query, planes, k)
 
     found = [
         (-float(score), part.start + slot)
         for part, held in zip(stretches, parts, strict=True)
         for slot, score in zip(held.slots.tolist(), held.scores.tolist(), strict=True)
     ]
-    best = sorted(zip((-whole.scores).tolist(), whole.slots.tolist(), strict=True))[:k]
-    assert sorted(found)[:k] == best
+    assert sorted(found)[:k] == best(whole, k)
 
 
 @pytest.mark.parametrize("make", [meaningful_rows, clusters])
@@ -164,15 +163,15 @@ def test_two_threads_find_what_one_finds(
     monkeypatch.setattr(scanning, "processors", lambda: 2)
     rows = make(16, 2_013)
     allowed = None if share is None else (np.random.default_rng(1).random(len(rows)) < share).astype(np.uint8)
-    plane = Plane(quantize(rows), bit_codes(rows), allowed)
+    plane = plane_of(rows, allowed, bits=True)
 
     for query in rows[:5].astype(np.float32):
-        best = []
+        each = []
         for parallel_from in (10**6, 100):
             monkeypatch.setattr(scanning, "PARALLEL_FROM", parallel_from)
-            (found,) = candidates(query, [plane], 10)
-            best.append(sorted(zip((-found.scores).tolist(), found.slots.tolist(), strict=True))[:10])
-        assert best[0] == best[1]
+            (found,) = nearest(query, [plane], 10)
+            each.append(best(found, 10))
+        assert each[0] == each[1]
 
 
 @pytest.mark.parametrize("bits_above", [1, 10**6])
@@ -182,22 +181,20 @@ def test_a_mask_acts_before_the_cut_on_both_planes(bits_above: int, monkeypatch:
     allowed = np.zeros(100, dtype=np.uint8)
     allowed[[40, 41]] = 1
 
-    found = candidates(rows[0].astype(np.float32), [Plane(quantize(rows), bit_codes(rows), allowed)], 2)
+    (found,) = nearest(rows[0].astype(np.float32), [plane_of(rows, allowed, bits=True)], 2)
 
-    assert sorted(found[0].slots.tolist()) == [40, 41]
+    assert sorted(found.slots.tolist()) == [40, 41]
 
 
-def test_no_segment_and_an_empty_segment_give_no_candidates() -> None:
+def test_no_segment_and_an_empty_segment_have_no_nearest_rows() -> None:
     none = Codes(np.empty((0, 16), np.int8), np.empty(0, np.float32))
     query = np.full(16, 0.25, dtype=np.float32)
 
-    assert list(candidates(query, [], 5)) == []
-    assert len(candidates(query, [Plane(none, None, None)], 5)[0].slots) == 0
+    assert list(nearest(query, [], 5)) == []
+    assert len(nearest(query, [Plane(np.empty((0, 16), np.float16), none, None, None)], 5)[0].slots) == 0
 
 
 def test_a_k_below_one_is_refused() -> None:
     rows = meaningful_rows(16, 10)
     with pytest.raises(ValueError, match="k must be at least 1"):
-        scan(rows[0].astype(np.float32), quantize(rows), None, 0)
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        candidates(rows[0].astype(np.float32), [], 0)
+        nearest(rows[0].astype(np.float32), [], 0)

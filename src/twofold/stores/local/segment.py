@@ -32,7 +32,7 @@ from twofold.stores.local.serialization import (
 from twofold.stores.local.term_dictionary import EncodedTerms, TermDictionary, is_sound_dictionary, merge_dictionaries
 from twofold.text.postings import DROPPED, ForwardIndex, Postings, TermsOfPassages, build, merge
 from twofold.vectors.quantize import Codes, quantize
-from twofold.vectors.rabitq import BitCodes, bit_codes, words_of
+from twofold.vectors.rabitq import BitCodes, bit_codes, turned, words_of
 
 MAGIC = b"twofold segment 5\n"
 ALIGNMENT = 64
@@ -84,6 +84,7 @@ class Segment:
     passing: dict[str, NDArray[np.uint8]] = field(default_factory=dict)  # by scope, as lookups; the dead may pass
     tables: list[NDArray[np.uint32]] = field(default_factory=list)  # at most one, of `places_of`; never written
     readers: dict[int, NDArray[np.int64]] = field(default_factory=dict)  # by count of changes of access; never written
+    coded: list[BitCodes] = field(default_factory=list)  # at most one, made when vectors are first searched
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -118,7 +119,10 @@ class Segment:
         """Return the codes of one bit as one thing; None in a segment of few passages."""
         if not len(self.bit_scales):
             return None
-        return BitCodes(self.bit_center, self.bits, self.bit_scales, self.bit_offsets, self.bit_spreads)
+        if not self.coded:
+            numbers = (self.bit_scales, self.bit_offsets, self.bit_spreads)
+            self.coded.append(BitCodes(self.bit_center, turned(self.bit_center), self.bits, *numbers))
+        return self.coded[0]
 
     @property
     def columns(self) -> Columns:
@@ -168,7 +172,8 @@ def _locate(
     return found, slots if order is None else order[slots].astype(np.int64)
 
 
-ARRAYS = tuple(one.name for one in fields(Segment) if one.name not in {"lookups", "passing", "tables", "readers"})
+NEVER_WRITTEN = frozenset({"lookups", "passing", "tables", "readers", "coded"})
+ARRAYS = tuple(one.name for one in fields(Segment) if one.name not in NEVER_WRITTEN)
 
 
 DTYPES = {
@@ -331,15 +336,11 @@ def _assemble(
         bit_scales=bits.scales,
         bit_offsets=bits.offsets,
         bit_spreads=bits.spreads,
-        lookups=[],
-        passing={},
-        tables=[],
-        readers={},
         **_arrays_of(derived, len(rows)),
     )
 
 
-def _arrays_of(derived: Derived, passages: int) -> dict[str, NDArray[Any]]:
+def _arrays_of(derived: Derived, passages: int) -> dict[str, Any]:
     postings, dictionary, columns, folded = derived
     forward = postings.turned_over(passages)
     return {
@@ -407,13 +408,8 @@ def open_segment(path: Path, expected: bytes, covers: tuple[int, int], dimension
         raise CorruptError(f"Segment {path.name} has another format.", "It is made again from the catalog.")
     try:
         table = json.loads(mapped[len(MAGIC) : HEADER_BYTES_AT_MOST])
-        segment = Segment(
-            **{name: _array(mapped, name, table[name]) for name in ARRAYS},
-            lookups=[],
-            passing={},
-            tables=[],
-            readers={},
-        )
+        arrays: dict[str, Any] = {name: _array(mapped, name, table[name]) for name in ARRAYS}
+        segment = Segment(**arrays)
         sound = is_sound(segment, covers, dimensions)
     except MALFORMED as error:
         raise CorruptError(f"Segment {path.name} is malformed.", "It is made again from the catalog.") from error

@@ -39,7 +39,7 @@ from twofold.stores.local.snapshot import SegmentSnapshot
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.term_table import ScoredTerms
-from twofold.vectors.scan import Plane, candidates
+from twofold.vectors.scan import Plane, nearest
 
 MAX_NOTED = 2_048  # passages of one search and part; more are looked up by key
 MAX_SEARCHES = 16
@@ -115,14 +115,14 @@ class LocalSnapshot:
         self._check_width(vector)
         masks = self._with_vectors(masks_of(self._connection, self._snapshot, scope))
         segments = [part.segment for part in self._snapshot.parts]
-        planes = [Plane(one.quantized, one.bit_codes, mask) for one, mask in zip(segments, masks, strict=True)]
-        found = [worth_scoring.slots for worth_scoring in candidates(vector, planes, k)]
-        keys = [one.keys[slots] for one, slots in zip(segments, found, strict=True)]
-        for place, (held, slots) in enumerate(zip(keys, found, strict=True)):
-            self._note(place, held, slots)
-        asked = vector.astype(np.float64)
-        scores = [cosines(asked, one.vectors, slots) for one, slots in zip(segments, found, strict=True)]
-        return Ranking.of(np.concatenate(keys), _numbers(np.concatenate(scores)), k)
+        planes = [
+            Plane(one.vectors, one.quantized, one.bit_codes, mask) for one, mask in zip(segments, masks, strict=True)
+        ]
+        found = nearest(vector, planes, k)
+        keys = [one.keys[near.slots] for one, near in zip(segments, found, strict=True)]
+        for place, (held, near) in enumerate(zip(keys, found, strict=True)):
+            self._note(place, held, near.slots)
+        return Ranking.of(np.concatenate(keys), _numbers(np.concatenate([near.scores for near in found])), k)
 
     @reading("a segment")
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
