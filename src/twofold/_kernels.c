@@ -1456,6 +1456,117 @@ done:
     return result;
 }
 
+#define MOST_LETTERS 64
+#define TOO_FAR 255
+
+/* Read at most MOST_LETTERS code points of UTF-8; -1 for more of them, or for what is no UTF-8. */
+static int letters_of(const uint8_t *text, int64_t size, uint32_t *letters, uint64_t *kinds)
+{
+    int count = 0;
+    uint64_t seen = 0;
+    for (int64_t at = 0; at < size;) {
+        uint8_t first = text[at];
+        int more = first < 0x80 ? 0 : first < 0xc0 ? -1 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf8 ? 3 : -1;
+        if (more < 0 || at + more >= size || count == MOST_LETTERS) return -1;
+        uint32_t letter = more ? first & (0x3f >> more) : first;
+        for (int i = 1; i <= more; i++) {
+            if ((text[at + i] & 0xc0) != 0x80) return -1;
+            letter = letter << 6 | (text[at + i] & 0x3f);
+        }
+        letters[count++] = letter;
+        seen |= 1ULL << (letter & 63);
+        at += more + 1;
+    }
+    *kinds = seen;
+    return count;
+}
+
+static int bits_in(uint64_t value, int most)
+{
+    int count = 0;
+    while (value && count <= most) {
+        value &= value - 1;
+        count++;
+    }
+    return count;
+}
+
+/* Optimal string alignment: insertion, deletion, substitution, and neighbors swapped; TOO_FAR beyond `most`. */
+static uint8_t edits_between(const uint32_t *a, int m, const uint32_t *b, int n, int most)
+{
+    uint8_t rows[3][MOST_LETTERS + 1], *two = rows[0], *one = rows[1], *now = rows[2];
+    for (int j = 0; j <= n; j++) one[j] = (uint8_t)j;
+    for (int i = 1; i <= m; i++) {
+        uint8_t least = now[0] = (uint8_t)i;
+        for (int j = 1; j <= n; j++) {
+            uint8_t best = (uint8_t)(one[j - 1] + (a[i - 1] != b[j - 1]));
+            if (one[j] + 1 < best) best = (uint8_t)(one[j] + 1);
+            if (now[j - 1] + 1 < best) best = (uint8_t)(now[j - 1] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two[j - 2] + 1 < best)
+                best = (uint8_t)(two[j - 2] + 1);
+            now[j] = best;
+            if (best < least) least = best;
+        }
+        if (least > most) return TOO_FAR;
+        uint8_t *spare = two;
+        two = one;
+        one = now;
+        now = spare;
+    }
+    return one[n] > most ? TOO_FAR : one[n];
+}
+
+static PyObject *edit_distances(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer texts, offsets = {0}, word = {0}, view = {0};
+    PyObject *result = NULL;
+    uint32_t wanted[MOST_LETTERS], letters[MOST_LETTERS];
+    uint64_t kinds = 0, others = 0;
+    if (expect(given, 4)) return NULL;
+    if (open_view(arguments[0], &TEXTS, &texts) || open_view(arguments[1], &OFFSETS, &offsets) ||
+        open_view(arguments[2], &TEXTS, &word))
+        goto done;
+    long most = PyLong_AsLong(arguments[3]);
+    if (most == -1 && PyErr_Occurred()) goto done;
+    if (most < 0 || most > 2 || offsets.shape[0] < 1) {
+        PyErr_SetString(PyExc_ValueError, "most must be from 0 to 2");
+        goto done;
+    }
+    State *state = PyModule_GetState(module);
+    int64_t count = offsets.shape[0] - 1, size = texts.shape[0];
+    if (open_result(module, state->uint8, count, &result, &view)) {
+        Py_CLEAR(result);
+        goto done;
+    }
+    const int64_t *bounds = offsets.buf;
+    uint8_t *found = view.buf;
+    enum failure failure = FINE;
+    Py_BEGIN_ALLOW_THREADS
+    int length = letters_of(word.buf, word.shape[0], wanted, &kinds);
+    for (int64_t i = 0; i < count && !failure; i++) {
+        int64_t start = bounds[i], end = bounds[i + 1];
+        found[i] = TOO_FAR;
+        if (start < 0 || end < start || end > size) failure = OUTSIDE;
+        else if (length >= 0 && end - start + most >= length && end - start <= 4 * (length + most)) {
+            int other = letters_of((const uint8_t *)texts.buf + start, end - start, letters, &others);
+            if (other >= 0 && other <= length + most && length <= other + most &&
+                bits_in(kinds & ~others, (int)most) <= most && bits_in(others & ~kinds, (int)most) <= most)
+                found[i] = edits_between(wanted, length, letters, other, (int)most);
+        }
+    }
+    Py_END_ALLOW_THREADS
+    if (failure) {
+        Py_CLEAR(result);
+        fail(failure);
+    }
+done:
+    PyBuffer_Release(&view);
+    PyBuffer_Release(&word);
+    PyBuffer_Release(&offsets);
+    PyBuffer_Release(&texts);
+    return result;
+}
+
 /* Open a term's stretch of slots and the marks; whatever happens, both views must be released. */
 static int open_stretch(PyObject *const *arguments, const Shape *shape, Py_buffer *slots, Py_buffer *marks,
                         int64_t *start, int64_t *end)
@@ -1793,6 +1904,7 @@ static PyMethodDef METHODS[] = {
     {"turn_over", (PyCFunction)(void (*)(void))turn_over, METH_FASTCALL, NULL},
     {"find_texts", (PyCFunction)(void (*)(void))find_texts, METH_FASTCALL, NULL},
     {"phrase_marks", (PyCFunction)(void (*)(void))phrase_marks, METH_FASTCALL, NULL},
+    {"edit_distances", (PyCFunction)(void (*)(void))edit_distances, METH_FASTCALL, NULL},
     {"count_marked", (PyCFunction)(void (*)(void))count_marked, METH_FASTCALL, NULL},
     {"mark", (PyCFunction)(void (*)(void))mark, METH_FASTCALL, NULL},
     {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},

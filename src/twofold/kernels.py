@@ -30,6 +30,7 @@ try:
         cosines,
         count_marked,
         dots,
+        edit_distances,
         find_texts,
         mark,
         occurrences,
@@ -56,6 +57,7 @@ except ImportError:
         top_scores,
         turn_over,
     )
+    from twofold._kernels_text import edit_distances
 
     KERNELS = "numpy"
 
@@ -71,6 +73,7 @@ __all__ = [
     "cosines",
     "count_marked",
     "dots",
+    "edit_distances",
     "find_texts",
     "mark",
     "number_terms",

@@ -1,8 +1,8 @@
 """The filter tree, and `matches`: what every store must mean by it.
 
 A filter looks at a passage's fields: its document's metadata, and `source`, `title`, `media_type` and `type`, together
-with its own metadata and its `page`. A missing field fails every test but `Not`; nothing raises. A field that holds
-several values passes if one of them does.
+with its own metadata, its `page` and its `section`, the path of headings above it. A missing field fails every test but
+`Not`; nothing raises. A field that holds several values passes if one of them does.
 """
 
 import operator
@@ -101,8 +101,13 @@ def fields_of(document: Document | DocumentInfo, chunk: Chunk | None = None) -> 
 
 
 def own_fields(chunk: Chunk) -> Metadata:
-    """Return what a passage adds to its document's fields: its metadata, and `page` where it has one."""
-    return chunk.metadata if chunk.page is None else together(chunk.metadata, {"page": chunk.page})
+    """Return what a passage adds to its document's fields: its metadata, `page` and `section` where it has them."""
+    if chunk.page is None and not chunk.heading:
+        return chunk.metadata
+    own: dict[str, MetadataValue] = {} if chunk.page is None else {"page": chunk.page}
+    if chunk.heading:
+        own["section"] = " > ".join(chunk.heading)
+    return together(chunk.metadata, own)
 
 
 def together(some: Metadata, more: Metadata) -> Mapping[str, MetadataValue]:

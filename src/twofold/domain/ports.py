@@ -31,6 +31,7 @@ from twofold.domain.types import (
     TermScore,
     Vector,
     Vectors,
+    Vocabulary,
 )
 
 
@@ -228,8 +229,8 @@ class TermTable(Protocol):
         """How rare each term is, (T,)."""
 
     @property
-    def frequencies(self) -> NDArray[np.uint16]:
-        """How often each passage has each term, (passages, T)."""
+    def frequencies(self) -> NDArray[np.uint16] | Scores:
+        """How often each passage has each term, (passages, T); whole numbers but for groups of terms."""
 
     @property
     def norms(self) -> Scores:
@@ -316,6 +317,15 @@ class Snapshot(Protocol):
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
+
+    def count_within(self, scope: Scope, narrower: Sequence[Scope]) -> Sequence[int]:
+        """Count for each of the narrower scopes the passages that are in it and in `scope`."""
+
+    def vocabularies(self) -> Sequence[Vocabulary]:
+        """Return the words of the collection part by part; what was deleted of late may still be among them.
+
+        They say nothing of who may see a word: `count_within` does.
+        """
 
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
         """Return those of the keys, in their order, whose passages are there and may be found at all."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -285,12 +285,25 @@ class Statistics:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupMember:
+    """One way to say what a group of terms stands for; `weight`, in (0, 1], is how much each time counts.
+
+    `phrase` is empty for a single term; else the words of `terms` must stand in the text as this phrase.
+    """
+
+    terms: tuple[str, ...]
+    weight: float = 1.0
+    phrase: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TermQuery:
     """The query for BM25: how much each term counts, the formula, and BM25's two settings.
 
     `weights` holds a term's count in the query times any boost, > 0. `k1` ≥ 0 says how soon repeats stop counting,
     `b` in [0, 1] how much long passages are held back. `statistics`, when given, replaces the collection's own.
-    `scorer` is `bm25` or `tfidf`: see `twofold.text.bm25` and `twofold.text.tfidf`.
+    `scorer` is `bm25` or `tfidf`: see `twofold.text.bm25` and `twofold.text.tfidf`. `groups` says which of the names in
+    `weights` are no terms but groups, each scored as one term; see `twofold.text.bm25`.
     """
 
     weights: Mapping[str, float]
@@ -298,21 +311,32 @@ class TermQuery:
     b: float = 0.75
     statistics: Statistics | None = None
     scorer: str = "bm25"
+    groups: Mapping[str, tuple[GroupMember, ...]] = field(default_factory=dict)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Every term that is looked up: those of its own, then those of its groups, none twice."""
+        if not self.groups:
+            return tuple(self.weights)
+        own = [term for term in self.weights if term not in self.groups]
+        held = [term for members in self.groups.values() for member in members for term in member.terms]
+        return tuple(dict.fromkeys(own + held))
 
 
 @dataclass(frozen=True, slots=True)
 class TermScore:
     """One term's part in a passage's BM25 score: `weight · idf · saturation == score`.
 
-    Under TF-IDF the saturation is the term's share of the passage's vector, over the length of the question's.
-    `origin` says whether the question has the term or feedback added it. `word` is the whole word behind the term,
-    where an explanation was asked for, else empty.
+    Under TF-IDF the saturation is the term's share of the passage's vector, over the length of the question's. The
+    `frequency` of a group of terms is its members' counts times their weights, added up. `origin` says whether the
+    question has the term or feedback added it. `word` is the whole word behind the term, where an explanation was
+    asked for, else empty.
     """
 
     term: str
     weight: float
     idf: float
-    frequency: int
+    frequency: float
     score: float
     origin: Literal["query", "prf"] = "query"
     word: str = ""
@@ -323,8 +347,42 @@ class Clause:
     """A word or phrase that a passage must, or must not, hold.
 
     It holds when every one of `terms` occurs and, where `verbatim` is not empty, that phrase occurs in the indexed
-    text as `twofold.text.phrases.occurs` means it.
+    text as `twofold.text.phrases.occurs` means it, or, with a `slop`, its words as `near` means it. With `any_of` one
+    of these must hold as well. `label` is how it was typed, for people.
     """
 
     terms: tuple[str, ...]
     verbatim: str = ""
+    slop: int = 0
+    any_of: tuple["Clause", ...] = ()
+    label: str = field(default="", compare=False, repr=False)
+
+
+class WordCount(NamedTuple):
+    """A word of the collection, folded, and about how often it occurs."""
+
+    word: str
+    often: int
+
+
+class Vocabulary(Protocol):
+    """The words that passages are made of, their documents' titles, and the names of their fields."""
+
+    def starting_with(self, prefix: str, most: int) -> Sequence[WordCount]:
+        """Return the most frequent words that begin with a folded prefix."""
+
+    def like(self, pattern: str, most: int) -> Sequence[WordCount]:
+        """Return the most frequent words of a folded pattern, in which `*` is any characters and `?` is one."""
+
+    def near(self, word: str, distance: int) -> Sequence[tuple[WordCount, int]]:
+        """Return the words within an edit distance of 1 or 2 of a folded word, each with it; the word itself has 0.
+
+        An edit is a character more, less or another, or two neighbors swapped.
+        """
+
+    def titles(self, prefix: str, most: int) -> Sequence[str]:
+        """Return titles in which a word begins with a folded prefix; those that begin with it themselves come first."""
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The names of the fields that any passage has."""

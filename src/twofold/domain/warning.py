@@ -25,14 +25,18 @@ class WarningCode(StrEnum):
     EMPTY = "empty"
     """No retriever was left to search with."""
     LIMITED = "limited"
-    """Fewer passages were searched for than were asked for."""
+    """Less was searched for than was asked for, as a limit allows."""
     PENDING = "pending"
     """Passages are not embedded yet: the next sync goes on with them."""
+    NO_MATCH = "no_match"
+    """Nothing in the index is like a part of the question."""
+    CORRECTED = "corrected"
+    """Nothing was found as it was typed, so another spelling was searched for."""
     NOT_SAVED = "not_saved"
     """The result is whole; it could not be kept."""
 
 
-WHOLE = frozenset({WarningCode.LIMITED, WarningCode.NOT_SAVED})
+WHOLE = frozenset({WarningCode.LIMITED, WarningCode.NO_MATCH, WarningCode.CORRECTED, WarningCode.NOT_SAVED})
 """Codes of warnings that leave a result as good as it would be without them."""
 
 

@@ -183,7 +183,7 @@ class Term:
     """A term of the query in the passage, and what it adds to the BM25 score."""
 
     term: str
-    frequency: int
+    frequency: float
     idf: float
     score: float
 

@@ -2,22 +2,25 @@
 
     source:TEXT path:TEXT    the source holds the text
     title:TEXT               the title holds it, in the usual ways to write capitals
+    section:TEXT             the path of headings above the passage holds it, in the same way
     type:.sql,.md            the type is one of these, with or without the dot
     after:DATE before:DATE   last modified on that day or later; before it
 
-Only these names, in small letters and directly before their value, are operators: `http://x`, `std::vector`, `Note:`
-and `after:lunch` are words. How quotes and signs are read is the parser's business.
+These names, in small letters and directly before their value, are operators, and so is the name of any field that the
+index has: `author:Ada`. `http://x`, `std::vector`, `Note:` and `after:lunch` are words. How quotes and signs are read
+is the parser's business.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
+from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Floor, Operator, Or
-from twofold.query.value_parsing import read_period
+from twofold.query.value_parsing import Written, equal_to, read_period
 
 DATE_FIELDS = ("modified", "last_modified")
-OPERATOR = re.compile(r"(source|path|title|type|after|before):(?=[^\s:])")
+OPERATOR = re.compile(r"(source|path|title|section|type|after|before):(?=[^\s:])")
 _TRAILING = ",;?!"
 
 
@@ -71,9 +74,34 @@ def _source(value: str) -> Filter:
     return Condition("source", Operator.CONTAINS, value)
 
 
-def _title(value: str) -> Filter:
+def field_condition(name: str, value: str, *, quoted: bool) -> Filter | None:
+    """Make the filter of a field of the index: it equals the value, or is a text that holds it; None without a value.
+
+    `year`, `2020` also passes for the text "2020"; `author`, `ada` passes for "Ada Lovelace".
+    """
+    wanted = value if quoted else value.rstrip(_TRAILING)
+    if not wanted:
+        return None
+    try:
+        equal = equal_to(name, Written(wanted, quoted=quoted))
+    except InvalidInputError:  # a date of no calendar, a number too large: it is a text like any other
+        equal = (Condition(name, Operator.EQ, wanted),)
+    return Or((*equal, *_held_in(name, wanted)))
+
+
+def _held_in(name: str, value: str) -> tuple[Condition, ...]:
+    """Return tests for a text that holds the value in one of the usual ways to write capitals."""
     spellings = dict.fromkeys((value, value.lower(), value.upper(), value[0].upper() + value[1:], value.title()))
-    tests = tuple(Condition("title", Operator.CONTAINS, one) for one in spellings)
+    return tuple(Condition(name, Operator.CONTAINS, one) for one in spellings)
+
+
+def _title(value: str) -> Filter:
+    tests = _held_in("title", value)
+    return tests[0] if len(tests) == 1 else Or(tests)
+
+
+def _section(value: str) -> Filter:
+    tests = _held_in("section", value)
     return tests[0] if len(tests) == 1 else Or(tests)
 
 
@@ -96,6 +124,7 @@ _READERS: Mapping[str, Callable[[str], Filter | None]] = {
     "source": _source,
     "path": _source,
     "title": _title,
+    "section": _section,
     "type": _type,
     "after": _after,
     "before": _before,

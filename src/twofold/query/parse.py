@@ -1,10 +1,14 @@
 """Take a typed question apart: words to search for, and what a passage must or must not hold.
 
     "exact phrase"     the passage holds the phrase word for word; “ ” „ “ « » are quotes too, apostrophes are not
+    "two words"~5      the passage holds these words in any order, at most five others among them
     +word +"a phrase"  the passage holds it
     -word -"a phrase"  the passage does not hold it
+    retriev* col?r     the passage holds a word like this, as `twofold.query.parts` says
+    cat OR dog         the passage holds one of them; with brackets one may be several words: (big cat OR dog)
 
     type:.sql -path:old after:2025-01-01    only documents that pass, as `twofold.query.operators` says
+    author:Ada                              only documents with this field, where the index has such a field
 
 A sign or a name stands at the start of a word: `git-reset` is a word and `--hard` an option, both searched for. A quote
 without its partner is no quote. How words become terms is not known here: an analyzer's functions are handed in.
@@ -15,17 +19,20 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import NamedTuple
+from functools import reduce
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not, Or
-from twofold.domain.types import MAX_QUESTION_LENGTH, Clause, TermQuery
-from twofold.query.operators import OPERATOR, read_operator
+from twofold.domain.types import MAX_QUESTION_LENGTH, Clause, GroupMember, TermQuery
+from twofold.domain.warning import StageWarning, WarningCode
+from twofold.query.operators import OPERATOR
+from twofold.query.parts import MAX_WORDS, Expand, Part, both, either, parts_of, pattern_in, plain, says_something
 
 _QUOTES = str.maketrans(dict.fromkeys('"\uff02\u201c\u201d\u201e\xab\xbb', " "))
 _SIGN = re.compile(r"(?<!\S)[+-](?=[^\s+-])")
 _NAMED = re.compile(rf"(?<!\S){OPERATOR.pattern}")
+_SLOP_OF_PHRASE = re.compile(r"(?<=[\"\uff02\u201c\u201d\xab\xbb])~\d{1,3}(?=\W|$)")
 
 
 def as_prose(question: str) -> str:
@@ -36,7 +43,7 @@ def as_prose(question: str) -> str:
     >>> as_prose("the type:token ratio")
     'the type: token ratio'
     """
-    return _NAMED.sub(r"\g<0> ", _SIGN.sub("", question.translate(_QUOTES)))
+    return _NAMED.sub(r"\g<0> ", _SIGN.sub("", _SLOP_OF_PHRASE.sub("", question).translate(_QUOTES)))
 
 
 _INNER = frozenset("_-.'+#/&@:,")  # what codes, options, paths and addresses hold
@@ -102,9 +109,6 @@ def _check_test(test: Condition) -> None:
         )
 
 
-_CLOSING = {'"': '"', "\uff02": "\uff02", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\xab": "\xbb", "\xbb": "\xab"}
-_START = re.compile(r"([+-]?)(?=\S)")
-_SPACE = re.compile(r"\s")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -117,13 +121,16 @@ class Analysis:
     """What parsing asks of an analyzer.
 
     `fold` folds case and encoding; `query` weighs terms; `phrase_terms` gives terms that are wherever a phrase is,
-    `clause_terms` those that stand for a required or excluded word.
+    `clause_terms` those that stand for a required or excluded word. `is_field` says whether the index has a field of
+    this name, and `expand` which of its words a folded pattern stands for; without it patterns are words.
     """
 
     fold: Callable[[str], str]
     query: Weigh
     phrase_terms: Terms
     clause_terms: Terms
+    is_field: Callable[[str], bool] = lambda _: False
+    expand: Expand | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +140,8 @@ class ParsedQuery:
     `original` is for display, `read` is it without what says where to look; `normalized` shows what was read;
     `words` is for the embedder: without operators and without what is excluded. `terms` is the query for BM25; what
     is required counts in it, what is excluded does not. `filter` is what the question says of where to look; its
-    operators are in none of the others but `original`.
+    operators are in none of the others but `original`. `notes` say what patterns stand for, `warnings` what of it could
+    not be followed.
     """
 
     original: str
@@ -144,21 +152,13 @@ class ParsedQuery:
     excluded: tuple[Clause, ...] = ()
     filter: Filter = MATCH_ALL
     fold: Callable[[str], str] = field(default=str.casefold, compare=False, repr=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    warnings: tuple[StageWarning, ...] = field(default=(), compare=False)
 
     @property
     def normalized(self) -> str:
         """What was read, folded, operators and special characters dropped; no key to keep answers under."""
         return normalize(self.read, self.fold)
-
-
-class _Part(NamedTuple):
-    """A word or a phrase with its operator: `+`, `-` or none. `span` is where it stands; `filter` is what it asks."""
-
-    operator: str
-    text: str
-    quoted: bool
-    span: tuple[int, int] = (0, 0)
-    filter: Filter | None = None
 
 
 def parse(text: str, analysis: Analysis) -> ParsedQuery:
@@ -176,27 +176,88 @@ def parse(text: str, analysis: Analysis) -> ParsedQuery:
         )
     original = _SURROGATE.sub("\ufffd", text)
     read = _CONTROL.sub(" ", original)
-    everything = list(_parts(read))
+    everything = parts_of(read, analysis.is_field)
     asked = [part for part in everything if part.filter is not None]
     parts = [part for part in everything if part.filter is None]
-    words = " ".join(part.text for part in parts if part.operator != "-")
-    if not any(map(_says_something, words)):
+    patterns = _Patterns(analysis)
+    wanted = [leaf for part in parts if part.operator != "-" for leaf in part.leaves]
+    words = " ".join(patterns.words_of(leaf) for leaf in wanted)
+    if not any(map(says_something, words)):
         raise InvalidInputError(*_nothing_to_find(everything))
-    required = [part for part in parts if part.operator == "+" or (part.quoted and not part.operator)]
+    required = [part for part in parts if part.operator == "+" or (not part.operator and _demands(part, patterns))]
     excluded = [part for part in parts if part.operator == "-"]
     return ParsedQuery(
         original=original,
         read=_without(read, asked),
         words=words,
-        terms=TermQuery(analysis.query(words)),
-        required=_clauses(required, analysis),
-        excluded=_clauses(excluded, analysis),
+        terms=patterns.query(wanted),
+        required=_clauses(required, analysis, patterns),
+        excluded=_clauses(excluded, analysis, patterns),
         filter=_joined(asked),
         fold=analysis.fold,
+        notes=tuple(patterns.notes),
+        warnings=tuple(patterns.warnings),
     )
 
 
-def loosened(text: str) -> tuple[str, ...]:
+def _demands(part: Part, patterns: "_Patterns") -> bool:
+    return part.quoted or bool(part.any_of) or bool(patterns.pattern_of(part))
+
+
+class _Patterns:
+    """The patterns of one question, each looked up once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._found: dict[str, tuple[str, ...]] = {}
+        self.notes: list[str] = []
+        self.warnings: list[StageWarning] = []
+
+    def pattern_of(self, part: Part) -> str:
+        """Return a part's pattern, folded; empty for a word or a phrase."""
+        return "" if self._analysis.expand is None or part.quoted else self._analysis.fold(pattern_in(part.text))
+
+    def words_of(self, part: Part) -> str:
+        """Return a part as words for the embedder: of a pattern its most frequent word."""
+        pattern = self.pattern_of(part)
+        if not pattern:
+            return part.text
+        return next(iter(self.expanded(pattern)), plain(pattern))
+
+    def expanded(self, pattern: str) -> tuple[str, ...]:
+        """Return the words that a pattern stands for, and note them."""
+        if pattern in self._found or self._analysis.expand is None:
+            return self._found.get(pattern, ())
+        words, cut = self._analysis.expand(pattern)
+        self._found[pattern] = words
+        self.notes.append(f"{pattern} stands for {', '.join(words)}{', …' * cut}" if words else f"no word is {pattern}")
+        if cut:
+            says = f"More than {MAX_WORDS} words are {pattern}; the {MAX_WORDS} most frequent are searched for."
+            self.warnings.append(StageWarning("parse", WarningCode.LIMITED, says))
+        elif not words:
+            self.warnings.append(StageWarning("parse", WarningCode.NO_MATCH, f"No word of the index is {pattern}."))
+        return words
+
+    def query(self, parts: Sequence[Part]) -> TermQuery:
+        """Return the query for BM25, in which a pattern is a group of its words' terms."""
+        patterns = dict.fromkeys(pattern for part in parts if (pattern := self.pattern_of(part)))
+        typed = " ".join(part.text for part in parts if not self.pattern_of(part))
+        if not patterns:
+            return TermQuery(self._analysis.query(typed))
+        groups = {pattern: made for pattern in patterns if (made := tuple(self._members(pattern)))}
+        return TermQuery({**self._analysis.query(typed), **dict.fromkeys(groups, 1.0)}, groups=groups)
+
+    def _members(self, pattern: str) -> Iterator[GroupMember]:
+        for clause in self.clauses(pattern):
+            yield GroupMember(clause.terms, phrase="" if len(clause.terms) == 1 else clause.verbatim)
+
+    def clauses(self, pattern: str) -> tuple[Clause, ...]:
+        """Return a clause for each of a pattern's words that has terms, none twice."""
+        made = (_clause(Part("", word, quoted=False), self._analysis) for word in self.expanded(pattern))
+        return tuple(dict.fromkeys(one for one in made if one.terms))
+
+
+def loosened(text: str, is_field: Callable[[str], bool] = lambda _: False) -> tuple[str, ...]:
     """Return a question with one of its operators taken back, in turn; then with all of them, if there are several.
 
     What was required is still asked for, what was excluded and what said where to look is gone.
@@ -205,18 +266,26 @@ def loosened(text: str) -> tuple[str, ...]:
     ('undo commit -merge "soft reset"', 'undo +commit "soft reset"', 'undo +commit -merge soft reset')
     """
     read = _CONTROL.sub(" ", _SURROGATE.sub("\ufffd", text))
-    bound = [part for part in _parts(read) if part.operator or part.quoted or part.filter is not None]
+    parts = parts_of(read, is_field)
+    bound = [part for part in parts if part.operator or part.quoted or part.any_of or part.filter is not None]
+    bound += [part for part in parts if part not in bound and pattern_in(part.text)]
+    bound.sort(key=lambda part: part.span)
     singly = tuple(_taken_back(read, [part]) for part in bound)
     return (*singly, _taken_back(read, bound)) if len(bound) > 1 else singly
 
 
-def _taken_back(text: str, parts: Iterable[_Part]) -> str:
+def _taken_back(text: str, parts: Iterable[Part]) -> str:
     kept, at = [], 0
     for part in parts:
         stays = part.filter is None and part.operator != "-"
-        kept += [text[at : part.span[0]], f" {as_prose(part.text)} " if stays else ""]
+        words = " ".join(as_prose(leaf.text) if leaf.quoted else _prose_of_word(leaf.text) for leaf in part.leaves)
+        kept += [text[at : part.span[0]], f" {words} " if stays else ""]
         at = part.span[1]
     return " ".join("".join([*kept, text[at:]]).split())
+
+
+def _prose_of_word(text: str) -> str:
+    return plain(text) if pattern_in(text) else as_prose(text)
 
 
 def _length(text: str) -> int:
@@ -226,47 +295,7 @@ def _length(text: str) -> int:
     return max(len(text), len(unicodedata.normalize("NFKC", text)))
 
 
-def _parts(text: str) -> Iterator[_Part]:
-    last = {closing: text.rfind(closing) for closing in "".join(_CLOSING.values())}
-    at = 0
-    while found := _START.search(text, at):
-        operator, opened = found[1], found.end()
-        named = OPERATOR.match(text, opened)
-        if named and (asked := _asked(text, found, named, last)):
-            at = asked.span[1]
-            yield asked
-            continue
-        end = _closing(text, opened, last)
-        if end < 0:
-            at = _word_end(text, opened)
-            yield _word(operator, text[opened:at])._replace(span=(found.start(), at))
-            continue
-        at = end + 1
-        phrase = text[opened + 1 : end].strip()
-        if any(unicodedata.category(character)[0] in "LNSP" for character in phrase):
-            yield _Part(operator, phrase, quoted=True, span=(found.start(), at))
-
-
-def _asked(text: str, found: re.Match[str], named: re.Match[str], last: Mapping[str, int]) -> _Part | None:
-    """Read a named operator with its value, quoted or not; None if it is but a word."""
-    opened = named.end()
-    closing = _closing(text, opened, last)
-    quoted = closing >= 0
-    end = closing + 1 if quoted else _word_end(text, opened)
-    value = text[opened + 1 : closing].strip() if quoted else text[opened:end]
-    condition = read_operator(named[1], value, quoted=quoted)
-    if condition is None:
-        return None
-    asked = Not(condition) if found[1] == "-" else condition
-    return _Part("", text[named.start() : end], quoted=quoted, span=(found.start(), end), filter=asked)
-
-
-def _word_end(text: str, start: int) -> int:
-    space = _SPACE.search(text, start)
-    return space.start() if space else len(text)
-
-
-def _without(text: str, asked: Iterable[_Part]) -> str:
+def _without(text: str, asked: Iterable[Part]) -> str:
     """Return the text without the parts that say where to look."""
     kept, at = [], 0
     for part in asked:
@@ -275,46 +304,38 @@ def _without(text: str, asked: Iterable[_Part]) -> str:
     return "".join([*kept, text[at:]])
 
 
-def _joined(asked: Iterable[_Part]) -> Filter:
+def _joined(asked: Iterable[Part]) -> Filter:
     conditions = tuple(dict.fromkeys(part.filter for part in asked if part.filter is not None))
     return checked(conditions[0] if len(conditions) == 1 else And(conditions))
 
 
-def _closing(text: str, opened: int, last: Mapping[str, int]) -> int:
-    """Find where the quote at `opened` closes; -1 if it does not."""
-    closings = [closing for closing in _CLOSING.get(text[opened], "") if last[closing] > opened]
-    return min((text.index(closing, opened + 1) for closing in closings), default=-1)
+def _clauses(parts: Iterable[Part], analysis: Analysis, patterns: _Patterns) -> tuple[Clause, ...]:
+    return tuple(dict.fromkeys(_whole_clause(part, analysis, patterns) for part in parts))
 
 
-def _word(operator: str, rest: str) -> _Part:
-    """Return whether it is an operator, not a word that begins with its sign, such as `--hard`, `->` or a lone `-`."""
-    if rest[0] in "+-" or not any(map(_says_something, rest)):
-        return _Part("", operator + rest, quoted=False)
-    return _Part(operator, rest, quoted=False)
+def _whole_clause(part: Part, analysis: Analysis, patterns: _Patterns) -> Clause:
+    """Return what a part demands; patterns and alternatives are clauses of which one must hold."""
+    if part.any_of:
+        each = (reduce(both, [_whole_clause(one, analysis, patterns) for one in some]) for some in part.any_of)
+        return either(tuple(each), part.text)
+    pattern = patterns.pattern_of(part)
+    return either(patterns.clauses(pattern), pattern) if pattern else _clause(part, analysis)
 
 
-def _clauses(parts: Iterable[_Part], analysis: Analysis) -> tuple[Clause, ...]:
-    return tuple(dict.fromkeys(_clause(part, analysis) for part in parts))
-
-
-def _clause(part: _Part, analysis: Analysis) -> Clause:
+def _clause(part: Part, analysis: Analysis) -> Clause:
     if part.quoted:
-        return Clause(tuple(analysis.phrase_terms(part.text)), part.text)
+        label = f'"{part.text}"~{part.slop}' if part.slop else f'"{part.text}"'
+        return Clause(tuple(analysis.phrase_terms(part.text)), part.text, part.slop, label=label)
     terms = tuple(analysis.clause_terms(part.text))
     if len(terms) == 1:
-        return Clause(terms)
+        return Clause(terms, label=part.text)
     # Several terms that stand apart would be another thing than the word asked for.
-    start = next(place for place, character in enumerate(part.text) if _says_something(character))
-    end = next(place for place, character in enumerate(reversed(part.text)) if _says_something(character))
-    return Clause(terms, part.text[start : len(part.text) - end])
+    start = next(place for place, character in enumerate(part.text) if says_something(character))
+    end = next(place for place, character in enumerate(reversed(part.text)) if says_something(character))
+    return Clause(terms, part.text[start : len(part.text) - end], label=part.text)
 
 
-def _says_something(character: str) -> bool:
-    category = unicodedata.category(character)[0]
-    return category in "LN" or (category == "S" and not character.isascii())
-
-
-def _nothing_to_find(parts: Sequence[_Part]) -> tuple[str, str]:
+def _nothing_to_find(parts: Sequence[Part]) -> tuple[str, str]:
     if parts and all(part.filter is not None for part in parts):
         return "The question only says where to look.", "Add a word to look for."
     if any(part.operator == "-" for part in parts):

@@ -9,10 +9,12 @@ from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.domain.ports import Scope, Snapshot
 from twofold.domain.types import ChunkKeys, Ranking
 from twofold.query.operators import all_of
+from twofold.query.parse import ParsedQuery
 from twofold.ranking.diversify import Reason
 from twofold.search.components import SearchComponents
 from twofold.search.plan import SearchPlan
 from twofold.search.state import PipelineState
+from twofold.text.bm25 import with_groups
 
 STAGES = (
     "default_filter",
@@ -99,7 +101,7 @@ class MissCase:
         if self.plan.filter_stage == "pre" and (found := self.failing()) is not None:
             return found
         if not self.allowed(Scope(MATCH_ALL, parsed.required, parsed.excluded)):
-            return "operators", "A required word or phrase is missing from it, or an excluded one is there."
+            return "operators", self._failing_clause(parsed)
         if not self.allowed(self._scope()):
             return (
                 "filter",
@@ -108,6 +110,16 @@ class MissCase:
         if intent is not None and self._narrowed_away(intent.condition):
             return "intent", f"The question asks for a {intent.name}, and no passage of it is of that kind."
         return None
+
+    def _failing_clause(self, parsed: ParsedQuery) -> str:
+        """Name the first thing that the question demands, or forbids, and that no passage of it satisfies."""
+        for clause in parsed.required:
+            if not self.allowed(Scope(required=(clause,))):
+                return f"The question demands {clause.label or clause.verbatim}, and no passage of it holds that."
+        for clause in parsed.excluded:
+            if not self.allowed(Scope(excluded=(clause,))):
+                return f"The question excludes {clause.label or clause.verbatim}, and every passage of it holds that."
+        return "No single passage of it holds all that the question demands and none of what it excludes."
 
     def failing(self) -> tuple[str, str] | None:
         """Name the first of `search.default_filter`, the filter and the question that no passage of it passes."""
@@ -187,7 +199,7 @@ def evidence(case: MissCase) -> Iterator[Evidence]:
     """Return what else was seen on the way: the question's terms, the places in each retriever, after each stage."""
     first = case.state.query.asked[0]
     if first.terms is not None:
-        counted = case.view.statistics(tuple(first.terms.weights))
+        counted = with_groups(first.terms, case.view.statistics(first.terms.terms))
         often = case.view.explain_terms(first.terms, case.keys.tolist()).frequencies
         names = list(first.terms.weights)
         held = {names[at] for at in np.flatnonzero(often.any(axis=0)).tolist()}

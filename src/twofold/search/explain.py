@@ -5,7 +5,7 @@ Finding them reads every passage shown once more, about 2 ms each, so only an ex
 
 from dataclasses import replace
 
-from twofold.search.result import Hit, SearchResult, StageTrace, of_terms
+from twofold.search.result import Hit, SearchResult, StageTrace, of_terms, with_notes
 from twofold.text.analyzer import analyzer_for
 from twofold.text.display_words import whole_words
 
@@ -40,4 +40,4 @@ def _named(stage: StageTrace, words: dict[str, str]) -> StageTrace:
     made = of_terms(
         stage.name, stage.candidates_in, stage.candidates_out, [words.get(term, term) for term in stage.terms]
     )
-    return replace(made, milliseconds=stage.milliseconds)
+    return replace(with_notes(made, stage.notes[1:]), milliseconds=stage.milliseconds)

@@ -1,22 +1,28 @@
 """Understanding questions: taken apart, reworded where that was asked for, and embedded all at once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
-from twofold.domain.ports import Embedder, EmbedderIdentity
-from twofold.domain.types import MAX_QUESTION_LENGTH, Vector
+from twofold.domain.filters import MATCH_ALL, Condition, Operator
+from twofold.domain.ports import ALL, Embedder, EmbedderIdentity, Scope, Snapshot, Store
+from twofold.domain.types import MAX_QUESTION_LENGTH, Clause, TermQuery, Vector, WordCount
 from twofold.query.intent import intent_of
+from twofold.query.operators import all_of
 from twofold.query.parse import Analysis, ParsedQuery, as_prose
 from twofold.query.parse import parse as parse_question
-from twofold.search.components import SearchComponents
+from twofold.query.parts import MAX_WORDS, Expansion
+from twofold.search.components import Analyzer, SearchComponents
 from twofold.search.degradation import RETRIEVERS, Degradation, Stage, degradation_of, without
 from twofold.search.plan import SearchPlan
 from twofold.search.request import EncodedQuery, ParsedRequest, QueryVariant
 from twofold.search.state import PipelineState
 from twofold.search.timeouts import waited
 from twofold.text.analyzer import is_about_a_code
+from twofold.text.bm25 import without_groups
 from twofold.text.unicode_normalization import fold
 
 
@@ -46,7 +52,7 @@ def parse(state: PipelineState) -> PipelineState:
     Raises InvalidInputError for a question that is empty, too long, or only says what not to find.
     """
     with state.watch.step("parse"):
-        asked = parsed(state.parts, state.question)
+        asked = parsed(state.parts, state.question, state.plan)
     plan = state.plan
     after = intent_of(asked.words) if plan.intent_filter or plan.metadata_boost.gamma else None
     request = ParsedRequest(
@@ -54,6 +60,7 @@ def parse(state: PipelineState) -> PipelineState:
         (asked,),
         intent=after if plan.intent_filter else None,
         kinds=frozenset() if after is None else frozenset({after.name}),
+        warnings=asked.warnings,
     )
     return replace(state, request=request)
 
@@ -77,7 +84,7 @@ def expand(state: PipelineState) -> PipelineState:
         complete=made.question,
         hypothetical=made.hypothetical,
         decisions=tuple(f"{one.kind}: {one.text}" for one in made.queries[1:]),
-        warnings=made.warnings,
+        warnings=(*request.warnings, *made.warnings),
         meant=others[0] if completed and others else None,
     )
     return replace(state, request=request)
@@ -123,10 +130,17 @@ def _prose(text: str) -> str:
     return as_prose(text).strip()[-MAX_QUERY_LENGTH:]
 
 
-def parsed(parts: SearchComponents, question: str) -> ParsedQuery:
-    """Take a question apart by the collection's own analyzer. Errors as for `parse`."""
+def parsed(parts: SearchComponents, question: str, plan: SearchPlan | None = None) -> ParsedQuery:
+    """Take a question apart by the collection's own analyzer. Errors as for `parse`.
+
+    With a plan, patterns stand for words of passages that its filters let through; without one they are words.
+    """
     analyzer = parts.analyzer
-    return parse_question(question, Analysis(fold, analyzer.query, analyzer.phrase_terms, analyzer.clause_terms))
+    analysis = Analysis(fold, analyzer.query, analyzer.phrase_terms, analyzer.clause_terms)
+    if plan is not None and not question.isalnum():
+        expand = partial(expand_pattern, parts, Scope(all_of(plan.filter, plan.default_filter_left)))
+        analysis = replace(analysis, is_field=partial(is_field, parts.store), expand=expand)
+    return parse_question(question, analysis)
 
 
 def _embedded(parts: SearchComponents, understood: Sequence[ParsedRequest], plan: SearchPlan) -> Mapping[str, Vector]:
@@ -157,9 +171,7 @@ def _encoded(
     understood, plan = state.request, state.plan
     by_words = Stage.BM25 in degradation.left
     asked = [
-        QueryVariant(
-            replace(one.terms, k1=plan.k1, b=plan.b, scorer=plan.scorer) if by_words else None, vectors.get(one.words)
-        )
+        QueryVariant(_scored(one.terms, plan) if by_words else None, vectors.get(one.words))
         for one in understood.queries
     ]
     if understood.hypothetical and MADE_UP + understood.hypothetical in vectors:
@@ -169,6 +181,12 @@ def _encoded(
     return EncodedQuery(understood, mode, tuple(asked), code, degradation, embedder)
 
 
+def _scored(terms: TermQuery, plan: SearchPlan) -> TermQuery:
+    """Return a query with the plan's formula; TF-IDF knows no groups of terms."""
+    known = without_groups(terms) if plan.scorer == "tfidf" and terms.groups else terms
+    return replace(known, k1=plan.k1, b=plan.b, scorer=plan.scorer)
+
+
 def check_embedder(held: EmbedderIdentity, used: EmbedderIdentity) -> None:
     """Refuse another embedder than the one that the passages were embedded with. Raises MismatchError."""
     if held != used:
@@ -176,3 +194,49 @@ def check_embedder(held: EmbedderIdentity, used: EmbedderIdentity) -> None:
             f"The index was made with the embedder {held.name!r}, not {used.name!r}.",
             "Search with `--embedder` as it was made, or run `twofold index reindex`.",
         )
+
+
+def is_field(store: Store, name: str) -> bool:
+    """Return whether any passage that may be seen has a field of this name."""
+    with store.view() as view:
+        if not any(name in part.fields for part in view.vocabularies()):
+            return False
+        return view.count_within(ALL, [Scope(Condition(name, Operator.EXISTS))])[0] > 0
+
+
+def expand_pattern(parts: SearchComponents, scope: Scope, pattern: str) -> Expansion:
+    """Return the words that a pattern stands for, of those in passages of a scope, the most frequent first."""
+    most = MAX_WORDS + 1
+    with parts.store.view() as view:
+        head = pattern[:-1]
+        if pattern.endswith("*") and "*" not in head and "?" not in head:
+            found = added_up(word for part in view.vocabularies() for word in part.starting_with(head, most))
+        else:
+            found = added_up(word for part in view.vocabularies() for word in part.like(pattern, most))
+        words = tuple(one.word for one in visible(view, found, scope, parts.analyzer, most))
+    return Expansion(words[:MAX_WORDS], len(words) > MAX_WORDS)
+
+
+def added_up(counts: Iterable[WordCount]) -> list[WordCount]:
+    """Add up what several parts of a collection count of the same words; the most frequent come first."""
+    total: Counter[str] = Counter()
+    for word, often in counts:
+        total[word] += often
+    return [WordCount(word, total[word]) for word in sorted(total, key=lambda word: (-total[word], word))]
+
+
+def visible(view: Snapshot, words: Sequence[WordCount], scope: Scope, analyzer: Analyzer, most: int) -> list[WordCount]:
+    """Return the first words, at most `most`, that some passage of a scope holds, each with how many do."""
+    kept: list[WordCount] = []
+    for at in range(0, len(words), most):
+        some = words[at : at + most]
+        counts = view.count_within(scope, [Scope(MATCH_ALL, (clause_of(one.word, analyzer),)) for one in some])
+        kept += [WordCount(one.word, often) for one, often in zip(some, counts, strict=True) if often]
+        if len(kept) >= most:
+            break
+    return kept[:most]
+
+
+def clause_of(word: str, analyzer: Analyzer) -> Clause:
+    """Return what holds where a passage has this very word."""
+    return Clause(tuple(analyzer.phrase_terms(word)), word)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
+from functools import partial
 from typing import Final
 
 from twofold.domain.dataclass import dataclass
@@ -13,6 +14,7 @@ from twofold.query.parse import loosened
 from twofold.ranking.diversify import Limits, Reason
 from twofold.search.diagnose import MissCase
 from twofold.search.plan import MAX_K, MODES, SearchPlan
+from twofold.search.query import is_field
 from twofold.search.result import RerankTrace
 
 NO_FILTER: Final = "()"
@@ -135,7 +137,7 @@ def undoing(case: MissCase, stage: str, question: str, attempt: Try) -> Iterator
         case "default_filter" | "filter" | "post_filter":
             yield from _looser_filters(case, question)
         case "operators":
-            yield from (Fix(query=one) for one in loosened(question))
+            yield from (Fix(query=one) for one in loosened(question, partial(is_field, case.parts.store)))
         case "intent":
             yield _set("query.intent_filter", "false")
         case "retrieval":
@@ -164,13 +166,13 @@ def _looser_filters(case: MissCase, question: str) -> Iterator[Fix]:
         yield Fix(filter=NO_FILTER)
         return
     if not case.passes(asked):
-        yield from (Fix(query=one) for one in loosened(question))
+        yield from (Fix(query=one) for one in loosened(question, partial(is_field, case.parts.store)))
         return
     if plan.default_filter != MATCH_ALL:
         yield _set("search.default_filter", NO_FILTER)
     if plan.filter != MATCH_ALL:
         yield Fix(filter=NO_FILTER)
-    yield from (Fix(query=one) for one in loosened(question))
+    yield from (Fix(query=one) for one in loosened(question, partial(is_field, case.parts.store)))
     yield _set("search.default_filter", NO_FILTER).joined(Fix(filter=NO_FILTER))
 
 

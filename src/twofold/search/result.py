@@ -228,6 +228,11 @@ def of_terms(name: str, given: int, left: int, terms: Sequence[str]) -> StageTra
     return StageTrace(name, given, left, notes=(_SAID[name](terms),), terms=tuple(terms))
 
 
+def with_notes(trace: StageTrace, notes: Sequence[str]) -> StageTrace:
+    """Return a trace with more notes behind its own."""
+    return replace(trace, notes=(*trace.notes, *notes)) if notes else trace
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """Everything that happened to a question, in order; `hits` are the traces of the passages shown."""

@@ -23,7 +23,7 @@ from twofold.search.pending_vectors import FreshVectors, OnTheSpot, embed_candid
 from twofold.search.plan import SearchPlan
 from twofold.search.query import check_embedder, degrade
 from twofold.search.request import EncodedQuery, QueryVariant
-from twofold.search.result import StageTrace, of_terms
+from twofold.search.result import StageTrace, of_terms, with_notes
 from twofold.search.stages import condition_of
 from twofold.search.state import PipelineState, Retrieved, Stopwatch
 from twofold.search.timeouts import Deadline, waited
@@ -471,7 +471,7 @@ def _traces(query: EncodedQuery, look: _Look, fused: Fused, others: Sequence[_Ot
     terms = tuple(understood.parsed.terms.weights)
     given = len(found.bm25) + len(found.vector) + sum(len(one.ranking) for one in others)
     return (
-        of_terms("parse", 1, 1, terms),
+        with_notes(of_terms("parse", 1, 1, terms), understood.parsed.notes),
         StageTrace("expand", 1, len(queries), notes=understood.decisions),
         StageTrace("embed", len(queries), sum(one.vector is not None for one in query.asked)),
         *(() if look.learnt is None else (look.learnt,)),

@@ -50,6 +50,7 @@ from twofold.domain.types import (
     TermIds,
     TermQuery,
     Vector,
+    Vocabulary,
 )
 from twofold.stores.federated_ids import FederatedKeys, FederatedPassage, check_names, federated_id, joint_chunk
 from twofold.text.term_table import ScoredTerms
@@ -151,7 +152,7 @@ class FederatedSnapshot:
     def explain_terms(self, query: TermQuery, keys: Sequence[int]) -> ScoredTerms:
         """Return what each term adds to the scores of some passages, by the statistics of all."""
         shared = self._with_statistics(query)
-        frequencies = np.zeros((len(keys), len(query.weights)), dtype=np.uint16)
+        frequencies = np.zeros((len(keys), len(query.weights)), np.float64 if query.groups else np.uint16)
         norms, idfs = np.ones(len(keys)), (0.0,) * len(query.weights)
         for number, places, local in self._keys.split(np.array(keys, dtype=np.int64)):
             own = self._ask(number, lambda view, local=local: view.explain_terms(shared, local.tolist()))  # type: ignore[misc]
@@ -167,6 +168,15 @@ class FederatedSnapshot:
             chunks, words = sum(one.chunks for one in counted), sum(one.words for one in counted)
             self._counted[asked] = Statistics(chunks, words, frequencies)
         return self._counted[asked]
+
+    def count_within(self, scope: Scope, narrower: Sequence[Scope]) -> Sequence[int]:
+        """Add up for each of the narrower scopes the passages that are in it and in `scope`."""
+        counted = self._ask_all(lambda view: view.count_within(scope, narrower))
+        return [sum(some) for some in zip(*counted, strict=True)] if counted else [0] * len(narrower)
+
+    def vocabularies(self) -> Sequence[Vocabulary]:
+        """Return the words of all collections, part by part."""
+        return [part for held in self._ask_all(lambda view: view.vocabularies()) for part in held]
 
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
         """Return those of the keys whose passages are there and may be found at all."""
@@ -293,7 +303,7 @@ class FederatedSnapshot:
         if query.statistics is not None:
             return query
         if id(query) not in self._shared:
-            shared = replace(query, statistics=self.statistics(tuple(query.weights)))
+            shared = replace(query, statistics=self.statistics(query.terms))
             self._shared[id(query)] = query, shared
         return self._shared[id(query)][1]
 

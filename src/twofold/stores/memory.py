@@ -25,6 +25,7 @@ from twofold.domain.types import (
     Document,
     DocumentInfo,
     Entry,
+    GroupMember,
     IndexedChunk,
     Metadata,
     PassageTerms,
@@ -38,12 +39,21 @@ from twofold.domain.types import (
     Vector,
 )
 from twofold.stores.index_settings import checked
+from twofold.stores.memory_entries import HeldPassage, info_of, pending_in, with_vectors
 from twofold.stores.shared_statistics import shared_statistics
-from twofold.text.bm25 import inverse_document_frequency, length_norm, reference_scores, statistics_of
-from twofold.text.phrases import occurs
+from twofold.text.bm25 import (
+    counts_with_groups,
+    inverse_document_frequency,
+    length_norm,
+    reference_scores,
+    statistics_of,
+    with_groups,
+)
+from twofold.text.phrases import count_in, holds, squeeze
 from twofold.text.term_table import ScoredTerms, scored_terms
 from twofold.text.tfidf import explain as explain_tfidf
 from twofold.text.tfidf import idfs_of, norm_of_query, passage_norm, smooth_idf
+from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.scan import exact_scores
 
 NOTHING = TermCounts({}, 0)
@@ -58,16 +68,6 @@ class State:
     entries: Mapping[str, Entry] = field(default_factory=dict)
     preferences: Mapping[str, str] = field(default_factory=dict)
     roots: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class HeldPassage:
-    """A passage and the document that it is of; see `FetchedPassage`."""
-
-    chunk: Chunk
-    source: str
-    title: str
-    metadata: Metadata
 
 
 class MemorySnapshot:
@@ -120,12 +120,12 @@ class MemorySnapshot:
 
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
         """Return the true BM25 score of each key."""
-        statistics = query.statistics or self.statistics(tuple(query.weights))
+        statistics = with_groups(query, query.statistics or self.statistics(query.terms))
         if query.scorer == "tfidf":
             explained = [self._tfidf(query, int(key), statistics) for key in keys]
             return np.array([sum((part.score for part in parts), 0.0) for parts in explained], dtype=np.float64)
         known = replace(query, statistics=statistics)
-        totals = [reference_scores(known, [self._terms(int(key))])[0] for key in keys]
+        totals = [reference_scores(known, [self._named(query, int(key))])[0] for key in keys]
         return np.array(totals, dtype=np.float64)
 
     def score_vector(self, vector: Vector, keys: ChunkKeys) -> Scores:
@@ -149,20 +149,19 @@ class MemorySnapshot:
 
     def explain_terms(self, query: TermQuery, keys: Sequence[int]) -> ScoredTerms:
         """Return what each term adds to the scores of some passages."""
-        statistics = query.statistics or self.statistics(tuple(query.weights))
-        passages = [self._terms(int(key)) for key in keys]
+        statistics = with_groups(query, query.statistics or self.statistics(query.terms))
+        passages = [self._named(query, int(key)) for key in keys]
         if query.scorer == "tfidf":
             asked = norm_of_query(query, statistics)
             norms = [asked * self._passage_norm(one) or 1.0 for one in passages]
             held = [one if asked else NOTHING for one in passages]
-            return scored_terms(query, idfs_of(query, statistics), held, norms)
+            return scored_terms(query, idfs_of(query, statistics), [one.counts for one in held], norms)
         idfs = [
             inverse_document_frequency(statistics.chunks, statistics.frequencies.get(term, 0)) for term in query.weights
         ]
         average = statistics.average_length
-        return scored_terms(
-            query, idfs, passages, [length_norm(one.length, average, query.k1, query.b) for one in passages]
-        )
+        norms = [length_norm(one.length, average, query.k1, query.b) for one in passages]
+        return scored_terms(query, idfs, [one.counts for one in passages], norms)
 
     def _tfidf(self, query: TermQuery, key: int, statistics: Statistics) -> tuple[TermScore, ...]:
         passage = self._terms(key)
@@ -182,6 +181,19 @@ class MemorySnapshot:
             everything = (indexed.terms for entry in self._whole.entries.values() for indexed in entry.chunks)
             return shared_statistics(statistics_of(everything, terms))
         return statistics_of((indexed.terms for indexed in self._chunks.values()), terms)
+
+    def count_within(self, scope: Scope, narrower: Sequence[Scope]) -> Sequence[int]:
+        """Count for each of the narrower scopes the passages that are in it and in `scope`."""
+        keys = self._allowed(scope)
+        return [int(np.isin(self._allowed(one), keys).sum()) for one in narrower]
+
+    def vocabularies(self) -> Sequence[PlainVocabulary]:
+        """Return the words of all passages."""
+        held = self._state.entries.values()
+        texts = (squeeze(one.chunk.indexed_text) for entry in held for one in entry.chunks)
+        fields = (fields_of(entry.document, one.chunk) for entry in held for one in entry.chunks)
+        titles = [entry.document.title for entry in held]
+        return [PlainVocabulary.of(texts, titles, frozenset(name for one in fields for name in one))]
 
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
         """Return those of the keys whose passages are there and may be found at all."""
@@ -235,11 +247,11 @@ class MemorySnapshot:
 
     def describe(self, documents: Sequence[str]) -> Mapping[str, DocumentInfo]:
         """Describe documents by id."""
-        return {one: _info(self._state.entries[one]) for one in documents if one in self._state.entries}
+        return {one: info_of(self._state.entries[one]) for one in documents if one in self._state.entries}
 
     def documents(self) -> Iterator[DocumentInfo]:
         """List all documents by rising source, then id."""
-        infos = [_info(entry) for entry in self._state.entries.values()]
+        infos = [info_of(entry) for entry in self._state.entries.values()]
         return iter(sorted(infos, key=lambda info: (info.source, info.id)))
 
     def chunks_of(self, document: str) -> Sequence[Chunk]:
@@ -271,6 +283,18 @@ class MemorySnapshot:
             raise NotFoundError(f"There is no passage with the key {missing[0]}.", "Search again: it was deleted.")
         return [self._chunks[int(key)] for key in keys]
 
+    def _named(self, query: TermQuery, key: int) -> TermCounts:
+        """Return the terms of a passage, and how often it holds each group of the query."""
+        held = self._chunks.get(key)
+        if held is None or not query.groups:
+            return self._terms(key)
+        text, counts = squeeze(held.chunk.indexed_text), held.terms.counts
+
+        def count(member: GroupMember) -> int:
+            return count_in(squeeze(member.phrase), text) if member.phrase else counts.get(member.terms[0], 0)
+
+        return replace(held.terms, counts=counts_with_groups(query, held.terms, count))
+
     def _terms(self, key: int) -> TermCounts:
         held = self._chunks.get(key)
         return NOTHING if held is None else held.terms
@@ -281,8 +305,8 @@ class MemorySnapshot:
             for entry in self._state.entries.values()
             for indexed in entry.chunks
             if matches(scope.filter, fields_of(entry.document, indexed.chunk))
-            and all(holds(clause, indexed) for clause in scope.required)
-            and not any(holds(clause, indexed) for clause in scope.excluded)
+            and all(_holds(clause, indexed) for clause in scope.required)
+            and not any(_holds(clause, indexed) for clause in scope.excluded)
         ]
         return np.array(keys, dtype=np.int64)
 
@@ -332,9 +356,9 @@ class MemoryStore:
             if held is None or held.embedder != embedder:
                 raise MismatchError("The index is made with another embedder.", "Run `twofold sync` again.")
             _check_vectors(list(vectors.values()), embedder.dimensions)
-            entries = {name: _with_vectors(entry, vectors) for name, entry in self._state.entries.items()}
-            waiting = sum(_pending(entry) for entry in self._state.entries.values())
-            given = waiting - sum(map(_pending, entries.values()))
+            entries = {name: with_vectors(entry, vectors) for name, entry in self._state.entries.items()}
+            waiting = sum(pending_in(entry) for entry in self._state.entries.values())
+            given = waiting - sum(map(pending_in, entries.values()))
             if given:
                 self._change(entries)
             return given
@@ -359,7 +383,7 @@ class MemoryStore:
         """Describe the collection."""
         state = self._state
         chunks = sum(len(entry.chunks) for entry in state.entries.values())
-        pending = sum(map(_pending, state.entries.values()))
+        pending = sum(map(pending_in, state.entries.values()))
         return StoreInfo(state.fingerprint, len(state.entries), chunks, state.generation, 0, 0, state.roots, pending)
 
     def fingerprint(self) -> IndexFingerprint | None:
@@ -437,11 +461,8 @@ def _keeping_readers(held: Entry | None, entry: Entry) -> Entry:
     return replace(entry, document=replace(entry.document, readers=readers))
 
 
-def holds(clause: Clause, indexed: IndexedChunk) -> bool:
-    """Return whether a passage holds a clause."""
-    if not all(term in indexed.terms.counts for term in clause.terms):
-        return False
-    return not clause.verbatim or occurs(clause.verbatim, indexed.chunk.indexed_text)
+def _holds(clause: Clause, indexed: IndexedChunk) -> bool:
+    return holds(clause, indexed.terms.counts, indexed.chunk.indexed_text)
 
 
 def stored(vector: Vector) -> NDArray[np.float16]:
@@ -454,33 +475,3 @@ def _check_vectors(vectors: Sequence[Vector], width: int) -> None:
         raise MismatchError(f"A vector does not have the index's {width} dimensions.", "Use its embedder.")
     if not all(np.isfinite(vector).all() and stored(vector).any() for vector in vectors):
         raise InvalidInputError("A vector is all zeros, or holds what is no finite number.", "Check the embedder.")
-
-
-def _pending(entry: Entry) -> int:
-    return sum(indexed.vector is None for indexed in entry.chunks)
-
-
-def _with_vectors(entry: Entry, vectors: Mapping[str, Vector]) -> Entry:
-    """Return a document whose passages without a vector have that of their indexed text, where there is one."""
-    if not _pending(entry):
-        return entry
-    chunks = (
-        one if one.vector is not None else replace(one, vector=vectors.get(one.chunk.indexed_text))
-        for one in entry.chunks
-    )
-    return replace(entry, chunks=tuple(chunks))
-
-
-def _info(entry: Entry) -> DocumentInfo:
-    document = entry.document
-    return DocumentInfo(
-        document.id,
-        document.source,
-        document.title,
-        document.media_type,
-        document.metadata,
-        document.content_hash,
-        len(entry.chunks),
-        len(document.text),
-        document.readers,
-    )

@@ -13,10 +13,11 @@ from twofold.testing.making import entries, entry, fingerprint, query, terms, ve
 from twofold.testing.store_access import StoreAccess
 from twofold.testing.store_pending import StorePending
 from twofold.testing.store_searches import TEXTS, StoreSearches
+from twofold.testing.store_words import StoreWords
 from twofold.text.bm25 import reference_scores
 
 
-class StoreContract(StoreAccess, StoreSearches, StorePending):
+class StoreContract(StoreAccess, StoreSearches, StorePending, StoreWords):
     """Derive a class whose name begins with `Condition` from it, and give it a fixture `store`.
 
     The store is empty and has adopted `making.fingerprint()`; when a test is done `verify` should find nothing.

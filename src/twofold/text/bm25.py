@@ -10,15 +10,26 @@ Every implementation follows this file bit for bit (float64, IEEE 754, no fused 
 
 `dl` is `TermCounts.length`, `avgdl` is `Statistics.average_length`, `tf` the term's count in the passage. A term that
 does not occur adds nothing. It knows nothing of how terms are made or where passages are kept.
+
+A group of terms, the synonyms of a word or the words that a wildcard stands for, scores as one term, as in Lucene's
+SynonymQuery. With w_m the weight of member m, in (0, 1], and tf_m how often a passage holds it:
+
+    tf = Σ_m w_m · tf_m                 a passage with `car` once and `automobile` twice at weight .5 holds it 2 times
+    df = max_m df_m                     no more rare than its most frequent member: a group earns nothing by being large
+
+A member of several words counts where they stand as a phrase; its df is the least of its words', which bounds it from
+above and needs no counting.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.domain.types import Scores, Statistics, TermCounts, TermQuery, TermScore
+from twofold.domain.types import GroupMember, Scores, Statistics, TermCounts, TermQuery, TermScore
 
 
 def inverse_document_frequency(passages: int, holding: int) -> float:
@@ -47,7 +58,7 @@ def length_norm(length: int, average_length: float, k1: float, b: float) -> floa
     return k1 * (1.0 - b + b * length / average_length)
 
 
-def saturation(frequency: int, norm: float, k1: float) -> float:
+def saturation(frequency: float, norm: float, k1: float) -> float:
     """Let repeats count less and less: tf · (k1 + 1) / (tf + K), from 1 at average length towards k1 + 1.
 
     >>> [round(saturation(tf, 1.2, 1.2), 4) for tf in (1, 2, 5)]
@@ -106,3 +117,47 @@ def reference_scores(query: TermQuery, passages: Sequence[TermCounts]) -> list[f
             score += part.score
         scores.append(score)
     return scores
+
+
+def group_frequency(members: Sequence[GroupMember], count: Callable[[GroupMember], int]) -> float:
+    """Return the tf of a group in one passage, of what `count` says of each member.
+
+    >>> members = (GroupMember(("car",)), GroupMember(("automobil",), 0.5))
+    >>> group_frequency(members, lambda member: {"car": 1, "automobil": 2}[member.terms[0]])
+    2.0
+    """
+    return sum((member.weight * count(member) for member in members), 0.0)
+
+
+def holding_group(members: Sequence[GroupMember], frequencies: Mapping[str, int]) -> int:
+    """Return the df of a group, of how many passages hold each term.
+
+    >>> members = (GroupMember(("nyc",)), GroupMember(("new", "york"), 1.0, "new york"))
+    >>> holding_group(members, {"nyc": 3, "new": 40, "york": 7})
+    7
+    """
+    return max((min((frequencies.get(term, 0) for term in one.terms), default=0) for one in members), default=0)
+
+
+def with_groups(query: TermQuery, statistics: Statistics) -> Statistics:
+    """Return statistics that count each group as a term too."""
+    if not query.groups:
+        return statistics
+    held = {name: holding_group(members, statistics.frequencies) for name, members in query.groups.items()}
+    return replace(statistics, frequencies={**statistics.frequencies, **held})
+
+
+def counts_with_groups(query: TermQuery, passage: TermCounts, count: Callable[[GroupMember], int]) -> Mapping[str, Any]:
+    """Return how often a passage holds each term, and each group, which may be no whole number."""
+    held = {name: group_frequency(members, count) for name, members in query.groups.items()}
+    return {**passage.counts, **held}
+
+
+def without_groups(query: TermQuery) -> TermQuery:
+    """Return the query with the single terms of its groups as terms of their own: for formulas that know no groups."""
+    weights = {term: weight for term, weight in query.weights.items() if term not in query.groups}
+    for name, members in query.groups.items():
+        for member in members:
+            for term in member.terms:
+                weights.setdefault(term, query.weights[name] * member.weight)
+    return replace(query, weights=weights, groups={})

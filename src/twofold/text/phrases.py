@@ -7,9 +7,11 @@ but for texts made to repeat a long phrase up to its end.
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from twofold.domain.types import Clause
 from twofold.kernels import squeeze_text
 from twofold.text.tokenizer import character_kind
 from twofold.text.unicode_normalization import Normal, fold, fold_with_places
@@ -30,6 +32,51 @@ def occurs(phrase: str, text: str) -> bool:
 def stands_in(wanted: str, text: str) -> bool:
     """Return whether a phrase stands in a text, word for word; both were folded by `squeeze`, and neither is empty."""
     return next(_places(wanted, text), None) is not None
+
+
+def count_in(wanted: str, text: str) -> int:
+    """Count how often a phrase stands in a text, word for word, not overlapping; both were folded by `squeeze`."""
+    return sum(1 for _ in _places(wanted, text)) if wanted else 0
+
+
+_NEAR_WORD = re.compile(r"[^\W_]+")
+
+
+def near(phrase: str, text: str, slop: int) -> bool:
+    """Return whether the words of a phrase stand close together, in any order, with at most `slop` others among them.
+
+    `"reset soft"` is near in `"a soft and quiet reset"` from a slop of 2 on. Words are parted as they are written, with
+    spaces or punctuation between them.
+    """
+    return stand_near(squeeze(phrase), squeeze(text), slop)
+
+
+def stand_near(wanted: str, text: str, slop: int) -> bool:
+    """Return whether folded words stand close together in a folded text; see `near`."""
+    needed = Counter(_NEAR_WORD.findall(wanted))
+    size, missing = sum(needed.values()), len(needed)
+    places: deque[tuple[int, str]] = deque()
+    held: Counter[str] = Counter()
+    for at, word in enumerate(_NEAR_WORD.findall(text)):
+        if word not in needed:
+            continue
+        places.append((at, word))
+        held[word] += 1
+        missing -= held[word] == needed[word]
+        while held[places[0][1]] > needed[places[0][1]]:
+            held[places.popleft()[1]] -= 1
+        if not missing and at - places[0][0] < size + slop:
+            return True
+    return not needed
+
+
+def holds(clause: Clause, counts: Mapping[str, int], text: str) -> bool:
+    """Return whether a passage, its terms counted, holds a clause."""
+    if not all(term in counts for term in clause.terms):
+        return False
+    if clause.any_of and not any(holds(one, counts, text) for one in clause.any_of):
+        return False
+    return near(clause.verbatim, text, clause.slop) if clause.slop else occurs(clause.verbatim, text)
 
 
 def occurrences(phrase: str, text: str) -> tuple[tuple[int, int], ...]:

@@ -53,16 +53,16 @@ class Columns:
 def build_columns(passages: Iterable[FieldsRow]) -> Columns:
     """Turn over what passages hold, given in the order of their slots. A document's fields are its passages' too."""
     held: dict[tuple[str, str], dict[Any, list[int]]] = defaultdict(lambda: defaultdict(list))
-    known: dict[tuple[int | None, str], frozenset[Value]] = {}
+    known: dict[tuple[int | None, str, str], frozenset[Value]] = {}
     slot = 0
     for _, rows in groupby(passages, key=attrgetter("document")):
         first, shared = slot, frozenset[Value]()
         for row in rows:
             if slot == first:
                 shared = triples(fields_of(read_document_fields(row)))
-            own = known.get((row.page, row.own))
+            own = known.get((row.page, row.own, row.heading))
             if own is None:
-                own = known[row.page, row.own] = triples(own_fields(read_own_fields(row)))
+                own = known[row.page, row.own, row.heading] = triples(own_fields(read_own_fields(row)))
             for name, kind, value in own - shared if own else ():
                 held[name, kind][value].append(slot)
             slot += 1
@@ -139,6 +139,13 @@ def read_values(columns: Columns, group: Group) -> list[Any]:
     """Read a group's values, in order."""
     values: list[Any] = json.loads(columns.values[group.begin : group.end].tobytes())
     return values
+
+
+def titles_and_fields(columns: Columns) -> tuple[list[str], frozenset[str]]:
+    """Return the documents' titles, and the names of all fields."""
+    groups = {(name, kind): group for name, kind, group in groups_of(columns)}
+    held = groups.get(("title", "text"))
+    return [] if held is None else read_values(columns, held), frozenset(name for name, _ in groups)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,19 +1,24 @@
-"""A query for BM25 made ready for a snapshot: looked up once, used by everything that the question asks for."""
+"""A query for BM25 made ready for a snapshot: looked up once, used by everything that the question asks for.
+
+One with groups of terms, each scored as one term, is scored here; all others go through the kernels.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.types import Statistics, TermQuery
-from twofold.kernels import NOWHERE, count_marked
+from twofold.domain.types import GroupMember, Statistics, TermQuery
+from twofold.kernels import NOWHERE, count_marked, mark
 from twofold.stores.local.known_terms import KnownTerms
+from twofold.stores.local.segment import Segment
 from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot
 from twofold.stores.local.term_dictionary import EncodedTerms
 from twofold.stores.local.tfidf import passage_norms
-from twofold.text.bm25 import inverse_document_frequencies
+from twofold.text.bm25 import inverse_document_frequencies, with_groups
+from twofold.text.phrases import count_in, squeeze
 from twofold.text.tfidf import idfs_of, norm_of_query
 
 NORMS_REMEMBERED = 4
@@ -27,8 +32,9 @@ Places = NDArray[np.uint32]
 class ResolvedTerms:
     """A question's terms as a snapshot knows them.
 
-    `idfs` say how rare each is; `weights` (T,) are its weight in the question times that; `places` say where each
-    part's terms have it, `stretches` where each part's postings of it begin and end; `norms` are BM25's length norms of
+    `idfs` say how rare each name in the question's `weights` is; `weights` (T,) are its weight in the question times
+    that; `places` say where each part's terms have each of its `terms`, which are its names where it has no groups,
+    `stretches` where each part's postings of it begin and end; `norms` are BM25's length norms of
     each part's slots, or, for TF-IDF, the lengths of passage and question multiplied.
     """
 
@@ -41,14 +47,15 @@ class ResolvedTerms:
 
 def resolve(snapshot: SegmentSnapshot, known: KnownTerms, query: TermQuery) -> ResolvedTerms:
     """Look a question's terms up."""
-    terms = tuple(query.weights)
+    terms = query.terms
     places = _places_of(snapshot, known, terms)
     stretches = _stretches_of(snapshot, places)
-    statistics = query.statistics or _counted(snapshot, terms, stretches)
+    statistics = with_groups(query, query.statistics or _counted(snapshot, terms, stretches))
     if query.scorer == "tfidf":
         return _resolved_tfidf(snapshot, query, statistics, places)
     frequencies = statistics.frequencies
-    idfs = tuple(inverse_document_frequencies(statistics.chunks, [frequencies.get(term, 0) for term in terms]))
+    holding = [frequencies.get(name, 0) for name in query.weights]
+    idfs = tuple(inverse_document_frequencies(statistics.chunks, holding))
     weights = [weight * idf for weight, idf in zip(query.weights.values(), idfs, strict=True)]
     norms = _norms(snapshot, query, statistics.average_length)
     return ResolvedTerms(idfs, np.array(weights, dtype=np.float64), places, stretches, norms)
@@ -131,3 +138,81 @@ def _norms(snapshot: SegmentSnapshot, query: TermQuery, average: float) -> tuple
             snapshot.norms.pop(oldest, None)
         snapshot.norms[name] = known
     return known
+
+
+def group_search(
+    segment: Segment, query: TermQuery, terms: ResolvedTerms, place: int, mask: NDArray[np.uint8] | None
+) -> tuple[Places, Floats]:
+    """Return the slots of one part that hold any of the terms and are not masked, with their scores, in no order."""
+    totals = np.zeros(len(segment))
+    for weight, often in zip(terms.weights.tolist(), _dense(segment, query, terms, place), strict=True):
+        held = np.flatnonzero(often)
+        totals[held] += _parts(weight, often[held], terms.norms[place][held], query.k1)
+    found = np.flatnonzero(totals if mask is None else totals * (mask != 0))
+    return found.astype(np.uint32), totals[found]
+
+
+def group_scores(frequencies: Floats, terms: ResolvedTerms, norms: Floats, k1: float) -> Floats:
+    """Score some passages by how often each holds each name of the query, (passages, names)."""
+    totals = np.zeros(len(frequencies))
+    for weight, often in zip(terms.weights.tolist(), frequencies.T, strict=True):
+        held = np.flatnonzero(often)
+        totals[held] += _parts(weight, often[held], norms[held], k1)
+    return totals
+
+
+def _parts(weight: float, often: Floats, norms: Floats, k1: float) -> Floats:
+    return weight * (often * (k1 + 1.0) / (often + norms))
+
+
+def named_frequencies(segment: Segment, query: TermQuery, often: NDArray[np.uint16], slots: Places) -> Floats:
+    """Return how often passages hold each name of the query, of how often they hold each of its terms."""
+    columns = {term: often[:, at].astype(np.float64) for at, term in enumerate(query.terms)}
+    made = np.zeros((len(slots), len(query.weights)))
+    for at, name in enumerate(query.weights):
+        if name not in query.groups:
+            made[:, at] = columns[name]
+            continue
+        for member in query.groups[name]:
+            made[:, at] += member.weight * _of_member(segment, member, columns, slots)
+    return made
+
+
+def _of_member(segment: Segment, member: GroupMember, columns: dict[str, Floats], slots: Places) -> Floats:
+    if not member.phrase:
+        return columns[member.terms[0]]
+    together = np.flatnonzero(np.logical_and.reduce([columns[term] > 0 for term in member.terms]))
+    counts = np.zeros(len(slots))
+    counts[together] = _phrase_counts(segment, member.phrase, slots[together].tolist())
+    return counts
+
+
+def _dense(segment: Segment, query: TermQuery, terms: ResolvedTerms, place: int) -> Iterator[Floats]:
+    """Yield for each name of the query how often every slot holds it."""
+    starts, ends = terms.stretches[place]
+    stretches = dict(zip(query.terms, zip(starts.tolist(), ends.tolist(), strict=True), strict=True))
+    for name in query.weights:
+        often = np.zeros(len(segment))
+        for member in query.groups.get(name, (GroupMember((name,)),)):
+            if member.phrase:
+                held = _holding_all(segment, [stretches[term] for term in member.terms])
+                often[held] += member.weight * _phrase_counts(segment, member.phrase, held.tolist())
+            else:
+                start, end = stretches[member.terms[0]]
+                often[segment.slots[start:end]] += member.weight * segment.frequencies[start:end]
+        yield often
+
+
+def _holding_all(segment: Segment, stretches: Sequence[tuple[int, int]]) -> NDArray[np.intp]:
+    held = np.ones(len(segment), dtype=np.uint8)
+    for start, end in stretches:
+        having = np.zeros(len(segment), dtype=np.uint8)
+        mark(segment.slots, start, end, having)
+        held &= having
+    return np.flatnonzero(held)
+
+
+def _phrase_counts(segment: Segment, phrase: str, slots: Sequence[int]) -> Floats:
+    texts, offsets, wanted = segment.folded, segment.folded_offsets, squeeze(phrase)
+    read = (texts[offsets[slot] : offsets[slot + 1]].tobytes().decode() for slot in slots)
+    return np.array([count_in(wanted, text) for text in read], dtype=np.float64)

@@ -1,6 +1,7 @@
 """A scope as masks: which slots of each segment may be found at all, decided before anything is ranked."""
 
 import logging
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from twofold.stores.local.segment import Segment
 from twofold.stores.local.serialization import MALFORMED, MAX_INTEGER
 from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot, read_rows, segment_of
 from twofold.stores.local.term_dictionary import EncodedTerms
-from twofold.text.phrases import squeeze, stands_in
+from twofold.text.phrases import squeeze, stand_near, stands_in
 
 Mask = NDArray[np.uint8]
 Passing = NDArray[np.bool_]
@@ -41,6 +42,18 @@ def masks_of(connection: CatalogConnection, snapshot: SegmentSnapshot, scope: Sc
     return found
 
 
+def count_within(
+    connection: CatalogConnection, snapshot: SegmentSnapshot, scope: Scope, narrower: Sequence[Scope]
+) -> list[int]:
+    """Count for each of the narrower scopes the passages that are in it and in `scope`; only the latter is kept."""
+    counts = [0] * len(narrower)
+    for part, mask in zip(snapshot.parts, masks_of(connection, snapshot, scope), strict=True):
+        among = np.ones(len(part.segment), dtype=np.uint8) if mask is None else (mask != 0).astype(np.uint8)
+        for place, one in enumerate(narrower):
+            counts[place] += int(np.count_nonzero(_compute(connection, snapshot, part, one, among)))
+    return counts
+
+
 def _mask_of(
     connection: CatalogConnection, snapshot: SegmentSnapshot, part: OpenSegment, named: tuple[str, Scope]
 ) -> Mask:
@@ -59,8 +72,10 @@ def _remember(known: dict[str, Remembered], name: str, found: Remembered) -> Non
     known[name] = found
 
 
-def _compute(connection: CatalogConnection, snapshot: SegmentSnapshot, part: OpenSegment, scope: Scope) -> Mask:
-    mask = np.ones(len(part.segment), dtype=np.uint8)
+def _compute(
+    connection: CatalogConnection, snapshot: SegmentSnapshot, part: OpenSegment, scope: Scope, among: Mask | None = None
+) -> Mask:
+    mask = np.ones(len(part.segment), dtype=np.uint8) if among is None else among.copy()
     if scope.filter != MATCH_ALL:
         mask &= _passing_or_again(connection, snapshot, part, scope.filter)
     for clause in scope.required:
@@ -78,8 +93,21 @@ def _holding(segment: Segment, clause: Clause, among: Mask) -> Mask:
         with_term = np.zeros(len(segment), dtype=np.uint8)
         mark(segment.slots, start, end, with_term)
         held &= with_term
+    if clause.any_of:
+        held = np.logical_or.reduce([_holding(segment, one, held) for one in clause.any_of]).astype(np.uint8)
     wanted = squeeze(clause.verbatim)
-    return _with_phrase(segment, wanted, held) if wanted else held
+    if not wanted:
+        return held
+    return _with_words_near(segment, wanted, clause.slop, held) if clause.slop else _with_phrase(segment, wanted, held)
+
+
+def _with_words_near(segment: Segment, wanted: str, slop: int, among: Mask) -> Mask:
+    """Mark the slots, among those marked, in whose folded text the words of a folded phrase stand close together."""
+    texts, offsets, marks = segment.folded, segment.folded_offsets, np.zeros(len(among), dtype=np.uint8)
+    for slot in np.flatnonzero(among).tolist():
+        text = texts[offsets[slot] : offsets[slot + 1]].tobytes().decode()
+        marks[slot] = stand_near(wanted, text, slop)
+    return marks
 
 
 def _with_phrase(segment: Segment, wanted: str, among: Mask) -> Mask:

@@ -10,6 +10,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +21,8 @@ from numpy.typing import NDArray
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError
 from twofold.kernels import NOWHERE
-from twofold.stores.local.field_index import Columns, Lookup, build_columns, groups_of, merge_columns
-from twofold.stores.local.folded_texts import FoldedTexts
+from twofold.stores.local.field_index import Columns, Lookup, build_columns, groups_of, merge_columns, titles_and_fields
+from twofold.stores.local.folded_texts import FoldedTexts, parted
 from twofold.stores.local.serialization import (
     MALFORMED,
     FieldsRow,
@@ -31,10 +32,11 @@ from twofold.stores.local.serialization import (
 )
 from twofold.stores.local.term_dictionary import EncodedTerms, TermDictionary, is_sound_dictionary, merge_dictionaries
 from twofold.text.postings import DROPPED, ForwardIndex, Postings, TermsOfPassages, build, merge
+from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.quantize import Codes, quantize
 from twofold.vectors.rabitq import BitCodes, bit_codes, turned, words_of
 
-MAGIC = b"twofold segment 5\n"
+MAGIC = b"twofold segment 6\n"
 ALIGNMENT = 64
 BITS_FROM = 4096  # passages in a segment; fewer are scanned as fast in eight bits
 HEADER_BYTES_AT_MOST = 4096
@@ -85,9 +87,18 @@ class Segment:
     tables: list[NDArray[np.uint32]] = field(default_factory=list)  # at most one, of `places_of`; never written
     readers: dict[int, NDArray[np.int64]] = field(default_factory=dict)  # by count of changes of access; never written
     coded: list[BitCodes] = field(default_factory=list)  # at most one, made when vectors are first searched
+    words: list[PlainVocabulary] = field(default_factory=list)  # at most one, made when first asked; never written
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def vocabulary(self) -> PlainVocabulary:
+        """Return the words of the passages, the dead ones' too; counting them takes about 15 µs a passage, once."""
+        if not self.words:
+            texts = partial(parted, self.folded, self.folded_offsets)
+            self.words.append(PlainVocabulary(texts, *titles_and_fields(self.columns)))
+        return self.words[0]
 
     @property
     def postings(self) -> Postings:
@@ -172,7 +183,7 @@ def _locate(
     return found, slots if order is None else order[slots].astype(np.int64)
 
 
-NEVER_WRITTEN = frozenset({"lookups", "passing", "tables", "readers", "coded"})
+NEVER_WRITTEN = frozenset({"lookups", "passing", "tables", "readers", "coded", "words"})
 ARRAYS = tuple(one.name for one in fields(Segment) if one.name not in NEVER_WRITTEN)
 
 

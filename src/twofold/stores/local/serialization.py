@@ -49,7 +49,7 @@ INFO_COLUMNS = (
 ).replace("{READERS_COLUMN}", READERS_COLUMN)
 CHUNK_COLUMNS = "document.id, ordinal, chunk.text, start, stop, heading, page, place, header, chunk.metadata"
 CHUNK_WIDTH = CHUNK_COLUMNS.count(",") + 1
-FIELD_COLUMNS = "chunk.document, source, title, media_type, document.metadata, page, chunk.metadata"
+FIELD_COLUMNS = "chunk.document, source, title, media_type, document.metadata, page, chunk.metadata, heading"
 
 
 def reading(what: str) -> Callable[[Callable[_Arguments, _Read]], Callable[_Arguments, _Read]]:
@@ -120,6 +120,7 @@ class FieldsRow(NamedTuple):
     shared: str
     page: int | None
     own: str
+    heading: str = "[]"
 
 
 def read_document_fields(row: FieldsRow) -> DocumentInfo:
@@ -129,7 +130,8 @@ def read_document_fields(row: FieldsRow) -> DocumentInfo:
 
 def read_own_fields(row: FieldsRow) -> Chunk:
     """Read what filters look at of a passage alone; the rest is left empty."""
-    return Chunk("", 0, "", 0, 0, page=row.page, metadata=read_metadata(row.own))
+    heading = () if row.heading == "[]" else _texts(_JSON.decode(row.heading))
+    return Chunk("", 0, "", 0, 0, heading=heading, page=row.page, metadata=read_metadata(row.own))
 
 
 def write_metadata(metadata: Metadata) -> str:

@@ -31,14 +31,24 @@ from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
 from twofold.stores.local.fetched_row import FETCHED_COLUMNS, FetchedRow
 from twofold.stores.local.known_terms import KnownTerms
-from twofold.stores.local.resolve import Offsets, ResolvedTerms, document_frequencies, resolve, statistics_of
-from twofold.stores.local.scoping import Mask, masks_of, storable
+from twofold.stores.local.resolve import (
+    Offsets,
+    ResolvedTerms,
+    document_frequencies,
+    group_scores,
+    group_search,
+    named_frequencies,
+    resolve,
+    statistics_of,
+)
+from twofold.stores.local.scoping import Mask, count_within, masks_of, storable
 from twofold.stores.local.seen import as_seen, documents_seen
 from twofold.stores.local.serialization import READERS_COLUMN, reading
 from twofold.stores.local.snapshot import SegmentSnapshot
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.term_table import ScoredTerms
+from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.scan import Plane, nearest
 
 MAX_NOTED = 2_048  # passages of one search and part; more are looked up by key
@@ -97,7 +107,9 @@ class LocalSnapshot:
         masks = masks_of(self._connection, self._snapshot, scope)
         for place, (part, mask) in enumerate(zip(self._snapshot.parts, masks, strict=True)):
             held, stretch, norms = part.segment, terms.stretches[place], terms.norms[place]
-            if query.scorer == "tfidf":
+            if query.groups:
+                slots, found = group_search(held, query, terms, place, mask)
+            elif query.scorer == "tfidf":
                 idfs = np.array(terms.idfs)
                 slots, found = tfidf_top(held.slots, held.frequencies, *stretch, terms.weights, idfs, norms, mask, k)
             else:
@@ -133,7 +145,12 @@ class LocalSnapshot:
         terms = self._resolved(query)
         for place, places, slots in self._located(keys):
             wanted, norms = slots.astype(np.uint32), terms.norms[place]
-            if query.scorer == "tfidf":
+            if query.groups:
+                named = named_frequencies(
+                    self._snapshot.parts[place].segment, query, self._often(terms, place, wanted), wanted
+                )
+                scores[places] = group_scores(named, terms, norms[wanted], query.k1)
+            elif query.scorer == "tfidf":
                 often = self._often(terms, place, wanted)
                 scores[places] = tfidf_added(often, terms.weights, np.array(terms.idfs), norms[wanted])
             else:
@@ -166,11 +183,12 @@ class LocalSnapshot:
     def explain_terms(self, query: TermQuery, keys: Sequence[int]) -> ScoredTerms:
         """Return what each term adds to the scores of some passages."""
         terms = self._resolved(query)
-        frequencies = np.zeros((len(keys), len(query.weights)), dtype=np.uint16)
+        frequencies = np.zeros((len(keys), len(query.weights)), np.float64 if query.groups else np.uint16)
         norms = np.ones(len(keys))
         for place, places, slots in self._located(np.array(keys, dtype=np.int64)) if len(query.weights) else ():
-            norms[places] = terms.norms[place][slots]
-            frequencies[places] = self._often(terms, place, slots.astype(np.uint32))
+            norms[places], wanted = terms.norms[place][slots], slots.astype(np.uint32)
+            held, often = self._snapshot.parts[place].segment, self._often(terms, place, wanted)
+            frequencies[places] = named_frequencies(held, query, often, wanted) if query.groups else often
         return ScoredTerms(query, terms.idfs, frequencies, norms)
 
     @reading("a segment")
@@ -179,6 +197,16 @@ class LocalSnapshot:
         if self._counts_all:
             return shared_statistics(statistics_of(self._whole, self._known, terms))
         return statistics_of(self._snapshot, self._known, terms)
+
+    @reading("a segment")
+    def count_within(self, scope: Scope, narrower: Sequence[Scope]) -> Sequence[int]:
+        """Count for each of the narrower scopes the passages that are in it and in `scope`."""
+        return count_within(self._connection, self._snapshot, scope, narrower)
+
+    @reading("a segment")
+    def vocabularies(self) -> Sequence[PlainVocabulary]:
+        """Return the words of the collection part by part."""
+        return [part.segment.vocabulary for part in self._snapshot.parts]
 
     @reading("a segment")
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:

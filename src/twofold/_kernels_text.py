@@ -1,0 +1,57 @@
+"""The loop over words that is in C where it was built; both give the same bits."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold._kernels_numpy import Bytes, Offsets, _check
+
+TOO_FAR = 255
+_MOST_LETTERS = 64
+_FARTHEST = 2
+
+
+def edit_distances(texts: Bytes, offsets: Offsets, word: Bytes, most: int) -> NDArray[np.uint8]:
+    """Return the edit distance of a word to each of n texts where it is at most `most` (0 to 2), else 255: uint8 (n,).
+
+    An edit is a character more, less or another, or two neighbors swapped (optimal string alignment). Text i is the
+    UTF-8 `texts[offsets[i]:offsets[i + 1]]`; what is longer than 64 characters, or no UTF-8, is too far. Raises
+    ValueError for another `most`, for offsets that lead out, and for arrays of a wrong kind.
+    """
+    _check(texts, np.uint8, "texts")
+    _check(word, np.uint8, "texts")
+    _check(offsets, np.int64, "offsets")
+    if not 0 <= most <= _FARTHEST or not len(offsets):
+        raise ValueError("most must be from 0 to 2")
+    if offsets[0] < 0 or offsets[-1] > len(texts) or (np.diff(offsets) < 0).any():
+        raise ValueError("the terms of a passage lie outside the index")
+    wanted, found = _letters(word.tobytes()), np.full(len(offsets) - 1, TOO_FAR, dtype=np.uint8)
+    if wanted is None:
+        return found
+    for place in range(len(found)):
+        other = _letters(texts[offsets[place] : offsets[place + 1]].tobytes())
+        if other is not None and abs(len(other) - len(wanted)) <= most:
+            distance = _edits(wanted, other)
+            found[place] = distance if distance <= most else TOO_FAR
+    return found
+
+
+def _letters(text: bytes) -> str | None:
+    try:
+        read = text.decode()
+    except UnicodeDecodeError:
+        return None
+    return read if len(read) <= _MOST_LETTERS else None
+
+
+def _edits(first: str, second: str) -> int:
+    two: list[int] = []
+    one = list(range(len(second) + 1))
+    for i, left in enumerate(first, start=1):
+        now = [i]
+        for j, right in enumerate(second, start=1):
+            best = min(one[j - 1] + (left != right), one[j] + 1, now[j - 1] + 1)
+            if i > 1 and j > 1 and left == second[j - 2] and first[i - 2] == right:
+                best = min(best, two[j - 2] + 1)
+            now.append(best)
+        two, one = one, now
+    return one[-1]

@@ -1,0 +1,165 @@
+"""The words of passages as people write them, counted: what wildcards, spelling and suggestions choose from.
+
+A word is a run of letters, digits and underscores of a text folded by `phrases.squeeze`; what hyphens, dots and
+apostrophes join, such as `err-12345`, is a word too, in addition to its parts. Words of scripts written without spaces
+are not parted. It knows nothing of who may see a word, nor of terms.
+"""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twofold.domain.types import WordCount
+from twofold.kernels import edit_distances
+from twofold.text.phrases import squeeze
+
+MAX_WORD_BYTES = 96
+_JOINTS = b"-.'"
+_ASCII = 128
+_SPACES = bytes(  # all but what words are made of is a space
+    code if code >= _ASCII or chr(code).isalnum() or code in b"_-.'" else ord(" ") for code in range(256)
+)
+_BETWEEN = re.compile(rb"[-.']+")
+_WORD = re.compile(r"\w+")
+_LETTER = rb"(?:[\x00-\x09\x0b-\x7f]|[\xc0-\xff][\x80-\xbf]*)"
+
+
+def count_words(texts: Iterable[bytes]) -> Counter[bytes]:
+    """Count the words of folded texts, as UTF-8.
+
+    >>> sorted(count_words([b"fix err-12. the dog's", b"dog"]).items())
+    [(b'12', 1), (b'dog', 2), (b"dog's", 1), (b'err', 1), (b'err-12', 1), (b'fix', 1), (b's', 1), (b'the', 1)]
+    """
+    runs: Counter[bytes] = Counter()
+    for text in texts:
+        runs.update(text.translate(_SPACES).split())
+    counts: Counter[bytes] = Counter()
+    for run, often in runs.items():
+        for word in _words_of(run.strip(_JOINTS)):
+            if len(word) <= MAX_WORD_BYTES:
+                counts[word] += often
+    return counts
+
+
+def _words_of(run: bytes) -> Iterator[bytes]:
+    if not run.isascii():
+        whole = run.decode("utf-8", "replace")
+        parts = _WORD.findall(whole)
+        yield from (part.encode() for part in parts)
+        if len(parts) > 1 and re.fullmatch(r"\w+(?:[-.']\w+)+", whole):
+            yield run
+        return
+    if run and not run.isalnum() and any(joint in run for joint in (b"-", b".", b"'")):
+        yield from filter(None, _BETWEEN.split(run))
+    if run:
+        yield run
+
+
+class PlainVocabulary:
+    """Words with their counts, titles and names of fields; see `domain.types.Vocabulary`. Arrays are made when asked.
+
+    Bears calls from several threads.
+    """
+
+    def __init__(self, texts: Callable[[], Iterable[bytes]], titles: Iterable[str], fields: frozenset[str]) -> None:
+        self._texts = texts
+        self._titles = list(dict.fromkeys(title for title in titles if title))
+        self._fields = fields
+
+    @classmethod
+    def of(cls, texts: Iterable[str], titles: Iterable[str], fields: frozenset[str]) -> Self:
+        """Count the words of texts that were folded by `squeeze`."""
+        held = [text.encode("utf-8", "replace") for text in texts]
+        return cls(lambda: held, titles, fields)
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The names of the fields that any passage has."""
+        return self._fields
+
+    def starting_with(self, prefix: str, most: int) -> Sequence[WordCount]:
+        """Return the most frequent words that begin with a folded prefix."""
+        first, beyond = self._stretch(prefix.encode("utf-8", "replace"))
+        return self._most_frequent(np.arange(first, beyond), most)
+
+    def like(self, pattern: str, most: int) -> Sequence[WordCount]:
+        """Return the most frequent words of a folded pattern, in which `*` is any characters and `?` is one."""
+        wanted = pattern.encode("utf-8", "replace")
+        first, beyond = self._stretch(re.split(rb"[*?]", wanted, maxsplit=1)[0])
+        matches = _glob(wanted).fullmatch
+        found = [place for place in range(first, beyond) if matches(self._words[place])]
+        return self._most_frequent(np.array(found, dtype=np.intp), most)
+
+    def near(self, word: str, distance: int) -> Sequence[tuple[WordCount, int]]:
+        """Return the words within an edit distance of 1 or 2 of a folded word, each with it."""
+        texts, offsets = self._joined
+        distances = edit_distances(texts, offsets, np.frombuffer(word.encode("utf-8", "replace"), np.uint8), distance)
+        return [
+            (self._counted(place), int(distances[place])) for place in np.flatnonzero(distances <= distance).tolist()
+        ]
+
+    def titles(self, prefix: str, most: int) -> Sequence[str]:
+        """Return titles in which a word begins with a folded prefix; those that begin with it come first."""
+        text, starts = self._folded_titles
+        found: dict[int, None] = {}
+        for before in ("\n", " "):
+            at = text.find(before + prefix) if prefix and "\n" not in prefix else -1
+            while at >= 0 and len(found) < most:
+                number = int(np.searchsorted(starts, at + 1, side="right")) - 1
+                found[number] = None
+                at = text.find(before + prefix, at + 1)
+        return [self._titles[number] for number in found]
+
+    @cached_property
+    def _counted_words(self) -> tuple[list[bytes], NDArray[np.int64]]:
+        counts = count_words(self._texts())
+        words = sorted(counts)
+        return words, np.array([counts[word] for word in words], dtype=np.int64)
+
+    @property
+    def _words(self) -> list[bytes]:
+        return self._counted_words[0]
+
+    @cached_property
+    def _joined(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        offsets = np.fromiter(accumulate(map(len, self._words), initial=0), np.int64, len(self._words) + 1)
+        return np.frombuffer(b"".join(self._words), dtype=np.uint8), offsets
+
+    @cached_property
+    def _folded_titles(self) -> tuple[str, NDArray[np.int64]]:
+        """Return the folded titles, a line feed before each, and where each begins."""
+        folded = [squeeze(title) for title in self._titles]
+        starts = np.fromiter(accumulate((len(one) + 1 for one in folded), initial=1), np.int64, len(folded) + 1)
+        return "\n" + "\n".join(folded), starts[:-1]
+
+    def _stretch(self, prefix: bytes) -> tuple[int, int]:
+        if not prefix:
+            return 0, len(self._words)
+        beyond = bisect_left(self._words, prefix[:-1] + bytes([prefix[-1] + 1]))  # no UTF-8 ends in 255
+        return bisect_left(self._words, prefix), beyond
+
+    def _most_frequent(self, places: NDArray[np.intp], most: int) -> Sequence[WordCount]:
+        order = np.lexsort((places, -self._counted_words[1][places]))[:most]
+        return [self._counted(place) for place in places[order].tolist()]
+
+    def _counted(self, place: int) -> WordCount:
+        return WordCount(self._words[place].decode("utf-8", "replace"), int(self._counted_words[1][place]))
+
+
+def _glob(pattern: bytes) -> re.Pattern[bytes]:
+    """Compile a pattern; what stands between two stars is taken where it comes first, so it takes linear time."""
+    first, *others = [
+        b"".join(_LETTER if letter == b"?" else re.escape(letter) for letter in re.findall(rb"(?s).", part))
+        for part in re.split(rb"[*]+", pattern)
+    ]
+    if not others:
+        return re.compile(first, re.DOTALL)
+    middle = b"".join(b"(?>.*?" + part + b")" for part in others[:-1])
+    return re.compile(first + middle + b".*" + others[-1], re.DOTALL)
