@@ -31,9 +31,12 @@ from twofold.plugins import NO_PLUGINS, OpenPlugins, Plugins
 from twofold.query.any_filter import FilterLike, filter_of
 from twofold.query.history import Turn
 from twofold.search.document_names import document_named
-from twofold.search.engine import DEFAULT_OPTIONS, NO_SETTINGS, SearchEngine, SearchOptions
+from twofold.search.engine import DEFAULT_OPTIONS, NO_SETTINGS, PLAIN, ResultOptions, SearchEngine, SearchOptions
 from twofold.search.metrics import Metrics
 from twofold.search.result import SearchResult
+
+NO_BOOSTS: Mapping[str, float] = {}
+NOTHING_ASKED = ((), (), False, NO_BOOSTS, "", (), (), None, "", None, (), "")
 
 
 class Collection:
@@ -148,6 +151,18 @@ class Collection:
         history: Sequence[Turn] = (),
         session: str = "",
         offset: int = 0,
+        cursor: str = "",
+        facets: Sequence[str] = (),
+        sort: Sequence[str] = (),
+        collapse: bool = False,
+        boosts: Mapping[str, float] = NO_BOOSTS,
+        recency: str = "",
+        pin: Sequence[str] = (),
+        hide: Sequence[str] = (),
+        mmr: float | None = None,
+        score: str = "",
+        extract_filters: bool | None = None,
+        keep: Sequence[str] = (),
     ) -> SearchResult:
         """Find the `k` passages (1 to 1,000) that answer a question best.
 
@@ -157,11 +172,18 @@ class Collection:
         `rerank` names a model that reads the best again, or is one of your own; `none` leaves it out. `profile` names
         another profile, `settings` other settings by their dotted names, such as `{"fusion.method": "rrf"}`. `history`
         are the turns before a follow-up question; `session` says whose remembered answers may be given again.
-        `offset` skips the best: with k 10, 10 gives ranks 11 to 20 of the same ranking.
+        `offset` skips the best: with k 10, 10 gives ranks 11 to 20 of the same ranking. The other arguments are about
+        the results; docs/results.md says what each does: `cursor` is `"start"` or a result's `next_cursor`, `facets`
+        such as `["author", "modified:year"]`, `sort` such as `"modified:desc"`, `boosts` such as `{"title": 3}`,
+        `recency` such as `"modified:30d"`, `score` such as `"0.7 * score + 0.3 / (1 + age_days)"`; `collapse` shows one
+        passage of each document, `pin` and `hide` name documents or passages, `mmr` (0 to 1) trades relevance against
+        novelty, `extract_filters` reads filters out of the question but for the phrases in `keep`.
         Raises InvalidInputError for an empty question or a k out of range, MismatchError when the embedder is not the
         one that the index was made with, ModelError when mode is `vector` and the model cannot be had.
         """
-        options = SearchOptions(k, mode, filter, rerank, profile, settings, tuple(history), session, offset)
+        asked = (facets, sort, collapse, boosts, recency, pin, hide, mmr, score, extract_filters, keep, cursor)
+        results = PLAIN if asked == NOTHING_ASKED else ResultOptions(*asked)
+        options = SearchOptions(k, mode, filter, rerank, profile, settings, tuple(history), session, offset, results)
         return self._searcher.search(query, options)
 
     asearch = offloaded(search)

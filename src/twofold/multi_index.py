@@ -26,13 +26,22 @@ from twofold.index_reader import Collection
 from twofold.ranking.confidence import confidence
 from twofold.ranking.fusion import RetrieverTrace, rank_values
 from twofold.search.components import SearchComponents
-from twofold.search.engine import DEFAULT_OPTIONS, SearchEngine, SearchOptions, beyond, check_question
+from twofold.search.engine import (
+    DEFAULT_OPTIONS,
+    SearchEngine,
+    SearchOptions,
+    at_cursor,
+    beyond,
+    check_no_cursor,
+    check_question,
+)
+from twofold.search.paging import Place, page
 from twofold.search.pipeline import search_many
 from twofold.search.plan import SearchPlan
 from twofold.search.query import check_embedder
 from twofold.search.rerank import RerankInput
 from twofold.search.reranker_chain import rerank_with_fallback, reranker_chain_for
-from twofold.search.result import Counts, Hit, HitTrace, SearchResult, StageTrace, Step
+from twofold.search.result import Counts, Hit, HitTrace, SearchResult, StageTrace, Step, joined_facets
 from twofold.search.state import PipelineState, Stopwatch
 from twofold.search.why_not import WhyNot, why_not
 from twofold.stores.federated import Collection as Joined
@@ -146,10 +155,13 @@ def _merged_result(
             sum(one.result.counts.retrieved for one in answers),
             sum(one.result.counts.after_filter for one in answers),
             len(hits),
+            sum(one.result.counts.total for one in answers),
         ),
         queries=first.queries,
         confidence=confidence([one for one in relevance if one is not None]),
         profile=plan.profile,
+        generation=sum(one.result.generation for one in answers),
+        facets=joined_facets([one.result.facets for one in answers]),
     )
 
 
@@ -265,7 +277,13 @@ class MultiIndex(Answering):
         different embedders or analyzers, InvalidInputError for `rerank` without a reranker; the last error where all
         are lost. Where only the setting says `rerank` and reranking is turned off, indexes are joined by rank.
         """
-        return self.search_many([query], options, across)[0]
+        if not options.results.cursor:
+            return self.search_many([query], options, across)[0]
+        options, digest, began = at_cursor(query, options)
+        plan, plain = self.parts_for(options)[1], replace(options.results, cursor="")
+        (found,) = self._found([query], replace(options, results=plain, offset=0, k=plan.k), across)
+        paged = page(found, began, Place(options.offset, plan.reach, found.generation), digest)
+        return paged.with_warnings(self.log(paged))
 
     def search_many(
         self, queries: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS, across: str | None = None
@@ -299,7 +317,10 @@ class MultiIndex(Answering):
     def _found(self, queries: Sequence[str], options: SearchOptions, across: str | None) -> Sequence[SearchResult]:
         for query in queries:
             check_question(query)
+        check_no_cursor(options)
         members, lost, how = self._asked(options, across)
+        if how != "global":
+            _check_results(options)
         if how == "global":
             found, more = _as_one(members, lambda parts, plan: search_many(parts, queries, plan, options.history))
             found = [_with_collections(one, members, (*lost, *more)) for one in found]
@@ -384,6 +405,15 @@ def _check_own(parts: SearchComponents, plan: SearchPlan) -> None:
         held = view.fingerprint
     if held is not None:
         check_embedder(held.embedder, parts.embedder.identity)
+
+
+def _check_results(options: SearchOptions) -> None:
+    """Refuse what has no meaning for answers that are joined. Raises InvalidInputError."""
+    if options.results.sort or options.results.mmr is not None:
+        raise InvalidInputError(
+            "Answers of several indexes that are joined by rank cannot be sorted.",
+            "Search them as one: `search.multi_index_merge=global`.",
+        )
 
 
 def _refuse_if_all_are(lost: Sequence[UnavailableIndex], members: Sequence[_Member]) -> None:

@@ -1,7 +1,9 @@
 """The options that several commands share, so that they are spelt and explained alike everywhere."""
 
-from collections.abc import Sequence
-from typing import Annotated
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Annotated, Any
 
 import typer
 
@@ -10,6 +12,7 @@ from twofold.domain.filters import Filter
 from twofold.domain.types import MetadataValue
 from twofold.query.any_filter import filter_of
 from twofold.query.operators import all_of
+from twofold.search.engine import PLAIN, ResultOptions, boosts_from
 
 IndexOption = Annotated[
     str | None,
@@ -88,3 +91,100 @@ def parsed_filter(texts: Sequence[str]) -> Filter:
     What begins with `{` is JSON. Raises InvalidInputError.
     """
     return all_of(*map(filter_of, texts))
+
+
+FACET_HELP = "Count documents by a field: author, author:5, modified:year, price:0,10,100; repeat for more."
+BOOST_HELP = "Count words of the title or the heading more: title^3; repeat for more."
+RECENCY_HELP = "Let scores fall with age: 30d, modified:2y, modified:30d:0.3."
+MMR_HELP = "Trade relevance against novelty: 1 is relevance alone; try 0.7."
+SCORE_HELP = "Score by a formula: '0.7 * score + 0.3 / (1 + age_days)'; see docs/results.md."
+EXTRACT_HELP = "Read filters such as `from 2022` or `pdf files` out of the question."
+
+
+def _option(name: str, metavar: str, says: str, *more: str) -> object:
+    return typer.Option(name, *more, metavar=metavar, help=says, show_default=False)
+
+
+_TEXTS = list[str] | None
+RESULT_OPTIONS: Mapping[str, tuple[Any, object]] = {
+    "facets": (Annotated[_TEXTS, _option("--facet", "FIELD", FACET_HELP)], None),
+    "sort": (Annotated[_TEXTS, _option("--sort", "FIELD", "Order by a field: modified:desc; repeat for ties.")], None),
+    "collapse": (Annotated[bool, typer.Option("--collapse", help="Show the best passage of each document.")], False),
+    "boosts": (Annotated[_TEXTS, _option("--boost", "FIELD^N", BOOST_HELP)], None),
+    "recency": (Annotated[str, _option("--recency", "HALF-LIFE", RECENCY_HELP)], ""),
+    "pin": (Annotated[_TEXTS, _option("--pin", "DOC", "Show this document or passage first; repeat for more.")], None),
+    "hide": (Annotated[_TEXTS, _option("--hide", "DOC", "Leave this document or passage out; repeat for more.")], None),
+    "mmr": (Annotated[float | None, _option("--mmr", "SHARE", MMR_HELP)], None),
+    "score": (Annotated[str, _option("--score", "FORMULA", SCORE_HELP)], ""),
+    "extract_filters": (
+        Annotated[
+            bool | None,
+            typer.Option("--extract-filters/--no-extract-filters", help=EXTRACT_HELP, show_default=False),
+        ],
+        None,
+    ),
+    "keep": (Annotated[_TEXTS, _option("--keep", "PHRASE", "Do not read this phrase as a filter; repeat.")], None),
+    "cursor": (Annotated[str, _option("--cursor", "CURSOR", "Show the page of a cursor; `start` is the first.")], ""),
+}
+"""What is asked of the results: each option with its default."""
+
+
+def asks_results(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that adds the options of these names to a command, which gets them as `results`."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def asked(*arguments: object, **named: object) -> None:
+            results = result_options(**{name: named.pop(name) for name in names})
+            command(*arguments, results=results, **named)
+
+        own = [one for one in inspect.signature(command).parameters.values() if one.name != "results"]
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in ((name, RESULT_OPTIONS[name]) for name in names)
+        ]
+        asked.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]  # what typer reads
+        asked.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
+        return asked
+
+    return decorated
+
+
+def result_options(**said: object) -> ResultOptions:
+    """Return what is asked of the results, of the options that were given."""
+    given = {name: value for name, value in said.items() if value not in (None, "", [], False)}
+    if said.get("extract_filters") is False:
+        given["extract_filters"] = False
+    if not given:
+        return PLAIN
+    if "boosts" in given:
+        given["boosts"] = boosts_from(given["boosts"])  # type: ignore[arg-type]  # texts, as the option has it
+    return ResultOptions(**given)  # type: ignore[arg-type]  # each as its option has it
+
+
+_FLAGS: Mapping[str, str] = {
+    "sort": "--sort",
+    "recency": "--recency",
+    "pin": "--pin",
+    "hide": "--hide",
+    "score": "--score",
+    "keep": "--keep",
+}
+
+
+def words_of(options: ResultOptions, without: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the options as one types them, less those that are left out."""
+    for name, flag in _FLAGS.items():
+        value = getattr(options, name) if name not in without else ()
+        for one in (value,) if isinstance(value, str) and value else value:
+            yield from (flag, one)
+    for field, factor in options.boosts.items():
+        yield from ("--boost", f"{field}^{factor:g}")
+    if options.mmr is not None:
+        yield from ("--mmr", f"{options.mmr:g}")
+    if options.collapse and "collapse" not in without:
+        yield "--collapse"
+    if options.extract_filters and "extract_filters" not in without:
+        yield "--extract-filters"
+    elif "extract_filters" in without:
+        yield "--no-extract-filters"

@@ -6,7 +6,7 @@ with its own metadata, its `page` and its `section`, the path of headings above 
 """
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -78,6 +78,9 @@ class Not:
 Filter = Condition | And | Or | Not
 
 MATCH_ALL = And()
+
+Label = Callable[[Scalar], Hashable | None]
+"""Says under which label a field's value is counted; None for not at all."""
 
 
 def fields_of(document: Document | DocumentInfo, chunk: Chunk | None = None) -> Mapping[str, MetadataValue]:

@@ -1,6 +1,6 @@
 """What is asked of the world, each port as narrow as its callers; the contracts are suites in `tests/contracts`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from enum import StrEnum
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from twofold.domain.access import Readers, Viewer
 from twofold.domain.dataclass import dataclass
-from twofold.domain.filters import MATCH_ALL, Filter
+from twofold.domain.filters import MATCH_ALL, Filter, Label
 from twofold.domain.types import (
     Chunk,
     ChunkKeys,
@@ -378,6 +378,13 @@ class Snapshot(Protocol):
 
     def pending_texts(self, most: int) -> Sequence[str]:
         """Return indexed texts of passages without a vector, at most `most`, each once, in the order of writing."""
+
+    def count_documents(self, keys: ChunkKeys, field: str, label: Label) -> Mapping[Hashable, int]:
+        """Count for each label of a field's values the documents of these passages that hold such a value.
+
+        A value labelled None counts for nothing; an unknown key is passed over. Of two passages of one document, with
+        `tag` "a" and ("a", "b"), "a" and "b" are held by one document each.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -328,7 +328,8 @@ class TermScore:
     """One term's part in a passage's BM25 score: `weight · idf · saturation == score`.
 
     Under TF-IDF the saturation is the term's share of the passage's vector, over the length of the question's. The
-    `frequency` of a group of terms is its members' counts times their weights, added up. `origin` says whether the
+    `frequency` of a group of terms is its members' counts times their weights, added up; in a
+    boosted field words count more. `origin` says whether the
     question has the term or feedback added it. `word` is the whole word behind the term, where an explanation was
     asked for, else empty.
     """

@@ -34,9 +34,19 @@ class WarningCode(StrEnum):
     """Nothing was found as it was typed, so another spelling was searched for."""
     NOT_SAVED = "not_saved"
     """The result is whole; it could not be kept."""
+    CHANGED = "changed"
+    """The index has changed between two pages of one search."""
 
 
-WHOLE = frozenset({WarningCode.LIMITED, WarningCode.NO_MATCH, WarningCode.CORRECTED, WarningCode.NOT_SAVED})
+WHOLE = frozenset(
+    {
+        WarningCode.LIMITED,
+        WarningCode.NO_MATCH,
+        WarningCode.CORRECTED,
+        WarningCode.NOT_SAVED,
+        WarningCode.CHANGED,
+    }
+)
 """Codes of warnings that leave a result as good as it would be without them."""
 
 

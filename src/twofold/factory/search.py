@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from twofold.config.load import (
     Settings,
@@ -33,7 +33,7 @@ from twofold.plugins import NO_PLUGINS, GuardedEmbedder, GuardedReranker, OpenPl
 from twofold.query.any_filter import filter_of
 from twofold.ranking.answerability import load_calibrations
 from twofold.search.components import SearchComponents, SearchModels
-from twofold.search.engine import PreparedQuery, SearchEngine, SearchOptions
+from twofold.search.engine import PLAIN, PreparedQuery, SearchEngine, SearchOptions
 from twofold.search.metrics import MemoryWatch
 from twofold.search.retrying_generator import RetryingGenerator
 from twofold.stores.local.catalog import is_catalog
@@ -44,6 +44,9 @@ from twofold.stores.memory import MemoryStore
 from twofold.stores.missing import UnmadeStore
 from twofold.stores.query_log import QueryLog
 from twofold.text.analyzer import analyzer_for
+
+if TYPE_CHECKING:
+    from twofold.search.result_plan import ResultPlan
 
 
 class Closing(Protocol):
@@ -426,8 +429,16 @@ def _prepared(
     first = _checked_offset(options.offset)
     most = min(k, used.search.max_results) + first
     plan = replace(plan, k=most, wanted=k + first, mode=mode, filter=filter_of(options.filter))
+    if options.results is not PLAIN:
+        plan = replace(plan, results=_result_plan(options), depth=options.depth)
     reranker = None if options.rerank is None or isinstance(options.rerank, str) else options.rerank
     return PreparedQuery(replace(base, models=search_models_for(base.models, used, openers, reranker)), plan, cache)
+
+
+def _result_plan(options: SearchOptions) -> "ResultPlan | None":
+    from twofold.search.result_plan import result_plan_of
+
+    return result_plan_of(options.results)
 
 
 def _checked_offset(offset: int) -> int:

@@ -135,7 +135,8 @@ def fetch(state: PipelineState) -> PipelineState:
     with state.watch.step("confidence"):
         chance = _chance(state)
     trace = StageTrace("fetch", len(state.ranking), len(keys))
-    fetched = Fetched(passages, windows, tables, table_keys, chance)
+    facets = () if state.plan.results is None else state.plan.results.count_facets(state)
+    fetched = Fetched(passages, windows, tables, table_keys, chance, view.generation, facets)
     return replace(state, fetched=fetched, stages=(*state.stages, trace))
 
 
@@ -148,10 +149,15 @@ def _tables(state: PipelineState, keys: Sequence[int]) -> tuple[Mapping[int, Ter
             of_query.setdefault(number, []).append(key)
     tables = {}
     for number, some in of_query.items():
-        terms = retrieved.asked[number].terms
+        terms, results = retrieved.asked[number].terms, state.plan.results
         if terms is not None:
-            tables[number] = state.passages.view.explain_terms(terms, some)
+            make = _plain_terms if results is None or not results.boosts else results.boosted_terms
+            tables[number] = make(state, terms, some)
     return tables, of_query
+
+
+def _plain_terms(state: PipelineState, terms: TermQuery, keys: Sequence[int]) -> TermTable:
+    return state.passages.view.explain_terms(terms, keys)
 
 
 def build_result(state: PipelineState) -> SearchResult:
@@ -161,7 +167,7 @@ def build_result(state: PipelineState) -> SearchResult:
     best = [relevance[key] for key in state.ranking.keys[:SURE_OF].tolist() if key in relevance]
     count = len(state.retrieved.fused.ranking)
     kept = state.filtered.kept if state.filtered is not None else count
-    read = Reading(state.ranking, state.retrieved, state.steps, fetched, query.understood)
+    read = Reading(state.ranking, state.retrieved, state.steps, fetched, query.understood, state.more)
     steps = dict(state.watch.steps)
     warnings = (*plan.warnings, *state.warnings)
     return SearchResult.deferring(
@@ -175,12 +181,15 @@ def build_result(state: PipelineState) -> SearchResult:
         warnings=warnings,
         rerank=state.rerank,
         filtered=state.filtered,
-        counts=Counts(count, kept, len(fetched.passages)),
+        counts=Counts(count, kept, len(fetched.passages), len(state.ranking) + state.unseen),
         queries=tuple(variant.words for variant in query.understood.queries),
         confidence=confidence(best),
         p_answerable=fetched.p_answerable,
         profile=plan.profile,
         cache=CacheInfo(),
+        generation=fetched.generation,
+        facets=fetched.facets,
+        next_cursor="",
     )
 
 
@@ -193,6 +202,7 @@ class Reading:
     steps: Mapping[int, tuple[Step, ...]]
     fetched: Fetched
     request: ParsedRequest
+    more: Mapping[int, int]
 
     def hits(self) -> tuple[Hit, ...]:
         """Return the passages that are shown, best first; their traces and fields are left for later."""
@@ -223,12 +233,13 @@ class Reading:
             joined=window.joined,
             collection="",
             header=chunk.header,
+            more=self.more.get(int(self.ranking.keys[place]), 0) if self.more else 0,
         )
 
     def trace(self, place: int) -> HitTrace:
         """Return where a passage's score came from."""
         key = int(self.ranking.keys[place])
-        retrievers = tuple(share.trace(key) for share in self.retrieved.fused.shares)
+        retrievers = tuple(share.trace(key) for share in self.retrieved.fused.shares if key in share.keys)
         number, terms = self.retrieved.terms_of(key)
         parts: tuple[TermScore, ...] = ()
         if terms is not None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from twofold.query.history import Turn
 from twofold.search.build_result import build_result
-from twofold.search.cache import CachedResult, CacheKey, ResultCache, cache_key
+from twofold.search.cache import CachedResult, CacheKey, ResultCache, ResultCaches, cache_key
 from twofold.search.components import SearchComponents
 from twofold.search.pipeline import ranked, search
 from twofold.search.plan import SearchPlan, check
@@ -14,6 +14,7 @@ from twofold.search.result import SearchResult, hit_of
 from twofold.search.state import Passages, PipelineState
 
 Memory = ResultCache[SearchResult]
+Memories = ResultCaches[SearchResult]
 
 
 def search_cached(  # a search, and whose it is

@@ -21,10 +21,13 @@ STAGES = (
     "filter",
     "operators",
     "intent",
+    "hide",
     "retrieval",
     "post_filter",
     "rerank",
+    "collapse",
     "diversify",
+    "pin",
     "top_k",
     "",
 )
@@ -97,7 +100,9 @@ class MissCase:
 
     def outside(self) -> tuple[str, str] | None:
         """Name what keeps the document out of the retrievers' sight, and say why; None where nothing does."""
-        parsed, intent = self.state.request.parsed, self.state.request.intent
+        parsed, intent, results = self.state.request.parsed, self.state.request.intent, self.plan.results
+        if results is not None and not self.passes(results.hidden_documents(self.state)):
+            return "hide", HIDDEN
         if self.plan.filter_stage == "pre" and (found := self.failing()) is not None:
             return found
         if not self.allowed(Scope(MATCH_ALL, parsed.required, parsed.excluded)):
@@ -159,6 +164,13 @@ def lost(case: MissCase) -> tuple[str, str]:
     return "top_k", f"It is at rank {at}, and {case.plan.k} passages were asked for."
 
 
+HIDDEN = "The search hides it, or the index does for this question."
+LEFT_OUT = {
+    "hide": "the search hides it, or the index does for this question",
+    "collapse": "one passage of each document is shown, and another one of this document is better",
+    "pin": "a pinned passage of its document stands for it",
+}
+"""Why a stage that the results were asked for leaves a passage out."""
 WITHOUT_RANK = {"bm25": "none of the question's terms occurs in it", "vector": "it has no vector yet"}
 
 
@@ -183,7 +195,7 @@ def _dropped(case: MissCase, name: str, before: str, at: int) -> tuple[str, str]
         return name, f"{place}. {why}"
     if name == "rerank":
         return name, f"{place}; the reranker {_unkept(case, at)}."
-    return name, f"{place}; {name} left it out."
+    return name, f"{place}; {LEFT_OUT.get(name, f'{name} left it out')}."
 
 
 def _unkept(case: MissCase, at: int) -> str:

@@ -16,17 +16,46 @@ from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
 from twofold.search.components import SearchComponents
 from twofold.search.metrics import DocumentCounts, Meter, Metrics
+from twofold.search.paging import Place, page, place_of, question_digest
 from twofold.search.pipeline import search, search_many
 from twofold.search.plan import CachePlan, SearchPlan
 from twofold.search.result import SearchResult
 
 if TYPE_CHECKING:
-    from twofold.search.cache import ResultCaches
-    from twofold.search.cached_search import Memory
+    from twofold.search.cached_search import Memories, Memory
     from twofold.search.why_not import WhyNot
 
 NO_SETTINGS: Mapping[str, object] = {}
 MAX_PREPARED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ResultOptions:
+    """What is asked of the results, as it is written; what is left out changes nothing. See docs/results.md.
+
+    `facets` are fields to count documents by: `author`, `author:5`, `modified:year`, `price:0,10,100`. `sort` are
+    fields to order the candidates by: `modified:desc`. `collapse` keeps the best passage of each document. `boosts`
+    are factors for words in the `title` or the `heading`. `recency` lets scores fall with age: `modified:30d`. `pin`
+    and `hide` name documents or passages. `mmr`, in [0, 1], trades relevance against novelty: 1 is relevance alone.
+    `score` is an expression that replaces the score. `extract_filters` reads filters out of the question, but for the
+    phrases in `keep`; None is as the setting says. `cursor` goes on where a page ended.
+    """
+
+    facets: Sequence[str] = ()
+    sort: Sequence[str] = ()
+    collapse: bool = False
+    boosts: Mapping[str, float] = field(default_factory=dict)
+    recency: str = ""
+    pin: Sequence[str] = ()
+    hide: Sequence[str] = ()
+    mmr: float | None = None
+    score: str = ""
+    extract_filters: bool | None = None
+    keep: Sequence[str] = ()
+    cursor: str = ""
+
+
+PLAIN = ResultOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +65,8 @@ class SearchOptions:
     `settings` are others by dotted names, such as `{"fusion.method": "rrf"}`. `rerank` names a reranker, or is one.
     `history` are the turns before a follow-up question, `session` says whose it is. `filter` is written in any form
     that `query.any_filter` reads. `offset` is how many of the best passages to pass over: with k 10, `offset` 10 gives
-    those of rank 11 to 20.
+    those of rank 11 to 20. `results` is what is asked of the results; `depth`, of a cursor, is how many candidates each
+    retriever gives, 0 for as the settings say.
     """
 
     k: int | None = None
@@ -48,6 +78,8 @@ class SearchOptions:
     history: tuple[Turn, ...] = ()
     session: str = ""
     offset: int = 0
+    results: ResultOptions = PLAIN
+    depth: int = 0
 
     @property
     def key(self) -> str | None:
@@ -59,7 +91,8 @@ class SearchOptions:
             return None
         condition = None if self.filter is MATCH_ALL else self.filter
         settings = dict(self.settings) if self.settings else None
-        return repr((self.k, self.mode, self.rerank, self.profile, self.offset, condition, settings))
+        asked = (self.k, self.mode, self.rerank, self.profile, self.offset, condition, settings)
+        return repr(asked if self.results is PLAIN else (*asked, self.results, self.depth))
 
     @property
     def overrides(self) -> Mapping[str, object]:
@@ -138,7 +171,7 @@ class SearchEngine:
         self._loaded = loaded
         self._recorder = recorder
         self._meter = Meter()
-        self._caches: ResultCaches[SearchResult] | None = None
+        self._caches: Memories | None = None
         self._alike = False
         self._turn = threading.Lock()
         self._own_models_only = False
@@ -153,6 +186,9 @@ class SearchEngine:
     def search(self, query: str, options: SearchOptions = DEFAULT_OPTIONS, *, logged: bool = True) -> SearchResult:
         """Search for one question and keep it in the query log, if there is one; see `Index.search`."""
         check_question(query)
+        digest, began = b"", None
+        if options.results.cursor:
+            options, digest, began = at_cursor(query, options)
         asked = self._asked(options)
         try:
             if asked.cache is not None:
@@ -163,7 +199,10 @@ class SearchEngine:
             self._record_error(query, error)
             raise
         self._record(found)
-        found = beyond(found, options.offset)
+        if digest:
+            found = page(found, began, Place(options.offset, asked.plan.reach, found.generation), digest)
+        else:
+            found = beyond(found, options.offset)
         return found if self._recorder is None or not logged else found.with_warnings(self.log(found))
 
     def find(self, query: str, options: SearchOptions = DEFAULT_OPTIONS) -> SearchResult:
@@ -174,6 +213,7 @@ class SearchEngine:
         """Search for many questions, embedded together; nothing of it is kept in memory."""
         for query in queries:
             check_question(query)
+        check_no_cursor(options)
         asked = self._asked(options)
         try:
             found = search_many(asked.components, queries, asked.plan, options.history)
@@ -238,11 +278,11 @@ class SearchEngine:
 
     def _cache_of(self, plan: CachePlan) -> "Memory":
         """Return the memory of a plan, which a profile of one question may have of its own."""
-        from twofold.search.cache import ResultCaches
+        from twofold.search.cached_search import Memories
 
         with self._turn:
             if self._caches is None:
-                self._caches = ResultCaches()
+                self._caches = Memories()
             memories = self._caches
         return memories.of(plan)
 
@@ -284,6 +324,29 @@ def check_question(query: object) -> None:
         raise InvalidInputError(f"A question is text, not {type(query).__name__}.", "Ask in words.")
 
 
+def at_cursor(query: str, options: SearchOptions) -> tuple[SearchOptions, bytes, Place | None]:
+    """Return the options of the page that a cursor leads to, what cursors of this search are bound to, and the place.
+
+    Raises InvalidInputError for a cursor of another search, and for one together with an offset.
+    """
+    if options.offset:
+        raise InvalidInputError("A search has a cursor or an offset, not both.", "Leave one of them out.")
+    cursor = options.results.cursor
+    named = options.rerank if isinstance(options.rerank, str | None) else options.rerank.identity.name
+    plain = replace(options, k=None, results=replace(options.results, cursor=""), rerank=named, session="", history=())
+    digest = question_digest(query, repr(plain), options.history)
+    place = place_of(cursor, digest)
+    if place is not None:
+        options = replace(options, offset=place.offset, depth=place.depth)
+    return options, digest, place
+
+
+def check_no_cursor(options: SearchOptions) -> None:
+    """Refuse a cursor where many questions are asked at once. Raises InvalidInputError."""
+    if options.results.cursor:
+        raise InvalidInputError("A cursor is of one question.", "Ask each question by itself, or give an offset.")
+
+
 def beyond(found: SearchResult, offset: int) -> SearchResult:
     """Return a result without its first passages; those that are left keep their ranks."""
     return replace(found, hits=found.hits[offset:]) if offset else found
@@ -293,3 +356,15 @@ def _remembered(asked: PreparedQuery, memory: "Memory", query: str, options: Sea
     from twofold.search.cached_search import search_cached
 
     return search_cached(asked.components, memory, query, asked.plan, options.history, options.session)
+
+
+def boosts_from(texts: Sequence[str]) -> dict[str, float]:
+    """Read `title^3`. Raises InvalidInputError."""
+    found: dict[str, float] = {}
+    for text in texts:
+        field, sign, factor = text.partition("^")
+        try:
+            found[field] = float(factor if sign else "")
+        except ValueError:
+            raise InvalidInputError(f"{text[:100]!r} is no boost.", "Write such as title^3.") from None
+    return found

@@ -1,7 +1,8 @@
 """The search: a tuple of stages, each a function from one state of it to the next.
 
 Understand and embed the question, open one snapshot, search with both retrievers and fuse their results, then boost,
-filter, rerank, boost, weigh by metadata and diversify, and fetch what is shown. Traces and why-not follow this order.
+filter, hide, rerank, boost, weigh by metadata, rescore, collapse, reorder, diversify and pin, and fetch what is shown.
+Traces and why-not follow this order.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,19 @@ from twofold.search.plan import SearchPlan, check
 from twofold.search.query import embed, embed_many, expand, parse
 from twofold.search.result import SearchResult
 from twofold.search.retrieve import retrieve
-from twofold.search.stages import boost_fused, boost_reranked, diversify, metadata_boost, post_filter, rerank
+from twofold.search.stages import (
+    boost_fused,
+    boost_reranked,
+    collapse,
+    diversify,
+    hide,
+    metadata_boost,
+    pin,
+    post_filter,
+    reorder,
+    rerank,
+    rescore,
+)
 from twofold.search.state import Passages, PipelineState, Stage
 
 ENCODING: tuple[Stage, ...] = (parse, expand, embed)
@@ -23,10 +36,15 @@ RANKING: tuple[Stage, ...] = (
     retrieve,
     boost_fused,
     post_filter,
+    hide,
     rerank,
     boost_reranked,
     metadata_boost,
+    rescore,
+    collapse,
+    reorder,
     diversify,
+    pin,
     fetch,
 )
 """The stages that see the snapshot."""

@@ -1,7 +1,7 @@
 """How a search is done: one frozen value, with a part for each stage."""
 
 from dataclasses import field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
@@ -16,6 +16,9 @@ from twofold.ranking.fusion import FusionPlan
 from twofold.ranking.metadata_boost import MetadataWeights
 from twofold.ranking.prf import PrfParameters
 from twofold.search.timeouts import Timeouts
+
+if TYPE_CHECKING:
+    from twofold.search.result_plan import ResultPlan
 
 MAX_QUERIES = 10
 MAX_KEYWORDS = 20
@@ -148,7 +151,9 @@ class SearchPlan:
     taken from the first passages of vector search, `intent_filter` narrows a question to the passages of the kind that
     it asks for, if there are any. `profile` is a name for the trace. `wanted` is how many passages were asked for,
     which may be more than `k`. `scorer` is the formula for terms, `bm25` or `tfidf`. `pending_seconds` is how long a
-    query may embed its best candidates by BM25 that have no vector yet.
+    query may embed its best candidates by BM25 that have no vector yet. `results` is what is asked of the results, None
+    for nothing. `depth` is how many candidates each retriever gives whatever `k` is, 0 for as `candidates` says: pages
+    of one ranking have it in common.
     """
 
     k: int = 10
@@ -175,6 +180,8 @@ class SearchPlan:
     metadata_boost: MetadataWeights = field(default_factory=MetadataWeights)
     diversity: Limits = field(default_factory=Limits)
     timeouts: Timeouts = field(default_factory=Timeouts)
+    results: "ResultPlan | None" = None
+    depth: int = 0
 
     @property
     def warnings(self) -> tuple[StageWarning, ...]:
@@ -192,7 +199,7 @@ class SearchPlan:
     @property
     def reach(self) -> int:
         """How many candidates each retriever gives: 25 for k = 5 and a depth of `5x`."""
-        return max(self.k, _reach(self.candidates, self.k))
+        return self.depth or max(self.k, _reach(self.candidates, self.k))
 
 
 def check(plan: SearchPlan) -> None:

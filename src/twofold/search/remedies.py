@@ -28,7 +28,8 @@ MAX_READ: Final = 50
 class Fix:
     """Another way to ask. What is None stays; `filter` is the one that is left, as `parse_filter` reads it.
 
-    `rerank` is `none` or None, `settings` are by their dotted keys, as text.
+    `rerank` is `none` or None, `settings` are by their dotted keys, as text. `without` names what is asked of the
+    results no more, such as `collapse`.
     """
 
     query: str | None = None
@@ -37,6 +38,7 @@ class Fix:
     filter: str | None = None
     rerank: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
 
     def joined(self, other: "Fix") -> "Fix":
         """Make both changes; where both say something the other one counts."""
@@ -47,6 +49,7 @@ class Fix:
             self.filter if other.filter is None else other.filter,
             self.rerank if other.rerank is None else other.rerank,
             _as_settings({**_changes(self.settings), **_changes(other.settings)}),
+            tuple(dict.fromkeys((*self.without, *other.without))),
         )
 
     def lesser(self) -> Iterator["Fix"]:
@@ -63,6 +66,8 @@ class Fix:
         for key in made:
             left = {one: value for one, value in made.items() if one != key}
             yield replace(self, settings=_as_settings(left))
+        for name in self.without:
+            yield replace(self, without=tuple(one for one in self.without if one != name))
 
 
 _MAPS: Final = frozenset({"diversity", "query", "timeouts"})
@@ -114,6 +119,9 @@ _UNDOING: Mapping[Reason, str] = {
     Reason.DUPLICATE: "diversity.max_overlap",
 }
 
+OF_RESULTS: Final = ("hide", "collapse", "pin")
+"""Stages that are undone by not asking for them."""
+
 Try = Callable[[Fix], MissCase | None]
 """Searches with a change more; None where that cannot be, as with a question of which nothing is left."""
 
@@ -128,11 +136,20 @@ def changed(plan: SearchPlan, change: Fix) -> SearchPlan:
     )
     for key, value in _changes(change.settings).items():
         plan = _KNOWN[key](plan, value)
+    if change.without and plan.results is not None:
+        plan = replace(plan, results=plan.results.without(change.without))
     return plan
 
 
 def undoing(case: MissCase, stage: str, question: str, attempt: Try) -> Iterator[Fix]:
     """Return what may undo one stage, the smallest change first; some of it is found by trying."""
+    if stage in OF_RESULTS:
+        yield Fix(without=(stage,))
+    else:
+        yield from _undoing_retrieval_or_order(case, stage, question, attempt)
+
+
+def _undoing_retrieval_or_order(case: MissCase, stage: str, question: str, attempt: Try) -> Iterator[Fix]:
     match stage:
         case "default_filter" | "filter" | "post_filter":
             yield from _looser_filters(case, question)
@@ -166,6 +183,8 @@ def _looser_filters(case: MissCase, question: str) -> Iterator[Fix]:
         yield Fix(filter=NO_FILTER)
         return
     if not case.passes(asked):
+        if plan.results is not None and plan.results.extract_filters:
+            yield Fix(without=("extract_filters",))
         yield from (Fix(query=one) for one in loosened(question, partial(is_field, case.parts.store)))
         return
     if plan.default_filter != MATCH_ALL:
@@ -194,7 +213,7 @@ def _deeper(case: MissCase) -> Iterator[Fix]:
         yield _set("search.candidates", rank)
     if case.plan.mode != "hybrid":
         yield Fix(mode=MODES[0])
-    everything = min(MAX_SET_DEPTH, case.parts.store.info().chunks)
+    everything = min(MAX_SET_DEPTH, case.view.sizes().chunks)
     if ranks and everything > max(ranks):
         yield _set("search.candidates", everything)
 

@@ -5,12 +5,13 @@ from dataclasses import field, replace
 from typing import Any, Literal, Self
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.types import Metadata, TermScore, shortened
+from twofold.domain.types import Metadata, Scalar, TermScore, shortened
 from twofold.domain.warning import StageWarning, is_degraded
 from twofold.ranking.boost import BoostStep
 from twofold.ranking.context_window import Joined
 from twofold.ranking.fusion import RetrieverTrace
 from twofold.ranking.metadata_boost import MetadataStep
+from twofold.ranking.rescoring import RecencyStep, ScoreStep
 from twofold.search.deferred import Deferred
 
 
@@ -49,7 +50,7 @@ class Step:
     stage: str
     before: float
     after: float
-    detail: BoostStep | RerankTrace | MetadataStep
+    detail: BoostStep | RerankTrace | MetadataStep | ScoreStep | RecencyStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,9 @@ class Hit(Deferred):
 
     `metadata` is the document's with the passage's own. `context` are its neighbors in reading order and `joined` all
     of it as one text, where the search was asked to expand. `collection` is empty unless several were searched.
-    `header` is the header row of the table that the passage is a later part of.
+    `header` is the header row of the table that the passage is a later part of. `more` counts the further passages of
+    its document that were found, where only the best of each document is shown. Where a search sorts or pins, ranks
+    follow that and not the score.
     """
 
     rank: int
@@ -147,6 +150,7 @@ class Hit(Deferred):
     joined: Joined | None = None
     collection: str = ""
     header: str = ""
+    more: int = 0
 
     def __repr__(self) -> str:
         return f"FoundPassage({self.rank}, {self.score:.4f}, {self.source!r}, {shortened(self.text)!r})"
@@ -191,11 +195,54 @@ class FilterSummary:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many passages there were at three moments: fused, after a late filter, in the answer."""
+    """How many passages there were at three moments: fused, after a late filter, in the answer.
+
+    `total` is how many hits all pages have together: passages, or documents where one hit stands for each. Limits of
+    diversity beyond the pages seen so far are not in it.
+    """
 
     retrieved: int
     after_filter: int
     returned: int
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """One value of a field, or one range of values, and how many documents have it; `filter` lets only these pass."""
+
+    value: Scalar
+    count: int
+    filter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """The values of one field among all `documents` that match: see docs/results.md for what matches.
+
+    `values` come by falling count, ranges in their order. `further` counts the values that are left out, `missing` the
+    documents that have none. A document with two values counts for both.
+    """
+
+    field: str
+    values: tuple[FacetValue, ...]
+    documents: int
+    further: int = 0
+    missing: int = 0
+
+
+def joined_facets(facets: Sequence[tuple[Facet, ...]]) -> tuple[Facet, ...]:
+    """Add up facets that several indexes counted, each by the same fields; documents are of one index alone."""
+    joined = []
+    for same in zip(*facets, strict=True):
+        counts: dict[str, FacetValue] = {}
+        for one in (value for facet in same for value in facet.values):
+            known = counts.get(one.filter)
+            counts[one.filter] = one if known is None else replace(one, count=known.count + one.count)
+        values = tuple(sorted(counts.values(), key=lambda one: -one.count))
+        sums = (sum(one.documents for one in same), max(one.further for one in same), sum(one.missing for one in same))
+        joined.append(Facet(same[0].field, values, *sums))
+    return tuple(joined)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +321,9 @@ class SearchResult(Deferred):
     question's scores were normalized by; `timings_ms` gives each step and `total`. `rerank` is None where nothing was
     reranked, `filtered` where no filter acted after the cut. `queries` are the question and what else was asked.
     `confidence` is in [0.5, 1] and the calibrated `p_answerable` in [0, 1]; None says that nothing can be
-    said. Hits and stages are made when they are first read, as are the traces and fields of hits.
+    said. `generation` counts the changes of the index that was searched. `facets` are counts over all that matches,
+    where they were asked for; `next_cursor` leads to the next page where the search was asked with a cursor. Hits and
+    stages are made when they are first read, as are the traces and fields of hits.
     """
 
     query: str
@@ -294,6 +343,9 @@ class SearchResult(Deferred):
     p_answerable: float | None = None
     profile: str = ""
     cache: CacheInfo = CacheInfo()
+    generation: int = 0
+    facets: tuple[Facet, ...] = ()
+    next_cursor: str = ""
 
     def __repr__(self) -> str:
         count = "1 hit" if len(self.hits) == 1 else f"{len(self.hits)} hits"

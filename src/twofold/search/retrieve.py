@@ -252,13 +252,12 @@ class _Other(NamedTuple):
 def retrieve(state: PipelineState) -> PipelineState:
     """Search with both retrievers, fuse, expand the query by what came first, and fuse again.
 
-    Where a retriever fails, the other one answers alone, and where none is left nothing is found: a warning says so.
-    Each try has the time of the stage for itself; there are three at the most. Raises what failed where the plan says
-    `raise` or one retriever alone was asked for, MismatchError where the query's vectors are another embedder's.
+    A retriever that fails is left out, with a warning; each of at most three tries has the stage's time. Raises what
+    failed where the plan says `raise` or asks for one retriever, MismatchError for vectors of another embedder.
     """
     plan, watch, query = state.plan, state.watch, state.query
     _check_embedder(state)
-    scope, untried = _scope_of(state), _lesser(query)
+    scope, untried = scope_of(state), _lesser(query)
     while True:
         seconds = 0.0 if query.asked == NOTHING_ASKED else plan.timeouts.limits.retrieve
         reach = RetrievalScope(scope, plan.reach, Deadline("retrieval", seconds), _spot(state))
@@ -268,6 +267,8 @@ def retrieve(state: PipelineState) -> PipelineState:
             with watch.step("fuse"):
                 fused = fuse(first.found, fusion, query.mode)
             look = _expanded(state, query, first, fused)
+            if (results := plan.results) is not None and results.boosts:
+                look = look._replace(founds=results.with_boosts(state, look.asked, look.founds))
             if look is not first:
                 with watch.step("prf"):
                     fused = fuse(look.found, fusion, query.mode)
@@ -296,7 +297,7 @@ def _check_embedder(state: PipelineState) -> None:
             check_embedder(held.embedder, state.query.embedder)
 
 
-def _scope_of(state: PipelineState) -> Scope:
+def scope_of(state: PipelineState) -> Scope:
     """Return where to look; narrowed to the kind of passage that the question is after, if there are any."""
     parsed = state.request.parsed
     early = condition_of(state) if state.plan.filter_stage == "pre" else MATCH_ALL

@@ -23,9 +23,12 @@ from twofold.search.state import Passages, PipelineState
 def condition_of(state: PipelineState) -> Filter:
     """Return what a passage must pass: the search's filter, the plan's own and the question's."""
     plan, parsed = state.plan, state.request.parsed
+    asked = parsed.filter
+    if plan.results is not None:
+        asked = all_of(plan.results.hidden_documents(state), asked)
     if plan.filter is MATCH_ALL and plan.default_filter is MATCH_ALL:
-        return parsed.filter
-    return all_of(checked(plan.filter), all_of(plan.default_filter_left, parsed.filter))
+        return asked
+    return all_of(checked(plan.filter), all_of(plan.default_filter_left, asked))
 
 
 def rerank(state: PipelineState) -> PipelineState:
@@ -110,7 +113,8 @@ def diversify(state: PipelineState) -> PipelineState:
     ranking = Ranking(state.ranking.keys[kept], state.ranking.scores[kept])
     names = {key: passages.chunks([key])[0].id for one in made.dropped for key in (one.key, one.keeper)}
     decisions = tuple(f"left out {names[one.key]}: {one.reason}, {names[one.keeper]} stays" for one in made.dropped)
-    return replace(state.after("diversify", ranking, decisions=decisions), dropped=made.dropped)
+    unseen = len(state.ranking) - len(ranking) - len(made.dropped)
+    return replace(state.after("diversify", ranking, decisions=decisions), dropped=made.dropped, unseen=unseen)
 
 
 def _candidates(ranking: Ranking, passages: Passages) -> Iterator[Candidate]:
@@ -134,3 +138,28 @@ def metadata_boost(state: PipelineState) -> PipelineState:
         for key, score, step in zip(keys, scores, steps, strict=True)
     }
     return state.after("metadata_boost", with_metadata(state.ranking, steps), steps=made)
+
+
+def hide(state: PipelineState) -> PipelineState:
+    """Leave out the passages that the search or the index hides; hidden documents were no candidates."""
+    return state if state.plan.results is None else state.plan.results.hide(state)
+
+
+def rescore(state: PipelineState) -> PipelineState:
+    """Replace scores by a formula, and let them fall with age, where that was asked for."""
+    return state if state.plan.results is None else state.plan.results.rescore(state)
+
+
+def collapse(state: PipelineState) -> PipelineState:
+    """Keep the best passage of each document, where that was asked for."""
+    return state if state.plan.results is None else state.plan.results.collapse(state)
+
+
+def reorder(state: PipelineState) -> PipelineState:
+    """Order by novelty or by fields, where that was asked for."""
+    return state if state.plan.results is None else state.plan.results.reorder(state)
+
+
+def pin(state: PipelineState) -> PipelineState:
+    """Put what the search or the index pins first."""
+    return state if state.plan.results is None else state.plan.results.pin(state)

@@ -16,7 +16,7 @@ from twofold.ranking.fusion import NOTHING_FOUND, NOTHING_FUSED, Candidates, Fus
 from twofold.search.components import SearchComponents
 from twofold.search.plan import SearchPlan
 from twofold.search.request import NOT_ENCODED, NOT_PARSED, EncodedQuery, ParsedRequest, QueryVariant
-from twofold.search.result import ContextWindow, FilterSummary, RerankSummary, StageTrace, Step
+from twofold.search.result import ContextWindow, Facet, FilterSummary, RerankSummary, StageTrace, Step
 
 
 class Stopwatch:
@@ -138,8 +138,9 @@ class Retrieved:
 class Fetched:
     """What the result needs of the snapshot, read in it once; nothing here needs it any more.
 
-    `passages` are the best, in order, and `windows` their neighbors where the search was asked to expand. `tables` hold
-    what each query's terms add to the scores of `table_keys`, by the query's number.
+    `passages` are the best, in order, `facets` counts over all that matches, and `windows` their neighbors where the
+    search was asked to expand. `tables` hold what each query's terms add to the scores of `table_keys`, by the query's
+    number.
     """
 
     passages: Sequence[FetchedPassage] = ()
@@ -147,6 +148,8 @@ class Fetched:
     tables: Mapping[int, TermTable] = field(default_factory=dict)
     table_keys: Mapping[int, Sequence[int]] = field(default_factory=dict)
     p_answerable: float | None = None
+    generation: int = 0
+    facets: tuple[Facet, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,7 +158,8 @@ class PipelineState:
 
     `request` is the question taken apart, `query` what the retrievers get, `retrieved` what they gave, `ranking` how
     the candidates stand. `steps` say by key what the stages did to a score, `passed` what order each stage left, for
-    who asks where a passage was lost.
+    who asks where a passage was lost. `unseen` counts candidates that diversity did not come to, `more` by key the
+    further passages of a collapsed document.
     """
 
     parts: SearchComponents
@@ -177,6 +181,8 @@ class PipelineState:
     filtered: FilterSummary | None = None
     fetched: Fetched = field(default_factory=Fetched)
     dropped: tuple[Dropped, ...] = ()
+    unseen: int = 0
+    more: Mapping[int, int] = field(default_factory=dict)
 
     def after(
         self,

@@ -31,11 +31,12 @@ MAX_ORDINAL_LENGTH = 9  # digits
 class WhyNot:
     """What became of a document.
 
-    `rank` is its best passage's place in the answer, from 1, or None. `stage` names what lost it: `not_indexed`,
-    `no_passages`, `default_filter`, `filter`, `operators`, `intent`, `retrieval`, `post_filter`, `rerank`, `diversify`
-    or `top_k`; it is empty for a document that was found. `reason` says why in a line, `evidence` what else was seen on
-    the way. `fix` is the smallest change of the search that brings it back, `rank_after_fix` its rank then, from 1;
-    both are None where none was found. `hint` says what to do where asking otherwise does not help.
+        `rank` is its best passage's place in the answer, from 1, or None. `stage` names what lost it: `not_indexed`,
+        `no_passages`, `default_filter`, `filter`, `operators`, `intent`, `hide`, `retrieval`, `post_filter`, `rerank`,
+    `collapse`, `diversify`, `pin` or `top_k`; it is empty for a document that was found. `reason` says why in a line,
+    `evidence` what else was seen on the way. `fix` is the smallest change of the search that brings it back,
+    `rank_after_fix` its rank then, from 1; both are None where none was found. `hint` says what to do where asking
+    otherwise does not help.
     """
 
     query: str
@@ -135,7 +136,8 @@ class _Bench:
 
     def _encoded(self, change: Fix, plan: SearchPlan) -> PipelineState:
         """Encode the question again where the change asks so; else what a generator made of it stays the same."""
-        if change.query is None and change.mode is None and plan.intent_filter == self.plan.intent_filter:
+        same = plan.intent_filter == self.plan.intent_filter and "extract_filters" not in change.without
+        if change.query is None and change.mode is None and same:
             return self.encoded
         return _encoded(self.parts, change.query or self.question, plan)
 

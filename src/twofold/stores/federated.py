@@ -3,7 +3,8 @@
 A passage's key and its document's id say which collection it is of, so that two collections may hold the same document.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from heapq import merge
@@ -21,6 +22,7 @@ from twofold.domain.errors import (
     StoreError,
     TwofoldError,
 )
+from twofold.domain.filters import Label
 from twofold.domain.ports import (
     ALL,
     EmbedderIdentity,
@@ -284,6 +286,13 @@ class FederatedSnapshot:
         """Return indexed texts of passages without a vector, of one collection after the other."""
         texts = [text for some in self._ask_all(lambda view: view.pending_texts(most)) for text in some]
         return list(dict.fromkeys(texts))[:most]
+
+    def count_documents(self, keys: ChunkKeys, field: str, label: Label) -> Mapping[Hashable, int]:
+        """Add up what each collection counts: a document is of one of them."""
+        total: Counter[Hashable] = Counter()
+        for number, _, local in self._keys.split(keys):
+            total.update(self._ask(number, lambda view, local=local: view.count_documents(local, field, label)))  # type: ignore[misc]
+        return total
 
     def _ask(self, number: int, call: Callable[[Snapshot], Answer]) -> Answer:
         """Ask one collection, and say of a failure whose it is."""

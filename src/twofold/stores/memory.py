@@ -5,7 +5,7 @@ It scores every passage for every question with the reference formulas. Other st
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from twofold.domain.access import Readers, Viewer, readers_of
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
-from twofold.domain.filters import fields_of, matches
+from twofold.domain.filters import Label, fields_of, matches, values_of
 from twofold.domain.ports import ALL, EmbedderIdentity, Finding, IndexFingerprint, Remake, Scope, Sizes, StoreInfo
 from twofold.domain.types import (
     Chunk,
@@ -276,6 +276,13 @@ class MemorySnapshot:
         """Return indexed texts of passages without a vector, each once, in the order of writing."""
         waiting = [one.chunk.indexed_text for one in self._chunks.values() if one.vector is None]
         return list(dict.fromkeys(waiting[:most]))
+
+    def count_documents(self, keys: ChunkKeys, field: str, label: Label) -> Mapping[Hashable, int]:
+        """Count for each label of a field's values the documents of these passages that hold such a value."""
+        chunks = [self._chunks[key].chunk for key in keys.tolist() if key in self._chunks]
+        fields = [(one.document, fields_of(self._state.entries[one.document].document, one)) for one in chunks]
+        pairs = {(name, label(value)) for name, held in fields for value in values_of(held.get(field, ()))}
+        return Counter(one for _, one in pairs if one is not None)
 
     def _held(self, keys: Sequence[int]) -> Sequence[IndexedChunk]:
         missing = [key for key in keys if int(key) not in self._chunks]

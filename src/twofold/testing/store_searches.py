@@ -47,6 +47,23 @@ class StoreSearches:
         assert list(everything.keys[:3]) == list(found.keys)
         assert len(everything) == sum(len(one.chunks) for one in made)
 
+    def test_documents_are_counted_by_the_values_of_a_field(self, store: Store) -> None:
+        tagged = [
+            entry(TEXTS[0], "a", {"tag": ("x", "y"), "year": 2020}),
+            entry(TEXTS[1], "b", {"tag": "x", "year": 2021}),
+            entry(TEXTS[2], "c", {"year": "2021"}),
+        ]
+        store.upsert(tagged)
+        keys = np.array([one.chunk.key for made in tagged for one in made.chunks], dtype=np.int64)
+        some = np.array([tagged[0].chunks[0].chunk.key, tagged[2].chunks[0].chunk.key, 1], dtype=np.int64)
+        with store.view() as view:
+            assert view.count_documents(keys, "tag", lambda value: value) == {"x": 2, "y": 1}
+            assert view.count_documents(some, "tag", lambda value: value) == {"x": 1, "y": 1}
+            assert view.count_documents(keys, "year", str) == {"2020": 1, "2021": 2}
+            assert view.count_documents(keys, "tag", lambda value: None if value == "y" else "held") == {"held": 2}
+            assert view.count_documents(keys, "source", lambda _: "all") == {"all": 3}
+            assert view.count_documents(keys, "nobody", str) == {}
+
     def test_a_missing_score_is_completed_with_the_true_one(self, store: Store) -> None:
         store.upsert(entries(TEXTS))
         asked, direction = query("cat dog the"), vector("something")

@@ -14,8 +14,8 @@ from twofold.text.bm25 import saturation
 class ScoredTerms:
     """Frequencies (passages, T) and norms (passages,) of the passages, idfs (T,) of the query's terms.
 
-    Frequencies are whole numbers but for groups of terms. Under TF-IDF a norm is the lengths of passage and query
-    multiplied.
+    Frequencies are whole numbers but for groups of terms and boosted fields. Under TF-IDF a norm is the lengths of
+    passage and query multiplied.
     """
 
     query: TermQuery

@@ -7,6 +7,7 @@ import typer
 
 from twofold.cli.context import open_for_search, requested_settings
 from twofold.cli.options import (
+    RESULT_OPTIONS,
     EmbedderOption,
     FilterOption,
     IndexesOption,
@@ -15,14 +16,17 @@ from twofold.cli.options import (
     ModeOption,
     ProfileOption,
     RerankOption,
+    asks_results,
     parsed_filter,
 )
 from twofold.cli.render.results import render_results, write_json
 from twofold.cli.render.terminal import screen_on
 from twofold.cli.runtime import command_part
+from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import MAX_QUESTION_LENGTH
-from twofold.search.engine import SearchOptions
+from twofold.search.engine import PLAIN, ResultOptions, SearchOptions
+from twofold.search.result import SearchResult
 
 QueryArgument = Annotated[
     list[str] | None,
@@ -75,6 +79,7 @@ Session = Annotated[
 Offset = Annotated[int, typer.Option("--offset", metavar="N", help="Skip the first N passages, for the next page.")]
 
 
+@asks_results(*RESULT_OPTIONS)
 def search(  # each option may be left out
     context: typer.Context,
     query: QueryArgument = None,
@@ -94,6 +99,7 @@ def search(  # each option may be left out
     index: IndexesOption = None,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
+    results: ResultOptions = PLAIN,
 ) -> None:
     """Search with BM25 and vectors.
 
@@ -109,6 +115,7 @@ def search(  # each option may be left out
         history=() if history is None else command_part("twofold.cli.commands.chat", "read_history")(history),
         session=session,
         offset=offset,
+        results=results,
     )
     if (batch is None) == (not query):
         raise InvalidInputError("Ask either one question or a --batch.", "`twofold search --help` shows how.")
@@ -117,9 +124,13 @@ def search(  # each option may be left out
             command_part("twofold.cli.commands.batch", "answer_batch")(opened, batch, options)
             return
         result = opened.searching.search(" ".join(query or []), options)
+    _show(result, opened.settings, explain=explain, as_json=as_json)
+
+
+def _show(result: SearchResult, settings: Settings, *, explain: bool, as_json: bool) -> None:
     if as_json or explain:
-        result = command_part("twofold.search.explain", "explained")(result, opened.settings.analyzer)
-    write_json(result) if as_json else render_results(screen_on(), result, opened.settings, explain=explain)
+        result = command_part("twofold.search.explain", "explained")(result, settings.analyzer)
+    write_json(result) if as_json else render_results(screen_on(), result, settings, explain=explain)
 
 
 def _time_for_a_search(budget_ms: float | None) -> dict[str, float] | None:

@@ -9,6 +9,7 @@ import typer
 
 from twofold.cli.context import front_of, open_for_search
 from twofold.cli.options import (
+    RESULT_OPTIONS,
     EmbedderOption,
     FilterOption,
     IndexesOption,
@@ -17,16 +18,20 @@ from twofold.cli.options import (
     ModeOption,
     ProfileOption,
     RerankOption,
+    asks_results,
     parsed_filter,
+    words_of,
 )
 from twofold.cli.render.results import write_json
 from twofold.cli.render.terminal import Screen, columns, one_line, printable, screen_on
 from twofold.domain.dataclass import dataclass
-from twofold.search.engine import SearchOptions
+from twofold.search.engine import PLAIN, ResultOptions, SearchOptions
 from twofold.search.remedies import NO_FILTER, Fix
 from twofold.search.why_not import WhyNot
 
 _MAX_WIDTH = 120
+UNASKED = ("facets", "cursor")
+"""What is asked of results and loses no document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class _Words:
     filters: Sequence[str]
     rerank: str | None
     rest: Sequence[str]
+    results: ResultOptions
 
     def changed(self, change: Fix) -> str:
         """Write the search as a command for a shell."""
@@ -52,9 +58,11 @@ class _Words:
         words += ["-k", str(k)] if k is not None else []
         words += ["-m", mode] if mode is not None else []
         words += [word for one in filters for word in ("--filter", one)]
+        words += words_of(self.results, change.without)
         return shlex.join([*words, *(["--", query] if query.startswith("-") else [query])])
 
 
+@asks_results(*(name for name in RESULT_OPTIONS if name not in UNASKED))
 def why_not(  # each option may be left out
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The question, in one argument.")],
@@ -70,9 +78,10 @@ def why_not(  # each option may be left out
     index: IndexesOption = None,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
+    results: ResultOptions = PLAIN,
 ) -> None:
     """Show which stage of a search dropped a document, and the smallest change that brings it back, already tried."""
-    options = SearchOptions(k=k, mode=mode, filter=parsed_filter(filters or []), rerank=rerank)
+    options = SearchOptions(k=k, mode=mode, filter=parsed_filter(filters or []), rerank=rerank, results=results)
     with open_for_search(context, index or [], embedder, profile) as opened:
         said = opened.searching.why_not(query, document, options)
     if as_json:
@@ -82,7 +91,7 @@ def why_not(  # each option may be left out
     said_too = (("--embedder", embedder), ("--profile", profile))
     given += [(name, value) for name, value in said_too if value is not None]
     rest = [word for pair in given for word in pair]
-    words = _Words(front_of(context), query, k, mode, filters or [], rerank, rest)
+    words = _Words(front_of(context), query, k, mode, filters or [], rerank, rest, results)
     _draw(screen_on(), said, words)
 
 

@@ -8,6 +8,7 @@ from twofold.domain.types import TermScore
 from twofold.ranking.boost import BoostStep
 from twofold.ranking.fusion import RetrieverTrace
 from twofold.ranking.metadata_boost import MetadataStep
+from twofold.ranking.rescoring import RecencyStep, ScoreStep
 from twofold.search.result import Hit, HitTrace, RerankSummary, RerankTrace, SearchResult, Step
 from twofold.text.analyzer import EXACT
 
@@ -84,6 +85,21 @@ def _step_rows(step: Step) -> Iterator[Row]:
         sign = "×" if step.before >= 0.0 else "÷"
         yield (f"{step.stage}: {said}", "", f"{step.before:.6f}", "", f"{sign}{detail.multiplier:g}", "")
         yield ("", "", "", "", f"+{detail.bonus:g}", f"{step.after:.6f}")
+    elif isinstance(detail, ScoreStep):
+        yield (f"score = {one_line(detail.expression)}", "", "", "", "", "")
+        for name, value in {**detail.inputs, "score": step.before}.items():
+            yield (f"  {one_line(name)}", "", f"{value:.6f}", "", "", "")
+        yield (step.stage, "", "", "", "", f"{step.after:.6f}")
+    elif isinstance(detail, RecencyStep):
+        said = f"recency: {detail.age_days or 0.0:.1f} days since {one_line(detail.field)}"
+        yield (
+            said,
+            "",
+            f"{step.before:.6f}",
+            "",
+            f"{'×' if step.before >= 0.0 else '÷'}{detail.factor:.4f}",
+            f"{step.after:.6f}",
+        )
     else:
         yield from _metadata_rows(step, detail)
 
@@ -148,4 +164,4 @@ def _term_cells(term: TermScore) -> Row:
     saturation = term.score / scale if scale else 0.0
     numbers = (f"{term.idf:.6f}", f"{saturation:.6f}", f"{term.weight:.4f}", f"{term.score:.6f}")
     shown = f'"{term.word}"' if term.term.startswith(EXACT) else term.word
-    return (one_line(shown), str(term.frequency), *numbers)
+    return (one_line(shown), f"{term.frequency:g}", *numbers)

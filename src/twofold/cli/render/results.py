@@ -16,6 +16,7 @@ from twofold.cli.render.snippet import snippet
 from twofold.cli.render.terminal import (
     Screen,
     bar,
+    columns,
     counted,
     from_here,
     one_line,
@@ -25,7 +26,7 @@ from twofold.cli.render.terminal import (
 )
 from twofold.config.load import Settings
 from twofold.ranking.answerability import UNLIKELY, calibration_for, claim_of, load_calibrations
-from twofold.search.result import CacheInfo, Hit, Neighbor, SearchResult
+from twofold.search.result import CacheInfo, Facet, Hit, Neighbor, SearchResult
 from twofold.text.analyzer import Analyzer, analyzer_for
 
 _INDENT = "    "
@@ -54,6 +55,7 @@ def render_results(screen: Screen, result: SearchResult, settings: Settings, *, 
         if explain:
             render_explanation(screen, hit, result.queries)
         screen.line()
+    _draw_facets(screen, result.facets)
     for warning in result.warnings:
         screen.line(screen.paint(f"Warning: {one_line(str(warning))}", "yellow"))
     if explain:
@@ -63,6 +65,8 @@ def render_results(screen: Screen, result: SearchResult, settings: Settings, *, 
     chance = result.p_answerable
     unlikely = chance is not None and chance < UNLIKELY
     screen.line(screen.paint(_summary(result), "yellow" if unlikely else "dim"))
+    if result.next_cursor:
+        screen.line(screen.paint(f"Next page: --cursor={result.next_cursor}", "dim"))
 
 
 def kept(cache: CacheInfo) -> str:
@@ -116,6 +120,22 @@ def _draw_hit(screen: Screen, hit: Hit, best: float, marking: Marking) -> None:
     for line in snippet(hit.text, marking.analyzer, marking.terms, _width(screen), _SNIPPET_LINES):
         screen.line(_INDENT + "".join(screen.paint(part.text, "mark") if part.marked else part.text for part in line))
     _draw_beside(screen, [one for one in hit.context if one.start >= hit.start], marking)
+    if hit.more:
+        told = f"{_INDENT}and {counted(hit.more, 'further passage')} of this document"
+        screen.line(screen.paint(told, "dim"))
+
+
+def _draw_facets(screen: Screen, facets: Sequence[Facet]) -> None:
+    """Draw each field with its values, how many documents have each, and how many have none."""
+    for facet in facets:
+        title = f"{one_line(facet.field)} of {counted(facet.documents, 'document')} that match"
+        screen.line(screen.paint(title, "bold"))
+        rows = [(_INDENT + one_line(str(one.value)), f"{one.count:,}") for one in facet.values]
+        rows += [(f"{_INDENT}({counted(facet.further, 'further value')})", "")] if facet.further else []
+        rows += [(f"{_INDENT}(none)", f"{facet.missing:,}")] if facet.missing else []
+        for line in columns(rows, right=frozenset({1})):
+            screen.line(line)
+        screen.line()
 
 
 def _draw_beside(screen: Screen, neighbors: Sequence[Neighbor], marking: Marking) -> None:

@@ -17,7 +17,7 @@ from twofold.search.engine import SearchOptions
 from twofold.search.result import SearchResult
 from twofold.server.auth import Action, Grant
 from twofold.server.routes.ask import Shown, answered, opened
-from twofold.server.schemas.requests import ForAnswer, ForSearch, IndexText, Query, QueryOptions
+from twofold.server.schemas.requests import ForAnswer, ForResults, IndexText, Query, QueryOptions
 from twofold.server.schemas.responses import SearchResponse, explanation_given, search_given
 from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, Service, require
 from twofold.server.streaming import EVENTS, Stream
@@ -34,7 +34,7 @@ class ToIndexes(QueryOptions):
     query: Query
 
 
-class MultiSearchRequest(ForSearch, ToIndexes):
+class MultiSearchRequest(ForResults, ToIndexes):
     """A search of several indexes."""
 
 

@@ -29,18 +29,7 @@ router = APIRouter(prefix="/v1/indexes/{index}", tags=["search"], route_class=Gu
 
 def searched(index: Index, query: str, options: SearchOptions) -> SearchResult:
     """Search as `options` says."""
-    return index.search(
-        query,
-        k=options.k,
-        mode=options.mode,
-        filter=options.filter,
-        rerank=options.rerank,
-        profile=options.profile,
-        settings=options.settings,
-        history=options.history,
-        session=options.session,
-        offset=options.offset,
-    )
+    return index.searcher.search(query, options)
 
 
 @router.post("/search", response_model=SearchResponse, openapi_extra=needs(Action.READ))

@@ -1,7 +1,7 @@
 """What clients may send to the routes of twofold's own: strict shapes with limits, and what they mean to the engine."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -14,7 +14,7 @@ from twofold.models.catalog.identities import HASHING, embedder_entry
 from twofold.query.filter_json import filter_from_json
 from twofold.query.filter_syntax import parse_filter
 from twofold.query.history import Turn
-from twofold.search.engine import SearchOptions
+from twofold.search.engine import PLAIN, ResultOptions, SearchOptions
 from twofold.search.result import Hit, SearchResult
 from twofold.server.auth import Grant
 from twofold.server.limits import DEFAULT_LIMITS
@@ -22,6 +22,7 @@ from twofold.server.limits import DEFAULT_LIMITS
 MAX_NAME_LENGTH = 1_000
 MAX_FIELDS = 64
 MAX_TURNS = 100
+MAX_NAMES = 100
 SETTABLE = frozenset({"search", "fusion", "diversity", "metadata_boost", "boost"})
 ALSO_SETTABLE = frozenset(
     {
@@ -113,6 +114,40 @@ class ForSearch(QueryOptions):
         return self.mode
 
 
+RESULT_FIELDS = tuple(one.name for one in fields(ResultOptions))
+DEFAULT_RESULTS: Mapping[str, object] = MappingProxyType(
+    {name: [] if getattr(PLAIN, name) == () else getattr(PLAIN, name) for name in RESULT_FIELDS}
+)
+NameList = Annotated[list[Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]], Field(max_length=MAX_NAMES)]
+
+
+class ForResults(ForSearch):
+    """What a search may ask of its results; see docs/results.md."""
+
+    facets: Annotated[NameList, Field(description="Fields to count by: `author`, `modified:year`.")] = []
+    sort: Annotated[NameList, Field(description="Fields to order by: `modified:desc`.")] = []
+    collapse: Annotated[bool, Field(description="One passage of each document.")] = False
+    boosts: Annotated[dict[str, float], Field(max_length=8, description='`{"title": 3}`.')] = {}
+    recency: Annotated[str, Field(max_length=300, description="A half-life: `modified:30d`.")] = ""
+    pin: Annotated[NameList, Field(description="Documents or passages to show first.")] = []
+    hide: Annotated[NameList, Field(description="Documents or passages to leave out.")] = []
+    mmr: Annotated[float, Field(ge=0, le=1, description="1 is relevance alone, 0 novelty alone.")] | None = None
+    score: Annotated[str, Field(max_length=1_000, description="A formula that replaces the score.")] = ""
+    extract_filters: bool | None = None
+    keep: Annotated[NameList, Field(description="Phrases of the question that are no filters.")] = []
+    cursor: Annotated[str, Field(max_length=100, description="`start`, or a `next_cursor`.")] = ""
+
+    @property
+    def results(self) -> ResultOptions:
+        """What is asked of the results."""
+        asked = {name: getattr(self, name) for name in RESULT_FIELDS}
+        return PLAIN if asked == DEFAULT_RESULTS else ResultOptions(**asked)
+
+    def options(self, caller: Grant) -> SearchOptions:
+        """Return the options for the engine. Raises InvalidInputError."""
+        return replace(super().options(caller), results=self.results)
+
+
 class ForAnswer(QueryOptions):
     """The options of an answer."""
 
@@ -139,19 +174,19 @@ class InSession(QueryOptions):
         return replace(super().options(caller), session=caller.conversation(self.session))
 
 
-class SearchRequest(ForSearch, InSession):
+class SearchRequest(ForResults, InSession):
     """A search."""
 
     query: Query
 
 
-class BatchRequest(ForSearch, InSession):
+class BatchRequest(ForResults, InSession):
     """Many searches, alike but for the question."""
 
     queries: Annotated[list[Query], Field(min_length=1, max_length=DEFAULT_LIMITS.batch)]
 
 
-class WhyNotRequest(ForSearch, InSession):
+class WhyNotRequest(ForResults, InSession):
     """A search, and the document that one would have expected."""
 
     query: Query

@@ -9,7 +9,7 @@ from twofold.domain.warning import StageWarning
 from twofold.indexing.diff import RECORDED
 from twofold.indexing.types import IndexInfo
 from twofold.ranking.fusion import RetrieverTrace
-from twofold.search.result import CacheInfo, Counts, Hit, HitTrace, SearchResult
+from twofold.search.result import CacheInfo, Counts, Facet, Hit, HitTrace, SearchResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ class RetrieverResponse:
 class PassageResponse:
     """A passage: `document_text[start:end] == text`. `relevance` is the reranker's, in [0, 1], where it was read.
 
-    `collection` is the index that it is of, where several were searched.
+    `collection` is the index that it is of, where several were searched. `more` counts the further passages of its
+    document that were found, where documents are collapsed.
     """
 
     rank: int
@@ -74,6 +75,7 @@ class PassageResponse:
     relevance: float | None = None
     expanded: str | None = None
     collection: str = ""
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,9 @@ class SearchResponse:
     cache: CacheInfo
     counts: Counts
     timings_ms: Mapping[str, float]
+    generation: int
+    facets: tuple[Facet, ...]
+    next_cursor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +185,9 @@ def search_given(found: SearchResult) -> SearchResponse:
         cache=found.cache,
         counts=found.counts,
         timings_ms=found.timings_ms,
+        generation=found.generation,
+        facets=found.facets,
+        next_cursor=found.next_cursor,
     )
 
 
@@ -251,6 +259,7 @@ def _passage(hit: Hit) -> PassageResponse:
         relevance=relevance_of(hit.trace),
         expanded=None if hit.joined is None else hit.joined.text,
         collection=hit.collection,
+        more=hit.more,
     )
 
 

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from twofold.domain.errors import NotFoundError
 from twofold.domain.types import Chunk, Metadata
 from twofold.stores.local import serialization
+from twofold.stores.local.snapshot import SegmentSnapshot
 
 FETCHED_COLUMNS = f"{serialization.CHUNK_COLUMNS}, source, title, document.metadata"
 
@@ -35,3 +37,15 @@ class FetchedRow:
     def metadata(self) -> Metadata:
         """The document's fields."""
         return serialization.read_metadata(str(self._row[-1]))
+
+
+def row_of(snapshot: SegmentSnapshot, key: int, place: tuple[int, int] | None) -> int:
+    """Return the catalog's row of a passage. Raises NotFoundError where it has no place in the snapshot."""
+    if place is None:
+        raise absent(key)
+    return int(snapshot.parts[place[0]].segment.rows[place[1]])
+
+
+def absent(key: int) -> NotFoundError:
+    """Return the error for a passage that is not there."""
+    return NotFoundError(f"There is no passage with the key {key}.", "Search again: it was deleted.")

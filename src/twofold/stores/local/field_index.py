@@ -200,6 +200,14 @@ class Lookup:
         elif isinstance(test.value, str):
             self._mark_some(self._joined_of(wanted, group).containing(test.value), group, passing)
 
+    def holders(self, name: str) -> Iterator[tuple[list[Any], NDArray[np.intp], Slots]]:
+        """Yield, for each kind of a field's values, the values, and for each time that one is held which and where."""
+        for (field, kind), group in self._groups.items():
+            if field == name:
+                offsets = self._columns.offsets[group.first : group.beyond + 1]
+                which = np.repeat(np.arange(group.beyond - group.first), np.diff(offsets))
+                yield self._values_of((field, kind), group), which, self._slots(group.first, group.beyond)
+
     def _joined_of(self, wanted: tuple[str, str], group: Group) -> Joined:
         joined = self._joined.get(wanted)
         if joined is None:

@@ -1,6 +1,6 @@
 """A view: one snapshot and the transaction it was read in, for the length of one question."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any
@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.access import Readers, Viewer, rounded
-from twofold.domain.errors import MismatchError, NotFoundError
+from twofold.domain.errors import MismatchError
+from twofold.domain.filters import Label
 from twofold.domain.ports import ALL, IndexFingerprint, Scope, Sizes
 from twofold.domain.types import (
     EMPTY_RANKING,
@@ -29,7 +30,8 @@ from twofold.domain.types import (
 from twofold.kernels import NOWHERE, bm25_at, bm25_top, cosines, occurrences
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
-from twofold.stores.local.fetched_row import FETCHED_COLUMNS, FetchedRow
+from twofold.stores.local.document_counts import documents_by_label
+from twofold.stores.local.fetched_row import FETCHED_COLUMNS, FetchedRow, absent, row_of
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import (
     Offsets,
@@ -221,7 +223,7 @@ class LocalSnapshot:
     @reading("a segment")
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
-        wanted = [_row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
+        wanted = [row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
         listed, bound = self._connection.among(wanted)
         query = (  # one statement for all of them, and for what `describe` is asked for next
             f"SELECT chunk.row, {serialization.CHUNK_COLUMNS}, {serialization.INFO_COLUMNS} FROM chunk"  # noqa: S608
@@ -233,13 +235,13 @@ class LocalSnapshot:
             self._infos[chunk.document] = columns[after_chunk:]
         missing = [key for key, row in zip(keys, wanted, strict=True) if row not in found]
         if missing:
-            raise _absent(missing[0])
+            raise absent(missing[0])
         return [found[row] for row in wanted]
 
     @reading("a segment")
     def fetch(self, keys: Sequence[int]) -> Sequence[FetchedRow]:
         """Fetch passages with their documents' names, in the order asked, by one statement."""
-        rows = [_row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
+        rows = [row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
         query = (
             f"SELECT chunk.row, {FETCHED_COLUMNS} FROM chunk CROSS JOIN document ON document.row = chunk.document"  # noqa: S608
             f" WHERE chunk.row IN ({','.join('?' * len(rows))})"
@@ -247,7 +249,7 @@ class LocalSnapshot:
         found = {row[0]: row for row in self._connection.execute(query, rows)}
         for key, row in zip(keys, rows, strict=True):
             if row not in found:
-                raise _absent(key)
+                raise absent(key)
         return [FetchedRow(found[row]) for row in rows]
 
     @reading("a segment")
@@ -266,7 +268,7 @@ class LocalSnapshot:
         ids, often, lengths = [np.empty(0, np.uint32)], [np.empty(0, np.uint16)], []
         for key, place in zip(keys, self._places_of(keys), strict=True):
             if place is None:
-                raise _absent(key)
+                raise absent(key)
             held, slot = self._snapshot.parts[place[0]].segment, place[1]
             terms = slice(int(held.forward_offsets[slot]), int(held.forward_offsets[slot + 1]))
             ids.append(held.terms[held.forward_places[terms]])
@@ -385,6 +387,11 @@ class LocalSnapshot:
         rows = islice((row for readers, *row in waiting if self._may_read_kept(readers)), most)
         return list(dict.fromkeys(serialization.read_indexed_text(*row) for row in rows))
 
+    @reading("a segment")
+    def count_documents(self, keys: ChunkKeys, field: str, label: Label) -> Mapping[Hashable, int]:
+        """Count for each label of a field's values the documents of these passages that hold such a value."""
+        return documents_by_label(self._snapshot, list(self._located(keys)), field, label)
+
     def _may_read(self, readers: Readers | None) -> bool:
         return self._viewer is None or self._viewer.may_read(readers)
 
@@ -487,13 +494,3 @@ def _numbers(scores: Scores) -> Scores:
         message = "a score is no number"
         raise ValueError(message)
     return scores
-
-
-def _row_of(snapshot: SegmentSnapshot, key: int, place: tuple[int, int] | None) -> int:
-    if place is None:
-        raise _absent(key)
-    return int(snapshot.parts[place[0]].segment.rows[place[1]])
-
-
-def _absent(key: int) -> NotFoundError:
-    return NotFoundError(f"There is no passage with the key {key}.", "Search again: it was deleted.")
