@@ -36,6 +36,9 @@ from twofold.server.routes import (
     judgements,
     multi_index,
     openai_chat,
+    openai_files,
+    openai_responses,
+    openai_vector_stores,
     other_apis,
     rerank,
     search,
@@ -44,6 +47,7 @@ from twofold.server.routes import (
 )
 from twofold.server.routes import indexes as native_indexes
 from twofold.server.routes.static_files import load_page
+from twofold.server.sent_files import SentFiles
 from twofold.server.service import PUBLIC_SCOPE, SCOPE, ServerState, Service
 from twofold.server.state_db import StateDatabase
 from twofold.server.thread_pool import ThreadPool
@@ -66,6 +70,9 @@ ROUTERS = (
     tokens,
     other_apis,
     openai_chat,
+    openai_files,
+    openai_responses,
+    openai_vector_stores,
     rerank,
 )
 JOB_SECONDS = 3.0
@@ -147,6 +154,7 @@ def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
         runner=JobRunner(jobs, indexes, originals, plan.limits.running_jobs),
         state_db=state_db,
         originals=originals,
+        files=SentFiles(folder / "files"),
         tokens=TokenStore(plan.settings.home),
         limits=plan.limits,
         counts=counts,

@@ -70,6 +70,10 @@ class Grant:
         """
         return f"{self.id}/{session}"  # an id is hexadecimal digits alone, so the first slash ends it
 
+    def allows_somewhere(self, action: Action) -> bool:
+        """Return whether an action is allowed on some index."""
+        return any(RANKS[scope.action] >= RANKS[action] for scope in self.scopes)
+
     def allows(self, action: Action, index: str = ALL) -> bool:
         """Return whether an action on an index is allowed; on `*` where it concerns all of them or the server."""
         return any(RANKS[scope.action] >= RANKS[action] and scope.index in (ALL, index) for scope in self.scopes)

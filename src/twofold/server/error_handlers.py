@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from twofold.domain.errors import TwofoldError
-from twofold.server.errors import ErrorLocation, Problem, ProblemError, refused
+from twofold.server.errors import ErrorLocation, Problem, ProblemError, for_client_of, refused
 from twofold.server.middleware import answer_to
 
 MAX_ERRORS = 20
@@ -50,13 +50,13 @@ def _why(error: Mapping[str, Any]) -> str:
     return "it cannot be read" if error["type"] in _KINDS_THAT_QUOTE else str(error["msg"])[:MAX_LENGTH]
 
 
-async def _known(_: Request, error: Exception) -> Response:
-    return answer_to(error)
+async def _known(request: Request, error: Exception) -> Response:
+    return for_client_of(request.url.path, answer_to(error))
 
 
-async def _invalid(_: Request, error: Exception) -> Response:
+async def _invalid(request: Request, error: Exception) -> Response:
     found = error.errors() if isinstance(error, RequestValidationError) else []
-    return invalid(found).response()
+    return for_client_of(request.url.path, invalid(found).response())
 
 
 async def _framework(_: Request, error: Exception) -> Response:

@@ -66,6 +66,23 @@ def problem_of(error: TwofoldError) -> Problem:
     return Problem(word, status.phrase, status.value, error.message, error.hint)
 
 
+_OPENAI = re.compile(r"/v1/(chat/completions|models|embeddings|files|vector_stores|responses)\b")
+
+
+def for_client_of(path: str, response: Response) -> Response:
+    """Return a problem as it is, and on OpenAI's routes with the member `error` that its clients show."""
+    if response.media_type != MEDIA_TYPE or not _OPENAI.match(path):
+        return response
+    problem = msgspec.json.decode(bytes(response.body), type=Problem)
+    message = f"{problem.detail} {problem.hint}".strip()
+    body = {
+        **msgspec.to_builtins(problem),
+        "error": {"message": message, "type": problem.type, "param": None, "code": problem.type},
+    }
+    kept = {name: value for name, value in response.headers.items() if name not in ("content-length", "content-type")}
+    return Response(msgspec.json.encode(body), problem.status, kept, MEDIA_TYPE)
+
+
 def response_of(problem: Problem, retry_after: int = 0, headers: tuple[tuple[str, str], ...] = ()) -> Response:
     """Write a problem as a response. Busy and passing failures say when to come again."""
     waits = retry_after or (1 if problem.status in (423, 503) else 0)

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import TwofoldError
 from twofold.server.auth import EVERYTHING_GRANTED, Grant, TokenStore
-from twofold.server.errors import Problem, ProblemError, problem_of, refused, response_of, unauthorized
+from twofold.server.errors import Problem, ProblemError, for_client_of, problem_of, refused, response_of, unauthorized
 from twofold.server.limits import ServerLimits
 from twofold.server.metrics import RequestCounts
 from twofold.server.rate_limit import RateLimit
@@ -29,6 +29,7 @@ PUBLIC = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz", *(f"/{
 PUBLIC_FOLDER = "/page/"
 NOT_ANSWERED = 499
 FORM = b"multipart/form-data"
+FILES = "/v1/files"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -165,7 +166,8 @@ class SecurityMiddleware:
             )
 
     def _most(self, scope: Scope) -> int:
-        if scope["method"] != "POST" or not scope["path"].endswith("/documents"):
+        path = scope["path"]
+        if scope["method"] != "POST" or not (path.endswith("/documents") or (path == FILES and _is_form(scope))):
             return self._limits.body_bytes
         return self._limits.upload_bytes if _is_form(scope) else self._limits.texts_bytes
 
@@ -292,7 +294,7 @@ async def _say(error: Exception, scope: Scope, receive: Receive, out: _Out) -> N
     if not isinstance(error, ProblemError | TwofoldError) and not _is_no_room(error):
         logger.error("unforeseen %s at %s", type(error).__name__, _where(error))
     if out.status == NOT_ANSWERED:
-        await answer_to(error)(scope, receive, out)
+        await for_client_of(scope["path"], answer_to(error))(scope, receive, out)
 
 
 def _is_no_room(error: Exception) -> bool:

@@ -23,6 +23,7 @@ from twofold.server.limits import ServerLimits
 from twofold.server.metrics import RequestCounts
 from twofold.server.middleware import GRANT
 from twofold.server.schemas.json_keys import check_keys
+from twofold.server.sent_files import SentFiles
 from twofold.server.state_db import StateDatabase
 from twofold.server.thread_pool import ThreadPool
 from twofold.server.uploads_store import UploadsStore
@@ -59,6 +60,7 @@ class Service:
     runner: JobRunner
     state_db: StateDatabase
     originals: UploadsStore
+    files: SentFiles
     tokens: TokenStore
     limits: ServerLimits
     counts: RequestCounts

@@ -1,7 +1,7 @@
 """Taking in documents: what is sent is in a job's folder, under numbers and flushed, before it is acknowledged."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from http import HTTPStatus
 from pathlib import Path
@@ -45,7 +45,7 @@ def files_of(form: FormData) -> tuple[Sequence[SentFile], dict[str, Any]]:
     metadata: dict[str, Any] = {}
     for name, value in form.multi_items():
         if isinstance(value, UploadFile) and name in ("file", "files"):
-            files.append(SentFile(_name(value.filename or ""), value.file))
+            files.append(SentFile(readable_name(value.filename or ""), value.file))
         elif isinstance(value, str) and name == "metadata":
             metadata = _metadata(value)
         else:
@@ -60,10 +60,15 @@ def write_files(folder: Path, files: Sequence[SentFile], metadata: dict[str, Any
     parts: list[Part] = []
     for number, file in enumerate(files):
         own = f"{number}.data"
-        file.data.seek(0)
-        write_durably(folder / own, iter(lambda: file.data.read(_PIECE), b""))  # noqa: B023  # read before the next
-        parts.append(Part(file.name, own, metadata=_tuples(metadata)))
+        write_durably(folder / own, pieces_of(file))
+        parts.append(Part(file.name, own, metadata=lists_as_tuples(metadata)))
     return parts
+
+
+def pieces_of(file: SentFile) -> Iterator[bytes]:
+    """Yield a file's bytes from its beginning, a megabyte at a time."""
+    file.data.seek(0)
+    return iter(lambda: file.data.read(_PIECE), b"")
 
 
 def write_texts(folder: Path, asked: TextsRequest) -> list[Part]:
@@ -73,11 +78,11 @@ def write_texts(folder: Path, asked: TextsRequest) -> list[Part]:
         own = f"{number}.data"
         write_durably(folder / own, [text.text.encode()])
         name = one_line(text.source) or text.id
-        parts.append(Part(name, own, True, text.id, text.title, _tuples(text.metadata)))
+        parts.append(Part(name, own, True, text.id, text.title, lists_as_tuples(text.metadata)))
     return parts
 
 
-def _name(said: str) -> str:
+def readable_name(said: str) -> str:
     """Make a name for people of what a client says; it is never used as a path."""
     return one_line("".join(char for char in said if char.isprintable()))[-MAX_NAME_LENGTH:] or "unnamed"
 
@@ -89,7 +94,8 @@ def _metadata(text: str) -> dict[str, Any]:
         raise _wrong("The form's metadata is no JSON object of fields.") from error
 
 
-def _tuples(metadata: dict[str, Any]) -> dict[str, Any]:
+def lists_as_tuples(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return metadata with its lists as tuples, as documents keep them."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in metadata.items()}
 
 

@@ -172,7 +172,7 @@ class _Adding:
         """Take in one file that was read, and commit when there is enough."""
         place, read = part
         if isinstance(outcome, Failed):
-            self._say({place: JobFile(read.name, State.FAILED, problem=problem_of(outcome.error))})
+            self._say({place: JobFile(read.name, State.FAILED, read.id, problem=problem_of(outcome.error))})
             return
         if outcome.id in self.held:
             self.flush()

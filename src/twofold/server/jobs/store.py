@@ -168,7 +168,7 @@ class Jobs:
 
     def submit(self, folder: Path, index: str, kind: JobKind, task: Task) -> Job:
         """Make a job of a folder whose files are written and flushed; it is durable when this returns."""
-        files = tuple(JobFile(part.name) for part in task.parts)
+        files = tuple(JobFile(part.name, document=part.id) for part in task.parts)
         job = Job(folder.name, index, kind, State.WAITING, _now(), total=len(files), files=files)
         write_durably(folder / _TASK_FILE, [msgspec.json.encode(task)])
         try:

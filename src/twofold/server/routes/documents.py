@@ -215,7 +215,7 @@ async def sync(index: IndexName, asked: SyncRequest, service: Here) -> Response:
     def submitted() -> Job:
         _must_exist(service, index)
         task = Task(paths=tuple(_within_roots(service, path) for path in asked.paths))
-        return _submit(service, index, JobKind.SYNC, lambda _: task)
+        return submit_job(service, index, JobKind.SYNC, lambda _: task)
 
     return await service.write(submitted, 202)
 
@@ -230,12 +230,13 @@ def _texts(data: bytes) -> TextsRequest:
 async def _submitted(service: Service, index: str, write: Callable[[Path], list[Part]]) -> Response:
     def submitted() -> Job:
         _must_exist(service, index)  # nothing deletes it now: this thread does
-        return _submit(service, index, JobKind.DOCUMENTS, lambda folder: Task(parts=tuple(write(folder))))
+        return submit_job(service, index, JobKind.DOCUMENTS, lambda folder: Task(parts=tuple(write(folder))))
 
     return await service.write(submitted, 202)
 
 
-def _submit(service: Service, index: str, kind: JobKind, write: Callable[[Path], Task]) -> Job:
+def submit_job(service: Service, index: str, kind: JobKind, write: Callable[[Path], Task]) -> Job:
+    """Submit a job whose files `write` puts into its folder. Raises ProblemError (429) where too many wait."""
     folder = service.jobs.new_folder()
     try:
         task = write(folder)

@@ -76,7 +76,7 @@ async def ask_multi(asked: MultiAskRequest, service: Here, caller: Caller) -> Re
     """Answer a question from several indexes, in the events of one; sources and citations name their `collection`."""
     _require_all(caller, asked.indexes)
     options = asked.options(caller)
-    begin = partial(_answering, service, asked.indexes, asked.query, options, extractive=asked.mode == "extractive")
+    begin = partial(answering_from, service, asked.indexes, asked.query, options, extractive=asked.mode == "extractive")
     return await answered(service, begin, stream=asked.stream)
 
 
@@ -104,9 +104,10 @@ def together(service: Service, names: Sequence[str]) -> Iterator[MultiIndex]:
 
 
 @contextmanager
-def _answering(
+def answering_from(
     service: Service, names: Sequence[str], question: str, options: SearchOptions, *, extractive: bool
 ) -> Iterator[Stream[Event]]:
+    """Hold several indexes while they answer as one."""
     with together(service, names) as several:
         yield Shown(opened(several, question, options, extractive=extractive))
 

@@ -18,6 +18,7 @@ from twofold.server.auth import Action
 from twofold.server.errors import refused
 from twofold.server.limits import DEFAULT_LIMITS
 from twofold.server.routes.ask import answering, whole_answer
+from twofold.server.schemas.openai import OpenAiRequest, refuse_unknown
 from twofold.server.schemas.requests import Lenient, ModelName
 from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, encoded, json_response, require
 from twofold.server.streaming import EVENTS, check_room, data, event_stream, in_thread
@@ -78,7 +79,7 @@ class MessageRequest(Lenient):
         return self.content if isinstance(self.content, str) else "".join(part.text for part in self.content)
 
 
-class ChatRequest(Lenient):
+class ChatRequest(OpenAiRequest):
     """A conversation that ends with a question; `model` names the index that answers it."""
 
     model: ModelName
@@ -154,6 +155,7 @@ class ChatResponse:
 )
 async def chat(asked: ChatRequest, service: Here, caller: Caller) -> Response:
     """Answer the last question of a conversation from the index that `model` names."""
+    refuse_unknown(asked)
     require(caller, Action.READ, asked.model)
     question, history = _parted(asked.messages)
     check_room(service)

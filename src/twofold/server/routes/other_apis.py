@@ -1,8 +1,8 @@
-"""Searches as other systems ask for them: `/api/search`, OpenAI's vector stores, Dify's external knowledge."""
+"""Searches as other systems ask for them: `/api/search`, Dify's external knowledge."""
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Response
 from pydantic import Field
 
 from twofold.compat.orchestrator import RAGOrchestrator
@@ -12,11 +12,10 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not, Operator, Or
 from twofold.domain.types import Metadata
 from twofold.domain.warning import StageWarning
-from twofold.query.parse import MAX_DEPTH
 from twofold.server.auth import Action
-from twofold.server.schemas.requests import Lenient, ModelName, Query, above, filter_of
+from twofold.server.schemas.requests import Lenient, ModelName, Query, above
 from twofold.server.schemas.responses import shown
-from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, needs, require
+from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, require
 
 router = APIRouter(tags=["compatible"], route_class=GuardedRoute)
 
@@ -75,75 +74,6 @@ async def api_search(asked: ApiSearchRequest, service: Here, caller: Caller) -> 
         for one in answer["results"]:
             one["metadata"] = shown(one["metadata"])
         return answer
-
-    return await service.answer(found)
-
-
-class RankingOptions(Lenient):
-    """How vector stores rank; of it the threshold counts here."""
-
-    ranker: str = "auto"
-    score_threshold: Annotated[float, Field(ge=0, le=1)] = 0.0
-
-
-class VectorStoreRequest(Lenient):
-    """What a search of a vector store takes."""
-
-    query: Query | Annotated[list[Query], Field(min_length=1, max_length=16)]
-    max_num_results: Annotated[int, Field(ge=1, le=50)] = 10
-    filters: dict[str, Any] | None = None
-    ranking_options: RankingOptions | None = None
-    rewrite_query: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TextContent:
-    """A piece of text."""
-
-    text: str
-    type: Literal["text"] = "text"
-
-
-@dataclass(frozen=True, slots=True)
-class VectorStoreHit:
-    """One passage, as a vector store gives it."""
-
-    file_id: str
-    filename: str
-    score: float
-    attributes: Metadata
-    content: tuple[TextContent, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class VectorStorePage:
-    """What a vector store found."""
-
-    search_query: tuple[str, ...]
-    data: tuple[VectorStoreHit, ...]
-    object: Literal["vector_store.search_results.page"] = "vector_store.search_results.page"
-    has_more: bool = False
-    next_page: str | None = None
-
-
-IndexPath = Annotated[str, Path(pattern="^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$", description="The name of an index.")]
-
-
-@router.post("/v1/vector_stores/{index}/search", response_model=VectorStorePage, openapi_extra=needs(Action.READ))
-async def vector_store_search(index: IndexPath, asked: VectorStoreRequest, service: Here) -> Response:
-    """Search an index as OpenAI's clients search a vector store."""
-    queries = (asked.query,) if isinstance(asked.query, str) else tuple(asked.query)
-    threshold = asked.ranking_options.score_threshold if asked.ranking_options else 0.0
-
-    def found() -> VectorStorePage:
-        chosen = _openai_filter(asked.filters)
-        with service.held(index) as held:
-            result = held.search(" ".join(queries), k=asked.max_num_results, filter=chosen)
-        hits = tuple(
-            VectorStoreHit(hit.document, hit.source, score, shown(hit.metadata), (TextContent(hit.text),))
-            for hit, score in above(result, threshold)
-        )
-        return VectorStorePage(queries, hits)
 
     return await service.answer(found)
 
@@ -214,29 +144,6 @@ async def dify_retrieval(asked: DifyRequest, service: Here, caller: Caller) -> R
         )
 
     return await service.answer(found)
-
-
-_OPENAI_OPS = {"eq": "==", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
-_NEGATED = {"ne": "eq", "nin": "in"}
-
-
-def _openai_filter(said: dict[str, Any] | None) -> Filter:
-    """Read `{"type": "eq", "key": …, "value": …}` and `{"type": "and", "filters": […]}`. Raises InvalidInputError."""
-    return filter_of(_tree(said)) if said else MATCH_ALL
-
-
-def _tree(said: dict[str, Any], depth: int = 0) -> dict[str, Any]:
-    kind, value = str(said.get("type")), said.get("value")
-    if kind in ("and", "or"):
-        if depth > MAX_DEPTH:
-            raise InvalidInputError("The filter is nested too deeply.", "Ask with less.")
-        inner = said.get("filters")
-        return {kind: [_tree(one, depth + 1) if isinstance(one, dict) else one for one in inner or []]}
-    if kind in _NEGATED:
-        return {"not": _tree({**said, "type": _NEGATED[kind]})}
-    if kind == "in" and isinstance(value, list):
-        return {"or": [{"field": said.get("key"), "op": "==", "value": one} for one in value]}
-    return {"field": said.get("key"), "op": _OPENAI_OPS.get(kind, kind), "value": value}
 
 
 _DIFY_OPS = {
