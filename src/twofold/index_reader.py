@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from twofold.config.load import Ignored, Resolved, resolve
 from twofold.config.settings import Settings
@@ -37,6 +37,8 @@ from twofold.search.result import SearchResult
 
 NO_BOOSTS: Mapping[str, float] = {}
 NOTHING_ASKED = ((), (), False, NO_BOOSTS, "", (), (), None, "", None, (), "")
+if TYPE_CHECKING:
+    from twofold.search.suggest import Suggestion
 
 
 class Collection:
@@ -187,6 +189,20 @@ class Collection:
         return self._searcher.search(query, options)
 
     asearch = offloaded(search)
+
+    def suggest(
+        self,
+        typed: str,
+        *,
+        k: int = 8,
+        filter: FilterLike = MATCH_ALL,  # noqa: A002
+    ) -> Sequence["Suggestion"]:
+        """Return up to `k` (1 to 50) ways for a question to go on while it is typed, in some milliseconds.
+
+        Titles that hold a word with the beginning typed last, phrases and words of passages; none that only documents
+        which the filter leaves out have. Raises InvalidInputError for a k out of range.
+        """
+        return self._searcher.suggest(typed, k, SearchOptions(filter=filter))
 
     def search_many(self, queries: Sequence[str], options: SearchOptions = DEFAULT_OPTIONS) -> Sequence[SearchResult]:
         """Search for many questions: all embedded at once, each ranked for itself. Errors as for `search`."""

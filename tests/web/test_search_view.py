@@ -287,3 +287,34 @@ def test_a_missing_document_is_explained_and_the_change_that_brings_it_is_tried(
     expect(page.locator(".verdict")).to_contain_text("It was lost at")
     page.get_by_role("button", name="Try it").click()
     expect(page.locator(".title", has_text="cat.txt").first).to_be_visible()
+
+
+def test_suggestions_are_chosen_by_the_keyboard_alone(page: Page) -> None:
+    box = page.locator("#query")
+    box.press_sequentially("tow")
+    options = page.locator('#suggestions [role="option"]')
+    expect(options.first).to_contain_text("tower")
+    expect(box).to_have_attribute("aria-expanded", "true")
+
+    page.keyboard.press("ArrowDown")
+    expect(box).to_have_attribute("aria-activedescendant", "suggestion-0")
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Escape")
+    expect(options).to_have_count(0)
+    expect(box).to_have_value("tow")
+
+    box.press_sequentially("e")
+    expect(options.first).to_contain_text("tower")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("q=tower"))
+    expect(page.locator(".hit").first.locator(".title")).to_have_text("tower.txt")
+    expect(options).to_have_count(0)
+
+
+def test_the_page_asks_what_was_meant(page: Page) -> None:
+    search(page, "towre in Paris")
+    page.get_by_role("link", name="tower in Paris").click()
+
+    expect(page.locator("#query")).to_have_value("tower in Paris")
+    expect(page.locator(".meant")).to_have_count(0)

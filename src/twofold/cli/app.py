@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, Command] = {
     "ls": Command("documents", "ls", "List the documents of an index."),
     "show": Command("documents", "show", "Show the text of a document, or its passages."),
     "search": Command("search", "search", "Find passages with BM25 and vectors."),
+    "suggest": Command("suggest", "suggest", "Suggest how a question may go on."),
     "ask": Command("ask", "ask", "Answer a question from documents, with citations."),
     "chat": Command("chat", "chat", "Hold a conversation with follow-up questions."),
     "why-not": Command("why_not", "why_not", "Explain why a search does not find a document."),

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.ports import Snapshot, TermTable
+from twofold.domain.ports import Scope, Snapshot, TermTable
 from twofold.domain.types import Chunk, Ranking, Scores, TermQuery, TermScore
 from twofold.domain.warning import is_degraded
 from twofold.ranking.answerability import Signals, calibration_for, p_answerable
@@ -29,7 +29,9 @@ from twofold.search.result import (
     Step,
 )
 from twofold.search.retrieve import MAX_TERMS
+from twofold.search.stages import condition_of
 from twofold.search.state import Fetched, PipelineState, Retrieved
+from twofold.text.bm25 import inverse_document_frequency
 from twofold.text.ngrams import NGRAM
 
 
@@ -136,8 +138,34 @@ def fetch(state: PipelineState) -> PipelineState:
         chance = _chance(state)
     trace = StageTrace("fetch", len(state.ranking), len(keys))
     facets = () if state.plan.results is None else state.plan.results.count_facets(state)
-    fetched = Fetched(passages, windows, tables, table_keys, chance, view.generation, facets)
+    fetched = Fetched(
+        passages, windows, tables, table_keys, chance, view.generation, facets, _did_you_mean(state, tables.get(0))
+    )
     return replace(state, fetched=fetched, stages=(*state.stages, trace))
+
+
+def _did_you_mean(state: PipelineState, table: TermTable | None) -> str:
+    """Return the question with its unknown words spelt otherwise; empty where the index knows them all.
+
+    A term that no passage holds is one as rare as none can be, which the table of the hits has said already.
+    """
+    parsed, view = state.request.parsed, state.passages.view
+    terms = state.query.asked[0].terms if state.query.asked else None
+    if terms is None or terms.scorer != "bm25":
+        return ""
+    if table is None:
+        held = view.statistics(tuple(parsed.terms.weights)).frequencies
+        unknown = {term for term in parsed.terms.weights if not held.get(term)}
+    else:
+        rarest = inverse_document_frequency(view.statistics(()).chunks, 0)
+        unknown = {term for term, idf in zip(table.query.weights, table.idfs, strict=True) if idf >= rarest}
+    unknown &= {term for term in parsed.terms.weights if term not in parsed.terms.groups}
+    if not unknown or len(parsed.terms.weights) > MAX_TERMS:
+        return ""
+    from twofold.search.suggest import did_you_mean
+
+    with state.watch.step("spelling"):
+        return did_you_mean(view, state.parts.analyzer, parsed.original, unknown, Scope(condition_of(state)))
 
 
 def _tables(state: PipelineState, keys: Sequence[int]) -> tuple[Mapping[int, TermTable], Mapping[int, Sequence[int]]]:
@@ -190,6 +218,7 @@ def build_result(state: PipelineState) -> SearchResult:
         generation=fetched.generation,
         facets=fetched.facets,
         next_cursor="",
+        did_you_mean=fetched.did_you_mean,
     )
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, StorageFullError, StoreError, TwofoldError
 from twofold.domain.filters import MATCH_ALL
-from twofold.domain.ports import Reranker
+from twofold.domain.ports import Reranker, Scope
 from twofold.domain.warning import StageWarning, WarningCode
 from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
+from twofold.query.operators import all_of
 from twofold.search.components import SearchComponents
 from twofold.search.metrics import DocumentCounts, Meter, Metrics
 from twofold.search.paging import Place, page, place_of, question_digest
@@ -23,6 +24,7 @@ from twofold.search.result import SearchResult
 
 if TYPE_CHECKING:
     from twofold.search.cached_search import Memories, Memory
+    from twofold.search.suggest import Suggestion
     from twofold.search.why_not import WhyNot
 
 NO_SETTINGS: Mapping[str, object] = {}
@@ -199,11 +201,33 @@ class SearchEngine:
             self._record_error(query, error)
             raise
         self._record(found)
+        if found.did_you_mean and not found.counts.returned:
+            found = self._corrected(asked, found, options)
         if digest:
             found = page(found, began, Place(options.offset, asked.plan.reach, found.generation), digest)
         else:
             found = beyond(found, options.offset)
         return found if self._recorder is None or not logged else found.with_warnings(self.log(found))
+
+    def _corrected(self, asked: PreparedQuery, found: SearchResult, options: SearchOptions) -> SearchResult:
+        """Search for the spelling that was meant, where nothing was found for the one that was typed."""
+        again = search(asked.components, found.did_you_mean, asked.plan, options.history)
+        if not again.counts.returned:
+            return found
+        says = f"Nothing was found for {found.query}; these are passages for {found.did_you_mean}."
+        warning = StageWarning("parse", WarningCode.CORRECTED, says)
+        told = (*again.warnings, warning)
+        return replace(again, query=found.query, did_you_mean=found.did_you_mean, warnings=told)
+
+    def suggest(self, typed: str, k: int, options: SearchOptions = DEFAULT_OPTIONS) -> "tuple[Suggestion, ...]":
+        """Return at most `k` ways for a question to go on; see `Index.suggest`."""
+        from twofold.search.suggest import suggestions
+
+        check_question(typed)
+        asked = self._asked(options)
+        scope = Scope(all_of(asked.plan.filter, asked.plan.default_filter_left))
+        with asked.components.store.view() as view:
+            return suggestions(view, asked.components.analyzer, typed, k, scope)
 
     def find(self, query: str, options: SearchOptions = DEFAULT_OPTIONS) -> SearchResult:
         """Search for one question; the caller keeps it in the query log with the answer that it makes of it."""

@@ -150,6 +150,7 @@ class Fetched:
     p_answerable: float | None = None
     generation: int = 0
     facets: tuple[Facet, ...] = ()
+    did_you_mean: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

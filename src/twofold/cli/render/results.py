@@ -56,6 +56,8 @@ def render_results(screen: Screen, result: SearchResult, settings: Settings, *, 
             render_explanation(screen, hit, result.queries)
         screen.line()
     _draw_facets(screen, result.facets)
+    if result.did_you_mean:
+        screen.line(f"Did you mean: {one_line(result.did_you_mean)}")
     for warning in result.warnings:
         screen.line(screen.paint(f"Warning: {one_line(str(warning))}", "yellow"))
     if explain:

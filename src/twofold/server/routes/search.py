@@ -2,8 +2,9 @@
 
 from datetime import UTC, datetime
 from http import HTTPStatus
+from typing import Annotated
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 
 from twofold.domain.dataclass import dataclass
 from twofold.index import Index
@@ -13,17 +14,21 @@ from twofold.search.result import SearchResult
 from twofold.search.why_not import WhyNot
 from twofold.server.auth import Action
 from twofold.server.errors import refused
-from twofold.server.schemas.requests import BatchRequest, FeedbackRequest, SearchRequest, WhyNotRequest
+from twofold.server.schemas.requests import BatchRequest, FeedbackRequest, SearchRequest, WhyNotRequest, filter_of
 from twofold.server.schemas.responses import (
     BatchResponse,
     FeedbackResponse,
     SearchResponse,
+    SuggestResponse,
     batch_given,
     explanation_given,
     search_given,
 )
 from twofold.server.service import Caller, GuardedRoute, Here, IndexName, encoded, needs
 
+Typed = Annotated[str, Query(max_length=256, description="What is typed so far.")]
+SuggestionCount = Annotated[int, Query(ge=1, le=50, description="How many suggestions to give.")]
+FilterText = Annotated[str | None, Query(max_length=4_000, description="Only of documents that pass this filter.")]
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["search"], route_class=GuardedRoute)
 
 
@@ -52,6 +57,24 @@ async def search_batch(index: IndexName, asked: BatchRequest, service: Here, cal
         options = asked.options(caller)
         with service.held(index) as held:
             return batch_given(held.search_many(asked.queries, options))
+
+    return await service.answer(found)
+
+
+@router.get("/suggest", response_model=SuggestResponse, openapi_extra=needs(Action.READ))
+async def suggest(  # each is one of the address's
+    index: IndexName,
+    service: Here,
+    q: Typed = "",
+    k: SuggestionCount = 8,
+    filter: FilterText = None,  # noqa: A002
+) -> Response:
+    """Say how a question may go on while it is typed: titles, phrases and words of the documents."""
+
+    def found() -> SuggestResponse:
+        condition = filter_of(filter)
+        with service.held(index) as held:
+            return SuggestResponse(tuple(held.suggest(q, k=k, filter=condition)))
 
     return await service.answer(found)
 

@@ -10,6 +10,7 @@ from twofold.indexing.diff import RECORDED
 from twofold.indexing.types import IndexInfo
 from twofold.ranking.fusion import RetrieverTrace
 from twofold.search.result import CacheInfo, Counts, Facet, Hit, HitTrace, SearchResult
+from twofold.search.suggest import Suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,10 @@ class PassageResponse:
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse:
-    """A search's answer. `degraded` says that it is less than what was asked for, and `warnings` why."""
+    """A search's answer. `degraded` says that it is less than what was asked for, and `warnings` why.
+
+    `did_you_mean` is the question with words that the index does not know spelt as near ones; empty without any.
+    """
 
     query: str
     mode: str
@@ -97,6 +101,14 @@ class SearchResponse:
     generation: int
     facets: tuple[Facet, ...]
     next_cursor: str
+    did_you_mean: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestResponse:
+    """How a question may go on, the best first."""
+
+    suggestions: tuple[Suggestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +200,7 @@ def search_given(found: SearchResult) -> SearchResponse:
         generation=found.generation,
         facets=found.facets,
         next_cursor=found.next_cursor,
+        did_you_mean=found.did_you_mean,
     )
 
 

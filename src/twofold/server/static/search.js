@@ -9,6 +9,7 @@ import { note, warnings } from "/page/notes.js";
 import { snippet } from "/page/passages.js";
 import { address, go, patch, patchedAddress } from "/page/router.js";
 import { explanation, legend, scoreBar } from "/page/scores.js";
+import * as suggest from "/page/suggest.js";
 import { closing, sourceHref } from "/page/source.js";
 import { chosen, say, slice, state, update } from "/page/store.js";
 import { t } from "/page/strings.js";
@@ -83,6 +84,7 @@ const show = (result) => {
 
 export const terms = () => own.terms;
 const submit = (event) => {
+  suggest.close();
   event.preventDefault();
   const said = new FormData(event.target.closest("form"));
   const texts = Object.fromEntries(["q", "filter", "k", "profile", ...NUMBERS].map((name) => [name, said.get(name)?.toString().trim() ?? ""]));
@@ -93,6 +95,17 @@ const submit = (event) => {
   if (texts.k === String(PER_PAGE)) texts.k = "";
   go("search", { index: chosen(), ...texts, mode: said.get("mode") === "hybrid" ? "" : said.get("mode"),
     norerank: !said.has("rerank"), sort: state.route.params.get("sort"), group: state.route.params.get("group") });
+};
+
+const typed = (event) => {
+  own.text = event.target.value;
+  suggest.typing(own.text);
+};
+
+// Puts a suggestion into the box.
+const take = (text) => {
+  own.text = text;
+  document.getElementById("query").value = text;
 };
 
 // Options change the result at once where there is one.
@@ -116,8 +129,11 @@ const form = (params) => html`<form role="search" class="search-form" autocomple
   <div class="box">
     <label class="hidden" for="query">${t("search.label")}</label>
     <input id="query" name="q" type="search" maxlength="4096" enterkeyhint="search" spellcheck="false"
-      placeholder=${t("search.label")} .value=${own.text} @input=${(event) => { own.text = event.target.value; }} aria-keyshortcuts="/">
+      placeholder=${t("search.label")} .value=${own.text} @input=${typed} @keydown=${(event) => suggest.keys(event, take)}
+      @blur=${suggest.close} role="combobox" aria-autocomplete="list" aria-controls="suggestions"
+      aria-expanded=${suggest.expanded()} aria-activedescendant=${suggest.active()} aria-keyshortcuts="/">
     <button type="submit">${icon("search")}<span>${t("search")}</span></button>
+    ${suggest.list(take)}
   </div>
   <div class="ways">
     <fieldset class="segments"><legend class="hidden">${t("search.by")}</legend>
@@ -230,7 +246,11 @@ const pages = (found, params) => {
     ${full && html`<a href=${patchedAddress({ ...closing, page: page + 1 })}>${t("page.after")}</a>`}</nav>`;
 };
 
-const empty = () => html`<div class="lesson"><h2>${t("nothing")}</h2>
+// The question as it may have been meant, to be asked instead.
+const meant = (found) => found.meant && html`<p class="meant">${t("did.you.mean")}
+  <a href=${patchedAddress({ q: found.meant, page: null })}>${found.meant}</a></p>`;
+
+const empty = (found) => html`<div class="lesson"><h2>${t("nothing")}</h2>${meant(found)}
   <ul><li>${t("nothing.operators")}</li><li>${t("nothing.filter")}</li><li>${t("nothing.meaning")}</li></ul>
   <p><button type="button" class="second" @click=${openExplain}>${t("why.missing")}</button></p></div>`;
 
@@ -247,8 +267,8 @@ const results = (params) => {
   if (own.problem && !isOfFilter(own.problem)) return note(own.problem.message, own.problem.hint, "error");
   if (!own.result) return own.busy || own.problem ? null : lesson();
   const found = own.result;
-  if (!found.hits.length) return empty();
-  return html`<h2 class="hidden">${t("results")}</h2>${notes(found)}${arrange(params)}${list(found, params)}${pages(found, params)}${legend(found.hits)}`;
+  if (!found.hits.length) return empty(found);
+  return html`<h2 class="hidden">${t("results")}</h2>${meant(found)}${notes(found)}${arrange(params)}${list(found, params)}${pages(found, params)}${legend(found.hits)}`;
 };
 
 export const title = (params) => [params.get("q"), t("search")].filter(Boolean).join(" · ");
