@@ -26,6 +26,7 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not, Or
 from twofold.domain.types import MAX_QUESTION_LENGTH, Clause, GroupMember, TermQuery
 from twofold.domain.warning import StageWarning, WarningCode
+from twofold.query.instructions import weighed
 from twofold.query.operators import OPERATOR
 from twofold.query.parts import MAX_WORDS, Expand, Part, both, either, parts_of, pattern_in, plain, says_something
 
@@ -243,7 +244,7 @@ class _Patterns:
         patterns = dict.fromkeys(pattern for part in parts if (pattern := self.pattern_of(part)))
         typed = " ".join(part.text for part in parts if not self.pattern_of(part))
         if not patterns:
-            return TermQuery(self._analysis.query(typed))
+            return TermQuery(weighed(typed, self._analysis.query))
         groups = {pattern: made for pattern in patterns if (made := tuple(self._members(pattern)))}
         return TermQuery({**self._analysis.query(typed), **dict.fromkeys(groups, 1.0)}, groups=groups)
 

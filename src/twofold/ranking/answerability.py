@@ -68,6 +68,19 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """The best cosine from which a question is on the subject of the documents, in whatever words they are.
+
+    `chance` is how many of `questions` with such a cosine were answerable that the logistic regression takes for
+    unlikely: their words stand in no passage, as in tables and titles, or nothing stands out from much that is alike.
+    """
+
+    cosine: float
+    chance: float
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """The coefficients for one mode, embedder and reranker, and how they were measured.
 
@@ -85,10 +98,13 @@ class Calibration:
     answerable: float
     held_out: Measured
     unseen: Measured
+    near: Near | None = None
 
 
 def p_answerable(signals: Signals | None, calibration: Calibration) -> float:
     """Return the probability that one of the best five passages is relevant: 1 / (1 + exp(-(b + Σ weight · value))).
+
+    It is no less than `near.chance` where the best cosine reaches `near.cosine`.
 
     `signals` are None where no passage was found, and then it is 0.0; else it lies between 0 and 1. A signal that rises
     never lowers it. With b = -6 and a weight of 10 for a cosine of 0.75: 1 / (1 + exp(-1.5)) = 0.8176.
@@ -107,7 +123,8 @@ def p_answerable(signals: Signals | None, calibration: Calibration) -> float:
     for one in calibration.coefficients:
         total += one.weight * min(max(value_of(signals, one.signal), one.low), one.high)
     small = math.exp(-abs(total))
-    return (1.0 if total >= 0.0 else small) / (1.0 + small)
+    chance, near = (1.0 if total >= 0.0 else small) / (1.0 + small), calibration.near
+    return max(chance, near.chance) if near is not None and signals.vector_top >= near.cosine else chance
 
 
 def value_of(signals: Signals, name: str) -> float:
@@ -167,6 +184,7 @@ def load_calibrations(path: Path = FITTED) -> tuple[Calibration, ...]:
             answerable=row["answerable"],
             held_out=Measured(**row["held_out"]),
             unseen=Measured(**row["unseen"]),
+            near=Near(**row["near"]) if "near" in row else None,
         )
         for row in rows
     )

@@ -10,7 +10,7 @@ that adds the same numbers in the same order arrives at the same score. The meth
     dbsf           value = dbsf(score)            weights 1 and 1
     log_odds       value = logit(normalized)      weights 1 and 1
     convex         value = the completed score between this question's constants, weights 1 - w and w
-    adaptive       as convex, with a w of this question's own (`twofold.ranking.fusion`)
+    adaptive       as convex, with a w of this question's own (`twofold.ranking.adaptive`)
 
 BM25 comes first and vectors second; w is `vector_weight`, k `rrf_k`, λ `bm25_weight`. A passage that a
 retriever did not list has the value 0 there, as the formulas say, also where listed values are below 0 (a negative
@@ -31,46 +31,8 @@ from numpy.typing import NDArray
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores
+from twofold.ranking.adaptive import adaptive_weight
 from twofold.ranking.normalize import dbsf, logit, normalizer
-
-
-def separation(values: Scores) -> float:
-    """Return how far the middle candidate lies below the best: `max(values) - median(values)`, 0.0 for none.
-
-    Of an even number the upper of the two in the middle is taken.
-
-    >>> separation(np.array([1.0, 0.25, 0.0]))
-    0.75
-    >>> separation(np.array([1.0, 0.5, 0.25, 0.25]))
-    0.5
-    """
-    if not len(values):
-        return 0.0
-    rising = np.sort(np.asarray(values, dtype=np.float64))
-    return float(rising[-1] - rising[len(rising) // 2])
-
-
-def adaptive_weight(bm25: Scores, vector: Scores, vector_weight: float) -> float:
-    """Return the vector weight of one question, in [0, 1], from the normalized values of its candidates, (n,) each.
-
-    `vector_weight` is w0. Where neither retriever tells its candidates apart, as with one candidate, it is the answer;
-    0 and 1 stay what they are wherever the retriever they name separates at all.
-
-    Words separate by .8 and meaning by .2: .6 · .2 / (.6 · .2 + .4 · .8) = .12 / .44.
-
-    >>> round(adaptive_weight(np.array([1.0, 0.2, 0.0]), np.array([0.7, 0.8, 1.0]), 0.6), 6)
-    0.272727
-    >>> adaptive_weight(np.array([1.0]), np.array([1.0]), 0.6)
-    0.6
-
-    Raises InvalidInputError for a weight outside [0, 1].
-    """
-    if not 0.0 <= vector_weight <= 1.0:
-        raise InvalidInputError(f"the vector weight must be from 0 to 1, not {vector_weight}.", "Try 0.6.")
-    meaning = vector_weight * separation(vector)
-    words = (1.0 - vector_weight) * separation(bm25)
-    return meaning / (meaning + words) if meaning + words > 0.0 else vector_weight
-
 
 BM25, VECTOR = "bm25", "vector"
 NORMALIZERS = ("none", "clip", "max", "minmax", "theoretical", "zscore", "sigmoid", "dbsf")
