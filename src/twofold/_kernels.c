@@ -396,13 +396,32 @@ INLINE enum failure look_up(const Forward *forward, const Table *table, uint32_t
     return FINE;
 }
 
+#if defined(__GNUC__)
+/* Ask for the terms of passages that are looked up soon: they lie anywhere. */
+INLINE void fetch_terms_ahead(const Forward *forward, const uint32_t *wanted, Py_ssize_t at, Py_ssize_t count)
+{
+    if (at + AHEAD < count && wanted[at + AHEAD] < forward->passages)
+        __builtin_prefetch(forward->offsets + wanted[at + AHEAD]);
+    if (at + AHEAD / 2 >= count || wanted[at + AHEAD / 2] >= forward->passages) return;
+    int64_t start = forward->offsets[wanted[at + AHEAD / 2]], end = forward->offsets[wanted[at + AHEAD / 2] + 1];
+    if (start < 0 || end > forward->size || end - start > 1024) return;
+    for (int64_t i = start; i < end; i += 16) __builtin_prefetch(forward->terms + i);
+    for (int64_t i = start; i < end; i += 32) __builtin_prefetch(forward->frequencies + i);
+}
+#else
+#define fetch_terms_ahead(forward, wanted, at, count) ((void)0)
+#endif
+
 static enum failure occurrences_in(const Forward *forward, const uint32_t *places, Py_ssize_t terms,
                                    const uint32_t *wanted, Py_ssize_t count, uint16_t *often)
 {
     Table table = {0};
     enum failure failure = table_fill(&table, places, terms);
     if (!failure) memset(often, 0, (size_t)count * (size_t)terms * sizeof *often);
-    for (Py_ssize_t i = 0; i < count && !failure; i++) failure = look_up(forward, &table, wanted[i], often + i * terms);
+    for (Py_ssize_t i = 0; i < count && !failure; i++) {
+        fetch_terms_ahead(forward, wanted, i, count);
+        failure = look_up(forward, &table, wanted[i], often + i * terms);
+    }
     free(table.places);
     return failure;
 }
@@ -416,6 +435,7 @@ static enum failure scores_in(const Forward *forward, const uint32_t *places, co
     enum failure failure = often == NULL ? NO_MEMORY : table_fill(&table, places, terms);
     for (Py_ssize_t i = 0; i < count && !failure; i++) {
         uint32_t slot = wanted[i];
+        fetch_terms_ahead(forward, wanted, i, count);
         failure = look_up(forward, &table, slot, often);
         if (failure) break;
         double norm = norms[slot], score = 0.0;
@@ -1002,6 +1022,7 @@ static const Shape ALLOWED = {"allowed must be a contiguous vector of uint8", UN
 static const Shape WANTED = {"wanted must be a contiguous vector of uint32", UNSIGNED_LETTERS, 4, 1, 0};
 static const Shape OFFSETS = {"offsets must be a contiguous vector of int64", SIGNED_LETTERS, 8, 1, 0};
 static const Shape PLACES = {"places must be a contiguous vector of uint32", UNSIGNED_LETTERS, 4, 1, 0};
+static const Shape HOLDING = {"holding must be a contiguous vector of int64", SIGNED_LETTERS, 8, 1, 0};
 static const Shape TEXTS = {"texts must be a contiguous vector of uint8", UNSIGNED_LETTERS, 1, 1, 0};
 static const Shape HASHES = {"hashes must be a contiguous vector of uint64", UNSIGNED_LETTERS, 8, 1, 0};
 static const Shape MARKS = {"marks must be a contiguous vector of uint8", UNSIGNED_LETTERS, 1, 1, 0};
@@ -1328,6 +1349,69 @@ done:
     PyBuffer_Release(&norms);
     PyBuffer_Release(&weights);
     looking_close(&looking);
+    return result;
+}
+
+/* Where the postings of each place begin and end; nowhere for NOWHERE. */
+static PyObject *stretches(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer offsets, places = {0}, views[2] = {{0}, {0}};
+    PyObject *made[2] = {NULL, NULL}, *result = NULL;
+    if (expect(given, 2)) return NULL;
+    if (open_view(arguments[0], &OFFSETS, &offsets) || open_view(arguments[1], &PLACES, &places)) goto done;
+    Py_ssize_t count = places.shape[0];
+    State *state = PyModule_GetState(module);
+    if (open_result(module, state->int64, count, &made[0], &views[0]) ||
+        open_result(module, state->int64, count, &made[1], &views[1]))
+        goto done;
+    const int64_t *bounds = offsets.buf;
+    const uint32_t *wanted = places.buf;
+    int64_t *starts = views[0].buf, *ends = views[1].buf;
+    enum failure failure = FINE;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < count; i++) {
+        starts[i] = ends[i] = 0;
+        if (wanted[i] == NOWHERE) continue;
+        if ((int64_t)wanted[i] + 1 >= offsets.shape[0]) failure = OUTSIDE;
+        else {
+            starts[i] = bounds[wanted[i]];
+            ends[i] = bounds[(int64_t)wanted[i] + 1];
+        }
+    }
+    Py_END_ALLOW_THREADS
+    result = failure ? fail(failure) : PyTuple_Pack(2, made[0], made[1]);
+done:
+    for (int i = 0; i < 2; i++) {
+        PyBuffer_Release(&views[i]);
+        Py_XDECREF(made[i]);
+    }
+    PyBuffer_Release(&places);
+    PyBuffer_Release(&offsets);
+    return result;
+}
+
+static PyObject *idfs(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer holding, view = {0};
+    PyObject *result = NULL;
+    if (expect(given, 2)) return NULL;
+    if (open_view(arguments[1], &HOLDING, &holding)) goto done;
+    long long passages = PyLong_AsLongLong(arguments[0]);
+    if (passages == -1 && PyErr_Occurred()) goto done;
+    State *state = PyModule_GetState(module);
+    if (open_result(module, state->float64, holding.shape[0], &result, &view)) {
+        Py_CLEAR(result);
+        goto done;
+    }
+    const int64_t *held = holding.buf;
+    double *rare = view.buf;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < holding.shape[0]; i++)
+        rare[i] = log(1.0 + ((double)(int64_t)((uint64_t)passages - (uint64_t)held[i]) + 0.5) / ((double)held[i] + 0.5));
+    Py_END_ALLOW_THREADS
+done:
+    PyBuffer_Release(&view);
+    PyBuffer_Release(&holding);
     return result;
 }
 
@@ -1901,6 +1985,8 @@ static PyMethodDef METHODS[] = {
     {"bm25_top", (PyCFunction)(void (*)(void))bm25_top, METH_FASTCALL, NULL},
     {"bm25_at", (PyCFunction)(void (*)(void))bm25_at, METH_FASTCALL, NULL},
     {"occurrences", (PyCFunction)(void (*)(void))occurrences, METH_FASTCALL, NULL},
+    {"stretches", (PyCFunction)(void (*)(void))stretches, METH_FASTCALL, NULL},
+    {"idfs", (PyCFunction)(void (*)(void))idfs, METH_FASTCALL, NULL},
     {"turn_over", (PyCFunction)(void (*)(void))turn_over, METH_FASTCALL, NULL},
     {"find_texts", (PyCFunction)(void (*)(void))find_texts, METH_FASTCALL, NULL},
     {"phrase_marks", (PyCFunction)(void (*)(void))phrase_marks, METH_FASTCALL, NULL},

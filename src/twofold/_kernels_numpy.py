@@ -5,6 +5,8 @@ term, and `frequencies` uint16 in step with them; a term is the stretch `[start,
 its segment, `0 <= slot < n`. `allowed` is uint8 (n,), nonzero where a slot may be found, or None for all.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -121,6 +123,33 @@ def occurrences(
             if place in numbers:
                 row[numbers[place]] = often
     return found
+
+
+def stretches(offsets: Offsets, places: Slots) -> tuple[Offsets, Offsets]:
+    """Return where the postings of each place start and end, int64 (m,); an empty stretch for `NOWHERE`.
+
+    Those of term t are from `offsets[t]` to `offsets[t + 1]`. Raises ValueError for a place beyond the terms and for
+    arrays of a wrong kind.
+    """
+    _check(offsets, np.int64, "offsets")
+    _check(places, np.uint32, "places")
+    held = places != NOWHERE
+    if held.any() and int(places[held].max()) + 1 >= len(offsets):
+        raise ValueError("the terms of a passage lie outside the index")
+    starts, ends = np.zeros(len(places), dtype=np.int64), np.zeros(len(places), dtype=np.int64)
+    starts[held] = offsets[places[held]]
+    ends[held] = offsets[places[held].astype(np.int64) + 1]
+    return starts, ends
+
+
+def idfs(passages: int, holding: Offsets) -> Floats:
+    """Return how rare each of some terms is, float64 (m,): `ln(1 + (N - df + ½) / (df + ½))`.
+
+    `holding` are their document frequencies, int64. Of 3 passages 1 holds the term: ln(1 + 2.5 / 1.5). Raises
+    ValueError for an array of a wrong kind.
+    """
+    _check(holding, np.int64, "holding")
+    return np.array([math.log(1.0 + (passages - one + 0.5) / (one + 0.5)) for one in holding.tolist()])
 
 
 def turn_over(

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from twofold import _kernels_numpy
+from twofold.kernels import NOWHERE
+from twofold.text.bm25 import inverse_document_frequency
 from twofold.text.phrases import squeeze, stands_in
 from twofold.vectors.scan import exact_scores
 
@@ -279,6 +281,28 @@ def test_rows_that_may_reach_a_score_are_those_of_a_loop(
         kernels.codes_reaching(query, codes, np.zeros(count + 1, np.float32), 0.1, bounds, allowed, least, 0.5)
     with pytest.raises(ValueError, match="bounds"):
         kernels.codes_reaching(query, codes, scales, 0.1, np.zeros(count + 1, np.float32), allowed, least, 0.5)
+
+
+@given(passages=st.integers(1, 10**12), shares=st.lists(st.floats(0, 1), max_size=40))
+def test_idfs_are_those_of_the_formula(kernels: ModuleType, passages: int, shares: list[float]) -> None:
+    holding = [int(passages * share) for share in shares]
+
+    found = kernels.idfs(passages, np.array(holding, dtype=np.int64))
+
+    assert found.dtype == np.float64
+    assert found.tolist() == [inverse_document_frequency(passages, one) for one in holding]
+
+
+def test_stretches_are_between_two_offsets_and_empty_for_a_term_that_is_nowhere(kernels: ModuleType) -> None:
+    offsets = np.array([0, 2, 2, 7], dtype=np.int64)
+
+    starts, ends = kernels.stretches(offsets, np.array([2, NOWHERE, 0, 1], dtype=np.uint32))
+
+    assert (starts.tolist(), ends.tolist()) == ([2, 0, 0, 2], [7, 0, 2, 2])
+    with pytest.raises(ValueError, match="outside"):
+        kernels.stretches(offsets, np.array([3], dtype=np.uint32))
+    with pytest.raises(ValueError, match="offsets"):
+        kernels.stretches(offsets.astype(np.int32), np.array([0], dtype=np.uint32))
 
 
 FOLDED = st.text(alphabet="ab0_.:- '漢か가é\u0301٣ก", max_size=30).map(squeeze)

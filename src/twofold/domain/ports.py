@@ -355,6 +355,9 @@ class Snapshot(Protocol):
     def term_texts(self, ids: TermIds) -> Sequence[str]:
         """Return the terms that `passage_terms` of this view numbers, in the order asked."""
 
+    def may_expand(self, ids: TermIds) -> NDArray[np.bool_]:
+        """Mark the terms, of those that `passage_terms` of this view numbers, that feedback may add to a question."""
+
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import partial
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,14 +12,15 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError, ModelError, StageTimeoutError, StoreError, TwofoldError
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.ports import Scope, Snapshot, Translating
-from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores, TermCounts, TermQuery, Vector, chunk_key
+from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores, TermCounts, Vector, chunk_key
 from twofold.domain.warning import StageWarning, WarningCode, warning_of
 from twofold.query.operators import all_of
 from twofold.ranking.fusion import Candidates, Fused, FusionPlan, best_of, by_ranks, fuse, union
-from twofold.ranking.prf import Feedback, PrfParameters, expanded, prf_terms, relevance_model, shares
+from twofold.ranking.prf import Feedback, expanded, relevance_model
 from twofold.search.degradation import RETRIEVERS, Stage
 from twofold.search.pending_vectors import FreshVectors, OnTheSpot, embed_candidates
 from twofold.search.plan import SearchPlan
+from twofold.search.prf import expand_with_prf
 from twofold.search.query import check_embedder, degrade
 from twofold.search.request import EncodedQuery, QueryVariant
 from twofold.search.result import StageTrace, of_terms, with_notes
@@ -28,7 +28,6 @@ from twofold.search.stages import condition_of
 from twofold.search.state import PipelineState, Retrieved, Stopwatch
 from twofold.search.timeouts import Deadline, waited
 from twofold.text.analyzer import may_expand
-from twofold.text.bm25 import impacts_of, inverse_document_frequencies, length_norms
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,31 +153,6 @@ def _completed(keys: ChunkKeys, listed: Ranking, score: Score) -> Scores:
     missing[places[known]] = False
     scores[missing] = score(keys[missing])
     return scores
-
-
-def expand_with_prf(view: Snapshot, terms: TermQuery, first: Ranking, prf: PrfParameters) -> TermQuery:
-    """Add to a question the strongest terms of the passages that stand first in an order.
-
-    Returns the question itself where the likeness leaves everything out or nothing stands in the order.
-    """
-    counting = shares(first.scores, prf)
-    if not len(counting):
-        return terms
-    held = view.passage_terms(first.keys[: len(counting)].tolist())
-    texts = view.term_texts(held.ids)
-    plain = np.flatnonzero(np.fromiter(map(may_expand, texts), dtype=np.bool_, count=len(texts)))
-    ends = plain.searchsorted(held.offsets).tolist()
-    texts = [texts[at] for at in plain.tolist()]
-    known = terms.statistics or view.statistics(())
-    if terms.statistics is None:
-        holding = view.document_frequencies(held.ids[plain]).tolist()
-    else:
-        holding = [known.frequencies.get(term, 0) for term in texts]
-    idfs = np.array(inverse_document_frequencies(known.chunks, holding), dtype=np.float64)
-    norms = length_norms(held.lengths, known.average_length, terms.k1, terms.b).repeat(np.diff(ends))
-    impacts = impacts_of(idfs, held.frequencies[plain], norms, terms.k1).tolist()
-    passages = [dict(zip(texts[start:end], impacts[start:end], strict=True)) for start, end in pairwise(ends)]
-    return prf_terms(terms, passages, counting, prf)
 
 
 PASSAGES = 10

@@ -55,6 +55,7 @@ from twofold.domain.types import (
     Vocabulary,
 )
 from twofold.stores.federated_ids import FederatedKeys, FederatedPassage, check_names, federated_id, joint_chunk
+from twofold.text.analyzer import may_expand
 from twofold.text.term_table import ScoredTerms
 
 Answer = TypeVar("Answer")
@@ -231,6 +232,10 @@ class FederatedSnapshot:
         """Return the terms of some numbers that `passage_terms` gives."""
         terms = tuple(self._numbers)
         return [terms[one] for one in ids.tolist()]
+
+    def may_expand(self, ids: TermIds) -> NDArray[np.bool_]:
+        """Mark the terms that feedback may add to a question."""
+        return np.array([may_expand(term) for term in self.term_texts(ids)], dtype=np.bool_)
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""

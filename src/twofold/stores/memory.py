@@ -41,6 +41,7 @@ from twofold.domain.types import (
 from twofold.stores.index_settings import checked
 from twofold.stores.memory_entries import HeldPassage, info_of, pending_in, with_vectors
 from twofold.stores.shared_statistics import shared_statistics
+from twofold.text.analyzer import may_expand
 from twofold.text.bm25 import (
     counts_with_groups,
     inverse_document_frequency,
@@ -236,6 +237,10 @@ class MemorySnapshot:
         """Return the terms of some numbers that `passage_terms` gives."""
         terms = self._vocabulary()
         return [terms[one] for one in ids.tolist()]
+
+    def may_expand(self, ids: TermIds) -> NDArray[np.bool_]:
+        """Mark the terms that feedback may add to a question."""
+        return np.array([may_expand(term) for term in self.term_texts(ids)], dtype=np.bool_)
 
     def _vocabulary(self) -> Sequence[str]:
         return sorted({term for one in self._chunks.values() for term in one.terms.counts})

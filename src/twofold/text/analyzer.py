@@ -21,7 +21,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple
@@ -367,7 +366,6 @@ def _of(tokens: Iterable[Token], *kinds: Kind) -> list[str]:
 MAX_OTHER_WORDS = 2
 
 
-@lru_cache(maxsize=65_536)
 def may_expand(term: str) -> bool:
     """Return whether feedback may add a term to a question: no exact form, no number and nothing with a digit in it.
 

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.types import GroupMember, Scores, Statistics, TermCounts, TermQuery, TermScore
+from twofold.kernels import idfs
 
 
 def inverse_document_frequency(passages: int, holding: int) -> float:
@@ -43,10 +44,9 @@ def inverse_document_frequency(passages: int, holding: int) -> float:
     return math.log(1.0 + (passages - holding + 0.5) / (holding + 0.5))
 
 
-def inverse_document_frequencies(passages: int, holding: Sequence[int]) -> list[float]:
-    """Return how rare each of some terms is: `inverse_document_frequency`, bit for bit."""
-    log = math.log
-    return [log(1.0 + (passages - one + 0.5) / (one + 0.5)) for one in holding]
+def inverse_document_frequencies(passages: int, holding: NDArray[np.int64]) -> Scores:
+    """Return how rare each of some terms is, (m,): `inverse_document_frequency`, bit for bit."""
+    return idfs(passages, holding)
 
 
 def length_norm(length: int, average_length: float, k1: float, b: float) -> float:

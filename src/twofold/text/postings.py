@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
-from twofold.kernels import NOWHERE, turn_over
+from twofold.kernels import NOWHERE, stretches, turn_over
 
 TermIds = NDArray[np.uint32]
 Offsets = NDArray[np.int64]
@@ -48,13 +48,9 @@ class Postings:
     def stretches(self, places: Slots) -> tuple[Offsets, Offsets]:
         """Return where the postings of `terms[place]` start and end, int64; an empty stretch for `NOWHERE`.
 
-        Raises LookupError for a place beyond the terms.
+        Raises ValueError for a place beyond the terms.
         """
-        held = places != NOWHERE
-        starts, ends = np.zeros(len(places), dtype=np.int64), np.zeros(len(places), dtype=np.int64)
-        starts[held] = self.offsets[places[held]]
-        ends[held] = self.offsets[places[held].astype(np.int64) + 1]
-        return starts, ends
+        return stretches(self.offsets, places)
 
     def places_of(self, term_ids: TermIds) -> Slots:
         """Return where terms stand among `terms`; `NOWHERE` for one that is not there."""

@@ -11,7 +11,7 @@ from twofold.domain.ports import Store
 from twofold.domain.types import Ranking, Statistics, TermCounts, TermQuery
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.ranking.prf import PrfParameters, prf_terms, shares
-from twofold.search.retrieve import expand_with_prf
+from twofold.search.prf import expand_with_prf
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 from twofold.text.analyzer import EXACT

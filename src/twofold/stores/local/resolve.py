@@ -50,15 +50,27 @@ def resolve(snapshot: SegmentSnapshot, known: KnownTerms, query: TermQuery) -> R
     terms = query.terms
     places = _places_of(snapshot, known, terms)
     stretches = _stretches_of(snapshot, places)
-    statistics = with_groups(query, query.statistics or _counted(snapshot, terms, stretches))
     if query.scorer == "tfidf":
+        statistics = with_groups(query, query.statistics or _counted(snapshot, terms, stretches))
         return _resolved_tfidf(snapshot, query, statistics, places)
+    totals, holding = _totals_of(snapshot, query, stretches)
+    idfs = inverse_document_frequencies(totals.chunks, holding)
+    weights = np.fromiter(query.weights.values(), dtype=np.float64, count=len(idfs)) * idfs
+    norms = _norms(snapshot, query, totals.average_length)
+    return ResolvedTerms(tuple(idfs.tolist()), weights, places, stretches, norms)
+
+
+def _totals_of(
+    snapshot: SegmentSnapshot, query: TermQuery, stretches: Sequence[tuple[Offsets, Offsets]]
+) -> tuple[Statistics, NDArray[np.int64]]:
+    """Return the collection's counts, and in how many passages each name of the query occurs."""
+    if query.statistics is None and not query.groups:
+        return Statistics(snapshot.state.chunks, snapshot.state.words, {}), _holding(
+            snapshot, len(query.weights), stretches
+        )
+    statistics = with_groups(query, query.statistics or _counted(snapshot, query.terms, stretches))
     frequencies = statistics.frequencies
-    holding = [frequencies.get(name, 0) for name in query.weights]
-    idfs = tuple(inverse_document_frequencies(statistics.chunks, holding))
-    weights = [weight * idf for weight, idf in zip(query.weights.values(), idfs, strict=True)]
-    norms = _norms(snapshot, query, statistics.average_length)
-    return ResolvedTerms(idfs, np.array(weights, dtype=np.float64), places, stretches, norms)
+    return statistics, np.array([frequencies.get(name, 0) for name in query.weights], dtype=np.int64)
 
 
 def _resolved_tfidf(

@@ -32,7 +32,7 @@ from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
 from twofold.stores.local.document_counts import documents_by_label
 from twofold.stores.local.fetched_row import FETCHED_COLUMNS, FetchedRow, absent, row_of
-from twofold.stores.local.known_terms import KnownTerms
+from twofold.stores.local.known_terms import NO, UNKNOWN, YES, KnownTerms
 from twofold.stores.local.resolve import (
     Offsets,
     ResolvedTerms,
@@ -49,6 +49,7 @@ from twofold.stores.local.serialization import READERS_COLUMN, reading
 from twofold.stores.local.snapshot import SegmentSnapshot
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.stores.shared_statistics import shared_statistics
+from twofold.text.analyzer import may_expand
 from twofold.text.term_table import ScoredTerms
 from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.scan import Plane, nearest
@@ -300,6 +301,18 @@ class LocalSnapshot:
             self._known.add(fresh.items())
             return [fresh[one] if text is None else text for one, text in zip(numbers, texts, strict=True)]
         return texts  # type: ignore[return-value]  # none is None
+
+    @reading("a segment")
+    def may_expand(self, ids: TermIds) -> NDArray[np.bool_]:
+        """Mark the terms that feedback may add to a question."""
+        marks = self._known.marks(ids)
+        new = marks == UNKNOWN
+        if new.any():
+            fresh = ids[new]
+            texts = self.term_texts(fresh)
+            self._known.mark(zip(fresh.tolist(), texts, strict=True))
+            marks[new] = [YES if may_expand(text) else NO for text in texts]
+        return marks == YES
 
     def _read_texts(self, numbers: Sequence[int]) -> Mapping[int, str]:
         ids = np.array(list(dict.fromkeys(numbers)), dtype=np.uint32)
