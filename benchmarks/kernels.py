@@ -89,17 +89,17 @@ def vector_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
     rows = random.integers(-127, 128, (passages, DIMENSIONS), dtype=np.int8)
     words = DIMENSIONS // 64
     bits = random.integers(0, 2**64, (-(-passages // 8), 8 * words), dtype=np.uint64)
-    planes = random.integers(0, 2**64, 4 * words, dtype=np.uint64)
+    turned = random.normal(size=DIMENSIONS).astype(np.float32)
     factors = random.normal(size=passages).astype(np.float32)
-    by_bits = (planes, bits, factors, factors, 0.1, 0.2, 0.3, 0.4)
+    by_bits = (turned, bits, factors, factors, factors, 0.1, 0.2, 0.3, None, K)
     scores = random.normal(size=passages).astype(np.float32)
     tasks: Sequence[tuple[str, NDArray[np.generic], Callable[[], object], Callable[[], object]]] = (
         ("dots", rows, lambda: kernels.dots(rows[0], rows), lambda: _kernels_numpy.dots(rows[0], rows)),
         (
-            "bit_scores",
+            "bit_bounds",
             bits,
-            lambda: kernels.bit_scores(*by_bits),
-            lambda: _kernels_numpy.bit_scores(*by_bits),
+            lambda: kernels.bit_bounds(*by_bits),
+            lambda: _kernels_numpy.bit_bounds(*by_bits),
         ),
         (
             "top_scores",

@@ -2,7 +2,7 @@
  *
  * What holds throughout:
  * - Stable ABI of Python 3.11, arrays through the buffer protocol; numpy is called only to make the results.
- * - The loops run without the GIL, on arrays that another thread, or another process with the same file mapped, might
+ * - Loops of more than about 50 µs run without the GIL, on arrays that another thread, or another process with the same file mapped, might
  *   change meanwhile. So no value read from an array becomes an index unmasked or unchecked: a damaged file gives
  *   ValueError or a wrong number, never a wrong address.
  * - Floating point is IEEE in the order written (-ffp-contract=off): vector width changes nothing.
@@ -1000,6 +1000,16 @@ static void cosines_of(const double *query, const uint16_t *rows, size_t width, 
 
 /* ---- Python's side: checked views of arrays, and the arrays that go back. ---- */
 
+/* Letting go of the GIL and taking it back wakes another thread each time, which costs more than a short loop takes. So
+ * it is let go for work of many steps alone; a step is a few nanoseconds. */
+#define LONG_WORK 20000
+#define BEGIN_WORK(steps) \
+    { \
+        PyThreadState *left = (uint64_t)(steps) > LONG_WORK ? PyEval_SaveThread() : NULL;
+#define END_WORK \
+        if (left != NULL) PyEval_RestoreThread(left); \
+    }
+
 typedef struct {
     PyObject *empty, *uint8, *uint16, *uint32, *int32, *int64, *float32, *float64;
 } State;
@@ -1217,6 +1227,14 @@ static int open_allowed(PyObject *array, Py_ssize_t count, Py_buffer *view)
     return same_length(view, count, "allowed has the wrong length");
 }
 
+static uint64_t postings_of(const Question *question)
+{
+    uint64_t postings = 0;
+    for (Py_ssize_t t = 0; t < question->count; t++)
+        postings += (uint64_t)(question->terms[t].end - question->terms[t].at);
+    return postings;
+}
+
 static PyObject *bm25_top(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
 {
     Question question;
@@ -1229,13 +1247,13 @@ static PyObject *bm25_top(PyObject *module, PyObject *const *arguments, Py_ssize
         open_allowed(arguments[7], question.norms.shape[0], &allowed) == 0) {
         size_t count = (size_t)question.norms.shape[0];
         enum failure failure;
-        Py_BEGIN_ALLOW_THREADS
+        BEGIN_WORK(postings_of(&question))
         failure = best_init(&best, k, count, DBL_TRUE_MIN); /* what is above zero */
         if (!failure)
             failure = score_all(question.terms, question.count, question.norms.buf, count, question.most, allowed.buf,
                                 &best);
         if (!failure) best_cut(&best);
-        Py_END_ALLOW_THREADS
+        END_WORK
         State *state = PyModule_GetState(module);
         result = failure ? fail(failure)
                          : pair(slots_of(module, &best), new_array(module, state->float64, best.scores, best.size,
@@ -1303,9 +1321,9 @@ static PyObject *occurrences(PyObject *module, PyObject *const *arguments, Py_ss
         Py_CLEAR(result);
         goto done;
     }
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_WORK(64 * count)
     failure = occurrences_in(&looking.forward, looking.places.buf, terms, looking.wanted.buf, count, view.buf);
-    Py_END_ALLOW_THREADS
+    END_WORK
     if (failure) {
         Py_CLEAR(result);
         fail(failure);
@@ -1336,10 +1354,10 @@ static PyObject *bm25_at(PyObject *module, PyObject *const *arguments, Py_ssize_
         Py_CLEAR(result);
         goto done;
     }
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_WORK(64 * count)
     failure = scores_in(&looking.forward, looking.places.buf, weights.buf, terms, norms.buf, most, looking.wanted.buf,
                         count, view.buf);
-    Py_END_ALLOW_THREADS
+    END_WORK
     if (failure) {
         Py_CLEAR(result);
         fail(failure);
@@ -1368,7 +1386,7 @@ static PyObject *stretches(PyObject *module, PyObject *const *arguments, Py_ssiz
     const uint32_t *wanted = places.buf;
     int64_t *starts = views[0].buf, *ends = views[1].buf;
     enum failure failure = FINE;
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_WORK(count)
     for (Py_ssize_t i = 0; i < count; i++) {
         starts[i] = ends[i] = 0;
         if (wanted[i] == NOWHERE) continue;
@@ -1378,7 +1396,7 @@ static PyObject *stretches(PyObject *module, PyObject *const *arguments, Py_ssiz
             ends[i] = bounds[(int64_t)wanted[i] + 1];
         }
     }
-    Py_END_ALLOW_THREADS
+    END_WORK
     result = failure ? fail(failure) : PyTuple_Pack(2, made[0], made[1]);
 done:
     for (int i = 0; i < 2; i++) {
@@ -1405,10 +1423,10 @@ static PyObject *idfs(PyObject *module, PyObject *const *arguments, Py_ssize_t g
     }
     const int64_t *held = holding.buf;
     double *rare = view.buf;
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_WORK(8 * holding.shape[0])
     for (Py_ssize_t i = 0; i < holding.shape[0]; i++)
         rare[i] = log(1.0 + ((double)(int64_t)((uint64_t)passages - (uint64_t)held[i]) + 0.5) / ((double)held[i] + 0.5));
-    Py_END_ALLOW_THREADS
+    END_WORK
 done:
     PyBuffer_Release(&view);
     PyBuffer_Release(&holding);
@@ -1477,13 +1495,13 @@ static PyObject *find_texts(PyObject *module, PyObject *const *arguments, Py_ssi
     const uint64_t *hashes = views[6].buf;
     uint32_t *places = view.buf;
     enum failure failure = FINE;
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_WORK(128 * asked)
     for (Py_ssize_t i = 0; i < asked && !failure; i++) {
         int64_t start = offsets[i], end = offsets[i + 1];
         if (start < 0 || end < start || end > views[4].shape[0]) failure = OUTSIDE;
         else failure = find_in(&held, texts + start, end - start, hashes[i], places + i);
     }
-    Py_END_ALLOW_THREADS
+    END_WORK
     if (failure) {
         Py_CLEAR(result);
         fail(failure);
@@ -1734,11 +1752,11 @@ static PyObject *top_scores(PyObject *module, PyObject *const *arguments, Py_ssi
         open_allowed(arguments[1], scores.shape[0], &allowed) == 0 && read_k(arguments[2], &k) == 0) {
         size_t count = (size_t)scores.shape[0];
         enum failure failure;
-        Py_BEGIN_ALLOW_THREADS
+        BEGIN_WORK(count / 8)
         failure = best_init(&best, k, count, -INFINITY);
         if (!failure) failure = scan_scores(scores.buf, count, allowed.buf, &best);
         if (!failure) best_cut(&best);
-        Py_END_ALLOW_THREADS
+        END_WORK
         result = failure ? fail(failure) : slots_of(module, &best);
     }
     best_free(&best);
@@ -1765,9 +1783,9 @@ static PyObject *dots(PyObject *module, PyObject *const *arguments, Py_ssize_t g
         goto done;
     }
     Products of = {query.buf, rows.buf, (size_t)query.shape[0], NULL, (uint64_t)rows.shape[0]};
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_WORK((uint64_t)rows.shape[0] * (uint64_t)rows.shape[1] / 64)
     dots_of(&of, view.buf);
-    Py_END_ALLOW_THREADS
+    END_WORK
 done:
     PyBuffer_Release(&view);
     PyBuffer_Release(&rows);
@@ -1796,9 +1814,9 @@ static PyObject *codes_at(PyObject *module, PyObject *const *arguments, Py_ssize
         goto done;
     }
     Products of = {query.buf, rows.buf, (size_t)query.shape[0], slots.buf, (uint64_t)slots.shape[0]};
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_WORK(4 * slots.shape[0])
     codes_of(of, scales.buf, (float)step, view.buf);
-    Py_END_ALLOW_THREADS
+    END_WORK
 done:
     PyBuffer_Release(&view);
     PyBuffer_Release(&slots);
@@ -1859,10 +1877,10 @@ static PyObject *codes_reaching(PyObject *module, PyObject *const *arguments, Py
     }
     uint64_t found;
     Products of = {query.buf, rows.buf, (size_t)query.shape[0], NULL, count};
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_WORK(count)
     found = codes_reaching_of(of, scales.buf, (float)step, bounds.buf, allowed.buf, (float)least, (float)rounding,
                               slots, scores);
-    Py_END_ALLOW_THREADS
+    END_WORK
     State *state = PyModule_GetState(module);
     result = pair(new_array(module, state->uint32, slots, found, sizeof *slots),
                   new_array(module, state->float32, scores, found, sizeof *scores));
@@ -1920,12 +1938,12 @@ static PyObject *bit_bounds(PyObject *module, PyObject *const *arguments, Py_ssi
     BitRows rows = {bits.buf, numbers[0].buf, numbers[1].buf, numbers[2].buf, allowed.buf, (uint64_t)count};
     int at_once = counts_at_once();
     enum failure failure;
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_WORK(count)
     Scaling by = planes_of(turned.buf, width, base, by_spread, by_scale, planes);
     failure = best_init(&best, k, (size_t)count, -INFINITY);
     if (!failure) failure = (at_once ? bit_bounds_at_once : bit_bounds_in_loop)(planes, &rows, words, by, view.buf, &best);
     if (!failure) best_cut(&best);
-    Py_END_ALLOW_THREADS
+    END_WORK
     near = failure ? fail(failure) : best_of(module, &best);
     if (near != NULL) result = PyTuple_Pack(2, bounds, near);
 done:
@@ -1969,9 +1987,9 @@ static PyObject *cosines(PyObject *module, PyObject *const *arguments, Py_ssize_
         Py_CLEAR(result);
         goto done;
     }
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_WORK(24 * slots.shape[0])
     cosines_of(query.buf, rows.buf, (size_t)query.shape[0], slots.buf, (uint64_t)slots.shape[0], sums, padded, view.buf);
-    Py_END_ALLOW_THREADS
+    END_WORK
 done:
     PyMem_Free(sums);
     PyBuffer_Release(&view);

@@ -10,6 +10,38 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold._kernels_numpy_vectors import (
+    at_least_kth,
+    bit_bounds,
+    check,
+    check_k,
+    codes_at,
+    codes_reaching,
+    cosines,
+    dots,
+    top_scores,
+)
+
+__all__ = [
+    "NOWHERE",
+    "bit_bounds",
+    "bm25_at",
+    "bm25_top",
+    "codes_at",
+    "codes_reaching",
+    "cosines",
+    "count_marked",
+    "dots",
+    "find_texts",
+    "idfs",
+    "mark",
+    "occurrences",
+    "phrase_marks",
+    "stretches",
+    "top_scores",
+    "turn_over",
+]
+
 Slots = NDArray[np.uint32]
 Frequencies = NDArray[np.uint16]
 Offsets = NDArray[np.int64]
@@ -17,14 +49,9 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.uint8]
 Bytes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
-Singles = NDArray[np.float32]
 
 MAX_SLOTS = 2**32 - 1
 NOWHERE = 2**32 - 1  # the place of a term that a segment does not hold
-MAX_WIDTH = 131_071  # 131071 · 128² < 2³¹
-LEVELS = 15  # of a coordinate of a turned query, in four bits
-MIN_STEP = 1e-30  # between the levels of a query that is the center itself
-MAX_EXACT_WIDTH = 1023  # 1023 · 128² < 2²⁴: float32 adds that many products of two codes without rounding
 
 
 def bm25_top(  # noqa: PLR0913, PLR0917
@@ -48,9 +75,9 @@ def bm25_top(  # noqa: PLR0913, PLR0917
     """
     _check_terms(slots, frequencies, starts, ends, weights, norms)
     count = _check_scorer(norms, k1)
-    _check_k(k)
+    check_k(k)
     if allowed is not None:
-        _check(allowed, np.uint8, "allowed", count)
+        check(allowed, np.uint8, "allowed", count)
     scores = np.zeros(count, dtype=np.float64)
     with np.errstate(all="ignore"):
         for start, end, weight in zip(starts, ends, weights, strict=True):
@@ -61,7 +88,7 @@ def bm25_top(  # noqa: PLR0913, PLR0917
     if allowed is not None:
         found &= allowed != 0
     touched = np.flatnonzero(found)
-    best = touched[_at_least_kth(scores[touched], k)]
+    best = touched[at_least_kth(scores[touched], k)]
     return best.astype(np.uint32), scores[best]
 
 
@@ -84,7 +111,7 @@ def bm25_at(  # noqa: PLR0913, PLR0917
     count = _check_scorer(norms, k1)
     if count != len(offsets) - 1:
         raise ValueError("norms has the wrong length")
-    _check(weights, np.float64, "weights", len(places))
+    check(weights, np.float64, "weights", len(places))
     times, norm = often.astype(np.float64), norms[wanted]
     scores = np.zeros(len(wanted), dtype=np.float64)
     with np.errstate(all="ignore"):
@@ -104,11 +131,11 @@ def occurrences(
     term that no passage holds. Raises ValueError for a wanted slot beyond n, for terms that lie outside the
     index, and for arrays of a wrong kind or length.
     """
-    _check(offsets, np.int64, "offsets")
-    _check(terms, np.uint32, "places")
-    _check(frequencies, np.uint16, "frequencies", len(terms))
-    _check(places, np.uint32, "places")
-    _check(wanted, np.uint32, "wanted")
+    check(offsets, np.int64, "offsets")
+    check(terms, np.uint32, "places")
+    check(frequencies, np.uint16, "frequencies", len(terms))
+    check(places, np.uint32, "places")
+    check(wanted, np.uint32, "wanted")
     if not len(offsets):
         raise ValueError("offsets has the wrong length")
     if len(wanted) and int(wanted.max()) >= len(offsets) - 1:
@@ -131,8 +158,8 @@ def stretches(offsets: Offsets, places: Slots) -> tuple[Offsets, Offsets]:
     Those of term t are from `offsets[t]` to `offsets[t + 1]`. Raises ValueError for a place beyond the terms and for
     arrays of a wrong kind.
     """
-    _check(offsets, np.int64, "offsets")
-    _check(places, np.uint32, "places")
+    check(offsets, np.int64, "offsets")
+    check(places, np.uint32, "places")
     held = places != NOWHERE
     if held.any() and int(places[held].max()) + 1 >= len(offsets):
         raise ValueError("the terms of a passage lie outside the index")
@@ -148,7 +175,7 @@ def idfs(passages: int, holding: Offsets) -> Floats:
     `holding` are their document frequencies, int64. Of 3 passages 1 holds the term: ln(1 + 2.5 / 1.5). Raises
     ValueError for an array of a wrong kind.
     """
-    _check(holding, np.int64, "holding")
+    check(holding, np.int64, "holding")
     return np.array([math.log(1.0 + (passages - one + 0.5) / (one + 0.5)) for one in holding.tolist()])
 
 
@@ -160,9 +187,9 @@ def turn_over(
     Term t's postings are `slots[offsets[t]:offsets[t + 1]]`, with `frequencies` in step. Raises ValueError for a
     slot beyond `count`, for offsets that lead out, and for arrays of a wrong kind or length.
     """
-    _check(offsets, np.int64, "offsets")
-    _check(slots, np.uint32, "slots")
-    _check(frequencies, np.uint16, "frequencies", len(slots))
+    check(offsets, np.int64, "offsets")
+    check(slots, np.uint32, "slots")
+    check(frequencies, np.uint16, "frequencies", len(slots))
     if not len(offsets) or count < 0:
         raise ValueError("offsets has the wrong length")
     if len(slots) and int(slots.max()) >= count:
@@ -191,10 +218,10 @@ def find_texts(  # noqa: PLR0913, PLR0917
         (places, np.uint32, "places"),
         (wanted, np.uint64, "hashes"),
     ):
-        _check(array, kind, name)
-    _check(hashes, np.uint64, "hashes", len(places))
-    _check(offsets, np.int64, "offsets", len(places) + 1)
-    _check(asked_offsets, np.int64, "offsets", len(wanted) + 1)
+        check(array, kind, name)
+    check(hashes, np.uint64, "hashes", len(places))
+    check(offsets, np.int64, "offsets", len(places) + 1)
+    check(asked_offsets, np.int64, "offsets", len(wanted) + 1)
     found = np.full(len(wanted), NOWHERE, dtype=np.uint32)
     first = np.searchsorted(hashes, wanted).tolist()
     for number, at in enumerate(first):
@@ -224,10 +251,10 @@ def phrase_marks(texts: Bytes, offsets: Offsets, marks: Mask, phrase: Bytes) -> 
     `twofold.text.phrases`. Raises ValueError for an empty phrase, for offsets that lead out, and for arrays of a wrong
     kind or length.
     """
-    _check(texts, np.uint8, "texts")
-    _check(phrase, np.uint8, "texts")
-    _check(marks, np.uint8, "marks")
-    _check(offsets, np.int64, "offsets", len(marks) + 1)
+    check(texts, np.uint8, "texts")
+    check(phrase, np.uint8, "texts")
+    check(marks, np.uint8, "marks")
+    check(offsets, np.int64, "offsets", len(marks) + 1)
     if not len(phrase):
         raise ValueError("the phrase is empty")
     if len(marks) and (offsets[0] < 0 or offsets[-1] > len(texts) or (np.diff(offsets) < 0).any()):
@@ -293,184 +320,18 @@ def count_marked(slots: Slots, start: int, end: int, marks: Mask) -> int:
 
     Raises ValueError for a stretch outside the postings or a slot outside `marks`.
     """
-    _check(slots, np.uint32, "slots")
-    _check(marks, np.uint8, "marks")
+    check(slots, np.uint32, "slots")
+    check(marks, np.uint8, "marks")
     return int(np.count_nonzero(marks[_within(slots, start, end, len(marks))]))
 
 
 def mark(slots: Slots, start: int, end: int, marks: Mask) -> None:
     """Set `marks[slot] = 1` for the postings in [start, end). Raises ValueError as `count_marked` does."""
-    _check(slots, np.uint32, "slots")
-    _check(marks, np.uint8, "marks")
+    check(slots, np.uint32, "slots")
+    check(marks, np.uint8, "marks")
     if not marks.flags.writeable:
         raise ValueError("marks must be writable")
     marks[_within(slots, start, end, len(marks))] = 1
-
-
-def top_scores(scores: NDArray[np.float32], allowed: Mask | None, k: int) -> Slots:
-    """Return every allowed slot whose score is at least the k-th best, rising; NaN is never found.
-
-    Raises ValueError for k < 1 and arrays of a wrong kind or length.
-    """
-    _check(scores, np.float32, "scores")
-    _check_k(k)
-    found = ~np.isnan(scores)
-    if allowed is not None:
-        _check(allowed, np.uint8, "allowed", len(scores))
-        found &= allowed != 0
-    touched = np.flatnonzero(found)
-    return touched[_at_least_kth(scores[touched], k)].astype(np.uint32)
-
-
-def bit_bounds(  # noqa: PLR0913, PLR0917  # as the kernel takes them
-    turned: Singles,
-    bits: NDArray[np.uint64],
-    scales: Singles,
-    offsets: Singles,
-    spreads: Singles,
-    base: float,
-    by_spread: float,
-    by_scale: float,
-    allowed: Mask | None,
-    k: int,
-) -> tuple[Singles, tuple[Slots, Singles]]:
-    """Return what the score of each row is at most, float32 (n,), and the rows with the best estimates, with these.
-
-    `turned` (64 · words,) is rounded to the 16 levels `low + level · step`. `bits` (ceil(n / 8), 8 · words) holds word
-    w of row r of a block at `8 · w + r`; `ones` counts a row's bits, and `sum` adds up the levels where they are set.
-    The estimate is `offset + base + scale · (2 · step · sum + 2 · low · ones - less)` in double precision, in this
-    order, `less` being `low · 64 · words + step · all levels`; the bound is as much more as the root of
-    `(spread · by_spread)² + (scale · by_scale · step)²`, in single precision. `scales`, `offsets` and `spreads` are
-    (n,). The best are every allowed slot whose estimate is at least the k-th best, rising; NaN is never one. Raises
-    ValueError for arrays of a wrong shape and for k < 1.
-    """
-    for array, name in ((turned, "the turned query"), (scales, "scales"), (offsets, "offsets"), (spreads, "spreads")):
-        _check(array, np.float32, name)
-    count, words = len(scales), len(turned) // 64
-    if bits.dtype != np.uint64 or bits.ndim != 2 or not bits.flags.c_contiguous:  # noqa: PLR2004
-        raise ValueError("bits must be a contiguous uint64 matrix")
-    fitting = (-(-count // 8), 8 * words), count, count
-    if not words or len(turned) % 64 or (bits.shape, len(offsets), len(spreads)) != fitting:
-        raise ValueError("query, bits, scales, offsets and spreads differ in size")
-    low = float(turned.min())
-    step = max((float(turned.max()) - low) / LEVELS, MIN_STEP)
-    levels = np.rint((turned - np.float32(low)) / np.float32(step)).astype(np.uint8)
-    less = low * len(turned) + step * int(levels.sum(dtype=np.int64))
-    scores = np.empty(len(bits) * 8, dtype=np.float32)[:count]
-    for first in range(0, len(bits), 8192):
-        ones, sums = _counted_bits(bits[first : first + 8192].reshape(-1, words, 8), levels)
-        part = slice(first * 8, min(first * 8 + len(ones), count))
-        length = part.stop - part.start
-        inner = 2.0 * step * sums[:length] + 2.0 * low * ones[:length] - less
-        scores[part] = (offsets[part].astype(np.float64) + base) + scales[part].astype(np.float64) * inner
-    one, other = spreads * np.float32(by_spread), scales * np.float32(by_scale * step)
-    best = top_scores(scores, allowed, k)
-    return scores + np.sqrt(one * one + other * other), (best, scores[best])
-
-
-def _counted_bits(blocks: NDArray[np.uint64], levels: NDArray[np.uint8]) -> tuple[Floats, Floats]:
-    """Return how many bits each row has, and the sum of the levels where they are set."""
-    ones = np.bitwise_count(blocks).sum(axis=1, dtype=np.int64).reshape(-1)
-    sums = np.zeros_like(ones)
-    for plane in range(4):
-        shared = blocks & np.packbits(levels >> plane & 1, bitorder="little").view("<u8")[None, :, None]
-        sums += np.bitwise_count(shared).sum(axis=1, dtype=np.int64).reshape(-1) << plane
-    return ones.astype(np.float64), sums.astype(np.float64)
-
-
-def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]:
-    """Return the dot product of a code (d,) with each row (n, d), exact: int32 (n,).
-
-    Raises ValueError for arrays of a wrong shape, and for more than 131071 dimensions, where 32 bits could overflow.
-    """
-    _check(query, np.int8, "query")
-    if rows.dtype != np.int8 or rows.ndim != 2 or not rows.flags.c_contiguous:  # noqa: PLR2004
-        raise ValueError("rows must be a contiguous int8 matrix")
-    if rows.shape[1] != len(query) or not 0 < len(query) <= MAX_WIDTH:
-        raise ValueError("rows and query differ in width")
-    wide = query.astype(np.float32)
-    total = np.zeros(len(rows), dtype=np.int32)
-    for first in range(0, len(wide), MAX_EXACT_WIDTH):
-        part = slice(first, first + MAX_EXACT_WIDTH)
-        total += (rows[:, part].astype(np.float32) @ wide[part]).astype(np.int32)
-    return total
-
-
-def codes_at(query: NDArray[np.int8], rows: NDArray[np.int8], scales: Singles, step: float, slots: Slots) -> Singles:
-    """Return `dot · (scale · step)` of chosen rows (n, d), float32 (m,), in the order of `slots`.
-
-    `scales` (n,) are the rows' own and `step`, rounded to float32, is the query's. Raises ValueError as `dots` does,
-    and for a slot that is no row.
-    """
-    _check(slots, np.uint32, "wanted")
-    _check(scales, np.float32, "scales", len(rows))
-    if len(slots) and int(slots.max()) >= len(rows):
-        raise ValueError("a slot is out of range")
-    found = np.empty(len(slots), dtype=np.float32)
-    for first in range(0, len(slots), 2048):  # copies that stay in the second-level cache
-        part = slice(first, first + 2048)
-        found[part] = dots(query, np.take(rows, slots[part].astype(np.intp), axis=0))
-    found *= scales[slots] * np.float32(step)
-    return found
-
-
-def codes_reaching(  # noqa: PLR0913, PLR0917  # as the kernel takes them
-    query: NDArray[np.int8],
-    rows: NDArray[np.int8],
-    scales: Singles,
-    step: float,
-    bounds: Singles,
-    allowed: Mask | None,
-    least: float,
-    rounding: float,
-) -> tuple[Slots, Singles]:
-    """Return every allowed slot, rising, whose bound and whose score by codes may reach `least`, and these scores.
-
-    The scores are those of `codes_at`, to which `rounding · √(scale² + step²)` is added before they are compared, in
-    single precision. `bounds` (n,) are float32; NaN reaches nothing. Raises ValueError as `codes_at` does.
-    """
-    _check(scales, np.float32, "scales", len(rows))
-    _check(bounds, np.float32, "bounds", len(rows))
-    found = bounds >= np.float32(least)
-    if allowed is not None:
-        _check(allowed, np.uint8, "allowed", len(rows))
-        found &= allowed != 0
-    slots = np.flatnonzero(found).astype(np.uint32)
-    scores = codes_at(query, rows, scales, step, slots)
-    own = scales[slots]
-    near = scores + np.float32(rounding) * np.sqrt(own * own + np.float32(step) ** 2) >= np.float32(least)
-    return slots[near], scores[near]
-
-
-def cosines(query: Floats, rows: NDArray[np.float16], slots: Slots) -> Floats:
-    """Return the dot product of a query (d,) with some rows of (n, d), by their slots (m,): float64 (m,).
-
-    Each product is exact; they are filled up with zeros to a power of two, and the upper half is added to the lower
-    until one is left, so that a row's score depends on that row alone. Rows must be finite. Raises ValueError for
-    arrays of a wrong shape and for a slot out of range.
-    """
-    _check(query, np.float64, "query")
-    _check(slots, np.uint32, "wanted")
-    if rows.dtype != np.float16 or rows.ndim != 2 or not rows.flags.c_contiguous:  # noqa: PLR2004
-        raise ValueError("rows must be a contiguous float16 matrix")
-    if rows.shape[1] != len(query) or not len(query):
-        raise ValueError("rows and query differ in width")
-    if len(slots) and int(slots.max()) >= len(rows):
-        raise ValueError("a slot is out of range")
-    width = 1 << (len(query) - 1).bit_length()
-    sums = np.zeros((len(slots), width), dtype=np.float64)
-    np.multiply(rows[slots], query, out=sums[:, : len(query)])
-    while width > 1:
-        width //= 2
-        sums[:, :width] += sums[:, width : 2 * width]
-    return sums[:, 0].copy()
-
-
-def _at_least_kth(scores: NDArray[np.floating], k: int) -> NDArray[np.bool_]:
-    if len(scores) <= k:
-        return np.ones(len(scores), dtype=np.bool_)
-    kth = np.partition(scores, len(scores) - k)[len(scores) - k]
-    return np.asarray(scores >= kth)
 
 
 def _stretch(slots: Slots, start: int, end: int, count: int) -> Slots:
@@ -495,15 +356,15 @@ def _check_terms(
     slots: Slots, frequencies: Frequencies, starts: Offsets, ends: Offsets, weights: Floats, norms: Floats
 ) -> None:
     _check_postings(slots, frequencies, starts, ends)
-    _check(weights, np.float64, "weights", len(starts))
-    _check(norms, np.float64, "norms")
+    check(weights, np.float64, "weights", len(starts))
+    check(norms, np.float64, "norms")
 
 
 def _check_postings(slots: Slots, frequencies: Frequencies, starts: Offsets, ends: Offsets) -> None:
-    _check(slots, np.uint32, "slots")
-    _check(frequencies, np.uint16, "frequencies", len(slots))
-    _check(starts, np.int64, "starts")
-    _check(ends, np.int64, "ends", len(starts))
+    check(slots, np.uint32, "slots")
+    check(frequencies, np.uint16, "frequencies", len(slots))
+    check(starts, np.int64, "starts")
+    check(ends, np.int64, "ends", len(starts))
     if len(starts) and bool(np.any((starts < 0) | (ends < starts) | (ends > len(slots)))):
         raise ValueError("a term lies outside the postings")
 
@@ -514,15 +375,3 @@ def _check_scorer(norms: Floats, k1: float) -> int:
     if len(norms) > MAX_SLOTS:
         raise ValueError("norms has too many slots")
     return len(norms)
-
-
-def _check_k(k: int) -> None:
-    if k < 1:
-        raise ValueError("k must be at least 1")
-
-
-def _check(values: NDArray[np.generic], kind: type[np.generic], name: str, length: int | None = None) -> None:
-    if values.dtype != kind or values.ndim != 1 or not values.flags.c_contiguous:
-        raise ValueError(f"{name} must be a contiguous vector of {np.dtype(kind).name}")
-    if length is not None and len(values) != length:
-        raise ValueError(f"{name} has the wrong length")

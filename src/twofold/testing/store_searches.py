@@ -8,6 +8,7 @@ from twofold.domain.filters import And, Condition, Not, Operator, Or
 from twofold.domain.ports import Scope, Store
 from twofold.domain.types import Metadata, TermQuery, chunk_key
 from twofold.testing.making import entries, entry, fingerprint, query, vector
+from twofold.text.analyzer import may_expand
 from twofold.text.bm25 import reference_scores
 
 TEXTS = [
@@ -105,6 +106,7 @@ class StoreSearches:
             keys = view.search_vectors(vector("cat"), 100).keys.tolist()[::-1]
             held, expected = view.passage_terms(keys), view.term_counts(keys)
             texts = view.term_texts(held.ids)
+            assert view.may_expand(held.ids).tolist() == list(map(may_expand, texts))
             starts, ends = held.offsets[:-1].tolist(), held.offsets[1:].tolist()
             counts = [
                 dict(zip(texts[start:end], held.frequencies[start:end].tolist(), strict=True))

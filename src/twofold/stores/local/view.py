@@ -312,7 +312,7 @@ class LocalSnapshot:
             texts = self.term_texts(fresh)
             self._known.mark(zip(fresh.tolist(), texts, strict=True))
             marks[new] = [YES if may_expand(text) else NO for text in texts]
-        return marks == YES
+        return np.equal(marks, YES)
 
     def _read_texts(self, numbers: Sequence[int]) -> Mapping[int, str]:
         ids = np.array(list(dict.fromkeys(numbers)), dtype=np.uint32)
