@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold._kernels_numpy import Bytes, Offsets, _check
+from twofold._kernels_numpy import Bytes, Offsets
+from twofold._kernels_numpy_vectors import check
 
 TOO_FAR = 255
 _MOST_LETTERS = 64
@@ -17,9 +18,9 @@ def edit_distances(texts: Bytes, offsets: Offsets, word: Bytes, most: int) -> ND
     UTF-8 `texts[offsets[i]:offsets[i + 1]]`; what is longer than 64 characters, or no UTF-8, is too far. Raises
     ValueError for another `most`, for offsets that lead out, and for arrays of a wrong kind.
     """
-    _check(texts, np.uint8, "texts")
-    _check(word, np.uint8, "texts")
-    _check(offsets, np.int64, "offsets")
+    check(texts, np.uint8, "texts")
+    check(word, np.uint8, "texts")
+    check(offsets, np.int64, "offsets")
     if not 0 <= most <= _FARTHEST or not len(offsets):
         raise ValueError("most must be from 0 to 2")
     if offsets[0] < 0 or offsets[-1] > len(texts) or (np.diff(offsets) < 0).any():

@@ -1,6 +1,6 @@
 """Terms by number and numbers by term, remembered between the queries of one open store."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +33,25 @@ class KnownTerms:
             self.ids[text] = number
             self.texts[number] = text
 
-    def marks(self, numbers: NDArray[np.uint32]) -> NDArray[np.uint8]:
-        """Return of each term whether feedback may add it to a question: `YES`, `NO`, or `UNKNOWN` until `mark`."""
-        marks = self._marks
-        return marks[np.minimum(numbers, len(marks) - 1)]
+    def may_expand(
+        self, numbers: NDArray[np.uint32], read: Callable[[NDArray[np.uint32]], Sequence[str]]
+    ) -> NDArray[np.bool_]:
+        """Mark the terms that feedback may add to a question; `read` gives the texts of those not looked at yet."""
+        marks = self._marks[np.minimum(numbers, len(self._marks) - 1)]
+        new = marks == UNKNOWN
+        if new.any():
+            fresh = numbers[new]
+            found = [YES if may_expand(text) else NO for text in read(fresh)]
+            marks[new] = found
+            self._mark(dict(zip(fresh.tolist(), found, strict=True)))
+        return np.equal(marks, YES)
 
-    def mark(self, pairs: Iterable[tuple[int, str]]) -> None:
-        """Note of some terms whether feedback may add them."""
-        found = {number: YES if may_expand(text) else NO for number, text in pairs if number < MAX_MARKED}
-        if not found:
+    def _mark(self, found: Mapping[int, int]) -> None:
+        kept = {number: mark for number, mark in found.items() if number < MAX_MARKED}
+        if not kept:
             return
-        marks = np.full(max(len(self._marks), max(found) + 2), UNKNOWN, dtype=np.uint8)  # others may read the old one
-        marks[: len(self._marks)] = self._marks
-        marks[list(found)] = list(found.values())
+        held = self._marks
+        marks = np.full(max(len(held), max(kept) + 2), UNKNOWN, dtype=np.uint8)  # others may be reading the old one
+        marks[: len(held)] = held
+        marks[list(kept)] = list(kept.values())
         self._marks = marks

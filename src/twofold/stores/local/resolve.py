@@ -94,6 +94,28 @@ def document_frequencies(snapshot: SegmentSnapshot, ids: NDArray[np.uint32]) -> 
     return _holding(snapshot, len(ids), _stretches_of(snapshot, places))
 
 
+def texts_of(snapshot: SegmentSnapshot, known: KnownTerms, ids: NDArray[np.uint32]) -> Sequence[str]:
+    """Return the terms of some numbers. Raises LookupError for a number that no segment has."""
+    numbers, held = ids.tolist(), known.texts
+    texts = [held.get(one) for one in numbers]
+    if None not in texts:
+        return texts  # type: ignore[return-value]  # none is None
+    fresh = _read_texts(snapshot, [one for one, text in zip(numbers, texts, strict=True) if text is None])
+    known.add(fresh.items())
+    return [fresh[one] if text is None else text for one, text in zip(numbers, texts, strict=True)]
+
+
+def _read_texts(snapshot: SegmentSnapshot, numbers: Sequence[int]) -> dict[int, str]:
+    ids = np.array(list(dict.fromkeys(numbers)), dtype=np.uint32)
+    found: dict[int, str] = {}
+    for part in snapshot.parts:
+        dictionary = part.segment.dictionary
+        for one, place in zip(ids.tolist(), part.segment.places_of(ids).tolist(), strict=True):
+            if place != NOWHERE and one not in found:
+                found[one] = dictionary.read(place)
+    return found
+
+
 def _places_of(snapshot: SegmentSnapshot, known: KnownTerms, terms: Sequence[str]) -> tuple[Places, ...]:
     """Look terms up: by their numbers where these are known, else by their texts."""
     ids = [known.ids.get(term) for term in terms]

@@ -27,12 +27,12 @@ from twofold.domain.types import (
     TermQuery,
     Vector,
 )
-from twofold.kernels import NOWHERE, bm25_at, bm25_top, cosines, occurrences
+from twofold.kernels import bm25_at, bm25_top, cosines, occurrences
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
 from twofold.stores.local.document_counts import documents_by_label
 from twofold.stores.local.fetched_row import FETCHED_COLUMNS, FetchedRow, absent, row_of
-from twofold.stores.local.known_terms import NO, UNKNOWN, YES, KnownTerms
+from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import (
     Offsets,
     ResolvedTerms,
@@ -42,6 +42,7 @@ from twofold.stores.local.resolve import (
     named_frequencies,
     resolve,
     statistics_of,
+    texts_of,
 )
 from twofold.stores.local.scoping import Mask, count_within, masks_of, storable
 from twofold.stores.local.seen import as_seen, documents_seen
@@ -49,7 +50,6 @@ from twofold.stores.local.serialization import READERS_COLUMN, reading
 from twofold.stores.local.snapshot import SegmentSnapshot
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.stores.shared_statistics import shared_statistics
-from twofold.text.analyzer import may_expand
 from twofold.text.term_table import ScoredTerms
 from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.scan import Plane, nearest
@@ -294,35 +294,12 @@ class LocalSnapshot:
     @reading("a segment")
     def term_texts(self, ids: TermIds) -> Sequence[str]:
         """Return the terms of some numbers that `passage_terms` gives."""
-        known, numbers = self._known.texts, ids.tolist()
-        texts = [known.get(one) for one in numbers]
-        if None in texts:
-            fresh = self._read_texts([one for one, text in zip(numbers, texts, strict=True) if text is None])
-            self._known.add(fresh.items())
-            return [fresh[one] if text is None else text for one, text in zip(numbers, texts, strict=True)]
-        return texts  # type: ignore[return-value]  # none is None
+        return texts_of(self._snapshot, self._known, ids)
 
     @reading("a segment")
     def may_expand(self, ids: TermIds) -> NDArray[np.bool_]:
         """Mark the terms that feedback may add to a question."""
-        marks = self._known.marks(ids)
-        new = marks == UNKNOWN
-        if new.any():
-            fresh = ids[new]
-            texts = self.term_texts(fresh)
-            self._known.mark(zip(fresh.tolist(), texts, strict=True))
-            marks[new] = [YES if may_expand(text) else NO for text in texts]
-        return np.equal(marks, YES)
-
-    def _read_texts(self, numbers: Sequence[int]) -> Mapping[int, str]:
-        ids = np.array(list(dict.fromkeys(numbers)), dtype=np.uint32)
-        found: dict[int, str] = {}
-        for part in self._snapshot.parts:
-            dictionary = part.segment.dictionary
-            for one, place in zip(ids.tolist(), part.segment.places_of(ids).tolist(), strict=True):
-                if place != NOWHERE and one not in found:
-                    found[one] = dictionary.read(place)
-        return found
+        return self._known.may_expand(ids, self.term_texts)
 
     def document(self, document: str) -> Document | None:
         """Fetch one document by id, whole."""
