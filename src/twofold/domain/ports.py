@@ -321,10 +321,17 @@ class Snapshot(Protocol):
     def count_within(self, scope: Scope, narrower: Sequence[Scope]) -> Sequence[int]:
         """Count for each of the narrower scopes the passages that are in it and in `scope`."""
 
+    def count_holding(self, scope: Scope, clauses: Sequence[Clause]) -> Sequence[int]:
+        """Count for each clause the passages of a scope that hold all of its terms; 0 where none holds its words.
+
+        A clause is terms and what is verbatim, no more. That its words stand there as they are is made sure of for one
+        passage of the scope, and counted where the passages are few.
+        """
+
     def vocabularies(self) -> Sequence[Vocabulary]:
         """Return the words of the collection part by part; what was deleted of late may still be among them.
 
-        They say nothing of who may see a word: `count_within` does.
+        They say nothing of who may see a word: `count_holding` does.
         """
 
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:

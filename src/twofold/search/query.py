@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
-from twofold.domain.filters import MATCH_ALL, Condition, Operator
+from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import ALL, Embedder, EmbedderIdentity, Scope, Snapshot, Store
 from twofold.domain.types import MAX_QUESTION_LENGTH, Clause, TermQuery, Vector, WordCount
 from twofold.query.intent import intent_of
@@ -230,7 +230,7 @@ def visible(view: Snapshot, words: Sequence[WordCount], scope: Scope, analyzer: 
     kept: list[WordCount] = []
     for at in range(0, len(words), most):
         some = words[at : at + most]
-        counts = view.count_within(scope, [Scope(MATCH_ALL, (clause_of(one.word, analyzer),)) for one in some])
+        counts = view.count_holding(scope, [clause_of(one.word, analyzer) for one in some])
         kept += [WordCount(one.word, often) for one, often in zip(some, counts, strict=True) if often]
         if len(kept) >= most:
             break

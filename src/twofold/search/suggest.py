@@ -22,7 +22,7 @@ from twofold.text.unicode_normalization import fold
 
 MAX_SUGGESTIONS = 50
 MAX_PREFIX_LENGTH = 256  # characters
-CANDIDATES = 24  # words that are looked at for each place
+CANDIDATES = 12  # words that are looked at for each place
 READ = 30  # passages that say how a word goes on
 _WORD = re.compile(r"\w+")
 _TYPED = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
@@ -86,7 +86,7 @@ def _phrases(
     kept, word = before
     phrases = [f"{word} {one.word}".strip() for one in words]
     clauses = [Clause(tuple(analyzer.phrase_terms(phrase)), phrase) for phrase in phrases]
-    counts = view.count_within(scope, [Scope(required=(clause,)) for clause in clauses])
+    counts = view.count_holding(scope, clauses)
     made = [Suggestion(kept + one.word, "phrase", often) for one, often in zip(words, counts, strict=True) if often > 0]
     return sorted(made, key=lambda one: -one.passages)
 

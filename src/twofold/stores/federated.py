@@ -40,6 +40,7 @@ from twofold.domain.types import (
     EMPTY_RANKING,
     Chunk,
     ChunkKeys,
+    Clause,
     Document,
     DocumentInfo,
     Entry,
@@ -176,6 +177,11 @@ class FederatedSnapshot:
         """Add up for each of the narrower scopes the passages that are in it and in `scope`."""
         counted = self._ask_all(lambda view: view.count_within(scope, narrower))
         return [sum(some) for some in zip(*counted, strict=True)] if counted else [0] * len(narrower)
+
+    def count_holding(self, scope: Scope, clauses: Sequence[Clause]) -> Sequence[int]:
+        """Add up for each clause the passages of a scope that hold its terms."""
+        counted = self._ask_all(lambda view: view.count_holding(scope, clauses))
+        return [sum(some) for some in zip(*counted, strict=True)] if counted else [0] * len(clauses)
 
     def vocabularies(self) -> Sequence[Vocabulary]:
         """Return the words of all collections, part by part."""

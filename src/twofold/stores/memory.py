@@ -188,6 +188,10 @@ class MemorySnapshot:
         keys = self._allowed(scope)
         return [int(np.isin(self._allowed(one), keys).sum()) for one in narrower]
 
+    def count_holding(self, scope: Scope, clauses: Sequence[Clause]) -> Sequence[int]:
+        """Count for each clause the passages of a scope that hold it."""
+        return self.count_within(scope, [Scope(required=(clause,)) for clause in clauses])
+
     def vocabularies(self) -> Sequence[PlainVocabulary]:
         """Return the words of all passages."""
         held = self._state.entries.values()

@@ -77,6 +77,9 @@ class StoreWords:
         with store.view() as view:
             assert list(view.count_within(Scope(), narrower)) == [1, 1]
             assert list(view.count_within(only, narrower)) == [1, 0]
+            clauses = [Clause(("car",), "red car"), Clause(("car",), "blue car"), Clause(("new", "york"), "new york")]
+            assert list(view.count_holding(Scope(), clauses)) == [1, 0, 1]
+            assert list(view.count_holding(only, clauses)) == [1, 0, 0]
         store.delete([entries(TEXTS)[0].document.id])
         with store.view() as view:
             assert list(view.count_within(Scope(), narrower)) == [0, 1]

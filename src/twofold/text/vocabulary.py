@@ -8,9 +8,9 @@ are not parted. It knows nothing of who may see a word, nor of terms.
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from twofold.kernels import edit_distances
 from twofold.text.phrases import squeeze
 
 MAX_WORD_BYTES = 96
+TITLES_LOOKED_AT = 256
 _JOINTS = b"-.'"
 _ASCII = 128
 _SPACES = bytes(  # all but what words are made of is a space
@@ -107,15 +108,14 @@ class PlainVocabulary:
 
     def titles(self, prefix: str, most: int) -> Sequence[str]:
         """Return titles in which a word begins with a folded prefix; those that begin with it come first."""
-        text, starts = self._folded_titles
-        found: dict[int, None] = {}
-        for before in ("\n", " "):
-            at = text.find(before + prefix) if prefix and "\n" not in prefix else -1
-            while at >= 0 and len(found) < most:
-                number = int(np.searchsorted(starts, at + 1, side="right")) - 1
-                found[number] = None
-                at = text.find(before + prefix, at + 1)
-        return [self._titles[number] for number in found]
+        words, numbers, folded = self._title_words
+        first, *others = prefix.split() or [""]
+        low = bisect_left(words, first)
+        high = bisect_left(words, first + chr(0x10FFFF)) if not others else low + (words[low : low + 1] == [first])
+        some = dict.fromkeys(islice((one for word in words[low:high] for one in numbers[word]), TITLES_LOOKED_AT))
+        held = [one for one in some if not others or f" {prefix}" in f" {folded[one]}"]
+        held.sort(key=lambda one: (not folded[one].startswith(prefix), len(folded[one])))
+        return [self._titles[one] for one in held[:most]] if first else []
 
     @cached_property
     def _counted_words(self) -> tuple[list[bytes], NDArray[np.int64]]:
@@ -133,11 +133,14 @@ class PlainVocabulary:
         return np.frombuffer(b"".join(self._words), dtype=np.uint8), offsets
 
     @cached_property
-    def _folded_titles(self) -> tuple[str, NDArray[np.int64]]:
-        """Return the folded titles, a line feed before each, and where each begins."""
+    def _title_words(self) -> tuple[list[str], Mapping[str, list[int]], list[str]]:
+        """Return the words of the titles in order, in which titles each stands, and the folded titles."""
         folded = [squeeze(title) for title in self._titles]
-        starts = np.fromiter(accumulate((len(one) + 1 for one in folded), initial=1), np.int64, len(folded) + 1)
-        return "\n" + "\n".join(folded), starts[:-1]
+        numbers: dict[str, list[int]] = {}
+        for number, title in enumerate(folded):
+            for word in dict.fromkeys(title.split()):
+                numbers.setdefault(word, []).append(number)
+        return sorted(numbers), numbers, folded
 
     def _stretch(self, prefix: bytes) -> tuple[int, int]:
         if not prefix:

@@ -25,6 +25,8 @@ Remembered = TypeVar("Remembered")
 logger = logging.getLogger(__name__)
 
 MAX_REMEMBERED = 16
+FEW = 64
+"""As many passages are read to count what stands in them word for word."""
 
 
 def masks_of(connection: CatalogConnection, snapshot: SegmentSnapshot, scope: Scope) -> tuple[Mask | None, ...]:
@@ -52,6 +54,44 @@ def count_within(
         for place, one in enumerate(narrower):
             counts[place] += int(np.count_nonzero(_compute(connection, snapshot, part, one, among)))
     return counts
+
+
+def count_holding(snapshot: SegmentSnapshot, masks: Sequence[Mask | None], clauses: Sequence[Clause]) -> list[int]:
+    """Count for each clause the passages that hold its terms, of those marked; 0 where none holds its words."""
+    counts = [0] * len(clauses)
+    encoded = EncodedTerms.of([term for clause in clauses for term in clause.terms])
+    for part, mask in zip(snapshot.parts, masks, strict=True):
+        starts, ends = part.segment.stretches(encoded)
+        stretches = iter(zip(starts.tolist(), ends.tolist(), strict=True))
+        for place, clause in enumerate(clauses):
+            slots = _slots_holding(part.segment, [next(stretches) for _ in clause.terms], mask)
+            counts[place] += _with_words(part.segment, slots, squeeze(clause.verbatim))
+    return counts
+
+
+def _slots_holding(segment: Segment, stretches: Sequence[tuple[int, int]], mask: Mask | None) -> NDArray[np.uint32]:
+    """Return the slots of passages that hold every one of some terms, given by their stretches, of those marked."""
+    if not stretches:
+        held = np.arange(len(segment), dtype=np.uint32)
+    else:
+        first, *others = sorted(stretches, key=lambda stretch: stretch[1] - stretch[0])
+        held = segment.slots[first[0] : first[1]]
+        for start, end in others:
+            held = held[np.isin(held, segment.slots[start:end], assume_unique=True)]
+    return held if mask is None else held[mask[held] != 0]
+
+
+def _with_words(segment: Segment, slots: NDArray[np.uint32], wanted: str) -> int:
+    """Count the passages that hold folded words, of a few; of many return how many they are once one holds them."""
+    texts, offsets, needle = segment.folded, segment.folded_offsets, wanted.encode("utf-8", "replace")
+    found = 0
+    for at in range(0, len(slots), FEW):
+        for slot in slots[at : at + FEW].tolist():
+            text = texts[offsets[slot] : offsets[slot + 1]].tobytes()
+            found += needle in text and stands_in(wanted, text.decode())
+        if found and len(slots) > FEW:
+            return len(slots)
+    return found
 
 
 def _mask_of(
@@ -93,7 +133,13 @@ def _holding(segment: Segment, clause: Clause, among: Mask) -> Mask:
         with_term = np.zeros(len(segment), dtype=np.uint8)
         mark(segment.slots, start, end, with_term)
         held &= with_term
-    if clause.any_of:
+    if clause.any_of and all(one == Clause(one.terms[:1]) for one in clause.any_of):  # what a pattern stands for
+        among, held = held, np.zeros(len(segment), dtype=np.uint8)
+        starts, ends = segment.stretches(EncodedTerms.of([one.terms[0] for one in clause.any_of]))
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            mark(segment.slots, start, end, held)
+        held &= among
+    elif clause.any_of:
         held = np.logical_or.reduce([_holding(segment, one, held) for one in clause.any_of]).astype(np.uint8)
     wanted = squeeze(clause.verbatim)
     if not wanted:

@@ -16,6 +16,7 @@ from twofold.domain.types import (
     EMPTY_RANKING,
     Chunk,
     ChunkKeys,
+    Clause,
     Document,
     DocumentInfo,
     PassageTerms,
@@ -44,7 +45,7 @@ from twofold.stores.local.resolve import (
     statistics_of,
     texts_of,
 )
-from twofold.stores.local.scoping import Mask, count_within, masks_of, storable
+from twofold.stores.local.scoping import Mask, count_holding, count_within, masks_of, storable
 from twofold.stores.local.seen import as_seen, documents_seen
 from twofold.stores.local.serialization import READERS_COLUMN, reading
 from twofold.stores.local.snapshot import SegmentSnapshot
@@ -203,8 +204,13 @@ class LocalSnapshot:
 
     @reading("a segment")
     def count_within(self, scope: Scope, narrower: Sequence[Scope]) -> Sequence[int]:
-        """Count for each of the narrower scopes the passages that are in it and in `scope`."""
+        """Count for each narrower scope the passages that are in it and in `scope`."""
         return count_within(self._connection, self._snapshot, scope, narrower)
+
+    @reading("a segment")
+    def count_holding(self, scope: Scope, clauses: Sequence[Clause]) -> Sequence[int]:
+        """Count for each clause the passages of a scope that hold all of its terms; 0 where none holds its words."""
+        return count_holding(self._snapshot, masks_of(self._connection, self._snapshot, scope), clauses)
 
     @reading("a segment")
     def vocabularies(self) -> Sequence[PlainVocabulary]:
