@@ -1,6 +1,7 @@
 """What holds for every test: no network, a home of its own, and no silent skips where nothing may be skipped."""
 
 import os
+import secrets
 import signal
 import socket
 from collections.abc import Generator
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.postgres_server import PostgresServer
 from twofold.config.load import models_folder
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a shell put into the background
@@ -74,6 +76,20 @@ def _must_be_local(connection: socket.socket, address: object) -> None:
         if not (host in {"localhost", "::1"} or host.startswith("127.")):
             message = f"a test reached out to {host}; tests stay on this machine"
             raise RuntimeError(message)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Generator[PostgresServer, None, None]:
+    """A database server that the tests of this process share; each takes a database or an index of its own."""
+    server = PostgresServer()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def postgres(postgres_server: PostgresServer) -> str:
+    """The address of an index that is not there yet, on a server that is shared."""
+    return postgres_server.address(index=secrets.token_hex(8))
 
 
 @pytest.fixture(autouse=True)

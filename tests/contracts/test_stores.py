@@ -9,12 +9,18 @@ from support.factories import fingerprint
 from twofold.domain.ports import Store
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
+from twofold.stores.postgres.address import address_of
+from twofold.stores.postgres.store import PostgresStore
 from twofold.testing import StoreContract
 
 
-@pytest.fixture(params=["memory", "local"])
+@pytest.fixture(params=["memory", "local", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    made: Store = MemoryStore() if request.param == "memory" else LocalStore(tmp_path / "kb")
+    made: Store
+    if request.param == "postgres":
+        made = PostgresStore(address_of(request.getfixturevalue("postgres")), cache=tmp_path / "cache")
+    else:
+        made = MemoryStore() if request.param == "memory" else LocalStore(tmp_path / "kb")
     made.ensure_fingerprint(fingerprint())
     yield made
     assert made.verify() == []

@@ -22,6 +22,7 @@ from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundErro
 from twofold.domain.generators import Generator
 from twofold.domain.ports import Embedder, IndexFingerprint, Reranker, Retriever, Store
 from twofold.domain.warning import StageWarning, WarningCode
+from twofold.factory.places import folder_of, open_in_database
 from twofold.factory.plan import cache_plan_of, plan_of, retry_of
 from twofold.factory.query_recorder import LogRecorder
 from twofold.models.catalog.identities import identity_of, remembered_identity
@@ -37,11 +38,10 @@ from twofold.search.engine import PLAIN, PreparedQuery, SearchEngine, SearchOpti
 from twofold.search.metrics import MemoryWatch
 from twofold.search.retrying_generator import RetryingGenerator
 from twofold.stores.local.catalog import is_catalog
-from twofold.stores.local.place import real_folder
-from twofold.stores.local.removal import remove
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 from twofold.stores.missing import UnmadeStore
+from twofold.stores.postgres.address import is_address
 from twofold.stores.query_log import QueryLog
 from twofold.text.analyzer import analyzer_for
 
@@ -100,36 +100,14 @@ MEMORY = ":memory:"
 NONE = "none"
 MADE_BY = "the index"
 MADE_WITH = ("analyzer", "enricher", "chunk.strategy", "chunk.size", "chunk.overlap")
-INDEX_FOLDER = "indexes"
-NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
-MAX_NAME_LENGTH = 64
-
-
-def folder_of(where: str | Path, home: Path) -> Path:
-    """Return the folder of an index with all links resolved, so that all spellings of it name one index.
-
-    A path is taken as it is, a name lives under `home`. Raises InvalidInputError for a name that could be mistaken for
-    anything else than a name, NotFoundError for a link that leads nowhere.
-    """
-    return real_folder(spelled_folder(where, home))
-
-
-def spelled_folder(where: str | Path, home: Path) -> Path:
-    """Return the folder of an index as it is spelled; errors as for `folder_of`, but links are left alone."""
-    if isinstance(where, Path) or where.startswith((".", "~")) or "/" in where:
-        return Path(where).expanduser().absolute()
-    if not where or len(where) > MAX_NAME_LENGTH or not NAME_CHARACTERS.issuperset(where):
-        raise InvalidInputError(
-            f"{where!r} cannot be the name of an index.",
-            "Use up to 64 letters, digits, `.`, `_` and `-`; or give a path that begins with `./`.",
-        )
-    return home / INDEX_FOLDER / where
 
 
 def open_store(where: str | Path, settings: Settings, *, create: bool) -> Store:
     """Open the store of an index. With `create`, one that is not there is made by the first change."""
     if where == MEMORY:
         return MemoryStore()
+    if isinstance(where, str) and is_address(where):
+        return open_in_database(where, settings, create=create)
     folder = folder_of(where, settings.home)
     if create and not is_catalog(folder):
         return UnmadeStore(partial(_open_local, folder, where, settings))
@@ -152,11 +130,6 @@ def kept_by(store: Store) -> tuple[Mapping[str, str], IndexFingerprint | None]:
         return store.get_settings(), store.fingerprint()
     except NotFoundError:
         return {}, None
-
-
-def remove_index(where: str | Path, settings: Settings) -> None:
-    """Delete an index that is closed, for good."""
-    remove(spelled_folder(where, settings.home), settings.timeouts.write)
 
 
 def query_log_of(where: str | Path, settings: Settings) -> QueryLog | None:

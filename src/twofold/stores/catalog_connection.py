@@ -33,7 +33,7 @@ class CatalogConnection(Protocol):
     def among(self, values: Sequence[int] | Sequence[str], /) -> tuple[str, Any]:
         """Return SQL of a list to stand after `IN`, with one `?`, and what is bound to that."""
 
-    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[SQLValue]], /) -> None:
+    def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[SQLValue]], /) -> None:
         """Add many rows to a table of ours."""
 
     def last_term(self) -> int:

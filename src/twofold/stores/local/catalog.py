@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -30,6 +30,7 @@ BUSY_MILLISECONDS = 10_000
 CACHE_KIBIBYTES = (
     16_384  # the upper pages of the indexes of a million passages, so that a look-up reads one page or two
 )
+EMPTY_STATE = "INSERT INTO state VALUES (1, 0, 0, 0, 0, 0)"
 MAX_TERM_ID = 2**32 - 1
 HINT = "Run `twofold index verify`; restore a copy or sync into a new index."
 _DAMAGE = (  # the statements and the schema are ours: one that fails met rows that are not
@@ -51,7 +52,7 @@ class LocalConnection(apsw.Connection):
         """Return SQL of a list to stand after `IN`, and what is bound to its `?`."""
         return "(SELECT value FROM json_each(?))", json.dumps(values)
 
-    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[SQLiteValue]], /) -> None:
+    def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[SQLiteValue]], /) -> None:
         """Add many rows to a table of ours."""
         query = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
         self.executemany(query, rows)
@@ -117,7 +118,7 @@ def _fill_catalog(path: Path, vfs: str) -> None:
             connection.pragma("synchronous", "extra")  # without a log yet, `full` may leave the last step unflushed
             connection.execute("BEGIN")
             connection.execute(schema_text())
-            connection.execute("INSERT INTO state VALUES (1, 0, 0, 0, 0, 0)")
+            connection.execute(EMPTY_STATE)
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", FORMAT_VERSION)
             connection.execute("COMMIT")

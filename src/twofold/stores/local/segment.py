@@ -413,23 +413,30 @@ def open_segment(path: Path, expected: bytes, covers: tuple[int, int], dimension
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise CorruptError(f"Segment {path.name} cannot be read.", "It is made again from the catalog.") from error
-    if xxhash.xxh3_128_digest(mapped) != expected:
-        raise CorruptError(f"Segment {path.name} fails its checksum.", "It is made again from the catalog.")
-    if mapped[: len(MAGIC)] != MAGIC:
-        raise CorruptError(f"Segment {path.name} has another format.", "It is made again from the catalog.")
+    return read_segment(mapped, path.name, expected, covers, dimensions)
+
+
+def read_segment(
+    data: bytes | mmap.mmap, name: str, expected: bytes, covers: tuple[int, int], dimensions: int
+) -> Segment:
+    """Read a segment from its bytes, which its arrays then share; errors as for `open_segment`."""
+    if xxhash.xxh3_128_digest(data) != expected:
+        raise CorruptError(f"Segment {name} fails its checksum.", "It is made again from the catalog.")
+    if data[: len(MAGIC)] != MAGIC:
+        raise CorruptError(f"Segment {name} has another format.", "It is made again from the catalog.")
     try:
-        table = json.loads(mapped[len(MAGIC) : HEADER_BYTES_AT_MOST])
-        arrays: dict[str, Any] = {name: _array(mapped, name, table[name]) for name in ARRAYS}
+        table = json.loads(data[len(MAGIC) : HEADER_BYTES_AT_MOST])
+        arrays: dict[str, Any] = {one: _array(data, one, table[one]) for one in ARRAYS}
         segment = Segment(**arrays)
         sound = is_sound(segment, covers, dimensions)
     except MALFORMED as error:
-        raise CorruptError(f"Segment {path.name} is malformed.", "It is made again from the catalog.") from error
+        raise CorruptError(f"Segment {name} is malformed.", "It is made again from the catalog.") from error
     if not sound:
-        raise CorruptError(f"Segment {path.name} contradicts itself.", "It is made again from the catalog.")
+        raise CorruptError(f"Segment {name} contradicts itself.", "It is made again from the catalog.")
     return segment
 
 
-def _array(mapped: mmap.mmap, name: str, place: dict[str, Any]) -> NDArray[Any]:
+def _array(mapped: bytes | mmap.mmap, name: str, place: dict[str, Any]) -> NDArray[Any]:
     """Return one array of a file. Raises ValueError for another type, or an offset that kernels cannot load from."""
     shape, offset = place["shape"], place["offset"]
     if place["dtype"] != DTYPES[name] or offset % ALIGNMENT or offset < HEADER_BYTES_AT_MOST or min(shape) < 0:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from twofold.stores.local.snapshot import State, listed_segments, read_rows, rea
 
 LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 MAX_LENGTH = 2**32 - 1  # in words
+DOCUMENTS_AT_ONCE = 64
 
 
 def verify(connection: CatalogConnection, vfs: ChecksumVFS, folder: Path, logged: frozenset[int]) -> list[Finding]:
@@ -71,14 +73,22 @@ def _passages(connection: CatalogConnection) -> Iterator[Finding]:
     """Check that documents can be read, and that every passage is its document's text, with what is said of it."""
     widths = dict(connection.execute("SELECT id, dimensions FROM edition"))
     known = np.array([number for (number,) in connection.execute("SELECT id FROM term ORDER BY id")], dtype=np.int64)
-    query = f"SELECT row, {serialization.DOCUMENT_COLUMNS} FROM document ORDER BY row"  # noqa: S608
-    for row, identity, *columns in connection.execute(query):
+    for row, identity, *columns in _documents(connection):
         try:
             text = serialization.read_document((identity, *columns)).text
         except CorruptError as error:
             yield Finding(str(identity), error.message, repairable=False)
         else:
             yield from _passages_of(connection, (row, text), widths, known)
+
+
+def _documents(connection: CatalogConnection) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of all documents, a few at a time: a database may send whole answers alone."""
+    query = f"SELECT row, {serialization.DOCUMENT_COLUMNS} FROM document WHERE row > ? ORDER BY row LIMIT ?"  # noqa: S608
+    last = 0
+    while found := connection.execute(query, (last, DOCUMENTS_AT_ONCE)).fetchall():
+        yield from found
+        last = found[-1][0]
 
 
 def _passages_of(

@@ -1,0 +1,120 @@
+"""Where indexes are kept: a name under `TWOFOLD_HOME`, a folder, or the address of a database."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twofold.config.load import Settings
+from twofold.domain.errors import InvalidInputError, MissingExtraError, NotFoundError
+from twofold.domain.ports import Store
+from twofold.stores.local.catalog import is_catalog
+from twofold.stores.local.place import real_folder
+from twofold.stores.local.removal import remove
+from twofold.stores.missing import UnmadeStore
+from twofold.stores.postgres.address import address_of, is_address, with_index
+
+if TYPE_CHECKING:
+    from twofold.stores.postgres.store import PostgresStore
+
+INDEX_FOLDER = "indexes"
+DATABASE_FOLDER = "databases"
+SEGMENT_CACHE = "segments"
+NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+MAX_NAME_LENGTH = 64
+
+
+def folder_of(where: str | Path, home: Path) -> Path:
+    """Return the folder of an index with all links resolved, so that all spellings of it name one index.
+
+    A path is taken as it is, a name lives under `home`; so does what this machine keeps of an index in a database.
+    Raises InvalidInputError for a name that could be mistaken for anything else than a name, NotFoundError for a link
+    that leads nowhere.
+    """
+    if isinstance(where, str) and is_address(where):
+        return home / DATABASE_FOLDER / address_of(where).key
+    return real_folder(spelled_folder(where, home))
+
+
+def spelled_folder(where: str | Path, home: Path) -> Path:
+    """Return the folder of an index as it is spelled; errors as for `folder_of`, but links are left alone."""
+    if isinstance(where, Path) or where.startswith((".", "~")) or "/" in where:
+        return Path(where).expanduser().absolute()
+    return home / INDEX_FOLDER / checked_name(where)
+
+
+def checked_name(name: str) -> str:
+    """Return the name of an index. Raises InvalidInputError for what cannot be one."""
+    if not name or len(name) > MAX_NAME_LENGTH or not NAME_CHARACTERS.issuperset(name):
+        raise InvalidInputError(
+            f"{name!r} cannot be the name of an index.",
+            "Use up to 64 letters, digits, `.`, `_` and `-`; or give a path that begins with `./`.",
+        )
+    return name
+
+
+def shown_place(where: str | Path, home: Path) -> str:
+    """Return where an index is kept, for people: its folder, or the address of its database without the password."""
+    if isinstance(where, str) and is_address(where):
+        return address_of(where).shown
+    return str(folder_of(where, home))
+
+
+def shown_name(where: str | Path) -> str:
+    """Return what an index is called, for people; of an address without the password."""
+    return address_of(where).shown if isinstance(where, str) and is_address(where) else str(where)
+
+
+def is_there(where: str | Path, settings: Settings) -> bool:
+    """Return whether there is such an index. Raises StoreError where a database cannot be asked."""
+    if isinstance(where, str) and is_address(where):
+        return address_of(where).index in index_names(where, settings)
+    return is_catalog(folder_of(where, settings.home))
+
+
+def index_names(root: str | None, settings: Settings) -> Sequence[str]:
+    """Name the indexes in a database, or with None those that live under `TWOFOLD_HOME`."""
+    if root is not None:
+        return _postgres().names(address_of(root))
+    folder = settings.home / INDEX_FOLDER
+    return sorted(path.name for path in folder.iterdir() if is_catalog(path)) if folder.is_dir() else []
+
+
+def named_in(root: str | None, name: str) -> str:
+    """Return what names an index of a database, or with None of those under `TWOFOLD_HOME`."""
+    return name if root is None else with_index(root, checked_name(name))
+
+
+def open_in_database(where: str, settings: Settings, *, create: bool) -> Store:
+    """Open an index in a database. With `create`, one that is not there is made by the first change."""
+    address = address_of(where)
+    checked_name(address.index)
+
+    def opened(create: bool) -> Store:  # noqa: FBT001  # a callback's
+        cache = settings.home / DATABASE_FOLDER / SEGMENT_CACHE
+        return _postgres()(address, create=create, wait_seconds=settings.timeouts.write, cache=cache)
+
+    try:
+        return opened(create=False)
+    except NotFoundError:
+        if not create:
+            raise
+        return UnmadeStore(opened)
+
+
+def remove_index(where: str | Path, settings: Settings) -> None:
+    """Delete an index that is closed, for good."""
+    if isinstance(where, str) and is_address(where):
+        _postgres().drop(address_of(where), settings.timeouts.write)
+    else:
+        remove(spelled_folder(where, settings.home), settings.timeouts.write)
+
+
+def _postgres() -> "type[PostgresStore]":
+    """Return the store in a database. Raises MissingExtraError where its client is not installed."""
+    try:
+        from twofold.stores.postgres.store import PostgresStore
+    except ImportError as error:
+        raise MissingExtraError(
+            "The client for PostgreSQL is not installed.", "Run `pip install 'twofold[postgres]'`."
+        ) from error
+    return PostgresStore

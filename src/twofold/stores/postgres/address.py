@@ -1,0 +1,77 @@
+"""The address of an index in a database: `postgresql://user@host/database?index=NAME`. A password is never shown."""
+
+from hashlib import blake2b
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+from twofold.domain.dataclass import dataclass
+from twofold.domain.errors import InvalidInputError
+
+SCHEMES = ("postgresql://", "postgres://")
+DEFAULT_INDEX = "default"
+_SECRETS = frozenset({"password", "sslpassword", "passfile"})
+
+
+def is_address(where: object) -> bool:
+    """Return whether a text is the address of a database."""
+    return isinstance(where, str) and where.startswith(SCHEMES)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an index is kept.
+
+    `dsn` is what the client library is given, with the password if there is one; `shown` is the same for people,
+    without it, and with the index's name.
+    """
+
+    dsn: str
+    index: str
+    shown: str
+
+    def __repr__(self) -> str:
+        return f"Address({self.shown!r})"
+
+    @property
+    def key(self) -> str:
+        """What names files of this machine that belong to the index: letters and digits."""
+        return blake2b(self.shown.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+    @property
+    def database(self) -> str:
+        """The database alone, for people."""
+        return self.shown.partition("index=")[0].rstrip("?&")
+
+
+def address_of(where: str) -> Address:
+    """Read an address. Raises InvalidInputError, which never repeats what was given."""
+    try:
+        parts = urlsplit(where)
+        query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        _ = parts.port
+    except ValueError:
+        raise InvalidInputError(
+            "That is not the address of a database.", "Write postgresql://user@host:5432/database?index=NAME."
+        ) from None
+    named = [value for name, value in query if name == "index"]
+    index = named[-1] if named else DEFAULT_INDEX
+    kept = [(name, value) for name, value in query if name != "index"]
+    public = [(name, value) for name, value in kept if name not in _SECRETS]
+    user, at, host = parts.netloc.rpartition("@")
+    shown_host = f"{user.partition(':')[0]}{at}{host}"
+    dsn = urlunsplit(("postgresql", parts.netloc, parts.path, urlencode(kept, quote_via=quote), ""))
+    shown = urlunsplit(
+        ("postgresql", shown_host, parts.path, urlencode([*public, ("index", index)], quote_via=quote, safe="/"), "")
+    )
+    return Address(dsn, index, _with_slashes(shown))
+
+
+def with_index(where: str, index: str) -> str:
+    """Return the address of another index of the same database, with the password if there is one."""
+    address = address_of(where)
+    return f"{address.dsn}{'&' if '?' in address.dsn else '?'}index={quote(index, safe='')}"
+
+
+def _with_slashes(address: str) -> str:
+    """Return an address with the slashes after the scheme, which `urlunsplit` leaves out where no host is named."""
+    scheme, _, rest = address.partition(":")
+    return address if rest.startswith("//") else f"{scheme}://{rest}"

@@ -1,0 +1,136 @@
+"""The store in a PostgreSQL database. The rows are the truth; segments are made from them and lie next to them.
+
+A change is one transaction, alone among the writers of its index by an advisory lock, which goes with the transaction
+however that ends. A reader's question is one short transaction that sees one state.
+"""
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from twofold.domain.errors import TwofoldError, WriterBusyError
+from twofold.domain.ports import Finding
+from twofold.stores.local import maintenance
+from twofold.stores.local.known_terms import KnownTerms
+from twofold.stores.local.snapshot import SegmentSnapshot, follow, read_state
+from twofold.stores.local.store import SegmentedStore
+from twofold.stores.local.verify import verify_contents
+from twofold.stores.postgres.address import Address
+from twofold.stores.postgres.connection import PostgresConnection, schema_of
+from twofold.stores.postgres.connections import Connections
+from twofold.stores.postgres.registry import drop_index, index_names, number_of
+from twofold.stores.postgres.segments import PostgresSegments, SegmentCache
+
+CACHE_BYTES = 8 * 1024**3
+UPKEEP = maintenance.Upkeep(flush_from=2_048)  # a new reader makes the tail's segment itself: keep it short
+
+logger = logging.getLogger(__name__)
+
+
+class PostgresStore(SegmentedStore[PostgresConnection]):
+    """Keeps a collection in a database.
+
+    With `create`, an index that is not there is made. `wait_seconds` is how long a writer waits for another one.
+    `cache` is a folder for copies of segments, of `cache_bytes` at most. Raises NotFoundError, MismatchError (another
+    format), StoreError.
+    """
+
+    _connections: Connections
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        create: bool = True,
+        wait_seconds: float = 10.0,
+        cache: Path | None = None,
+        cache_bytes: int = CACHE_BYTES,
+        upkeep: maintenance.Upkeep = UPKEEP,
+    ) -> None:
+        self._number = number_of(address, create=create)
+        self._wait_seconds = wait_seconds
+        self._writers = threading.RLock()
+        self._unsettled = False
+        opener = partial(PostgresConnection, address.dsn, self._number, wait_seconds)
+        segments = PostgresSegments(SegmentCache(cache, cache_bytes))
+        super().__init__(Connections(opener, self._forget), segments, upkeep)
+
+    @staticmethod
+    def names(address: Address) -> Sequence[str]:
+        """List the indexes of a database."""
+        return index_names(address)
+
+    @staticmethod
+    def drop(address: Address, wait_seconds: float) -> None:
+        """Delete an index that is closed, for good. Raises NotFoundError, WriterBusyError while it is used."""
+        drop_index(address, wait_seconds)
+
+    def verify(self) -> Sequence[Finding]:
+        """Hold passages against documents, and segments against passages; pages are the server's own to check."""
+        with self._connections.reading() as connection:
+            return verify_contents(connection, self._segments)
+
+    def close(self) -> None:
+        """Leave a state that new readers open fast, and close. Calling it twice does nothing more."""
+        try:
+            if self._unsettled:
+                self._unsettled = False
+                self._settle()
+        except TwofoldError as error:
+            logger.warning("The index was closed as it stood: %s", error.message)
+        finally:
+            self._connections.close()
+
+    def _settle(self) -> None:
+        with self._changing() as connection:
+            if maintenance.tail_rows(connection) >= self._upkeep.flush_at_close_from:
+                maintenance.flush(connection, self._segments, self._upkeep.segment_chunks)
+                self._merge(connection)
+        self._unsettled = False
+
+    @contextmanager
+    def _changing(self) -> Iterator[PostgresConnection]:
+        """Lend a connection inside one transaction: all of a change, with what tidies up after it, or nothing."""
+        with self._changing_in_steps() as connection, maintenance.transaction(connection):
+            yield connection
+
+    @contextmanager
+    def _changing_in_steps(self) -> Iterator[PostgresConnection]:
+        if not self._writers.acquire(timeout=self._wait_seconds):
+            raise WriterBusyError(
+                f"Another thread is writing to this index (waited {self._wait_seconds:g} s).",
+                "Wait until it has finished, then try again.",
+            )
+        try:
+            with self._connections.writing() as connection:
+                self._unsettled = True
+                yield connection
+        except BaseException:
+            self._vocabulary.forget()
+            raise
+        finally:
+            self._writers.release()
+
+    def _writers_snapshot(self, connection: PostgresConnection) -> SegmentSnapshot:
+        """Return the state that a writer stands in. No reader is shown it: it may yet be rolled back."""
+        state, held = read_state(connection), self._snapshot
+        known = held if held is not None and held.state.generation <= state.generation else None
+        return follow(connection, self._segments, known, state, rebuild=True)
+
+    def _bytes(self, connection: PostgresConnection) -> int:
+        query = (
+            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"  # noqa: S608  # a number
+            f" JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{schema_of(self._number)}'"
+            " AND c.relkind = 'r'"
+        )
+        (total,) = connection.execute(query).fetchone() or (0,)
+        return int(total)
+
+    def _forget(self) -> None:
+        """Forget what was read: the database may come back as a replica or a copy that lacks the last changes."""
+        self._vocabulary.forget()
+        self._known = KnownTerms()
+        self._snapshot = None
