@@ -16,7 +16,8 @@ from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 from twofold.domain.ports import Embedder, Finding
 from twofold.domain.types import Document, DocumentInfo, Metadata
 from twofold.factory.indexing import filled, limits_of
-from twofold.factory.search import MEMORY, query_log_of, remove_index
+from twofold.factory.places import remove_index
+from twofold.factory.search import MEMORY, query_log_of
 from twofold.index_reader import Collection
 from twofold.indexing.components import IndexingComponents
 from twofold.indexing.embed import embed_pending

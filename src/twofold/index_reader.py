@@ -12,10 +12,10 @@ from twofold.domain.errors import NotFoundError
 from twofold.domain.filters import MATCH_ALL, fields_of, matches
 from twofold.domain.ports import Embedder, Reranker
 from twofold.domain.types import Chunk, Document, DocumentInfo
+from twofold.factory.places import folder_of, short_name, shown_name, shown_place
 from twofold.factory.search import (
     MADE_BY,
     MEMORY,
-    folder_of,
     held_by,
     kept_by,
     model_openers,
@@ -85,7 +85,7 @@ class Collection:
 
     @property
     def folder(self) -> Path | None:
-        """The folder it is kept in; None in memory."""
+        """The folder it is kept in, or that this machine keeps of one in a database; None in memory."""
         return None if self._where == MEMORY else folder_of(self._where, self._asked.home)
 
     @property
@@ -219,9 +219,9 @@ class Collection:
     def info(self) -> IndexInfo:
         """Return what the index holds and how it was made."""
         held = self._store.info()
-        folder = MEMORY if self.folder is None else str(self.folder)
+        folder = MEMORY if self._where == MEMORY else shown_place(self._where, self._asked.home)
         counts = (held.documents, held.chunks, held.generation, held.segments, held.bytes_on_disk)
-        return IndexInfo(str(self._where), folder, held.fingerprint, *counts, held.pending)
+        return IndexInfo(short_name(self._where), folder, held.fingerprint, *counts, held.pending)
 
     def close(self) -> None:
         """Leave a state that opens fast, and close. Calling it twice does nothing more."""
@@ -233,7 +233,7 @@ class Collection:
                 self._searching.embedder.close()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self._where)!r})"
+        return f"{type(self).__name__}({shown_name(self._where)!r})"
 
     def __enter__(self) -> Self:
         return self

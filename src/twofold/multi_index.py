@@ -22,6 +22,7 @@ from twofold.domain.errors import InvalidInputError, TwofoldError
 from twofold.domain.ports import Embedder, EmbedderIdentity, Reranker, RerankerIdentity
 from twofold.domain.types import Ranking
 from twofold.domain.warning import StageWarning, WarningCode, is_degraded, warning_of
+from twofold.factory.places import short_name
 from twofold.index_reader import Collection
 from twofold.ranking.confidence import confidence
 from twofold.ranking.fusion import RetrieverTrace, rank_values
@@ -388,7 +389,7 @@ def _named(indexes: Indexes) -> Mapping[str, Where]:
         raise InvalidInputError("Several indexes are given as a list.", f"Write [{indexes!r}].")
     named: dict[str, Where] = {}
     for where in indexes:
-        own = where.info().name if isinstance(where, Collection) else str(where)
+        own = where.info().name if isinstance(where, Collection) else short_name(where)
         if where in named.values():
             raise InvalidInputError(f"The index {own!r} is named twice.", "Name each once.")
         number = 1 + sum(name.partition(" #")[0] == own for name in named)

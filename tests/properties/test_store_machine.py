@@ -1,15 +1,27 @@
 """Whatever is done to the local store, in whatever order, it answers like the memory store, bit for bit."""
 
+import secrets
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from support.factories import DIMENSIONS, entry, fingerprint, pending, query, vector
+from support.postgres_server import PostgresServer
 from twofold.domain.access import Readers, Viewer, viewer_of
 from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or
 from twofold.domain.ports import ALL, Scope
@@ -17,6 +29,8 @@ from twofold.domain.types import Clause, IndexedChunk, TermQuery
 from twofold.stores.local.maintenance import Upkeep
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
+from twofold.stores.postgres.address import address_of
+from twofold.stores.postgres.store import PostgresStore
 
 SMALL = Upkeep(flush_from=9, flush_at_close_from=3, segment_chunks=7, log_bytes=100_000, documents_at_once=2)
 
@@ -66,9 +80,12 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="twofold-machine-"))
         self.model = MemoryStore()
-        self.local = LocalStore(self.folder, upkeep=SMALL)
-        self.other = LocalStore(self.folder, upkeep=SMALL)
+        self.local = self.opened()
+        self.other = self.opened()
         self.editions = 0
+
+    def opened(self) -> LocalStore | PostgresStore:
+        return LocalStore(self.folder, upkeep=SMALL)
 
     @initialize()
     def ensure_fingerprint(self) -> None:
@@ -124,7 +141,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.local.close()
         else:
             self.local._connections.close()
-        self.local = LocalStore(self.folder, upkeep=SMALL)
+        self.local = self.opened()
 
     @rule()
     def change_places(self) -> None:
@@ -190,6 +207,34 @@ def made(text: str, source: str, *, stops: bool) -> tuple[IndexedChunk, ...]:
     if stops and source.startswith("b"):
         raise InterruptedError
     return entry(text, source, own=[{"year": len(text) % 3}, {}]).chunks
+
+
+class PostgresMachine(StoreMachine):
+    """The same with an index in a database, which two processes have open."""
+
+    def __init__(self, server: PostgresServer) -> None:
+        self._address = address_of(server.address(index=secrets.token_hex(8)))
+        super().__init__()
+
+    def opened(self) -> PostgresStore:
+        return PostgresStore(self._address, upkeep=SMALL, cache=self.folder)
+
+    def teardown(self) -> None:
+        super().teardown()
+        PostgresStore.drop(self._address, 10.0)
+
+
+def test_an_index_in_a_database_answers_like_the_memory_store(postgres_server: PostgresServer) -> None:
+    machine: Any = partial(PostgresMachine, postgres_server)
+    run_state_machine_as_test(machine, settings=settings(max_examples=8, stateful_step_count=20))
+
+
+@pytest.mark.soak
+def test_an_index_in_a_database_answers_like_the_memory_store_in_thousands_of_worlds(
+    postgres_server: PostgresServer,
+) -> None:
+    machine: Any = partial(PostgresMachine, postgres_server)
+    run_state_machine_as_test(machine, settings=settings(max_examples=2_500, stateful_step_count=40))
 
 
 TestStoreMachine = StoreMachine.TestCase

@@ -12,7 +12,7 @@ import pytest
 from support.api_client import visiting
 from twofold import Index
 from twofold.domain.errors import WriterBusyError
-from twofold.factory.search import folder_of
+from twofold.factory.places import folder_of
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.history import Turn
 from twofold.stores.local.lock import WriterLock

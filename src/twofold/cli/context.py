@@ -10,10 +10,11 @@ from twofold.cli.runtime import command_part, open_collection, runtime_of, setti
 from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import TwofoldError
-from twofold.factory.search import folder_of
+from twofold.factory.places import folder_of, short_name
 from twofold.index_reader import Collection
 from twofold.search.engine import SearchOptions
 from twofold.search.result import SearchResult
+from twofold.stores.postgres.address import is_address
 
 if TYPE_CHECKING:
     from twofold.multi_index import MultiIndex
@@ -68,9 +69,11 @@ def several_opened(
         found: dict[str, Collection | str] = {}
         for name in names:
             try:
-                found[name] = stack.enter_context(_opened(context, name, embedder, profile))
+                found[short_name(name)] = stack.enter_context(_opened(context, name, embedder, profile))
             except TwofoldError:
-                found[name] = str(folder_of(name, home))  # fails there again, and is named with the results
+                found[short_name(name)] = (
+                    name if is_address(name) else str(folder_of(name, home))
+                )  # fails there again, and is named with the results
         several: MultiIndex = stack.enter_context(command_part("twofold.multi_index", "MultiIndex")(found))
         yield several
 

@@ -8,7 +8,7 @@ from typing import Self
 from twofold.compat.voicevault import HybridRetriever, OneArm
 from twofold.config.load import load_settings
 from twofold.domain.ports import Embedder
-from twofold.factory.search import INDEX_FOLDER
+from twofold.factory.places import INDEX_FOLDER
 from twofold.index import Index
 from twofold.indexing.types import SyncReport
 

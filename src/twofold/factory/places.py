@@ -64,6 +64,11 @@ def shown_name(where: str | Path) -> str:
     return address_of(where).shown if isinstance(where, str) and is_address(where) else str(where)
 
 
+def short_name(where: str | Path) -> str:
+    """Return what an index is called among several: its name, of one in a database without the database."""
+    return address_of(where).index if isinstance(where, str) and is_address(where) else str(where)
+
+
 def is_there(where: str | Path, settings: Settings) -> bool:
     """Return whether there is such an index. Raises StoreError where a database cannot be asked."""
     if isinstance(where, str) and is_address(where):

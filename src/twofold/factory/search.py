@@ -339,10 +339,9 @@ def _graph(file: str) -> tuple[tuple[str, Retriever], ...]:
     """Return what looks up a graph, under the name `graph`; nothing where no file is named."""
     if not file:
         return ()
-    from twofold.query.graph_questions import RuleTranslator
     from twofold.stores.graph import GraphRetriever
 
-    return (("graph", GraphRetriever(Path(file).expanduser(), RuleTranslator())),)
+    return (("graph", GraphRetriever(Path(file).expanduser())),)
 
 
 def _state_of(file: str) -> tuple[str, ...]:

@@ -81,13 +81,17 @@ PAGES_WAITING = 16
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a server is to be. `roots` are real paths of folders that may be synced over HTTP."""
+    """What a server is to be. `roots` are real paths of folders that may be synced over HTTP.
+
+    `database` is the address of one whose indexes are served, instead of those under `TWOFOLD_HOME`.
+    """
 
     settings: Settings
     opener: Callable[[str], Index]
     doors: AccessPolicy
     limits: ServerLimits = DEFAULT_LIMITS
     roots: tuple[str, ...] = ()
+    database: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,7 @@ def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
     folder = plan.settings.home / "server"
     state_db = StateDatabase(folder)
     jobs = Jobs(folder, state_db, plan.limits)
-    indexes = IndexPool(plan.settings, plan.opener)
+    indexes = IndexPool(plan.settings, plan.opener, plan.database)
     originals = UploadsStore(folder / "originals")
     service = Service(
         indexes=indexes,

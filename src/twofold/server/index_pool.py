@@ -13,10 +13,10 @@ from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError, StoreError, WriterBusyError
 from twofold.factory.indexing import indexing_components
-from twofold.factory.search import INDEX_FOLDER, MEMORY, folder_of, open_store
+from twofold.factory.places import index_names, is_there, named_in
+from twofold.factory.search import MEMORY, open_store
 from twofold.index import Index
 from twofold.server.auth import INDEX_NAME
-from twofold.stores.local.catalog import is_catalog
 
 DROP_SECONDS = 10.0
 
@@ -34,11 +34,13 @@ class _Open:
 class IndexPool:
     """Opens indexes by name and closes them all at the end. Bears calls from several threads.
 
-    `opener` opens one that exists by its name; it is never given anything but a name.
+    `opener` opens one that exists by its name; it is never given anything but a name, or with a `database`, which is
+    the address of one, that address with a name.
     """
 
-    def __init__(self, settings: Settings, opener: Callable[[str], Index]) -> None:
+    def __init__(self, settings: Settings, opener: Callable[[str], Index], database: str | None = None) -> None:
         self._settings = settings
+        self._database = database
         self._opener = opener
         self._changed = threading.Condition()
         self._open: dict[str, _Open] = {}
@@ -51,17 +53,15 @@ class IndexPool:
 
     def names(self) -> Sequence[str]:
         """Name the indexes there are."""
-        folder = self._settings.home / INDEX_FOLDER
-        found = (path.name for path in folder.iterdir() if is_catalog(path)) if folder.is_dir() else ()
-        return sorted(name for name in found if INDEX_NAME.fullmatch(name))
+        return [name for name in index_names(self._database, self._settings) if INDEX_NAME.fullmatch(name)]
 
     def create(self, name: str, settings: Settings) -> None:
         """Make an empty index. Raises InvalidInputError for an invalid name, or one that is taken."""
-        folder = folder_of(_checked(name), settings.home)
-        if is_catalog(folder):
+        where = named_in(self._database, _checked(name))
+        if is_there(where, settings):
             raise InvalidInputError(f"There is an index {name} already.", "Choose another name, or delete it first.")
         fingerprint = indexing_components(open_store(MEMORY, settings, create=True), settings, None).fingerprint
-        store = open_store(name, settings, create=True)
+        store = open_store(where, settings, create=True)
         try:
             store.ensure_fingerprint(fingerprint)
         finally:
@@ -74,7 +74,7 @@ class IndexPool:
         try:
             with entry.turn:
                 if entry.index is None:
-                    entry.index = self._opener(name)
+                    entry.index = self._opener(named_in(self._database, name))
                     entry.index.searcher.use_own_models_only()  # whatever a request or its profile names
                 opened = entry.index
             yield opened
@@ -137,7 +137,7 @@ class IndexPool:
         with self._changed:
             if self._closed:
                 raise StoreError("The server is closing.", "Ask again when it is back.")
-            if name not in self._open and not is_catalog(folder_of(name, self._settings.home)):
+            if name not in self._open and not is_there(named_in(self._database, name), self._settings):
                 raise _missing(name)
             entry = self._open.setdefault(name, _Open())
             if entry.leaving:

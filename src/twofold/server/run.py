@@ -6,6 +6,7 @@ import signal
 import socket
 import ssl
 from collections.abc import Callable
+from dataclasses import replace
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
@@ -16,6 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
+from twofold.factory.places import index_names
 from twofold.index import Index
 from twofold.server.app import Plan, Server, create_server, roots_of
 from twofold.server.auth import TokenStore
@@ -52,6 +54,7 @@ def serve(  # noqa: PLR0913  # what a command says
     names: tuple[str, ...] = (),
     origins: tuple[str, ...] = (),
     roots: tuple[Path, ...] = (),
+    database: str | None = None,
     tls: Certificate | None = None,
     limits: ServerLimits = DEFAULT_LIMITS,
     announce: Callable[[str], None],
@@ -61,7 +64,8 @@ def serve(  # noqa: PLR0913  # what a command says
     Raises as `plan_for` and `bound` do; StorageFullError, CorruptError or StoreError for records it cannot open.
     """
     address = Address(*where, names, origins)
-    plan = plan_for(settings, opener, address, roots, limits)
+    plan = replace(plan_for(settings, opener, address, roots, limits), database=database)
+    index_names(database, settings)  # a database that does not answer is better known now
     if tls is not None:
         check_certificate(tls)
     with bound(address) as listening:

@@ -23,6 +23,7 @@ from twofold.domain.ports import GraphQuery, GraphQueryTranslator, Retrieved
 from twofold.domain.types import Chunk
 from twofold.ingest.enrich.entities import Sort, mentions_of
 from twofold.ingest.enrich.shape import shape_of
+from twofold.query.graph_questions import RuleTranslator
 
 MAX_NEIGHBORS = 20
 MAX_ENTITIES = 64
@@ -66,7 +67,7 @@ class GraphRetriever:
     """
 
     path: Path
-    translator: GraphQueryTranslator
+    translator: GraphQueryTranslator = RuleTranslator()
 
     def search(self, query: str, k: int) -> Sequence[Retrieved]:
         """Return the k passages that mention most of the names, and of their neighbors where these are asked for.

@@ -12,6 +12,7 @@ from twofold.cli.runtime import open_index, runtime_of, settings_for
 from twofold.config.load import Ignored, Resolved, Row, as_text, resolve, value_of
 from twofold.config.profiles import PROFILES
 from twofold.domain.dataclass import dataclass
+from twofold.factory.places import shown_name
 
 OF_THE_INDEX = "the index"
 _ALIGNED = 48  # columns; a longer value pushes its origin to the right
@@ -45,7 +46,7 @@ def show(
     With an index, what it keeps for itself and what it was made with count as well.
     """
     found = settings_for(context, profile=profile) if index is None else _in_index(context, index, profile)
-    rows = tuple(row for row in found.rows if every or row.origin != "default")
+    rows = tuple(_without_password(row) for row in found.rows if every or row.origin != "default")
     if as_json:
         write_json(_Shown(rows, found.unused, found.ignored))
         return
@@ -64,6 +65,10 @@ def show(
         screen.line(f"Without a counterpart here: {one_line(', '.join(found.unused))}.")
     for one in found.ignored:
         screen.line(one_line(one.note))
+
+
+def _without_password(row: Row) -> Row:
+    return replace(row, value=shown_name(row.value)) if row.key == "index" and isinstance(row.value, str) else row
 
 
 def _in_index(context: typer.Context, name: str, profile: str | None) -> Resolved:

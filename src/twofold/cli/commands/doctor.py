@@ -20,6 +20,7 @@ from twofold.cli.runtime import settings_for
 from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError, TwofoldError
+from twofold.factory.places import shown_name
 from twofold.factory.search import reranker_names
 from twofold.index import Index
 from twofold.kernels import KERNELS
@@ -223,7 +224,8 @@ def _disk(home: Path) -> Check:
 
 
 def _index(name: str, settings: Settings) -> Check:
-    what = f"index {name}"
+    shown = shown_name(name)
+    what = f"index {shown}"
     try:
         with Index(name, settings=settings, create=False) as opened:
             findings = opened.verify()
@@ -235,10 +237,10 @@ def _index(name: str, settings: Settings) -> Check:
         if not held.pending:
             return Check(what, State.OK, says)
         waiting = f"{says}; {counted(held.pending, 'passage')} without a vector yet"
-        return Check(what, State.WARN, waiting, f"Run `twofold sync PATH --index {name}`: it goes on with them.")
+        return Check(what, State.WARN, waiting, f"Run `twofold sync PATH --index {shown}`: it goes on with them.")
     says = f"{findings[0].where}: {findings[0].what}"
     repairable = all(finding.repairable for finding in findings)
-    hint = f"Run `twofold index {'compact' if repairable else 'verify'} --index {name}`."
+    hint = f"Run `twofold index {'compact' if repairable else 'verify'} --index {shown}`."
     return Check(what, State.WARN if repairable else State.FAIL, says, hint, 7)
 
 

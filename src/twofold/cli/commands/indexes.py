@@ -14,10 +14,10 @@ from twofold.cli.runtime import open_index, settings_for
 from twofold.config.load import Settings
 from twofold.domain.errors import CorruptError, InvalidInputError, TwofoldError
 from twofold.factory.indexing import indexing_components
-from twofold.factory.search import INDEX_FOLDER, MEMORY, folder_of, open_store
+from twofold.factory.places import index_names, is_there, shown_name
+from twofold.factory.search import MEMORY, open_store
 from twofold.index import Index
 from twofold.indexing.types import IndexInfo
-from twofold.stores.local.catalog import is_catalog
 
 NameArgument = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="The index; the same as --index.", show_default=False)
@@ -26,8 +26,7 @@ NameArgument = Annotated[
 
 def existing_indexes(settings: Settings) -> list[str]:
     """Name the indexes that live under `TWOFOLD_HOME`."""
-    folder = settings.home / INDEX_FOLDER
-    return sorted(path.name for path in folder.iterdir() if is_catalog(path)) if folder.is_dir() else []
+    return list(index_names(None, settings))
 
 
 def list_indexes(context: typer.Context, *, as_json: JsonOption = False) -> None:
@@ -65,8 +64,9 @@ def create(
     """Create an empty index."""
     settings = settings_for(context, embedder=embedder, analyzer=analyzer).settings
     where = _one_name(name, index) or settings.index
-    if is_catalog(folder_of(where, settings.home)):
-        raise InvalidInputError(f"There is an index {where} already.", f"`twofold index drop {where}` deletes it.")
+    if is_there(where, settings):
+        shown = shown_name(where)
+        raise InvalidInputError(f"There is an index {shown} already.", f"`twofold index drop {shown}` deletes it.")
     fingerprint = indexing_components(
         open_store(MEMORY, settings, create=True), settings, None
     ).fingerprint  # refuses before it makes

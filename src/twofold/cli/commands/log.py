@@ -14,8 +14,8 @@ from twofold.cli.runtime import settings_for
 from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.evaluation.query_log import WeakReport, reasons, weak_report
-from twofold.factory.search import folder_of, query_log_of
-from twofold.stores.local.catalog import is_catalog
+from twofold.factory.places import is_there, shown_name
+from twofold.factory.search import query_log_of
 from twofold.stores.local.durable import write_durably
 from twofold.stores.query_log import LoggedQuery, QueryLog
 
@@ -83,8 +83,9 @@ def log(
 
 def _log_of(settings: Settings) -> QueryLog:
     kept = query_log_of(settings.index, settings)
-    if kept is None or not is_catalog(folder_of(settings.index, settings.home)):
-        raise NotFoundError(f"There is no index {settings.index!r}.", "`twofold index list` shows those there are.")
+    if kept is None or not is_there(settings.index, settings):
+        shown = shown_name(settings.index)
+        raise NotFoundError(f"There is no index {shown!r}.", "`twofold index list` shows those there are.")
     return kept
 
 

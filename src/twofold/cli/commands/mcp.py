@@ -8,6 +8,7 @@ import typer
 from twofold.cli.options import IndexOption
 from twofold.cli.runtime import command_part, open_index, settings_for
 from twofold.domain.errors import InvalidInputError, MissingExtraError
+from twofold.factory.places import shown_name
 from twofold.mcp.budget import DEFAULT_BUDGET, MIN_BUDGET
 
 
@@ -44,4 +45,4 @@ def mcp(
         raise MissingExtraError(
             f"`twofold mcp` needs {error.name}, which is not installed.", "pip install 'twofold[mcp]'"
         ) from error
-    run(lambda: open_index(context, index), name, server_url.rstrip("/"), budget, write=write)
+    run(lambda: open_index(context, index), shown_name(name), server_url.rstrip("/"), budget, write=write)

@@ -1,7 +1,7 @@
 """`serve`: the HTTP server, until it is stopped."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -13,10 +13,13 @@ import typer
 from twofold.cli.render.progress import model_progress
 from twofold.cli.render.terminal import one_line, screen_on
 from twofold.cli.runtime import runtime_of, settings_for, tell
+from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError, MissingExtraError
+from twofold.factory.places import shown_name
 from twofold.factory.search import MADE_BY
 from twofold.index import Index
 from twofold.server.logs import write_logs
+from twofold.stores.postgres.address import address_of, is_address
 
 DEFAULT_PORT = 8722
 
@@ -26,7 +29,8 @@ def _option(name: str, metavar: str, says: str) -> object:
 
 
 Roots = Annotated[
-    list[Path] | None, _option("--root", "FOLDER", "Let clients sync what is in this folder; repeat for more.")
+    list[str] | None,
+    _option("--root", "FOLDER|URL", "Let clients sync what is in this folder; serve the indexes of this database."),
 ]
 Hosts = Annotated[
     list[str] | None, _option("--allow-host", "NAME", "Go by this name too, behind a proxy; repeat for more.")
@@ -69,16 +73,13 @@ def serve(
         LogFormat, typer.Option("--log-format", help="How log lines look: for people, or one JSON object a line.")
     ] = LogFormat.TEXT,
 ) -> None:
-    """Serve the indexes under TWOFOLD_HOME over HTTP, by default to this machine only."""
+    """Serve the indexes under TWOFOLD_HOME, or of a database, over HTTP, by default to this machine only."""
     settings = settings_for(context).settings
     if (tls_cert is None) != (tls_key is None):
         raise InvalidInputError("HTTPS needs a certificate and its key.", "Give --tls-cert and --tls-key together.")
+    folders, database = _split(roots or ())
     server = _server()
     write_logs(verbose=verbose, as_json=log_format is LogFormat.JSON)
-
-    def announce(shown: str) -> None:
-        screen_on().line(f"Serving {one_line(str(settings.home))} on {shown}")
-        sys.stdout.flush()
 
     server.serve(
         settings,
@@ -86,11 +87,31 @@ def serve(
         (host, port),
         names=tuple(hosts or ()),
         origins=tuple(origins or ()),
-        roots=tuple(roots or ()),
+        roots=folders,
+        database=database,
         tls=None if tls_cert is None or tls_key is None else server.Certificate(tls_cert, tls_key),
         limits=server.ServerLimits(requests_per_minute=requests_per_minute),
-        announce=announce,
+        announce=_announcer(settings, database),
     )
+
+
+def _announcer(settings: Settings, database: str | None) -> Callable[[str], None]:
+    """Return what says where the server is, and what it serves."""
+    place = str(settings.home) if database is None else address_of(database).database
+
+    def announce(shown: str) -> None:
+        screen_on().line(f"Serving {one_line(place)} on {shown}")
+        sys.stdout.flush()
+
+    return announce
+
+
+def _split(roots: Sequence[str]) -> tuple[tuple[Path, ...], str | None]:
+    """Return the folders among the roots, and the address of a database. Raises InvalidInputError for two of these."""
+    databases = [root for root in roots if is_address(root)]
+    if len(databases) > 1:
+        raise InvalidInputError("A server serves one database.", "Name one address with --root.")
+    return tuple(Path(root) for root in roots if not is_address(root)), databases[0] if databases else None
 
 
 def _opener(context: typer.Context) -> Callable[[str], Index]:
@@ -99,7 +120,7 @@ def _opener(context: typer.Context) -> Callable[[str], Index]:
     def opened(name: str) -> Index:
         on_model = model_progress(yes=launch.yes, asks=False)  # nobody watches who could be asked
         made = Index(name, config=launch.config, overrides=launch.overrides, create=False, on_model=on_model)
-        tell(context, (f"index {name}: {one.line}" for one in made.ignored if one.origin == MADE_BY))
+        tell(context, (f"index {shown_name(name)}: {one.line}" for one in made.ignored if one.origin == MADE_BY))
         return made
 
     return opened

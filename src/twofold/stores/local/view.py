@@ -249,6 +249,8 @@ class LocalSnapshot:
     def fetch(self, keys: Sequence[int]) -> Sequence[FetchedRow]:
         """Fetch passages with their documents' names, in the order asked, by one statement."""
         rows = [row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
+        if not rows:
+            return []
         query = (
             f"SELECT chunk.row, {FETCHED_COLUMNS} FROM chunk CROSS JOIN document ON document.row = chunk.document"  # noqa: S608
             f" WHERE chunk.row IN ({','.join('?' * len(rows))})"

@@ -62,7 +62,7 @@ def address_of(where: str) -> Address:
     shown = urlunsplit(
         ("postgresql", shown_host, parts.path, urlencode([*public, ("index", index)], quote_via=quote, safe="/"), "")
     )
-    return Address(dsn, index, _with_slashes(shown))
+    return Address(_with_slashes(dsn), index, _with_slashes(shown))
 
 
 def with_index(where: str, index: str) -> str:

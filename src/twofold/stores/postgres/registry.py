@@ -69,7 +69,7 @@ def _found(database: psycopg.Connection[Any], name: str) -> int | None:
     if version != FORMAT_VERSION:
         raise MismatchError(
             f"The index has format {version}; this twofold reads format {FORMAT_VERSION}.",
-            "Use the version of twofold that wrote it, or make the index anew.",
+            "Use the version of twofold that wrote it, or sync into a new index.",
         )
     return int(number)
 
