@@ -45,8 +45,7 @@ from twofold.search.reranker_chain import rerank_with_fallback, reranker_chain_f
 from twofold.search.result import Counts, Hit, HitTrace, SearchResult, StageTrace, Step, joined_facets
 from twofold.search.state import PipelineState, Stopwatch
 from twofold.search.why_not import WhyNot, why_not
-from twofold.stores.federated import Collection as Joined
-from twofold.stores.federated import FederatedStore, LostCollectionError
+from twofold.stores import federated
 from twofold.stores.federated_ids import check_names, federated_id
 from twofold.stores.sessions import Sessions, sessions_folder
 
@@ -431,14 +430,14 @@ def _as_one(
     left = list(members)
     while True:
         first = left[0]
-        store = FederatedStore(
-            [Joined(one.name, one.parts.store) for one in left], by_meaning=first.plan.mode != "bm25"
+        store = federated.FederatedStore(
+            [federated.Collection(one.name, one.parts.store) for one in left], by_meaning=first.plan.mode != "bm25"
         )
         # Retrievers name passages of one collection by the ids that they have there.
         parts = replace(first.parts, store=store, models=replace(first.parts.models, retrievers=()))
         try:
             return ask(parts, first.plan), tuple(lost)
-        except LostCollectionError as error:
+        except federated.LostCollectionError as error:
             lost.append(UnavailableIndex(error.name, error.error))
             left = [one for one in left if one.name != error.name]
             _refuse_if_all_are(lost, left)
