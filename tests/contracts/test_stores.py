@@ -7,9 +7,9 @@ import pytest
 
 from support.factories import fingerprint
 from twofold.domain.ports import Store
+from twofold.stores.database_address import address_of
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
-from twofold.stores.postgres.address import address_of
 from twofold.stores.postgres.store import PostgresStore
 from twofold.testing import StoreContract
 

@@ -26,10 +26,10 @@ from twofold.domain.access import Readers, Viewer, viewer_of
 from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or
 from twofold.domain.ports import ALL, Scope
 from twofold.domain.types import Clause, IndexedChunk, TermQuery
+from twofold.stores.database_address import address_of
 from twofold.stores.local.maintenance import Upkeep
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
-from twofold.stores.postgres.address import address_of
 from twofold.stores.postgres.store import PostgresStore
 
 SMALL = Upkeep(flush_from=9, flush_at_close_from=3, segment_chunks=7, log_bytes=100_000, documents_at_once=2)

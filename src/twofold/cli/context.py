@@ -14,7 +14,7 @@ from twofold.factory.places import folder_of, short_name
 from twofold.index_reader import Collection
 from twofold.search.engine import SearchOptions
 from twofold.search.result import SearchResult
-from twofold.stores.postgres.address import is_address
+from twofold.stores.database_address import is_address
 
 if TYPE_CHECKING:
     from twofold.multi_index import MultiIndex

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError, MissingExtraError, NotFoundError
 from twofold.domain.ports import Store
+from twofold.stores.database_address import address_of, is_address, with_index
 from twofold.stores.local.catalog import is_catalog
 from twofold.stores.local.place import real_folder
 from twofold.stores.local.removal import remove
 from twofold.stores.missing import UnmadeStore
-from twofold.stores.postgres.address import address_of, is_address, with_index
 
 if TYPE_CHECKING:
     from twofold.stores.postgres.store import PostgresStore

@@ -37,11 +37,11 @@ from twofold.search.components import SearchComponents, SearchModels
 from twofold.search.engine import PLAIN, PreparedQuery, SearchEngine, SearchOptions
 from twofold.search.metrics import MemoryWatch
 from twofold.search.retrying_generator import RetryingGenerator
+from twofold.stores.database_address import is_address
 from twofold.stores.local.catalog import is_catalog
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 from twofold.stores.missing import UnmadeStore
-from twofold.stores.postgres.address import is_address
 from twofold.stores.query_log import QueryLog
 from twofold.text.analyzer import analyzer_for
 

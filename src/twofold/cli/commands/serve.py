@@ -19,7 +19,7 @@ from twofold.factory.places import shown_name
 from twofold.factory.search import MADE_BY
 from twofold.index import Index
 from twofold.server.logs import write_logs
-from twofold.stores.postgres.address import address_of, is_address
+from twofold.stores.database_address import address_of, is_address
 
 DEFAULT_PORT = 8722
 

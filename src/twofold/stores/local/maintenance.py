@@ -5,7 +5,7 @@ holds the writer's lock.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -15,12 +15,14 @@ from twofold.domain.dataclass import dataclass
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import commit_marker
 from twofold.stores.local.catalog import BUSY_MILLISECONDS, LocalConnection
-from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER
-from twofold.stores.local.segment import Segment, checksum, encode, merge_segments
-from twofold.stores.local.segment_files import Listed, SegmentFiles
+from twofold.stores.local.durable import write_durably
+from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER, is_segment_file
+from twofold.stores.local.segment import Segment, checksum, encode, merge_segments, open_segment
 from twofold.stores.local.serialization import MALFORMED
 from twofold.stores.local.snapshot import (
+    Listed,
     OpenSegment,
+    SegmentFiles,
     SegmentSnapshot,
     listed_segments,
     read_rows,
@@ -32,6 +34,32 @@ TIER_FACTOR = 4
 DEAD_SHARE_TO_REWRITE = 0.25
 
 logger = logging.getLogger(__name__)
+
+
+class FolderSegments:
+    """Segments in the folder of a local index."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / SEGMENT_FOLDER
+
+    def holds(self, _connection: CatalogConnection, name: str) -> bool:
+        """Return whether a segment's file is there."""
+        return (self._folder / name).exists()
+
+    def open(self, _connection: CatalogConnection, listed: Listed, dimensions: int) -> Segment:
+        """Map a segment's file."""
+        return open_segment(self._folder / listed.name, listed.checksum, (listed.first, listed.last), dimensions)
+
+    def write(self, _connection: CatalogConnection, name: str, pieces: Sequence[bytes | memoryview]) -> None:
+        """Write a segment's file."""
+        write_durably(self._folder / name, pieces)
+
+    def keep_only(self, names: Collection[str]) -> None:
+        """Remove other segments' files; what is not named as segments are is not ours to remove."""
+        for path in self._folder.iterdir():
+            if path.name not in names and is_segment_file(path.name):
+                with suppress(OSError):
+                    path.unlink()
 
 
 @dataclass(frozen=True, slots=True)

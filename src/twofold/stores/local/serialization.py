@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import wraps
 from hashlib import blake2b
-from typing import NamedTuple, NoReturn, ParamSpec, TypeVar
+from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,7 @@ INFO_COLUMNS = (
 CHUNK_COLUMNS = "document.id, ordinal, chunk.text, start, stop, heading, page, place, header, chunk.metadata"
 CHUNK_WIDTH = CHUNK_COLUMNS.count(",") + 1
 FIELD_COLUMNS = "chunk.document, source, title, media_type, document.metadata, page, chunk.metadata, heading"
+FETCHED_COLUMNS = f"{CHUNK_COLUMNS}, source, title, document.metadata"
 
 
 def reading(what: str) -> Callable[[Callable[_Arguments, _Read]], Callable[_Arguments, _Read]]:
@@ -363,3 +364,32 @@ def read_passages_terms(
     if rests.any():
         _refuse("a passage's terms are cut off")
     return sizes, *read_terms(b"".join(packed))
+
+
+class FetchedRow:
+    """A passage as its row holds it, read when it is looked at; see `FetchedPassage`."""
+
+    __slots__ = ("_row",)
+
+    def __init__(self, row: tuple[Any, ...]) -> None:
+        self._row = row
+
+    @property
+    def chunk(self) -> Chunk:
+        """The passage."""
+        return read_chunk(self._row[1:-3])
+
+    @property
+    def source(self) -> str:
+        """The document's path or address."""
+        return str(self._row[-3])
+
+    @property
+    def title(self) -> str:
+        """The document's title."""
+        return str(self._row[-2])
+
+    @property
+    def metadata(self) -> Metadata:
+        """The document's fields."""
+        return read_metadata(str(self._row[-1]))

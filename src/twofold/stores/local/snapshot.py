@@ -5,27 +5,53 @@ grow, so a snapshot follows a change at a cost of the change's own size.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field
 from functools import partial
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import CorruptError
+from twofold.domain.errors import CorruptError, NotFoundError
 from twofold.domain.ports import IndexFingerprint
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.catalog import HINT, select
 from twofold.stores.local.place import SEGMENT_NAME
 from twofold.stores.local.received import MAX_NUMBER
 from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments
-from twofold.stores.local.segment_files import Listed, SegmentFiles
 from twofold.stores.local.serialization import FIELD_COLUMNS, MAX_DIMENSIONS, FieldsRow, read_fingerprint
 
 MAX_ROW = 2**63 - 1
 
 logger = logging.getLogger(__name__)
+
+
+class Listed(NamedTuple):
+    """A segment as the catalog lists it: the rows `first` to `last`, both included."""
+
+    name: str
+    first: int
+    last: int
+    chunks: int
+    checksum: bytes
+
+
+class SegmentFiles(Protocol):
+    """Keeps the bytes of segments, which are immutable, by their names. The catalog says which there are."""
+
+    def holds(self, connection: CatalogConnection, name: str) -> bool:
+        """Return whether a segment is there."""
+
+    def open(self, connection: CatalogConnection, listed: Listed, dimensions: int) -> Segment:
+        """Open a segment. Raises CorruptError when it is missing or is not what was written."""
+
+    def write(self, connection: CatalogConnection, name: str, pieces: Sequence[bytes | memoryview]) -> None:
+        """Keep a new segment, durable when the transaction that the connection stands in is."""
+
+    def keep_only(self, names: Collection[str]) -> None:
+        """Remove the segments that are not among these. A reader that still has one open keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,3 +299,15 @@ def _cross_check(snapshot: SegmentSnapshot) -> None:
             f"The index holds {pending} passages without a vector where its catalog counts {snapshot.state.pending}.",
             HINT,
         )
+
+
+def row_of(snapshot: SegmentSnapshot, key: int, place: tuple[int, int] | None) -> int:
+    """Return the catalog's row of a passage. Raises NotFoundError where it has no place in the snapshot."""
+    if place is None:
+        raise absent(key)
+    return int(snapshot.parts[place[0]].segment.rows[place[1]])
+
+
+def absent(key: int) -> NotFoundError:
+    """Return the error for a passage that is not there."""
+    return NotFoundError(f"There is no passage with the key {key}.", "Search again: it was deleted.")

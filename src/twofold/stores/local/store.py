@@ -39,8 +39,8 @@ from twofold.stores.local.place import (
     real_folder,
 )
 from twofold.stores.local.reindex import rebuild
-from twofold.stores.local.segment_files import FolderSegments, SegmentFiles
 from twofold.stores.local.snapshot import (
+    SegmentFiles,
     SegmentMissingError,
     SegmentSnapshot,
     current_fingerprint,
@@ -313,7 +313,7 @@ class LocalStore(SegmentedStore[LocalConnection]):
         check_links(folder)
         make_folder(folder / SEGMENT_FOLDER)
         self._lock = WriterLock(folder / LOCK_NAME, wait_seconds)
-        super().__init__(Connections(folder, base_vfs), FolderSegments(folder), upkeep)
+        super().__init__(Connections(folder, base_vfs), maintenance.FolderSegments(folder), upkeep)
         self._unsettled = False
         if not is_catalog(folder):
             with self._lock.held():

@@ -12,11 +12,19 @@ from twofold.domain.ports import Finding
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
 from twofold.stores.local.checksums import PAGE_BYTES, ChecksumVFS
+from twofold.stores.local.maintenance import FolderSegments
 from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER
 from twofold.stores.local.segment import ARRAYS, merge_segments
-from twofold.stores.local.segment_files import FolderSegments, Listed, SegmentFiles
 from twofold.stores.local.serialization import MALFORMED
-from twofold.stores.local.snapshot import State, listed_segments, read_rows, read_state, segment_of
+from twofold.stores.local.snapshot import (
+    Listed,
+    SegmentFiles,
+    State,
+    listed_segments,
+    read_rows,
+    read_state,
+    segment_of,
+)
 
 LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 MAX_LENGTH = 2**32 - 1  # in words

@@ -32,7 +32,6 @@ from twofold.kernels import bm25_at, bm25_top, cosines, occurrences
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
 from twofold.stores.local.document_counts import documents_by_label
-from twofold.stores.local.fetched_row import FETCHED_COLUMNS, FetchedRow, absent, row_of
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import (
     Offsets,
@@ -47,8 +46,8 @@ from twofold.stores.local.resolve import (
 )
 from twofold.stores.local.scoping import Mask, count_holding, count_within, masks_of, storable
 from twofold.stores.local.seen import as_seen, documents_seen
-from twofold.stores.local.serialization import READERS_COLUMN, reading
-from twofold.stores.local.snapshot import SegmentSnapshot
+from twofold.stores.local.serialization import FETCHED_COLUMNS, READERS_COLUMN, FetchedRow, reading
+from twofold.stores.local.snapshot import SegmentSnapshot, absent, row_of
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.term_table import ScoredTerms

@@ -6,8 +6,8 @@ from typing import Any
 import psycopg
 
 from twofold.domain.errors import MismatchError, NotFoundError
+from twofold.stores.database_address import Address
 from twofold.stores.local.catalog import EMPTY_STATE, FORMAT_VERSION
-from twofold.stores.postgres.address import Address
 from twofold.stores.postgres.connection import LOCK_CLASS, connect, failures, schema_of
 from twofold.stores.postgres.dialect import schema_statements
 

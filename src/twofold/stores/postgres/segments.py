@@ -13,7 +13,7 @@ from twofold.domain.errors import CorruptError, TwofoldError
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.durable import make_folder
 from twofold.stores.local.segment import Segment, open_segment, read_segment
-from twofold.stores.local.segment_files import Listed
+from twofold.stores.local.snapshot import Listed
 from twofold.stores.postgres.dialect import PART_BYTES
 
 _SUFFIX = ".segment"

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from twofold.domain.errors import TwofoldError, WriterBusyError
 from twofold.domain.ports import Finding
+from twofold.stores.database_address import Address
 from twofold.stores.local import maintenance
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.snapshot import SegmentSnapshot, follow, read_state
 from twofold.stores.local.store import SegmentedStore
 from twofold.stores.local.verify import verify_contents
-from twofold.stores.postgres.address import Address
 from twofold.stores.postgres.connection import PostgresConnection, schema_of
 from twofold.stores.postgres.connections import Connections
 from twofold.stores.postgres.registry import drop_index, index_names, number_of
