@@ -218,10 +218,10 @@ class Index(Collection, Answering):
         """Add or replace documents of your own making, all of them or none; durable when it returns."""
         self._held.check_fillable()
         self._store.ensure_fingerprint(self._parts.fingerprint)
-        with self._store.view() as view:
+        with self._store.view(rows_only=True) as view:
             prepared = prepare(documents, self._parts, view, lambda _: None)
         self._store.upsert(prepared.entries)
-        with self._store.view() as view:
+        with self._store.view(rows_only=True) as view:
             infos = view.describe([document.id for document in documents])
         return [infos[document.id] for document in documents]
 

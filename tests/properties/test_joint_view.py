@@ -244,7 +244,7 @@ class Broken(MemoryStore):
     """A store whose catalog is damaged."""
 
     @contextmanager
-    def view(self, viewer: Viewer | None = None) -> Iterator[MemorySnapshot]:
+    def view(self, viewer: Viewer | None = None, *, rows_only: bool = False) -> Iterator[MemorySnapshot]:  # noqa: ARG002  # rows are all there is
         raise CorruptError("page 3 is damaged.", "Restore a copy.")
         yield MemorySnapshot(State(), viewer)  # makes it what a view is asked for by
 

@@ -427,10 +427,12 @@ class StoreInfo:
 class Store(Protocol):
     """Keeps a collection. One writer at a time, any number of views; readers never see half a document."""
 
-    def view(self, viewer: Viewer | None = None) -> AbstractContextManager[Snapshot]:
+    def view(self, viewer: Viewer | None = None, *, rows_only: bool = False) -> AbstractContextManager[Snapshot]:
         """Open one consistent state; close it soon.
 
         With a viewer, nothing that they may not read is in it; None is the owner, who may read everything.
+        `rows_only` says that no search is asked of it, but documents, passages and vectors as they are stored: a sync
+        opens one for each batch, and what searches need of the newest passages is not made for it then.
         """
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:

@@ -65,14 +65,14 @@ def _next_texts(parts: IndexingComponents) -> Sequence[str]:
     """Return the texts to embed next: those that queries wanted and nobody has embedded, then the oldest."""
     wanted = parts.models.pending.take_wanted(parts.batch)
     if wanted:
-        with parts.store.view() as view:
+        with parts.store.view(rows_only=True) as view:
             known = view.vectors_for(wanted)
         wanted = [text for text in wanted if text not in known]
     return wanted or _oldest(parts)
 
 
 def _oldest(parts: IndexingComponents) -> Sequence[str]:
-    with parts.store.view() as view:
+    with parts.store.view(rows_only=True) as view:
         return view.pending_texts(parts.batch)
 
 

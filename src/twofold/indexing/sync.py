@@ -30,7 +30,7 @@ def plan_sync(
     parts: IndexingComponents, roots: Sequence[str | os.PathLike[str]], limits: Limits, metadata: Metadata = NONE_GIVEN
 ) -> SyncPlan:
     """Return what a sync would do."""
-    with parts.store.view() as view:
+    with parts.store.view(rows_only=True) as view:
         return replace(survey(view, roots, limits, metadata).plan, pending=view.pending)
 
 
@@ -54,7 +54,7 @@ def sync(  # each may be left out but the first four
     on_progress(SyncProgress(Phase.WALK, 0, 0))
     check_there(roots)  # before an index is made that nothing would be in
     parts.store.ensure_fingerprint(parts.fingerprint)
-    with parts.store.view() as view:
+    with parts.store.view(rows_only=True) as view:
         found = survey(view, roots, limits, metadata)
         shared = SharedBlocks(_sample(view, found))
     run = _Run(parts, found, on_progress, at_once=vectors == "atomic" or parts.embeds_at_once)
@@ -131,7 +131,7 @@ class _Run:
 
     def write(self, batch: Sequence[Document]) -> None:
         """Commit a batch: with the vectors of what is new, or without vectors."""
-        with self._parts.store.view() as view:
+        with self._parts.store.view(rows_only=True) as view:
             prepared = prepare(batch, self._parts, view, self._embedded, embed=self._at_once)
         self._report(Phase.WRITE)
         self._parts.store.upsert(prepared.entries)

@@ -386,7 +386,7 @@ class FederatedStore:
         self._by_meaning = by_meaning
 
     @contextmanager
-    def view(self, viewer: Viewer | None = None) -> Iterator[FederatedSnapshot]:
+    def view(self, viewer: Viewer | None = None, *, rows_only: bool = False) -> Iterator[FederatedSnapshot]:
         """Open one consistent state of each, as one viewer may see it.
 
         Raises MismatchError where they were made differently, and LostCollectionError for one that fails, now or while
@@ -398,7 +398,7 @@ class FederatedStore:
         try:
             with ExitStack() as stack:
                 for opening, store in self._collections:
-                    named.append(Named(opening, stack.enter_context(store.view(viewer))))
+                    named.append(Named(opening, stack.enter_context(store.view(viewer, rows_only=rows_only))))
                 joint = FederatedSnapshot(named)
                 check_alike([(one.name, one.view.fingerprint) for one in named], by_meaning=self._by_meaning)
                 yield joint

@@ -335,7 +335,7 @@ class MemoryStore:
         self._writer = threading.Lock()
 
     @contextmanager
-    def view(self, viewer: Viewer | None = None) -> Iterator[MemorySnapshot]:
+    def view(self, viewer: Viewer | None = None, *, rows_only: bool = False) -> Iterator[MemorySnapshot]:  # noqa: ARG002  # rows are all there is
         """Open one consistent state, as one viewer may see it."""
         yield MemorySnapshot(self._state, viewer)
 

@@ -21,9 +21,9 @@ class UnmadeStore:
         self._made: Store | None = None
         self._opening = threading.Lock()
 
-    def view(self, viewer: Viewer | None = None) -> AbstractContextManager[Snapshot]:
+    def view(self, viewer: Viewer | None = None, *, rows_only: bool = False) -> AbstractContextManager[Snapshot]:
         """Open one consistent state. Raises NotFoundError, as all that reads does."""
-        return self._there().view(viewer)
+        return self._there().view(viewer, rows_only=rows_only)
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Make the index, and say by which recipe passages are made."""

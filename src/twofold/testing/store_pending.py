@@ -37,6 +37,18 @@ class StorePending:
             assert list(view.pending_texts(1)) == ["the cat sat"]
             assert set(view.vectors_for(LINES)) == {"the dog ran"}
 
+    def test_a_view_of_rows_alone_is_of_one_state_and_is_searched_all_the_same(self, store: Store) -> None:
+        made = entries(["the cat sat", "the dog ran"])
+        store.upsert(made[:1])
+        with store.view(rows_only=True) as rows:
+            store.upsert(made[1:])
+            with store.view() as later:
+                assert len(later.search_bm25(query("the"), 9)) == 2
+            assert (len(list(rows.documents())), rows.pending) == (1, 0)
+            assert set(rows.vectors_for(["the cat sat", "the dog ran"])) == {"the cat sat"}
+            assert len(rows.search_bm25(query("the"), 9)) == 1
+            assert len(rows.search_vectors(vector("the dog ran"), 9)) == 1
+
     def test_a_vector_that_comes_later_makes_the_same_collection(self, store: Store) -> None:
         made = [*entries(["the cat sat", "the dog ran"]), entry("a fox\nthe cat sat", "z.txt", {"year": 2020})]
         store.upsert(made)

@@ -36,7 +36,7 @@ class Failing:
         return getattr(self._real, name)
 
     @contextmanager
-    def view(self, viewer: Viewer | None = None) -> Iterator["Failing"]:
+    def view(self, viewer: Viewer | None = None, *, rows_only: bool = False) -> Iterator["Failing"]:  # noqa: ARG002  # rows are all there is
         with self._real.view(viewer) as view:
             yield Failing(view, self._calls, self._error)
 

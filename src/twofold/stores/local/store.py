@@ -8,6 +8,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -43,6 +44,7 @@ from twofold.stores.local.snapshot import (
     SegmentFiles,
     SegmentMissingError,
     SegmentSnapshot,
+    State,
     current_fingerprint,
     follow,
     listed_segments,
@@ -86,10 +88,18 @@ class SegmentedStore(Generic[Catalog]):
         self._known = KnownTerms()
 
     @contextmanager
-    def view(self, viewer: Viewer | None = None) -> Iterator[LocalSnapshot]:
-        """Open one consistent state, as one viewer may see it; close it soon."""
+    def view(self, viewer: Viewer | None = None, *, rows_only: bool = False) -> Iterator[LocalSnapshot]:
+        """Open one consistent state, as one viewer may see it; close it soon.
+
+        With `rows_only` the segments are opened when something asks for them all the same.
+        """
         with self._connections.reading() as connection:
-            yield LocalSnapshot(connection, self._known, self._follow(connection), viewer)
+            if rows_only:
+                state = read_state(connection)
+                yield LocalSnapshot(connection, self._known, state, partial(self._stand, connection, state), viewer)
+            else:
+                found = self._follow(connection)
+                yield LocalSnapshot(connection, self._known, found.state, lambda: found, viewer)
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Record the recipe of the passages."""
@@ -260,6 +270,17 @@ class SegmentedStore(Generic[Catalog]):
     def _merge(self, connection: Catalog) -> None:
         while run := maintenance.runs_to_merge(listed_segments(connection)):
             maintenance.merge_listed(connection, self._segments, self._writers_snapshot(connection), run)
+
+    def _stand(self, connection: Catalog, state: State) -> SegmentSnapshot:
+        """Return the snapshot of a transaction that rows were read from, which must not move on.
+
+        Where other readers have moved on it is made for this one alone; a file that was merged away, from its rows.
+        """
+        with self._following:
+            earlier = self._snapshot
+            if earlier is not None and earlier.state.generation > state.generation:
+                earlier = None
+            return follow(connection, self._segments, earlier, state, rebuild=True)
 
     def _follow(self, connection: Catalog) -> SegmentSnapshot:
         """Return the snapshot of the transaction the connection stands in, moving a reader's on when it is behind."""

@@ -1,7 +1,8 @@
 """A view: one snapshot and the transaction it was read in, for the length of one question."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any
 
@@ -47,7 +48,7 @@ from twofold.stores.local.resolve import (
 from twofold.stores.local.scoping import Mask, count_holding, count_within, masks_of, storable
 from twofold.stores.local.seen import as_seen, documents_seen
 from twofold.stores.local.serialization import FETCHED_COLUMNS, READERS_COLUMN, FetchedRow, reading
-from twofold.stores.local.snapshot import SegmentSnapshot, absent, row_of
+from twofold.stores.local.snapshot import SegmentSnapshot, State, absent, row_of
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.term_table import ScoredTerms
@@ -62,19 +63,34 @@ class LocalSnapshot:
     """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
 
     def __init__(
-        self, connection: CatalogConnection, known: KnownTerms, snapshot: SegmentSnapshot, viewer: Viewer | None = None
+        self,
+        connection: CatalogConnection,
+        known: KnownTerms,
+        state: State,
+        segments: Callable[[], SegmentSnapshot],
+        viewer: Viewer | None = None,
     ) -> None:
         self._connection = connection
         self._known = known
-        self._whole = snapshot
+        self._state = state
+        self._edition = state.edition
+        self._segments = segments
         self._viewer = viewer
-        self._snapshot = snapshot = snapshot if viewer is None else as_seen(connection, snapshot, viewer)
-        self._edition = snapshot.state.edition
         self._resolved_queries: dict[int, tuple[TermQuery, ResolvedTerms]] = {}
         self._places: dict[int, tuple[int, int]] = {}
         self._found: list[tuple[int, ChunkKeys, NDArray[np.uint32]]] = []
         self._directory: tuple[ChunkKeys, NDArray[np.intp], Offsets] | None = None
         self._infos: dict[str, tuple[Any, ...]] = {}
+
+    @cached_property
+    def _whole(self) -> SegmentSnapshot:
+        """All segments: those who read rows alone, as a sync does, never open them."""
+        return self._segments()
+
+    @cached_property
+    def _snapshot(self) -> SegmentSnapshot:
+        """The segments as the viewer may see them."""
+        return self._whole if self._viewer is None else as_seen(self._connection, self._whole, self._viewer)
 
     @property
     def viewer_key(self) -> str:
@@ -98,7 +114,7 @@ class LocalSnapshot:
     @property
     def pending(self) -> int:
         """Counts the passages that have no vector yet."""
-        return self._snapshot.state.pending
+        return (self._state if self._viewer is None else self._snapshot.state).pending
 
     @reading("a segment")
     def search_bm25(self, query: TermQuery, k: int, scope: Scope = ALL) -> Ranking:
@@ -364,7 +380,9 @@ class LocalSnapshot:
             f"SELECT vector, {READERS_COLUMN} FROM chunk CROSS JOIN document ON document.row = chunk.document"  # noqa: S608
             " WHERE edition = ? AND text_hash = ? AND vector IS NOT NULL"
         )
-        found = {}
+        found: dict[str, Vector] = {}
+        if self._state.pending == self._state.chunks:
+            return found
         for text in texts:
             rows = self._connection.execute(query, (self._edition, serialization.text_hash(text)))
             vector = next((held for held, readers in rows if self._may_read_kept(readers)), None)
