@@ -1204,8 +1204,124 @@ static PyObject *squeeze_text(PyObject *module, PyObject *arguments)
     return squeezed;
 }
 
+/* ---- a passage's words and signs, as twofold.ingest.enrich.shape describes them ---- */
+
+/* Of each character a byte, by Python's own rules; beyond the table, or OTHER: not cut here. */
+enum { ALNUM = 1, ALPHA = 2, DECIMAL = 4, UPPER = 8, LOWER = 16, TITLE = 32, BLANK = 64, OTHER = 128 };
+enum { LONGEST_ABBREVIATION = 8, YEAR_DIGITS = 4, FIRST_YEAR = 1500, LAST_YEAR = 2099 };
+
+static int is_one_of(Py_UCS4 character, const Py_UCS4 *some)
+{
+    while (*some && *some != character) some++;
+    return *some != 0;
+}
+
+/* Where the word that begins at `at` ends: letters and digits, and single joiners between them. */
+static Py_ssize_t word_end(const Py_UCS4 *text, Py_ssize_t size, const unsigned char *classes, Py_ssize_t at)
+{
+    static const Py_UCS4 joiners[] = {'\'', 0x2019, '-', '.', '/', '_', 0};
+    for (;;) {
+        while (at < size && classes[text[at]] & ALNUM) at++;
+        if (at + 1 >= size || !is_one_of(text[at], joiners) || !(classes[text[at + 1]] & ALNUM)) return at;
+        at++;
+    }
+}
+
+/* The letter of the sign at `at`, 0 where it counts for nothing. */
+static char sign_code(const Py_UCS4 *text, Py_ssize_t size, const unsigned char *classes, Py_ssize_t at)
+{
+    static const Py_UCS4 spaced[] = {'.', '!', '?', 0x2026, ',', ';', ':', 0};
+    static const Py_UCS4 anywhere[] = {'(', ')', '[', ']', '{', '}', '|', '\t', 0xab, 0xbb, 0x201c, 0x201d, 0};
+    static const Py_UCS4 behind[] = {'"', '\'', ')', ']', 0x2019, 0x201d, 0};
+    Py_UCS4 sign = text[at];
+    if (is_one_of(sign, anywhere)) return ',';
+    if (sign == '\n') {
+        do at++;
+        while (at < size && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r'));
+        return at < size && text[at] == '\n' ? '-' : 0;
+    }
+    if (!is_one_of(sign, spaced)) return 0;
+    if (at + 1 < size && !(classes[text[at + 1]] & BLANK) && !is_one_of(text[at + 1], behind)) return 0;
+    return sign == ',' || sign == ';' || sign == ':' ? ',' : '.';
+}
+
+static char number_code(const Py_UCS4 *word, Py_ssize_t size)
+{
+    int year = 0;
+    for (Py_ssize_t at = 0; at < size && size == YEAR_DIGITS; at++) year = 10 * year + (int)(word[at] - '0');
+    return FIRST_YEAR <= year && year <= LAST_YEAR ? 'Y' : 'D';
+}
+
+static char word_code(const Py_UCS4 *word, Py_ssize_t size, const unsigned char *classes)
+{
+    int all = 0xff, any = 0, roman = 1, first = classes[word[0]];
+    for (Py_ssize_t at = 0; at < size; at++) {
+        all &= classes[word[at]];
+        any |= classes[word[at]];
+        roman = roman && (word[at] == 'I' || word[at] == 'V' || word[at] == 'X');
+    }
+    if (all & ALPHA) {
+        int capitals = any & UPPER && !(any & (LOWER | TITLE));
+        if (1 < size && size <= LONGEST_ABBREVIATION && capitals) return roman ? 'R' : first & UPPER ? 'A' : 'B';
+    } else if (all & DECIMAL) {
+        return number_code(word, size);
+    } else if (any & DECIMAL) {
+        return any & ALPHA ? 'C' : 'D';
+    }
+    if (size == 1) return first & UPPER ? 'S' : first & LOWER ? 's' : 'w';
+    return first & UPPER ? 'N' : 'w';
+}
+
+static int add_token(PyObject *tokens, PyObject *text, Py_ssize_t start, Py_ssize_t end)
+{
+    PyObject *token = PyUnicode_Substring(text, start, end);
+    int failed = token == NULL || PyList_Append(tokens, token);
+    Py_XDECREF(token);
+    return failed;
+}
+
+/* Cuts a text of `size` characters, all in the table; the letters go to `codes`, which has as many places. */
+static PyObject *cut_text(PyObject *text, const Py_UCS4 *characters, Py_ssize_t size, const unsigned char *classes, char *codes)
+{
+    PyObject *tokens = PyList_New(0);
+    Py_ssize_t at = 0, count = 0;
+    while (tokens != NULL && at < size) {
+        Py_ssize_t end = word_end(characters, size, classes, at);
+        char code = classes[characters[at]] & ALNUM ? word_code(characters + at, end - at, classes)
+                                                    : sign_code(characters, size, classes, at);
+        if (!(classes[characters[at]] & ALNUM)) end = at + 1;
+        if (code) codes[count++] = code;
+        if (code && add_token(tokens, text, at, end)) Py_CLEAR(tokens);
+        at = end;
+    }
+    if (tokens == NULL) return NULL;
+    return Py_BuildValue("Ns#", tokens, codes, count);
+}
+
+static PyObject *shape_tokens(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *text, *found = NULL;
+    const unsigned char *classes;
+    Py_ssize_t known;
+    if (!PyArg_ParseTuple(arguments, "Uy#", &text, &classes, &known)) return NULL;
+    Py_ssize_t size = PyUnicode_GetLength(text), inside = 0;
+    Py_UCS4 *characters = PyUnicode_AsUCS4Copy(text);
+    char *codes = malloc((size_t)size + 1);
+    if (characters == NULL || codes == NULL) {
+        if (characters != NULL) PyErr_NoMemory();
+    } else {
+        while (inside < size && (Py_ssize_t)characters[inside] < known && !(classes[characters[inside]] & OTHER)) inside++;
+        found = inside < size ? Py_NewRef(Py_None) : cut_text(text, characters, size, classes, codes);
+    }
+    free(codes);
+    PyMem_Free(characters);
+    return found;
+}
+
 static PyMethodDef METHODS[] = {
     {"number_terms", number_terms, METH_VARARGS, "Return a passage's terms as the catalog keeps them."},
+    {"shape_tokens", shape_tokens, METH_VARARGS, "Return a passage's words and signs with a letter for each, or None."},
     {"squeeze_text", squeeze_text, METH_VARARGS, "Return a text as phrases are looked for in it."},
     {"unknown_terms", unknown_terms, METH_VARARGS, "Return the terms without a number."},
     {NULL, NULL, 0, NULL},

@@ -1,7 +1,8 @@
 """The hot loops, in C where they were built and in numpy elsewhere; both give the same bits.
 
 `KERNELS` says which of the two serves, for `twofold doctor`. The functions are described in `_kernels_numpy`, `Runs` in
-`twofold.text.analyzer`, which does without it where no compiler was there.
+`twofold.text.analyzer` and `shape_tokens` in `twofold.ingest.enrich.shape`, which do without them where no compiler was
+there.
 """
 
 from typing import TYPE_CHECKING, Literal
@@ -9,14 +10,14 @@ from typing import TYPE_CHECKING, Literal
 from twofold._kernels_numpy import NOWHERE
 
 if TYPE_CHECKING:
-    from twofold._analyzer import Runs, number_terms, squeeze_text, unknown_terms
+    from twofold._analyzer import Runs, number_terms, shape_tokens, squeeze_text, unknown_terms
 else:
     try:
-        from twofold._analyzer import Runs, number_terms, squeeze_text, unknown_terms
+        from twofold._analyzer import Runs, number_terms, shape_tokens, squeeze_text, unknown_terms
     except ImportError:
         from twofold._analyzer_python import number_terms, unknown_terms
 
-        Runs = squeeze_text = None
+        Runs = shape_tokens = squeeze_text = None
 
 KERNELS: Literal["c", "numpy"]
 
@@ -84,6 +85,7 @@ __all__ = [
     "number_terms",
     "occurrences",
     "phrase_marks",
+    "shape_tokens",
     "squeeze_text",
     "stretches",
     "top_scores",

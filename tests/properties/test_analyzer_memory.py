@@ -20,6 +20,7 @@ spec.loader.exec_module(module)
 import twofold
 sys.modules["twofold._analyzer"] = module
 from twofold import kernels
+from twofold.ingest.enrich.shape import shape_of
 from twofold.text.analyzer import analyzer_for
 from twofold.text.phrases import squeeze
 
@@ -37,6 +38,7 @@ for spec in ("english", "french", "code", "cjk"):
         analyzer.counts(text)
         list(analyzer.tokens(text))
         squeeze(text)
+        shape_of(text)
 many = analyzer_for("simple")
 for turn in range(2):
     many.counts(" ".join(f"{turn}w{number}" for number in range(70_000)))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from twofold.domain.types import Chunk
 from twofold.ingest.enrich import enrich
 from twofold.ingest.enrich.content_type import Kind
-from twofold.ingest.enrich.shape import shape_of
+from twofold.ingest.enrich.shape import shape_of, tokens_by_pattern
 
 STORY = "The river rose at night and nobody slept, since the old bridge was weak. "
 GOOD = {
@@ -145,6 +145,28 @@ def test_density_is_mentions_per_word(text: str, density: float) -> None:
 )
 def test_keywords_are_the_focused_ones(text: str, keywords: tuple[str, ...]) -> None:
     assert enrich(passage(text))["keywords"] == keywords
+
+
+PIECES = st.sampled_from(
+    [
+        *"aAéÉßIVX09 _\t\n\r\u00a0\u2028.,!?;:…()[]{}|'’-/«»“”\"·ªⅣ²ǅЖж҃水ก", "IV", "ERR-12", "1999", "2999", "ISO", "DNA's", "\n \n", "U.S.A.",
+        "CONSTITUTION",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES | st.characters(), max_size=40).map("".join))
+def test_words_and_signs_are_those_of_the_pattern_wherever_they_are_cut(text: str) -> None:
+    shape = shape_of(text)
+
+    assert (shape.tokens, shape.codes) == tokens_by_pattern(text)
+    assert len(shape.codes) == len(shape.tokens) == shape.count + len(shape.tokens) - len(shape.words)
+
+
+def test_a_token_has_the_letter_of_what_it_is() -> None:
+    text = "The ISO of Article 370, in IV. A b ERR-12 since 1950 (3000)…\n\nCONSTITUTIONAL x's éé"
+
+    assert shape_of(text).codes == "NAwND,wR.SsCwY,D,.-Nww"
 
 
 @given(st.text(max_size=400), st.lists(st.text(max_size=20), max_size=2))

@@ -13,12 +13,16 @@ It does not know where a paragraph or a line ends; blocks are for that.
 """
 
 import re
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Sequence
 
 _CLOSING = r"[\"'”’»›)\]}」』）】》〉]"  # noqa: RUF001
-# Every quantifier is possessive and the match consumes what it saw, so no character is looked at twice.
-_END = re.compile(rf"(?:(?P<anywhere>[。！？｡।॥؟۔።։။។]++)|(?P<spaced>[.!?…]++)){_CLOSING}*+")  # noqa: RUF001
+_ANYWHERE = "。！？｡।॥؟۔።։။។"  # noqa: RUF001
+_SPACED = ".!?…"
+# It begins with one set of characters, which `re` skips to at once; every quantifier is possessive, so that no
+# character is looked at twice.
+_END = re.compile(
+    rf"[{_ANYWHERE}{_SPACED}](?:(?<=[{_ANYWHERE}])[{_ANYWHERE}]*+|(?<=[{_SPACED}])[{_SPACED}]*+){_CLOSING}*+"
+)
 
 _MAX_ABBREVIATION_LENGTH = 10
 _SAMPLE = 2000
@@ -44,22 +48,25 @@ def sentence_ends(text: str) -> list[int]:
 
     `"Dr. No came. He left."` gives [12]: the text's own end at 21 needs no mark.
     """
-    starts_small = _starts_small(text)
-    return [match.end() for match in _ends(text) if _ends_sentence(text, match, starts_small=starts_small)]
-
-
-def _ends(text: str) -> Iterator[re.Match[str]]:
-    return (match for match in _END.finditer(text) if match.end() < len(text))
-
-
-def _ends_sentence(text: str, match: re.Match[str], *, starts_small: bool) -> bool:
-    if match["anywhere"]:
-        return True
-    if not text[match.end()].isspace():
-        return False
-    if not starts_small and _next_letter(text, match.end()).islower():
-        return False
-    return match[0] != "." or not _is_abbreviated(text, match.start())
+    ends: list[int] = []
+    spaced: list[tuple[re.Match[str], str]] = []
+    letters: list[str] = []
+    for number, found in enumerate(_END.finditer(text)):
+        end = found.end()
+        if end == len(text):
+            break
+        letter = _next_letter(text, end) if text[end].isspace() else None
+        if letter is not None and number < _SAMPLE:
+            letters.append(letter)
+        if text[found.start()] in _ANYWHERE:
+            ends.append(end)
+        elif letter is not None:
+            spaced.append((found, letter))
+    starts_small = _starts_small(letters)
+    for found, letter in spaced:
+        if (starts_small or not letter.islower()) and not (found[0] == "." and _is_abbreviated(text, found.start())):
+            ends.append(found.end())
+    return sorted(ends)
 
 
 def _is_abbreviated(text: str, stop: int) -> bool:
@@ -86,8 +93,6 @@ def _next_letter(text: str, start: int) -> str:
     return text[start : start + 16].lstrip().lstrip(_OPENING)[:1]
 
 
-def _starts_small(text: str) -> bool:
+def _starts_small(letters: Sequence[str]) -> bool:
     """Return whether more of a text's first sentences start with a small letter than with a capital, as in chats."""
-    spaced = (match.end() for match in islice(_ends(text), _SAMPLE) if text[match.end()].isspace())
-    letters = [_next_letter(text, end) for end in spaced]
-    return sum(letter.islower() for letter in letters) > sum(letter.isupper() for letter in letters)
+    return sum(map(str.islower, letters)) > sum(map(str.isupper, letters))

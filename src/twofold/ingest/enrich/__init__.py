@@ -31,9 +31,9 @@ def enrich(chunk: Chunk) -> Metadata:
     kind = kind_of_passage(chunk, shape)
     left_out = is_left_out(chunk, shape)
     quality, density, keywords = quality_of(shape, kind, left_out=left_out), *_mentioned(shape)
-    subject = subject_of([*_words_in_front(chunk), *shape.words], is_table=kind is Kind.TABLE)
+    subject = subject_of([_in_front(chunk), shape], is_table=kind is Kind.TABLE)
     return {
-        "word_count": len(shape.words),
+        "word_count": shape.count,
         "entity_density": density,
         "keywords": keywords,
         "semantic_type_primary": (kind.value, subject) if subject else kind.value,
@@ -48,6 +48,6 @@ def _mentioned(shape: Shape) -> tuple[float, tuple[str, ...]]:
     return entity_density(mentions, shape), focused_keywords(mentions)
 
 
-def _words_in_front(chunk: Chunk) -> list[str]:
+def _in_front(chunk: Chunk) -> Shape:
     """Return the words of the nearest heading and of a table's header row, which say what the cells are about."""
-    return shape_of(" ".join((*chunk.heading[-1:], chunk.header))).words
+    return shape_of(" ".join((*chunk.heading[-1:], chunk.header)))

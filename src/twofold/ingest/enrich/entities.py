@@ -6,14 +6,24 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from twofold.ingest.enrich.shape import CLOSING, PARAGRAPH, Shape, is_sign
+from twofold.ingest.enrich.shape import (
+    ABBREVIATION,
+    BLANK_LINE,
+    CLOSES,
+    CODE,
+    MIXED_ABBREVIATION,
+    NAME,
+    NAME_LETTER,
+    NUMBER,
+    PLAIN,
+    ROMAN,
+    YEAR,
+    Shape,
+)
 
 MAX_KEYWORDS = 5
 MAX_KEYWORD_LENGTH = 64  # characters
-MAX_ABBREVIATION_LENGTH = 8
 MAX_SHOUTED = 0.5
-FIRST_YEAR, LAST_YEAR = 1500, 2099
-DIGITS_OF_A_YEAR = 4
 
 _SECTIONS = frozenset((
     "article", "articles", "art", "section", "sections", "sec", "sect", "clause", "chapter", "chap", "schedule",
@@ -21,8 +31,12 @@ _SECTIONS = frozenset((
     "anhang", "paragraf", "chapitre", "annexe", "artículo", "articulo", "sección", "seccion", "artigo",
     "capítulo", "seção", "articolo", "sezione", "capitolo", "статья", "раздел", "глава", "rfc", "iso", "din",
 ))  # fmt: skip
-_OPENS = frozenset((*CLOSING, PARAGRAPH))
-_ROMAN = frozenset("IVX")
+_OPENS = frozenset((CLOSES, BLANK_LINE))
+_NAMES = frozenset((NAME, NAME_LETTER))
+_CAPITALS = frozenset((ABBREVIATION, MIXED_ABBREVIATION, ROMAN))
+_SHOUTED = str.maketrans({ABBREVIATION: NAME, ROMAN: NAME, MIXED_ABBREVIATION: PLAIN})
+_NUMBERED = _CAPITALS | {CODE, YEAR, NUMBER}
+_MENTIONS = re.compile(f"[{''.join(sorted(_NAMES))}]+|[{''.join(sorted(_NUMBERED))}]")
 
 
 class Sort(IntEnum):
@@ -34,6 +48,12 @@ class Sort(IntEnum):
     YEAR = 3
     NUMBER = 4
     NAME = 5
+
+
+_SORTS = {
+    CODE: Sort.CODE, ABBREVIATION: Sort.ABBREVIATION, MIXED_ABBREVIATION: Sort.ABBREVIATION, YEAR: Sort.YEAR,
+    NUMBER: Sort.NUMBER, ROMAN: Sort.NUMBER,
+}  # fmt: skip
 
 
 class Mention(NamedTuple):
@@ -61,51 +81,32 @@ def mentions_of(shape: Shape) -> tuple[Mention, ...]:
     - In scripts without capitals names show by a point (`卡万·肖特`) or by title marks (`《红楼梦》`) alone: their
       density is lower for it.
     """
-    shouts = sum(map(str.isupper, shape.words)) > MAX_SHOUTED * len(shape.words)
-    found = list(_in_tokens(shape.tokens, shouts=shouts))
+    found = list(_in_tokens(shape, shouts=_shouts(shape)))
     if not shape.text.isascii():
         found += _by_signs(shape.text)
     return tuple(found)
 
 
-def _in_tokens(tokens: Sequence[str], *, shouts: bool) -> Iterator[Mention]:
-    run: list[str] = []
-    opens = True  # whether the run, or what follows, begins a sentence
-    last = -1
-    for at in [at for at, token in enumerate(tokens) if not token.islower() or not token.isalpha()]:
-        token = tokens[at]
-        sort = None if is_sign(token) else _sort_of(token, shouts=shouts)
-        if at > last + 1 or sort is not Sort.NAME:
-            section = at > 0 and sort is not None and sort < Sort.NAME and tokens[at - 1].lower() in _SECTIONS
-            yield from _name(run[:-1] if section and at == last + 1 else run, opens=opens)
-            run = []
-            opens = token in _OPENS or (at == 0 and opens)
-            if sort is not None and sort is not Sort.NAME:
-                yield Mention(Sort.SECTION, f"{tokens[at - 1]} {token}") if section else Mention(sort, token)
-        if sort is Sort.NAME:
-            opens = opens if run else at == 0 or tokens[at - 1] in _OPENS
-            run.append(token)
-        last = at
-    yield from _name(run, opens=opens)
+def _shouts(shape: Shape) -> bool:
+    """Return whether most words are in capitals, where any might be an abbreviation."""
+    if _CAPITALS.isdisjoint(shape.codes):
+        return False
+    return sum(map(str.isupper, shape.words)) > MAX_SHOUTED * shape.count
 
 
-def _name(run: Sequence[str], *, opens: bool) -> Iterator[Mention]:
-    """Return a run's name; the first word of a sentence makes none by itself, nor does a single letter."""
-    if len(run) > 1 or (run and not opens and len(run[0]) > 1):
-        yield Mention(Sort.NAME, " ".join(run))
-
-
-def _sort_of(word: str, *, shouts: bool) -> Sort | None:
-    if word.isalpha():
-        if 1 < len(word) <= MAX_ABBREVIATION_LENGTH and word.isupper() and not shouts:
-            return Sort.NUMBER if _ROMAN.issuperset(word) else Sort.ABBREVIATION
-        return Sort.NAME if word[0].isupper() else None
-    if word.isdecimal():
-        is_year = len(word) == DIGITS_OF_A_YEAR and FIRST_YEAR <= int(word) <= LAST_YEAR
-        return Sort.YEAR if is_year else Sort.NUMBER
-    if any(map(str.isdecimal, word)):
-        return Sort.CODE if any(map(str.isalpha, word)) else Sort.NUMBER
-    return Sort.NAME if word[0].isupper() else None
+def _in_tokens(shape: Shape, *, shouts: bool) -> Iterator[Mention]:
+    tokens, codes = shape.tokens, shape.codes.translate(_SHOUTED) if shouts else shape.codes
+    for found in _MENTIONS.finditer(codes):
+        first, end = found.span()
+        if codes[first] in _NAMES:
+            stop = end - 1 if codes[end : end + 1] in _NUMBERED and tokens[end - 1].lower() in _SECTIONS else end
+            opens = first == 0 or codes[first - 1] in _OPENS  # a sentence
+            if stop - first > 1 or (stop - first == 1 and not opens and len(tokens[first]) > 1):
+                yield Mention(Sort.NAME, " ".join(tokens[first:stop]))
+        elif first and tokens[first - 1].lower() in _SECTIONS:
+            yield Mention(Sort.SECTION, f"{tokens[first - 1]} {tokens[first]}")
+        else:
+            yield Mention(_SORTS[codes[first]], tokens[first])
 
 
 def _by_signs(text: str) -> Iterator[Mention]:
@@ -117,7 +118,7 @@ def _by_signs(text: str) -> Iterator[Mention]:
 
 def entity_density(mentions: Sequence[Mention], shape: Shape) -> float:
     """Return mentions per word, at most 1, to four digits: 4 mentions in 11 words are 0.3636; 0.0 without words."""
-    return round(min(len(mentions) / len(shape.words), 1.0), 4) if shape.words else 0.0
+    return round(min(len(mentions) / shape.count, 1.0), 4) if shape.count else 0.0
 
 
 def focused_keywords(mentions: Sequence[Mention]) -> tuple[str, ...]:

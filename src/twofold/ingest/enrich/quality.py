@@ -6,7 +6,7 @@ from enum import StrEnum
 from twofold.domain.types import Chunk
 from twofold.ingest.enrich.content_type import Kind
 from twofold.ingest.enrich.entities import MAX_KEYWORDS
-from twofold.ingest.enrich.shape import Shape
+from twofold.ingest.enrich.shape import NAME_LETTER, PLAIN_LETTER, Shape
 
 MIN_WORDS = 3
 MIN_LINES = 3
@@ -68,7 +68,7 @@ def is_left_out(chunk: Chunk, shape: Shape) -> bool:
     - Navigation: at most 60 words without a whole sentence, of which half or more are such as Home, Login, Next.
     - Boilerplate: at most 80 words with "all rights reserved", a cookie notice, "left blank" or the like.
     """
-    words = len(shape.words)
+    words = shape.count
     if words < MIN_WORDS or (words <= 2 * MIN_WORDS and _PAGE_NUMBER.fullmatch(shape.text.strip())):
         return True
     if words <= MAX_IN_NOTICE and any(map(shape.text.lower().__contains__, _NOTICES)):
@@ -86,9 +86,9 @@ def _is_contents(chunk: Chunk, shape: Shape) -> bool:
 
 
 def _is_navigation(shape: Shape) -> bool:
-    words = shape.words
-    if len(words) > MAX_IN_NAVIGATION or shape.sentences:
+    if shape.count > MAX_IN_NAVIGATION or shape.sentences:
         return False
+    words = shape.words
     return 2 * sum(word.lower() in _NAVIGATION for word in words) >= len(words)
 
 
@@ -103,7 +103,7 @@ def quality_of(shape: Shape, kind: Kind, *, left_out: bool) -> Quality:
     if left_out or _is_garbage(shape, kind):
         return Quality.POOR
     written = shape.letters + shape.signs
-    whole = shape.sentences > 0 and len(shape.words) >= MIN_WORDS_OF_HIGH and len(set(shape.words)) >= MIN_DIFFERENT
+    whole = shape.sentences > 0 and shape.count >= MIN_WORDS_OF_HIGH and len(shape.different) >= MIN_DIFFERENT
     return Quality.HIGH if whole and shape.letters >= MIN_LETTERS_OF_HIGH * written else Quality.OK
 
 
@@ -121,16 +121,12 @@ def retrieval_score(quality: Quality, density: float, keywords: int, *, left_out
 
 def _is_garbage(shape: Shape, kind: Kind) -> bool:
     written = shape.letters + shape.signs
-    words = shape.words
-    if shape.letters < MIN_LETTERS * written and kind not in (Kind.CODE, Kind.TABLE):
+    is_prose = kind not in (Kind.CODE, Kind.TABLE)
+    if is_prose and shape.letters < MIN_LETTERS * written:
         return True
     if shape.text.count("\ufffd") > MAX_REPLACED * written:
         return True
-    if len(words) >= WORDS_TO_JUDGE and kind not in (Kind.CODE, Kind.TABLE) and _is_spelled_out(words):
+    singles = shape.codes.count(PLAIN_LETTER) + shape.codes.count(NAME_LETTER)
+    if is_prose and shape.count >= WORDS_TO_JUDGE and singles > MAX_SINGLE_LETTERS * shape.count:
         return True
-    return len(words) >= WORDS_TO_REPEAT and len(set(words)) < MIN_DIFFERENT
-
-
-def _is_spelled_out(words: list[str]) -> bool:
-    single = [word for word in words if len(word) == 1 and (word.islower() or word.isupper())]
-    return len(single) > MAX_SINGLE_LETTERS * len(words)
+    return shape.count >= WORDS_TO_REPEAT and len(shape.different) < MIN_DIFFERENT

@@ -1,8 +1,10 @@
 """A passage's text cut into words and phrases, in any script, and what can be counted of it."""
 
 import re
+from functools import cache
 
 from twofold.domain.dataclass import dataclass
+from twofold.kernels import shape_tokens
 
 # Marks that belong to a word and that `\w` leaves out: accents, vowel signs, points, joiners.
 _MARKS = (
@@ -24,29 +26,46 @@ PARAGRAPH = "\n"
 _LATIN_SIGNS = r"[.!?,;:…](?=[\s\"')\]’”]|\Z)|[()\[\]{}|\t«»“”]|\n(?=[ \t\r]*\n)"  # noqa: RUF001
 _OTHER_SIGNS = r"[。！？；，、：।॥؟۔።「」『』《》（）]"  # noqa: RUF001
 # Compiled when first used, and kept by `re`: a search imports this and needs none of it.
-_ASCII = rf"[A-Za-z0-9]+(?:['\-./_][A-Za-z0-9]+)*|{_LATIN_SIGNS}"
 _LATIN = rf"[^\W_]+(?:['’\-./_][^\W_]+)*|{_LATIN_SIGNS}"  # noqa: RUF001
 _ANY = rf"[{_PAIRED}]{{1,2}}|[{_UNSPACED}]{{1,4}}|{_WORD}(?:['’\-./_]{_WORD})*|{_LATIN_SIGNS}|{_OTHER_SIGNS}"  # noqa: RUF001
 _OTHER_SCRIPTS = "[\u0300-\u036f\u0590-\u1fff\u2c00-\ufaff\ufe00-\uffef\U00010000-\U0003ffff]"
-_SIGNS = frozenset(".!?,;:…()[]{}|\t«»“”\n。！？；，、：।॥؟۔።「」『』《》（）")  # noqa: RUF001
+_SIGNS = frozenset(".!?,;:…()[]{}|\t«»“”\n。！？；，、：।॥؟۔।「」『』《》（）")  # noqa: RUF001
 _SPACES = " \n\t\r\u00a0\u3000"
+_TABLE = 0x2C00  # characters below it that are no other scripts are cut in C
+
+CLOSES, BLANK_LINE, OTHER_SIGN = ".", "-", ","
+PLAIN, PLAIN_LETTER, NAME, NAME_LETTER = "w", "s", "N", "S"
+ABBREVIATION, MIXED_ABBREVIATION, ROMAN, CODE, YEAR, NUMBER = "A", "B", "R", "C", "Y", "D"
+"""What a token is, in one letter: a sign of three kinds; a word without a capital or a digit, or with a first capital,
+each also of one cased letter; or what looks like an abbreviation (one begins without a capital), a code, a number."""
+MAX_ABBREVIATION_LENGTH = 8
+FIRST_YEAR, LAST_YEAR = 1500, 2099
+DIGITS_OF_A_YEAR = 4
+_ROMAN = frozenset("IVX")
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """A text's words and the signs between them, in order, and what can be counted of it.
 
-    Blank lines are no `lines`. `letters` and `signs` count the characters that stand in words and those that do not,
-    spaces apart.
+    `codes` has a letter for each token, `count` is that of words, `different` holds each of them once. Blank lines are
+    no `lines`. `letters` and `signs` count the characters that stand in words and those that do not, spaces apart.
     """
 
     text: str
     tokens: list[str]
-    words: list[str]
+    codes: str
+    count: int
+    different: frozenset[str]
     lines: int
     sentences: int
     letters: int
     signs: int
+
+    @property
+    def words(self) -> list[str]:
+        """The tokens that are no signs."""
+        return [token for token in self.tokens if token not in _SIGNS]
 
 
 def shape_of(text: str) -> Shape:
@@ -55,21 +74,67 @@ def shape_of(text: str) -> Shape:
     Scripts that put no spaces between words are cut by length: two characters of Han or kana to a word, four of Thai,
     Lao, Burmese or Khmer. `"第370条规定克什米尔"` has the words 第, 370, 条规, 定克, 什米, 尔: six.
     """
-    tokens = _pattern_for(text).findall(text)
-    words = [token for token in tokens if token not in _SIGNS]
-    sentences = sum(map(tokens.count, CLOSING))
-    letters = len("".join(words))
-    lines = 1 if "\n" not in text else len([line for line in text.split("\n") if line and not line.isspace()])
-    signs = len(text) - letters - sum(map(text.count, _SPACES))
-    return Shape(text, tokens, words, lines, sentences, letters, signs)
+    tokens, codes = _tokens_of(text)
+    sentences = codes.count(CLOSES)
+    signs = sentences + codes.count(OTHER_SIGN) + codes.count(BLANK_LINE)  # of one character each
+    inside = sum(map(len, tokens)) - signs
+    return Shape(
+        text=text,
+        tokens=tokens,
+        codes=codes,
+        count=len(tokens) - signs,
+        different=frozenset(tokens) - _SIGNS,
+        lines=1 if "\n" not in text else len([line for line in text.split("\n") if line and not line.isspace()]),
+        sentences=sentences,
+        letters=inside,
+        signs=len(text) - inside - sum(map(text.count, _SPACES)),
+    )
 
 
-def _pattern_for(text: str) -> re.Pattern[str]:
-    if text.isascii():
-        return re.compile(_ASCII)
-    return re.compile(_ANY if re.search(_OTHER_SCRIPTS, text) else _LATIN)
+def _tokens_of(text: str) -> tuple[list[str], str]:
+    found = shape_tokens(text, _classes()) if shape_tokens is not None else None
+    return found or tokens_by_pattern(text)
 
 
-def is_sign(token: str) -> bool:
-    """Return whether a token is a sign between words."""
-    return token in _SIGNS
+def tokens_by_pattern(text: str) -> tuple[list[str], str]:
+    """Return a text's tokens and their letters: the oracle of `shape_tokens` in C, and what serves other scripts."""
+    any_script = not text.isascii() and re.search(_OTHER_SCRIPTS, text)
+    tokens = re.compile(_ANY if any_script else _LATIN).findall(text)
+    return tokens, "".join(map(_code_of, tokens))
+
+
+@cache
+def _classes() -> bytes:
+    """Return what Python says of each character, in the bits that `_analyzer.c` names."""
+    bits = (str.isalnum, str.isalpha, str.isdecimal, str.isupper, str.islower, _is_title, str.isspace, _is_other)
+    return bytes(sum(bit(chr(code)) << place for place, bit in enumerate(bits)) for code in range(_TABLE))
+
+
+def _is_title(character: str) -> bool:
+    return character.istitle() and not character.isupper()
+
+
+def _is_other(character: str) -> bool:
+    return re.match(_OTHER_SCRIPTS, character) is not None
+
+
+def _code_of(token: str) -> str:
+    if token in _SIGNS:
+        return BLANK_LINE if token == PARAGRAPH else CLOSES if token in CLOSING else OTHER_SIGN
+    if token.isalpha():
+        if 1 < len(token) <= MAX_ABBREVIATION_LENGTH and token.isupper():
+            return _abbreviation(token)
+    elif token.isdecimal():
+        is_year = len(token) == DIGITS_OF_A_YEAR and FIRST_YEAR <= int(token) <= LAST_YEAR
+        return YEAR if is_year else NUMBER
+    elif any(map(str.isdecimal, token)):
+        return CODE if any(map(str.isalpha, token)) else NUMBER
+    if len(token) == 1:
+        return NAME_LETTER if token.isupper() else PLAIN_LETTER if token.islower() else PLAIN
+    return NAME if token[0].isupper() else PLAIN
+
+
+def _abbreviation(token: str) -> str:
+    if _ROMAN.issuperset(token):
+        return ROMAN
+    return ABBREVIATION if token[0].isupper() else MIXED_ABBREVIATION

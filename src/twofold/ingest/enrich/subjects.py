@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from twofold.ingest.enrich.shape import Shape
+
 MIN_TERMS = 2
 MIN_TERMS_OF_TABLES = 1  # rows hold few words, and each of them counts
 
@@ -30,15 +32,21 @@ def _single(terms: Sequence[str]) -> Mapping[str, str]:
 _WORDS = {subject: _single(terms) for subject, terms in VOCABULARIES.items()}
 _PHRASES = {subject: [term for term in terms if " " in term] for subject, terms in VOCABULARIES.items()}
 
+_ANY_WORD = frozenset(word for single in _WORDS.values() for word in single) | frozenset(
+    phrase.split()[0] for phrases in _PHRASES.values() for phrase in phrases
+)
+"""A text with none of these words has no term of any subject."""
 
-def subject_of(words: Sequence[str], *, is_table: bool) -> str:
-    """Return the subject with the most different terms among the words, the first of equals; empty for none.
 
-    Two different terms are needed, one in a table: `["The", "river", "fills", "two", "lakes"]` is about water bodies.
+def subject_of(parts: Sequence[Shape], *, is_table: bool) -> str:
+    """Return the subject with the most different terms among the words of texts, the first of equals; empty for none.
+
+    Two different terms are needed, one in a table: "The river fills two lakes" is about water bodies.
     """
-    lowered = [word.lower() for word in words]
-    distinct = set(lowered)
-    line = f" {' '.join(lowered)} "
+    distinct = {word.lower() for part in parts for word in part.different}
+    if _ANY_WORD.isdisjoint(distinct):
+        return ""
+    line = f" {' '.join(word.lower() for part in parts for word in part.words)} "
     best, most = "", (MIN_TERMS_OF_TABLES if is_table else MIN_TERMS) - 1
     for subject, single in _WORDS.items():
         found = {single[word] for word in distinct & single.keys()}

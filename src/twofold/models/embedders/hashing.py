@@ -63,7 +63,7 @@ class HashingEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
         """Count each text's words."""
-        return [sum(1 for _ in words_of(text)) for text in texts]
+        return [count_words(text) for text in texts]
 
     def close(self) -> None:
         """Do nothing: there is nothing to free."""
@@ -93,6 +93,11 @@ class HashingEmbedder:
 def words_of(text: str) -> Iterator[str]:
     """Find a text's words: runs of letters, digits and underscores, after NFKC and case folding."""
     return (match.group() for match in WORD.finditer(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def count_words(text: str) -> int:
+    """Count the words that `words_of` finds."""
+    return len(WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 
 def pieces_of(word: str) -> list[str]:

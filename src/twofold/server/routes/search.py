@@ -69,7 +69,7 @@ async def suggest(  # each is one of the address's
     k: SuggestionCount = 8,
     filter: FilterText = None,  # noqa: A002
 ) -> Response:
-    """Say how a question may go on while it is typed: titles, phrases and words of the documents."""
+    """Return how a question may go on while it is typed: titles, phrases and words of the documents."""
 
     def found() -> SuggestResponse:
         condition = filter_of(filter)

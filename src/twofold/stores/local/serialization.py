@@ -23,6 +23,7 @@ from twofold.domain.types import (
     Dropped,
     IndexedChunk,
     Metadata,
+    Scores,
     Vector,
 )
 
@@ -393,3 +394,11 @@ class FetchedRow:
     def metadata(self) -> Metadata:
         """The document's fields."""
         return read_metadata(str(self._row[-1]))
+
+
+def finite_scores(scores: Scores) -> Scores:
+    """Return the scores. Raises ValueError where a segment's vectors make them no numbers."""
+    if not np.isfinite(scores).all():
+        message = "a score is no number"
+        raise ValueError(message)
+    return scores

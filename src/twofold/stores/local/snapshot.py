@@ -5,7 +5,7 @@ grow, so a snapshot follows a change at a cost of the change's own size.
 """
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -114,6 +114,10 @@ class SegmentSnapshot:
     def last_row(self) -> int:
         """Return the newest row that was taken in."""
         return max((int(part.segment.rows[-1]) for part in self.parts if len(part.segment)), default=0)
+
+
+Opened = tuple[State, Callable[[], SegmentSnapshot]]
+"""The state of a transaction, and what gives its segments when they are asked for."""
 
 
 def read_state(connection: CatalogConnection) -> State:

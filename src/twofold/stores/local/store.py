@@ -96,10 +96,10 @@ class SegmentedStore(Generic[Catalog]):
         with self._connections.reading() as connection:
             if rows_only:
                 state = read_state(connection)
-                yield LocalSnapshot(connection, self._known, state, partial(self._stand, connection, state), viewer)
+                yield LocalSnapshot(connection, self._known, (state, partial(self._stand, connection, state)), viewer)
             else:
                 found = self._follow(connection)
-                yield LocalSnapshot(connection, self._known, found.state, lambda: found, viewer)
+                yield LocalSnapshot(connection, self._known, (found.state, lambda: found), viewer)
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Record the recipe of the passages."""

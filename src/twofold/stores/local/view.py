@@ -1,6 +1,6 @@
 """A view: one snapshot and the transaction it was read in, for the length of one question."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice, pairwise
@@ -47,8 +47,8 @@ from twofold.stores.local.resolve import (
 )
 from twofold.stores.local.scoping import Mask, count_holding, count_within, masks_of, storable
 from twofold.stores.local.seen import as_seen, documents_seen
-from twofold.stores.local.serialization import FETCHED_COLUMNS, READERS_COLUMN, FetchedRow, reading
-from twofold.stores.local.snapshot import SegmentSnapshot, State, absent, row_of
+from twofold.stores.local.serialization import FETCHED_COLUMNS, READERS_COLUMN, FetchedRow, finite_scores, reading
+from twofold.stores.local.snapshot import Opened, SegmentSnapshot, absent, row_of
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.term_table import ScoredTerms
@@ -63,19 +63,11 @@ class LocalSnapshot:
     """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
 
     def __init__(
-        self,
-        connection: CatalogConnection,
-        known: KnownTerms,
-        state: State,
-        segments: Callable[[], SegmentSnapshot],
-        viewer: Viewer | None = None,
+        self, connection: CatalogConnection, known: KnownTerms, opened: Opened, viewer: Viewer | None = None
     ) -> None:
-        self._connection = connection
-        self._known = known
-        self._state = state
-        self._edition = state.edition
-        self._segments = segments
-        self._viewer = viewer
+        self._connection, self._known, self._viewer = connection, known, viewer
+        self._state, self._segments = opened
+        self._edition = self._state.edition
         self._resolved_queries: dict[int, tuple[TermQuery, ResolvedTerms]] = {}
         self._places: dict[int, tuple[int, int]] = {}
         self._found: list[tuple[int, ChunkKeys, NDArray[np.uint32]]] = []
@@ -136,7 +128,7 @@ class LocalSnapshot:
             keys.append(held.keys[slots])
             scores.append(found)
             self._note(place, keys[-1], slots)
-        return Ranking.of(np.concatenate(keys), _numbers(np.concatenate(scores)), k)
+        return Ranking.of(np.concatenate(keys), finite_scores(np.concatenate(scores)), k)
 
     @reading("a segment")
     def search_vectors(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
@@ -153,7 +145,7 @@ class LocalSnapshot:
         keys = [one.keys[near.slots] for one, near in zip(segments, found, strict=True)]
         for place, (held, near) in enumerate(zip(keys, found, strict=True)):
             self._note(place, held, near.slots)
-        return Ranking.of(np.concatenate(keys), _numbers(np.concatenate([near.scores for near in found])), k)
+        return Ranking.of(np.concatenate(keys), finite_scores(np.concatenate([near.scores for near in found])), k)
 
     @reading("a segment")
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
@@ -501,11 +493,3 @@ class LocalSnapshot:
                 f"The question's vector has {vector.shape[0]} dimensions; the index has {expected}.",
                 "Search with the model that made the index, or run `twofold index reindex`.",
             )
-
-
-def _numbers(scores: Scores) -> Scores:
-    """Return the scores. Raises ValueError where a segment's vectors make them no numbers."""
-    if not np.isfinite(scores).all():
-        message = "a score is no number"
-        raise ValueError(message)
-    return scores
