@@ -29,3 +29,8 @@ def number_terms(counts: dict[str, int], ids: dict[str, int], last: int, fresh: 
 def unknown_terms(counts: dict[str, int], ids: dict[str, int]) -> list[str]:
     """Return the terms of a passage without a number, in their order."""
     return [term for term in counts if term not in ids]
+
+
+def shape_tokens(text: str, classes: bytes) -> tuple[list[str], str] | None:  # noqa: ARG001
+    """Return None: no text is cut here, which leaves it to the patterns of `twofold.ingest.enrich.shape`."""
+    return None

@@ -1,8 +1,8 @@
 """The hot loops, in C where they were built and in numpy elsewhere; both give the same bits.
 
 `KERNELS` says which of the two serves, for `twofold doctor`. The functions are described in `_kernels_numpy`, `Runs` in
-`twofold.text.analyzer` and `shape_tokens` in `twofold.ingest.enrich.shape`, which do without them where no compiler was
-there.
+`twofold.text.analyzer`, which does without it where no compiler was there, `shape_tokens` in
+`twofold.ingest.enrich.shape`.
 """
 
 from typing import TYPE_CHECKING, Literal
@@ -15,9 +15,9 @@ else:
     try:
         from twofold._analyzer import Runs, number_terms, shape_tokens, squeeze_text, unknown_terms
     except ImportError:
-        from twofold._analyzer_python import number_terms, unknown_terms
+        from twofold._analyzer_python import number_terms, shape_tokens, unknown_terms
 
-        Runs = shape_tokens = squeeze_text = None
+        Runs = squeeze_text = None
 
 KERNELS: Literal["c", "numpy"]
 

@@ -36,6 +36,9 @@ def embed_pending(
     pending = _store_made(parts, on_vectors)
     while pending and goes_on():
         texts = _next_texts(parts)
+        if not texts:  # another sync has embedded the rest meanwhile
+            pending = parts.store.info().pending
+            break
         fresh = _embedded(parts, texts, pending)
         given = parts.store.update_vectors(parts.fingerprint.embedder, fresh)
         if not given and texts == _oldest(parts):

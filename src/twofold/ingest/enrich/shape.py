@@ -92,8 +92,7 @@ def shape_of(text: str) -> Shape:
 
 
 def _tokens_of(text: str) -> tuple[list[str], str]:
-    found = shape_tokens(text, _classes()) if shape_tokens is not None else None
-    return found or tokens_by_pattern(text)
+    return shape_tokens(text, _classes()) or tokens_by_pattern(text)
 
 
 def tokens_by_pattern(text: str) -> tuple[list[str], str]:
