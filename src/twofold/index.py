@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 from twofold.answering import Answering
 from twofold.config.load import Settings, merge
@@ -33,6 +33,7 @@ from twofold.ingest.walk import Skipped, load, walk
 from twofold.models.catalog.progress import Progress, ignore
 from twofold.plugins import NO_PLUGINS, Plugins
 from twofold.search.engine import DEFAULT_OPTIONS, NO_SETTINGS, SearchOptions
+from twofold.search.pins import pins_with
 from twofold.search.why_not import WhyNot
 from twofold.stores.memory import MemoryStore
 from twofold.stores.sessions import Sessions, sessions_folder
@@ -253,6 +254,35 @@ class Index(Collection, Answering):
                     f"An index cannot keep this value of {key}.", "Put it in twofold.yaml of TWOFOLD_HOME."
                 )
         self._store.set_settings({key: as_text(value) for key, value in own.items()})
+
+    def pin(self, query: str, documents: Sequence[str] = (), *, hide: Sequence[str] = ()) -> None:
+        """Let the index keep what it shows first for a question, in this order, and what it leaves out.
+
+        Documents are named as in `delete`, passages by their ids; with neither the question is forgotten. Questions are
+        compared without capitals and punctuation. It holds when the index is opened next, as all of its settings.
+        Raises NotFoundError for a name that fits none, InvalidInputError for an empty question or too many of them.
+        """
+        pins = pins_with(self.pins(), query, [self._kept_name(one) for one in documents], map(self._kept_name, hide))
+        kept = {name: value for name, value in self.get_settings().items() if name != "results"}
+        results = {**self._kept_results(), "pins": pins}
+        self.set_settings({**kept, "results": {name: value for name, value in results.items() if value}})
+
+    def pins(self) -> Mapping[str, Sequence[str]]:
+        """Return what the index shows first by question; what it leaves out stands behind a `-`."""
+        pins: Mapping[str, Sequence[str]] = self._kept_results().get("pins", {})
+        return pins
+
+    def _kept_results(self) -> Mapping[str, Any]:
+        return value_from_text("results", self.get_settings().get("results", "{}"))  # type: ignore[return-value]
+
+    def _kept_name(self, name: str) -> str:
+        """Return a passage's id as it is, and a document's source."""
+        document, _, ordinal = name.rpartition("_chunk_")
+        if ordinal.isdecimal() and document:
+            with self._store.view() as view:
+                if view.stretch(document, int(ordinal[:9]), int(ordinal[:9])):
+                    return name
+        return self._named(name).source
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and hold both retrievers against the catalog; nothing found means all is well."""

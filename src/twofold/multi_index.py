@@ -162,6 +162,7 @@ def _merged_result(
         profile=plan.profile,
         generation=sum(one.result.generation for one in answers),
         facets=joined_facets([one.result.facets for one in answers]),
+        extracted=first.extracted,
     )
 
 
@@ -410,10 +411,8 @@ def _check_own(parts: SearchComponents, plan: SearchPlan) -> None:
 def _check_results(options: SearchOptions) -> None:
     """Refuse what has no meaning for answers that are joined. Raises InvalidInputError."""
     if options.results.sort or options.results.mmr is not None:
-        raise InvalidInputError(
-            "Answers of several indexes that are joined by rank cannot be sorted.",
-            "Search them as one: `search.multi_index_merge=global`.",
-        )
+        hint = "Search them as one: `search.multi_index_merge=global`."
+        raise InvalidInputError("Answers of several indexes that are joined by rank cannot be sorted.", hint)
 
 
 def _refuse_if_all_are(lost: Sequence[UnavailableIndex], members: Sequence[_Member]) -> None:

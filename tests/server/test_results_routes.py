@@ -83,3 +83,43 @@ def test_several_indexes_take_it_as_one_and_refuse_to_sort_what_is_joined_by_ran
 )
 def test_what_cannot_be_is_refused(visit: Visit, more: dict[str, object], status: int) -> None:
     assert visit.client.post(SEARCH, json={"query": "tower", **more}).status_code == status
+
+
+def test_pins_are_kept_over_http_and_hold_at_once(visit: Visit) -> None:
+    pins = "/v1/indexes/reports/pins"
+    put = visit.client.put(pins, json={"query": "Which tower?", "pin": ["old.md"], "hide": ["new.md"]})
+    found = visit.client.post(SEARCH, json={"query": "which tower"}).json()
+    gone = visit.client.put(pins, json={"query": "which tower"}).json()
+
+    assert put.json() == {"pins": [{"query": "which tower", "documents": ["old.md", "-new.md"]}]}
+    assert [hit["source"] for hit in found["hits"]] == ["old.md"]
+    assert gone == {"pins": []} == visit.client.get(pins).json()
+    assert visit.client.put(pins, json={"query": "x", "pin": ["nobody.md"]}).status_code == 404
+
+
+def test_filters_of_the_question_come_back_with_the_result(visit: Visit) -> None:
+    given = visit.client.post(SEARCH, json={"query": "tower before 2021", "extract_filters": True}).json()
+
+    assert [hit["source"] for hit in given["hits"]] == ["old.md"]
+    assert given["extracted"][0]["phrase"] == "before 2021"
+
+
+def test_feedback_on_a_passage_becomes_a_judgement(visit: Visit) -> None:
+    found = visit.client.post(SEARCH, json={"query": "how high is the tower"}).json()["hits"]
+    base = "/v1/indexes/reports"
+    first, second = found[0], found[1]
+
+    def rate(**said: object) -> bool:
+        given = visit.client.post(f"{base}/feedback", json={"query": "how high is the tower", **said})
+        return bool(given.json()["judged"])
+
+    assert rate(rating=-1, chunk_id=first["chunk_id"])
+    assert rate(rating=1, chunk_id=first["chunk_id"])  # a change of mind
+    assert rate(rating=-1, document=second["source"])
+    assert not rate(rating=1)
+    assert not rate(rating=0, chunk_id=first["chunk_id"])
+    assert not rate(rating=1, document="nobody.md")
+    kept = visit.client.get(f"{base}/judgements").json()["judgements"]
+    assert sorted((one["source"], one["grade"], one["judge"].partition(":")[0]) for one in kept) == sorted(
+        [(first["source"], 2, "feedback"), (second["source"], 0, "feedback")]
+    )

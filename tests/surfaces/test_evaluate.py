@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -314,3 +315,22 @@ def test_what_an_index_keeps_for_itself_holds_when_it_is_measured(run: Run, pair
     (comparison,) = done.data["comparisons"]
     assert comparison["gained"] == comparison["lost"] == []
     assert done.data["rows"][0]["figures"] == done.data["rows"][1]["figures"]
+
+
+def test_a_junit_report_has_the_figures_and_fails_for_a_condition(run: Run, folder: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    conditions = ("--fail-if", "ndcg@10 < 1.1", "--fail-if", "recall@100 < 0.01")
+    done = run("eval", folder, "-m", "bm25", "--baseline", "vector", *conditions, "--junit", report, "--json")
+    suites = ET.fromstring(report.read_bytes())  # noqa: S314  # our own
+
+    assert done.code == 11
+    assert [(one.get("name"), one.get("failures")) for one in suites] == [("small: bm25", "1"), ("small: vector", "0")]
+    cases = {one.get("name"): one for one in suites[0]}
+    first = done.data["rows"][0]["figures"][0]["interval"]
+    said = f"{first['mean']:.3f}, at 95 % between {first['low']:.3f} and {first['high']:.3f}, over 6 questions"
+    assert cases["nDCG@10"].findtext("system-out") == said
+    failure = cases["not ndcg@10 < 1.1"].find("failure")
+    assert failure is not None
+    assert failure.get("message") == f"ndcg@10 < 1.1 holds, at {first['mean']:.4f}"
+    assert cases["not recall@100 < 0.01"].find("failure") is None
+    assert run("eval", folder, "--junit", tmp_path / "no" / "report.xml").code != 0

@@ -107,3 +107,29 @@ def test_pinned_documents_come_first(run: Run) -> None:
     ).data
 
     assert names(found)[0] == "new.md"
+
+
+def test_an_index_keeps_pins_that_are_typed(run: Run) -> None:
+    assert run("pin", "-i", "reports", "The tower?", "new.md", "--hide", "old.md").code == 0
+    kept = run("pin", "-i", "reports", "--json").data
+    found = run("search", "the tower", "-i", "reports", "--collapse", "--json").data
+    removed = run("pin", "-i", "reports", "the tower", "--remove").out
+
+    assert kept == {"the tower": ["new.md", "-old.md"]}
+    assert names(found) == ["new.md", "long.md"]
+    assert "Nothing is pinned." in removed
+    assert run("pin", "-i", "reports", "the tower").code == 2
+    assert run("pin", "-i", "reports", "the tower", "nobody.md").code != 0
+
+
+def test_a_filter_that_was_read_out_of_the_question_is_shown_and_can_be_taken_back(run: Run) -> None:
+    shown = run("search", "tower before 2021", "-i", "reports", "--extract-filters").out
+    found = run("search", "tower before 2021", "-i", "reports", "--extract-filters", "--json").data
+    kept = run(
+        "search", "tower before 2021", "-i", "reports", "--extract-filters", "--keep", "before 2021", "--json"
+    ).data
+
+    assert "Read as a filter: before 2021 (--keep 'before 2021' takes it back)" in shown
+    assert names(found) == ["old.md"]
+    assert [one["phrase"] for one in found["extracted"]] == ["before 2021"]
+    assert len(set(names(kept))) == 3

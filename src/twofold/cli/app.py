@@ -53,6 +53,7 @@ COMMANDS: Mapping[str, Command] = {
     "eval": Command("eval", "evaluate", "Measure search on judged questions."),
     "tune": Command("tune", "tune", "Choose settings with judged questions."),
     "judge": Command("judge", "judge", "Judge search results, for eval and tune."),
+    "pin": Command("pin", "pin", "Show documents first for a question, or leave them out."),
     "log": Command("log", "log", "Show the questions that an index was asked."),
 }
 GROUPS: Mapping[str, Group] = {

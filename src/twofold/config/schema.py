@@ -217,6 +217,26 @@ class DiversitySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultsSettings:
+    """What is done to the results of every search."""
+
+    extract_filters: Annotated[
+        bool, Meta(description="Read filters such as `from 2022` or `pdf files` out of the question.")
+    ] = False
+    pins: Annotated[
+        Mapping[str, Annotated[tuple[str, ...], Meta(max_length=50)]],
+        Meta(
+            max_length=256,
+            description="Questions and the documents that are shown first for each; one behind a `-` is left out. "
+            "`twofold pin` writes them.",
+        ),
+    ] = field(default_factory=dict)
+
+
+NO_RESULTS = ResultsSettings()
+
+
+@dataclass(frozen=True, slots=True)
 class QuerySettings:
     """How a query is interpreted."""
 

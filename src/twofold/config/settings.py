@@ -31,6 +31,7 @@ from twofold.config.schema import (
     QueryExpansionSettings,
     QuerySettings,
     RerankSettings,
+    ResultsSettings,
     RetrySettings,
     SearchSettings,
     TimeoutSettings,
@@ -144,6 +145,9 @@ class Settings:
     ] = field(default_factory=MetadataBoostSettings)
     diversity: Annotated[DiversitySettings, Meta(description="Limits on how many results come from one place.")] = (
         field(default_factory=DiversitySettings)
+    )
+    results: Annotated[ResultsSettings, Meta(description="What is done to the results of every search.")] = field(
+        default_factory=ResultsSettings
     )
     cache: Annotated[CacheSettings, Meta(description="Cached results for repeated queries.")] = field(
         default_factory=CacheSettings

@@ -28,6 +28,7 @@ SEARCHING = frozenset(
         "boost",
         "metadata_boost",
         "diversity",
+        "results",
         "query",
         "query_expansion",
         "cache",

@@ -16,6 +16,7 @@ from twofold.config.load import (
     with_own_models,
     with_values,
 )
+from twofold.config.schema import NO_RESULTS, ResultsSettings
 from twofold.config.trust import Ignored, ignored, is_known_embedder
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
@@ -401,16 +402,16 @@ def _prepared(
     first = _checked_offset(options.offset)
     most = min(k, used.search.max_results) + first
     plan = replace(plan, k=most, wanted=k + first, mode=mode, filter=filter_of(options.filter))
-    if options.results is not PLAIN:
-        plan = replace(plan, results=_result_plan(options), depth=options.depth)
+    if options.results is not PLAIN or used.results != NO_RESULTS:
+        plan = replace(plan, results=_result_plan(options, used.results), depth=options.depth)
     reranker = None if options.rerank is None or isinstance(options.rerank, str) else options.rerank
     return PreparedQuery(replace(base, models=search_models_for(base.models, used, openers, reranker)), plan, cache)
 
 
-def _result_plan(options: SearchOptions) -> "ResultPlan | None":
+def _result_plan(options: SearchOptions, kept: ResultsSettings) -> "ResultPlan | None":
     from twofold.search.result_plan import result_plan_of
 
-    return result_plan_of(options.results)
+    return result_plan_of(options.results, kept.pins, extract_filters=kept.extract_filters)
 
 
 def _checked_offset(offset: int) -> int:

@@ -23,6 +23,7 @@ from twofold.search.result import (
     Hit,
     HitTrace,
     Neighbor,
+    QuestionFilter,
     RerankTrace,
     SearchResult,
     StageTrace,
@@ -199,7 +200,7 @@ def build_result(state: PipelineState) -> SearchResult:
     steps = dict(state.watch.steps)
     warnings = (*plan.warnings, *state.warnings)
     return SearchResult.deferring(
-        {"hits": read.hits, "stages": partial(_timed, state.stages, steps)},
+        {"hits": read.hits, "stages": partial(_timed, _with_extracted(state), steps)},
         query=query.understood.parsed.original,
         mode=query.mode,
         fusion=plan.fusion.method if query.mode == "hybrid" else query.mode,
@@ -219,6 +220,7 @@ def build_result(state: PipelineState) -> SearchResult:
         facets=fetched.facets,
         next_cursor="",
         did_you_mean=fetched.did_you_mean,
+        extracted=tuple(QuestionFilter(*one) for one in query.understood.extracted),
     )
 
 
@@ -276,6 +278,15 @@ class Reading:
             found = self.fetched.tables[number].of(self.fetched.table_keys[number].index(key))
             parts = _with_origin(found, asked)
         return HitTrace(retrievers, parts, self.steps.get(key, ()), number)
+
+
+def _with_extracted(state: PipelineState) -> tuple[StageTrace, ...]:
+    """Return the stages, before them what was read out of the question as filters."""
+    said = state.query.understood.extracted
+    if not said:
+        return state.stages
+    notes = tuple(f"{phrase}: {condition}" for phrase, condition in said)
+    return (StageTrace("extract_filters", 1, len(said), notes=notes), *state.stages)
 
 
 def _relevance(state: PipelineState) -> Mapping[int, float]:

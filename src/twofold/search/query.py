@@ -51,9 +51,13 @@ def parse(state: PipelineState) -> PipelineState:
 
     Raises InvalidInputError for a question that is empty, too long, or only says what not to find.
     """
-    with state.watch.step("parse"):
-        asked = parsed(state.parts, state.question, state.plan)
     plan = state.plan
+    said: tuple[tuple[str, str], ...] = ()
+    with state.watch.step("parse"):
+        if plan.results is None or not plan.results.extract_filters:
+            asked = parsed(state.parts, state.question, plan)
+        else:
+            asked, said = plan.results.parsed(state.question, lambda rest: parsed(state.parts, rest, plan))
     after = intent_of(asked.words) if plan.intent_filter or plan.metadata_boost.gamma else None
     request = ParsedRequest(
         asked,
@@ -61,6 +65,7 @@ def parse(state: PipelineState) -> PipelineState:
         intent=after if plan.intent_filter else None,
         kinds=frozenset() if after is None else frozenset({after.name}),
         warnings=asked.warnings,
+        extracted=said,
     )
     return replace(state, request=request)
 

@@ -14,9 +14,9 @@ class ParsedRequest:
     """A parsed question and its other queries.
 
     `complete` is the one question behind them, with the conversation in it; empty where that is its own words.
-    `meant` is a follow-up completed to a question of its own; None for what stands alone. `hypothetical` is a passage
-    that could answer it. `intent` says what kind of passage it is after, and `kinds` the
-    same as semantic types, where they are known.
+    `meant` is a follow-up completed to a question of its own; None for what stands alone. `extracted` are phrases of
+    the question that were read as filters, each with its filter. `hypothetical` is a passage that could answer it.
+    `intent` says what kind of passage it is after, and `kinds` the same as semantic types, where they are known.
     """
 
     parsed: ParsedQuery
@@ -28,6 +28,7 @@ class ParsedRequest:
     decisions: tuple[str, ...] = ()
     warnings: tuple[StageWarning, ...] = ()
     meant: ParsedQuery | None = None
+    extracted: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -208,6 +208,14 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionFilter:
+    """A phrase of the question that was read as a filter; see docs/results.md."""
+
+    phrase: str
+    filter: str
+
+
+@dataclass(frozen=True, slots=True)
 class FacetValue:
     """One value of a field, or one range of values, and how many documents have it; `filter` lets only these pass."""
 
@@ -322,9 +330,10 @@ class SearchResult(Deferred):
     reranked, `filtered` where no filter acted after the cut. `queries` are the question and what else was asked.
     `confidence` is in [0.5, 1] and the calibrated `p_answerable` in [0, 1]; None says that nothing can be
     said. `generation` counts the changes of the index that was searched. `facets` are counts over all that matches,
-    where they were asked for; `next_cursor` leads to the next page where the search was asked with a cursor.
-    `did_you_mean` is the question with words that the index does not know spelt as near ones that it knows, or empty.
-    Hits and stages are made when they are first read, as are the traces and fields of hits.
+    where they were asked for; `extracted` are phrases of the question that were read as filters; `next_cursor` leads to
+    the next page where the search was asked with a cursor. `did_you_mean` is the question with words that the index
+    does not know spelt as near ones that it knows, or empty. Hits and stages are made when they are first read, as are
+    the traces and fields of hits.
     """
 
     query: str
@@ -348,6 +357,7 @@ class SearchResult(Deferred):
     facets: tuple[Facet, ...] = ()
     next_cursor: str = ""
     did_you_mean: str = ""
+    extracted: tuple[QuestionFilter, ...] = ()
 
     def __repr__(self) -> str:
         count = "1 hit" if len(self.hits) == 1 else f"{len(self.hits)} hits"

@@ -1,7 +1,7 @@
 """What is asked of the results, read and checked: one frozen value, whose methods are the stages that do it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -9,11 +9,15 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import Filter
 from twofold.domain.types import TermQuery
+from twofold.query.operators import all_of
+from twofold.query.parse import ParsedQuery
+from twofold.query.question_filters import extracted
 from twofold.ranking.fusion import Candidates
 from twofold.ranking.rescoring import Recency, ScoreExpression, parse_expression, parse_recency
 from twofold.search import shaping
 from twofold.search.engine import ResultOptions
 from twofold.search.facets import FacetQuery, parse_facet
+from twofold.search.pins import HIDING, as_asked
 from twofold.search.request import QueryVariant
 from twofold.search.result import Facet
 from twofold.text.term_table import ScoredTerms
@@ -108,6 +112,16 @@ class ResultPlan:
         """Return what each term adds to the score of some passages, boosts included."""
         return shaping.boosted_terms(state, terms, keys, self.boosts)
 
+    def parsed(
+        self, question: str, parse: Callable[[str], ParsedQuery]
+    ) -> tuple[ParsedQuery, tuple[tuple[str, str], ...]]:
+        """Parse a question without the phrases that are filters; return these too, each with its filter."""
+        rest, said, condition = extracted(question, self.keep)
+        made = parse(rest)
+        if said:
+            made = replace(made, original=question, filter=all_of(made.filter, condition))
+        return made, said
+
     def without(self, names: Sequence[str]) -> "ResultPlan":
         """Return the plan less what is named: `hide`, `pin`, `collapse` or `extract_filters`."""
         plan = self
@@ -129,9 +143,12 @@ class ResultPlan:
 
 
 def result_plan_of(
-    options: ResultOptions, rules: Sequence[PinRule] = (), *, extract_filters: bool = False
+    options: ResultOptions, pins: Mapping[str, Sequence[str]] | None = None, *, extract_filters: bool = False
 ) -> ResultPlan | None:
-    """Return what is asked of the results; None where that is nothing. Raises InvalidInputError for what cannot be."""
+    """Return what is asked of the results; None where that is nothing. Raises InvalidInputError for what cannot be.
+
+    `pins` are the index's own, by question: documents to show first, and behind a `-` those to hide.
+    """
     made = ResultPlan(
         facets=tuple(map(parse_facet, _texts("facets", options.facets, MAX_FACETS))),
         sort=tuple(map(_sort_key, _texts("sort", options.sort, MAX_SORT_KEYS))),
@@ -140,7 +157,7 @@ def result_plan_of(
         recency=parse_recency(options.recency) if options.recency else None,
         pinned=_texts("pin", options.pin, MAX_NAMES),
         hidden=_texts("hide", options.hide, MAX_NAMES),
-        rules=tuple(rules),
+        rules=tuple(_rule(question, names) for question, names in (pins or {}).items()),
         balance=_balance(options.mmr),
         score=parse_expression(options.score) if options.score else None,
         extract_filters=extract_filters if options.extract_filters is None else options.extract_filters,
@@ -152,6 +169,11 @@ def result_plan_of(
 
 
 NOTHING: Final = ResultPlan()
+
+
+def _rule(question: str, names: Sequence[str]) -> PinRule:
+    hidden = tuple(name.removeprefix(HIDING) for name in names if name.startswith(HIDING))
+    return PinRule(as_asked(question), tuple(name for name in names if not name.startswith(HIDING)), hidden)
 
 
 def _texts(what: str, given: object, most: int) -> tuple[str, ...]:

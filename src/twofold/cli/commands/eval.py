@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from twofold.cli.eval.dataset import EvalData, Needs, Source, eval_data_of, resolving
+from twofold.cli.eval.junit import write_junit
 from twofold.cli.eval.report import render_evaluation
 from twofold.cli.eval.variants import AS_CONFIGURED, RUN, Configuration, distinct, parsed_configuration
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
@@ -63,6 +64,9 @@ Metrics = Annotated[
 RunOut = Annotated[
     Path | None, _option("--run", "FILE", "Write what was found as a TREC run, a file for each VARIANT.")
 ]
+JUnit = Annotated[
+    Path | None, _option("--junit", "FILE", "Write the figures and conditions as a JUnit report, for a build server.")
+]
 FailIf = Annotated[
     list[str] | None,
     _option("--fail-if", "TEST", '"ndcg@10 < 0.7" of the value, or "< -0.02" of the difference: exit code 11.'),
@@ -85,6 +89,7 @@ def evaluate(
     metrics: Metrics = None,
     run_out: RunOut = None,
     fail_if: FailIf = None,
+    junit: JUnit = None,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -99,29 +104,28 @@ def evaluate(
     texts = [*(modes or ()), *(variants or ()), *(f"{RUN}{path}" for path in from_run or ())]
     default = [AS_CONFIGURED] if baseline is not None or asked.conditions else list(MODES)
     every = [*(texts or default), *(() if baseline is None else (baseline,))]
-    own = qrels is not None or answers is not None
-    kept = folder is None and own and any(not text.startswith(RUN) for text in every)
+    kept = folder is None and (qrels or answers) is not None and any(not text.startswith(RUN) for text in every)
     resolved = resolving(context, embedder, index, kept=kept)
     configurations = distinct(parsed_configuration(text, resolved) for text in every)
-    _check_folder(run_out)
+    _check_folder("--run", run_out)
+    _check_folder("--junit", junit)
     source = Source(folder, split, qrels, queries, index, answers)
     with eval_data_of(source, _needs(configurations, resolved({}))) as ground:
         found = [_answers(one, ground, asked) for one in configurations]
     some, other = (found, None) if baseline is None else (found[:-1], found[-1])
     done = evaluation(ground.judged, ground.documents, some, other, asked)
     written = [] if run_out is None else _written(run_out, configurations, found)
-    if as_json:
-        write_json(done)
-    else:
-        render_evaluation(done, ground.unmatched, written)
+    if junit is not None:
+        write_junit(junit, done, asked.conditions)
+    write_json(done) if as_json else render_evaluation(done, ground.unmatched, written)
     if done.failed:
         raise typer.Exit(CONDITION_HOLDS)
 
 
-def _check_folder(out: Path | None) -> None:
+def _check_folder(option: str, out: Path | None) -> None:
     """Refuse early what would be lost after minutes."""
     if out is not None and not out.absolute().parent.is_dir():
-        raise NotFoundError(f"there is no folder {out.absolute().parent}.", "Make it, or write --run elsewhere.")
+        raise NotFoundError(f"there is no folder {out.absolute().parent}.", f"Make it, or write {option} elsewhere.")
 
 
 def _asked(

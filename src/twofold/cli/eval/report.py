@@ -23,6 +23,7 @@ def render_evaluation(done: Evaluation, unmatched: Sequence[str], written: Seque
     )
     for first in range(0, len(done.rows), _SIDE_BY_SIDE):
         _draw_rows(screen, done.rows[first : first + _SIDE_BY_SIDE])
+    screen.line(screen.paint("In brackets: where each mean lies at 95 %, for questions like these.", "dim"))
     for comparison in done.comparisons:
         screen.line()
         _draw_comparison(screen, comparison)
@@ -68,9 +69,9 @@ def _verdict(one: Difference, name: str, baseline: str) -> Iterator[str]:
     """Return in plain words what the first metric shows, and how small a difference it could have shown."""
     questions = one.better + one.same + one.worse
     if one.p_holm < _LEVEL:
-        yield f"{one.metric}: {name} is {'better' if one.interval.mean > 0 else 'worse'} than {baseline}."
+        yield f"{one.metric}: at 95 %, {name} is {'better' if one.interval.mean > 0 else 'worse'} than {baseline}."
     elif one.better or one.worse:
-        yield f"{one.metric}: no difference is shown; the two may be alike, or the questions too few."
+        yield f"{one.metric}: no difference is shown at 95 %; the two may be alike, or the questions too few."
     else:
         yield f"{one.metric}: the two are the same on every question."
     if one.detectable:

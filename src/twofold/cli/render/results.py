@@ -1,6 +1,7 @@
 """What a search found, as people read it: passages with their places, and what can be said of the whole."""
 
 import json
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -67,8 +68,17 @@ def render_results(screen: Screen, result: SearchResult, settings: Settings, *, 
     chance = result.p_answerable
     unlikely = chance is not None and chance < UNLIKELY
     screen.line(screen.paint(_summary(result), "yellow" if unlikely else "dim"))
+    for line in _further(result):
+        screen.line(screen.paint(line, "dim"))
+
+
+def _further(result: SearchResult) -> Iterator[str]:
+    """Yield how to take back what was read as a filter, and how to see the next page."""
+    for one in result.extracted:
+        phrase = one_line(one.phrase)
+        yield f"Read as a filter: {phrase} (--keep {shlex.quote(phrase)} takes it back)"
     if result.next_cursor:
-        screen.line(screen.paint(f"Next page: --cursor={result.next_cursor}", "dim"))
+        yield f"Next page: --cursor={result.next_cursor}"
 
 
 def kept(cache: CacheInfo) -> str:

@@ -13,6 +13,9 @@ from twofold.server.errors import refused
 from twofold.server.schemas.requests import MAX_NAME_LENGTH, Query, Strict
 from twofold.server.service import Caller, GuardedRoute, Here, IndexName, needs
 
+FEEDBACK = "feedback:"
+"""Before the id of a judge whose grades come of feedback on results."""
+
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["judgements"], route_class=GuardedRoute)
 
 
@@ -27,7 +30,10 @@ class JudgementRequest(Strict):
 
 @dataclass(frozen=True, slots=True)
 class JudgementResponse:
-    """One judge's grade. `judge` is the id of a token, empty where no tokens are in use."""
+    """One judge's grade. `judge` is the id of a token, empty where no tokens are in use.
+
+    Where the grade comes of feedback on a result, `feedback:` stands before the id.
+    """
 
     query: str
     source: str
@@ -52,7 +58,8 @@ async def list_judgements(index: IndexName, service: Here, caller: Caller) -> Re
         with service.held(index):
             rows = service.state_db.judgements(index)
         given = tuple(JudgementResponse(*row) for row in rows)
-        agreement = agreement_of({(one.judge, one.query, one.source): one.grade for one in given})
+        graded = [one for one in given if not one.judge.startswith(FEEDBACK)]
+        agreement = agreement_of({(one.judge, one.query, one.source): one.grade for one in graded})
         return JudgementList(caller.id, given, agreement)
 
     return await service.answer(listed)

@@ -1,12 +1,15 @@
 """The routes that search: one question, many, with the whole explanation, why not, and what people thought of it."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
 from twofold.domain.dataclass import dataclass
+from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.index import Index
 from twofold.search.engine import SearchOptions
 from twofold.search.explain import explained
@@ -14,6 +17,7 @@ from twofold.search.result import SearchResult
 from twofold.search.why_not import WhyNot
 from twofold.server.auth import Action
 from twofold.server.errors import refused
+from twofold.server.routes.judgements import FEEDBACK
 from twofold.server.schemas.requests import BatchRequest, FeedbackRequest, SearchRequest, WhyNotRequest, filter_of
 from twofold.server.schemas.responses import (
     BatchResponse,
@@ -111,15 +115,32 @@ class _Kept:
     said: dict[str, object]
 
 
+GRADES: Mapping[int, int] = MappingProxyType({-1: 0, 1: 2})
+"""What ratings are as judgements: of 0 (does not answer) to 3 (answers perfectly)."""
+
+
+def _source_of(held: Index, chunk_id: str, document: str) -> str:
+    """Return the source of the document that feedback is about; empty where it is about none that is there."""
+    name = document or chunk_id.rpartition("_chunk_")[0]
+    try:
+        return held.document(name).source if name else ""
+    except (NotFoundError, InvalidInputError):
+        return ""
+
+
 @router.post("/feedback", response_model=FeedbackResponse, status_code=201, openapi_extra=needs(Action.READ))
 async def feedback(index: IndexName, asked: FeedbackRequest, service: Here, caller: Caller) -> Response:
-    """Keep what somebody thinks of an answer. It is only ever added to, and goes with the index."""
+    """Keep what somebody thinks of an answer. It is only ever added to, and goes with the index.
+
+    A rating of a passage or a document becomes a judgement too, in place of the one that the caller's last rating made.
+    """
 
     def kept() -> FeedbackResponse:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         record = _Kept(now, caller.name, caller.id, asked.model_dump())
         most = service.limits.feedback_records
-        with service.held(index):
+        with service.held(index) as held:
+            source = "" if asked.rating == 0 else _source_of(held, asked.chunk_id, asked.document)
             number = service.state_db.add_feedback(index, caller.id, encoded(record), most)
         if number is None:
             raise refused(
@@ -128,6 +149,8 @@ async def feedback(index: IndexName, asked: FeedbackRequest, service: Here, call
                 "Ask the server's administrator for another token.",
                 kind="feedback-limit",
             )
-        return FeedbackResponse(number)
+        row = (index, asked.query, source, f"{FEEDBACK}{caller.id}")
+        judged = bool(source) and service.state_db.judge(row, GRADES[asked.rating], service.limits.judgements)
+        return FeedbackResponse(number, judged)
 
     return await service.write(kept, 201)

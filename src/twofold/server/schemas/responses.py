@@ -9,7 +9,7 @@ from twofold.domain.warning import StageWarning
 from twofold.indexing.diff import RECORDED
 from twofold.indexing.types import IndexInfo
 from twofold.ranking.fusion import RetrieverTrace
-from twofold.search.result import CacheInfo, Counts, Facet, Hit, HitTrace, SearchResult
+from twofold.search.result import CacheInfo, Counts, Facet, Hit, HitTrace, QuestionFilter, SearchResult
 from twofold.search.suggest import Suggestion
 
 
@@ -102,6 +102,7 @@ class SearchResponse:
     facets: tuple[Facet, ...]
     next_cursor: str
     did_you_mean: str = ""
+    extracted: tuple[QuestionFilter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +168,10 @@ class ChunkList:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackResponse:
-    """The number under which feedback was kept."""
+    """The number under which feedback was kept, and whether it became a judgement."""
 
     number: int
+    judged: bool = False
 
 
 def index_given(info: IndexInfo) -> IndexResponse:
@@ -201,6 +203,7 @@ def search_given(found: SearchResult) -> SearchResponse:
         facets=found.facets,
         next_cursor=found.next_cursor,
         did_you_mean=found.did_you_mean,
+        extracted=found.extracted,
     )
 
 
