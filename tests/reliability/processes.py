@@ -6,14 +6,15 @@ import resource
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from reliability.workload import MOST, difference, do, entry_of, open_busy, reopened, steps
+from reliability.workload import MOST, difference, do, entry_of, open_busy, open_shared, reopened, steps
 from support.factories import entry, fingerprint, query, vector
 from support.slow_embedder import SlowEmbedder
 from twofold import Index
-from twofold.domain.errors import StorageFullError
+from twofold.domain.errors import StorageFullError, StoreError
 from twofold.domain.ports import Snapshot
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.stores.local.store import LocalStore
@@ -32,6 +33,16 @@ def write_until_killed(folder: Path, seed: int, acknowledged: Connection) -> Non
     for number, step in enumerate(steps(seed)):
         store = do(store, step)
         acknowledged.send_bytes(b"%d" % number)
+
+
+def write_shared_until_killed(where: str, seed: int, acknowledged: Connection) -> None:
+    """Do the same to an index in a database, until this process or the server is killed."""
+    with suppress(StoreError):
+        store = open_shared(where)
+        store.ensure_fingerprint(fingerprint())
+        for number, step in enumerate(steps(seed)):
+            store = do(store, step)
+            acknowledged.send_bytes(b"%d" % number)
 
 
 def fill_up(folder: Path, size: int, reports: Connection) -> None:

@@ -4,14 +4,17 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from support.factories import entry, fingerprint, pending, query, vector
 from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import Scope, Snapshot, Store
 from twofold.domain.types import Entry, Ranking
+from twofold.stores.database_address import address_of
 from twofold.stores.local.maintenance import Upkeep
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
+from twofold.stores.postgres.store import PostgresStore
 
 BUSY = Upkeep(flush_from=12, flush_at_close_from=4, segment_chunks=20, log_bytes=150_000, documents_at_once=1)
 WORDS = ["cat", "dog", "mat", "log", "run", "sat", "fox", "the", "quick", "brown"]
@@ -21,6 +24,7 @@ EVEN = Scope(filter=Condition("even", Operator.EQ, value=True))
 
 Model = Mapping[str, str]  # a document's source and its text, with `LATER` in front while it waits for its vectors
 LATER = "\x02"
+Kept = TypeVar("Kept", LocalStore, PostgresStore)
 
 
 @dataclass(frozen=True)
@@ -62,12 +66,17 @@ def after(model: Model, step: Step) -> Model:
     return {**kept, **dict(step.texts)}
 
 
+def open_shared(where: str) -> PostgresStore:
+    """Open an index in a database that flushes and merges all the time."""
+    return PostgresStore(address_of(where), upkeep=BUSY, wait_seconds=30.0)
+
+
 def open_busy(folder: Path, base_vfs: str = "") -> LocalStore:
     """Open a store that flushes, merges and folds its log all the time."""
     return LocalStore(folder, base_vfs=base_vfs, upkeep=BUSY)
 
 
-def do(store: LocalStore, step: Step) -> LocalStore:
+def do(store: Kept, step: Step) -> Kept:
     """Take a step; give the store to go on with."""
     if step.kind == "upsert":
         store.upsert([entry_of(held, source) for source, held in step.texts])
@@ -82,7 +91,10 @@ def do(store: LocalStore, step: Step) -> LocalStore:
     elif step.kind == "rebuild":
         store.rebuild(fingerprint(), lambda documents: [entry_of(one.text, one.source).chunks for one in documents])
     else:
-        return reopened(store)
+        if isinstance(store, LocalStore):
+            return reopened(store)
+        store.close()
+        return type(store)(store.address, upkeep=BUSY, wait_seconds=30.0)
     return store
 
 

@@ -5,6 +5,7 @@ The server refuses to run as root, so there it runs as `nobody`; binaries that `
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -50,15 +51,19 @@ class PostgresServer:
         named = "".join(f"&{name}={value}" for name, value in more.items())
         return f"postgresql://postgres@/{database}?host={self.folder}{named}"
 
-    def start(self) -> None:
+    def start(self, kibibytes_a_file: int | None = None) -> None:
+        """Start the server; with a number its files grow no larger than that, as if the disk were full."""
         options = {"listen_addresses": "", "unix_socket_directories": str(self.folder), **self._options}
         said = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         command = [str(self.programs / "postgres"), "-D", str(self._data), *said]
+        if kibibytes_a_file is not None:
+            command = ["bash", "-c", f'ulimit -f {kibibytes_a_file}; exec "$0" "$@"', *command]
+        how: dict[str, Any] = {"start_new_session": True, **self._as_user}
         deadline = time.monotonic() + SECONDS_TO_START
         while True:
             if self._process is None or self._process.poll() is not None:  # processes of a killed one may still end
                 with (self.folder / "log").open("ab") as log:
-                    self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._as_user)
+                    self._process = subprocess.Popen(command, stdout=log, stderr=log, **how)
             try:
                 psycopg.connect(self.address()).close()
             except psycopg.OperationalError:
@@ -70,13 +75,13 @@ class PostgresServer:
     def kill(self) -> None:
         """Kill the server and all of its processes at once, as a power cut would, and wait until they are gone."""
         assert self._process is not None
-        self._process.kill()
+        os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def stop(self) -> None:
         """End the server: those connected are cut off."""
         if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(2)  # a fast shutdown
+            self._process.send_signal(signal.SIGINT)  # a fast shutdown
             self._process.wait()
 
     def remove(self) -> None:

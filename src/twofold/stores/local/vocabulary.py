@@ -51,5 +51,7 @@ class Vocabulary:
 
 def _numbers_of(connection: CatalogConnection, terms: Sequence[str]) -> dict[str, int]:
     """Return the numbers of those terms that have one."""
+    if not terms:
+        return {}
     listed, bound = connection.among(terms)
     return dict(connection.execute(f"SELECT text, id FROM term WHERE text IN {listed}", (bound,)))  # noqa: S608

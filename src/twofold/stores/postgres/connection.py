@@ -3,6 +3,8 @@
 A session has no state of its own: every transaction names its schema, so that a pooler may stand in between.
 """
 
+import errno
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -221,8 +223,9 @@ _KINDS: tuple[tuple[type[psycopg.Error], type[TwofoldError], str, str], ...] = (
 def ours(error: psycopg.Error) -> TwofoldError:
     """Return the error that says what a failure of the database means."""
     said = (error.diag.message_primary or str(error).strip() or type(error).__name__).splitlines()[-1].strip()
+    refused = isinstance(error, errors.InternalError_) and os.strerror(errno.EFBIG) in said  # it has no code
     for kind, made, what, hint in _KINDS:
-        if isinstance(error, kind):
+        if isinstance(error, kind) or (refused and kind is errors.DiskFull):
             return made(f"{what}: {said}.", hint)
     return StoreError(f"PostgreSQL failed: {said}.", "Run `twofold index verify`.")
 

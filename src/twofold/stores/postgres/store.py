@@ -50,6 +50,7 @@ class PostgresStore(SegmentedStore[PostgresConnection]):
         cache_bytes: int = CACHE_BYTES,
         upkeep: maintenance.Upkeep = UPKEEP,
     ) -> None:
+        self.address = address
         self._number = number_of(address, create=create)
         self._wait_seconds = wait_seconds
         self._writers = threading.RLock()
