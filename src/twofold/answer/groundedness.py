@@ -5,8 +5,9 @@
 
 N spans are compared, n(t) of which hold the term; a span is a sentence of a source, or two neighboring ones. Without
 a model support is `words` alone. A sentence is supported from `ENOUGH` on, unless it names a number, or within the
-sentence a name, that its source does not: these are what is made up most and noticed least. Worked: words .8, cosine
-.85: .6 · .8 + .4 · .7 = .76. How well it tells what is borne out: docs/answers.md.
+sentence a name, that its source does not: these are what is made up most and noticed least. Where a span has `NEAR` of
+a sentence's words they speak of the same thing, and what they say otherwise counts too (`answer.discrepancies`).
+Worked: words .8, cosine .85: .6 · .8 + .4 · .7 = .76. How well it tells what is borne out: docs/answers.md.
 """
 
 import math
@@ -17,6 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from twofold.answer.discrepancies import discrepancy
 from twofold.answer.sentences import SentenceUnit, units_of, without_bullet
 from twofold.answer.types import Source, TextTools
 from twofold.domain.dataclass import dataclass
@@ -27,6 +29,12 @@ WORDS = 0.6
 FLOOR = 0.5
 CEILING = 1.0
 ENOUGH = 0.5
+NEAR = 0.7
+"""From what share of words on a span says the same as a sentence or something else of the same."""
+
+NEXT = 0.1
+"""How much less of the words another span may have that bears the sentence out where the best one does not."""
+
 PREFERRED = 0.05
 """How much less support a source that the model itself named may give and still be the one that is cited."""
 
@@ -67,7 +75,9 @@ class GroundednessChecker:
 
     def __init__(self, sources: Sequence[Source], reading: TextTools) -> None:
         self._reading = reading
-        self._spans = spans_of(units_of(sources, reading))
+        units = units_of(sources, reading)
+        self._spans = spans_of(units)
+        self._is_single = [at < len(units) for at in range(len(self._spans))]
         self._terms = [frozenset(reading.terms(one.text)) for one in self._spans]
         self._spread = Counter(term for terms in self._terms for term in terms)
         self._known = {one.number: _words(one.text) for one in sources}
@@ -81,19 +91,30 @@ class GroundednessChecker:
             return Finding(None, 0.0, None)
         if not self._spans:
             return Finding(None, 0.0, supported=False)
-        support = self._support(sentence, terms)
+        words = self._words(terms)
+        support = self._support(sentence, words)
         hinted = np.array([PREFERRED if one.source in hints else 0.0 for one in self._spans])
         lengths = np.array([len(one.text) for one in self._spans])
         place = int(np.lexsort((lengths, -np.round(support + hinted, 6)))[0])
         best, found = self._spans[place], float(support[place])
-        supported = found >= ENOUGH and _particulars(sentence[without_bullet(sentence) :]) <= self._known[best.source]
-        return Finding(best, found, supported)
+        bare = sentence[without_bullet(sentence) :]
+        supported = found >= ENOUGH and _particulars(bare) <= self._known[best.source]
+        return Finding(best, found, supported and not self._differs(bare, words))
 
-    def _support(self, sentence: str, terms: Mapping[str, int]) -> Scores:
+    def _differs(self, sentence: str, words: Scores) -> bool:
+        """Return whether every span that a sentence is nearly a copy of says something else; false without any."""
+        least = max(NEAR, float(words.max()) - NEXT)
+        near = np.flatnonzero(words >= least).tolist()
+        single = [at for at in near if self._is_single[at]]
+        return bool(near) and all(discrepancy(sentence, self._spans[at].text) for at in single or near)
+
+    def _words(self, terms: Mapping[str, int]) -> Scores:
         weights = {term: 1.0 + math.log(len(self._spans) / max(1, self._spread[term])) for term in terms}
         total = sum(weights.values())
         words = np.array([sum(weights[term] for term in terms if term in held) for held in self._terms])
-        words = words / total if total else words
+        return words / total if total else words
+
+    def _support(self, sentence: str, words: Scores) -> Scores:
         cosines = self._cosines(sentence)
         if cosines is None:
             return words
