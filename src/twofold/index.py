@@ -32,6 +32,7 @@ from twofold.ingest.source_types import LOCAL_FILE, from_origin
 from twofold.ingest.walk import Skipped, load, walk
 from twofold.models.catalog.progress import Progress, ignore
 from twofold.plugins import NO_PLUGINS, Plugins
+from twofold.query.synonyms import SynonymRule, read_rules
 from twofold.search.engine import DEFAULT_OPTIONS, NO_SETTINGS, SearchOptions
 from twofold.search.pins import pins_with
 from twofold.search.why_not import WhyNot
@@ -283,6 +284,16 @@ class Index(Collection, Answering):
                 if view.stretch(document, int(ordinal[:9]), int(ordinal[:9])):
                     return name
         return self._named(name).source
+
+    def set_synonyms(self, rules: str) -> Sequence[SynonymRule]:
+        """Replace the index's synonyms by these rules, one a line, and return them; empty text removes all.
+
+        `car, automobile` finds each by the other, `nyc => new york city^0.5` one by the other; see
+        docs/query-language.md. Raises InvalidInputError that names the line of a rule that cannot be.
+        """
+        read = read_rules(rules)
+        self._store.set_synonyms(rules if read else "")
+        return read
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and hold both retrievers against the catalog; nothing found means all is well."""

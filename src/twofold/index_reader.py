@@ -208,6 +208,11 @@ class Collection:
         """Search for many questions: all embedded at once, each ranked for itself. Errors as for `search`."""
         return self._searcher.search_many(queries, options)
 
+    def get_synonyms(self) -> str:
+        """Return the rules of the index's synonyms, as they were written."""
+        with self._store.view() as view:
+            return view.synonyms
+
     def metrics(self) -> Metrics:
         """Return how searching went since the index was opened: counts, times by stage, memory."""
         return self._searcher.metrics()

@@ -70,6 +70,14 @@ GROUPS: Mapping[str, Group] = {
             "graph": Command("graph", "graph", "Write a graph of entities, for questions about relations."),
         },
     ),
+    "synonyms": Group(
+        "The synonyms of an index.",
+        {
+            "set": Command("synonyms", "set_rules", "Replace the rules by those of a file."),
+            "list": Command("synonyms", "list_rules", "Print the rules."),
+            "clear": Command("synonyms", "clear", "Remove all rules."),
+        },
+    ),
     "models": Group(
         "The models that turn text into vectors.",
         {

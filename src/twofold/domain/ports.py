@@ -28,7 +28,7 @@ from twofold.domain.types import (
     TermCounts,
     TermIds,
     TermQuery,
-    TermScore,
+    TermTable,
     Vector,
     Vectors,
     Vocabulary,
@@ -217,32 +217,6 @@ Remake = Callable[[Sequence[Document]], Sequence[tuple[IndexedChunk, ...]]]
 """Makes the passages of some documents, one tuple a document, in the order given."""
 
 
-class TermTable(Protocol):
-    """What each term of a query adds to the scores of some passages: arrays, made into objects when they are read."""
-
-    @property
-    def query(self) -> TermQuery:
-        """The query, T terms in its order."""
-
-    @property
-    def idfs(self) -> Sequence[float]:
-        """How rare each term is, (T,)."""
-
-    @property
-    def frequencies(self) -> NDArray[np.uint16] | Scores:
-        """How often each passage has each term, (passages, T); whole numbers but for groups of terms."""
-
-    @property
-    def norms(self) -> Scores:
-        """What each passage's length counts for, (passages,); 1.0 for one that is not there."""
-
-    def of(self, place: int) -> tuple[TermScore, ...]:
-        """Return each occurring term's part of one passage's score, in the query's order, as many as occur.
-
-        Added up from the left they are the passage's score.
-        """
-
-
 class FetchedPassage(Protocol):
     """A passage with what names its document, as it was when it was fetched.
 
@@ -286,6 +260,10 @@ class Snapshot(Protocol):
     @property
     def fingerprint(self) -> IndexFingerprint | None:
         """What the passages were made by; None for a collection that never held a document."""
+
+    @property
+    def synonyms(self) -> str:
+        """The rules of the collection's synonyms, one a line as they were written; empty for none."""
 
     @property
     def pending(self) -> int:
@@ -495,6 +473,9 @@ class Store(Protocol):
         At most 256, names of 1 to 128 characters, values of up to 16,384, 65,536 characters in all. Raises
         InvalidInputError beyond that or for text that is not Unicode, WriterBusyError, StorageFullError.
         """
+
+    def set_synonyms(self, rules: str) -> None:
+        """Replace the rules of the collection's synonyms, durable when it returns; a change like any other."""
 
     def note_roots(self, roots: Mapping[str, int]) -> None:
         """Record what the collection was synced from and when, and keep earlier records; see `StoreInfo.roots`."""

@@ -387,3 +387,29 @@ class Vocabulary(Protocol):
     @property
     def fields(self) -> frozenset[str]:
         """The names of the fields that any passage has."""
+
+
+class TermTable(Protocol):
+    """What each term of a query adds to the scores of some passages: arrays, made into objects when they are read."""
+
+    @property
+    def query(self) -> TermQuery:
+        """The query, T terms in its order."""
+
+    @property
+    def idfs(self) -> Sequence[float]:
+        """How rare each term is, (T,)."""
+
+    @property
+    def frequencies(self) -> NDArray[np.uint16] | Scores:
+        """How often each passage has each term, (passages, T); whole numbers but for groups of terms."""
+
+    @property
+    def norms(self) -> Scores:
+        """What each passage's length counts for, (passages,); 1.0 for one that is not there."""
+
+    def of(self, place: int) -> tuple[TermScore, ...]:
+        """Return each occurring term's part of one passage's score, in the query's order, as many as occur.
+
+        Added up from the left they are the passage's score.
+        """

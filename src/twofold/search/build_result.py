@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.ports import Scope, Snapshot, TermTable
-from twofold.domain.types import Chunk, Ranking, Scores, TermQuery, TermScore
+from twofold.domain.ports import Scope, Snapshot
+from twofold.domain.types import Chunk, Ranking, Scores, TermQuery, TermScore, TermTable
 from twofold.domain.warning import is_degraded
 from twofold.ranking.answerability import Signals, calibration_for, p_answerable
 from twofold.ranking.confidence import confidence
@@ -274,7 +274,8 @@ class Reading:
         number, terms = self.retrieved.terms_of(key)
         parts: tuple[TermScore, ...] = ()
         if terms is not None:
-            asked = self.request.queries[number].terms.weights
+            groups = self.retrieved.asked[number].terms
+            asked = {*self.request.queries[number].terms.weights, *(groups.groups if groups else ())}
             found = self.fetched.tables[number].of(self.fetched.table_keys[number].index(key))
             parts = _with_origin(found, asked)
         return HitTrace(retrievers, parts, self.steps.get(key, ()), number)

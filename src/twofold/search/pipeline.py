@@ -12,7 +12,7 @@ from twofold.query.history import Turn
 from twofold.search.build_result import build_result, fetch
 from twofold.search.components import SearchComponents
 from twofold.search.plan import SearchPlan, check
-from twofold.search.query import embed, embed_many, expand, parse
+from twofold.search.query import add_synonyms, embed, embed_many, expand, parse
 from twofold.search.result import SearchResult
 from twofold.search.retrieve import retrieve
 from twofold.search.stages import (
@@ -33,6 +33,7 @@ from twofold.search.state import Passages, PipelineState, Stage
 ENCODING: tuple[Stage, ...] = (parse, expand, embed)
 """The stages before the snapshot is opened: a model may take its time."""
 RANKING: tuple[Stage, ...] = (
+    add_synonyms,
     retrieve,
     boost_fused,
     post_filter,

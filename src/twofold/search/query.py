@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from typing import TypeVar
 
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
@@ -184,6 +185,28 @@ def _encoded(
     code = is_about_a_code(understood.parsed.terms.weights, state.parts.analyzer.counts)
     mode = "bm25" if plan.mode == "hybrid" and Stage.VECTOR not in degradation.left else plan.mode
     return EncodedQuery(understood, mode, tuple(asked), code, degradation, embedder)
+
+
+def add_synonyms(state: PipelineState) -> PipelineState:
+    """Widen the queries for BM25 by the index's synonyms, where it has any; notes of the trace say by which rules."""
+    rules = state.passages.view.synonyms
+    if not rules or state.plan.scorer != "bm25":
+        return state
+    from twofold.query.synonyms import with_synonyms
+
+    asked, notes = [], list[str]()
+    for one, parsed_query in zip_longest(state.query.asked, state.query.understood.queries):
+        if one is not None and one.terms is not None and parsed_query is not None:
+            made, said = with_synonyms(one.terms, parsed_query.words, rules, state.parts.analyzer.phrase_terms)
+            asked.append(replace(one, terms=made))
+            notes += said
+        elif one is not None:
+            asked.append(one)
+    if not notes:
+        return state
+    request = state.query.understood
+    request = replace(request, parsed=replace(request.parsed, notes=(*request.parsed.notes, *dict.fromkeys(notes))))
+    return replace(state, query=replace(state.query, understood=request, asked=tuple(asked)))
 
 
 def _scored(terms: TermQuery, plan: SearchPlan) -> TermQuery:

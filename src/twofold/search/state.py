@@ -7,8 +7,8 @@ from types import TracebackType
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import fields_of
-from twofold.domain.ports import FetchedPassage, Snapshot, TermTable
-from twofold.domain.types import EMPTY_RANKING, Chunk, DocumentInfo, Metadata, Ranking, TermQuery
+from twofold.domain.ports import FetchedPassage, Snapshot
+from twofold.domain.types import EMPTY_RANKING, Chunk, DocumentInfo, Metadata, Ranking, TermQuery, TermTable
 from twofold.domain.warning import StageWarning
 from twofold.query.history import Turn
 from twofold.ranking.diversify import Dropped

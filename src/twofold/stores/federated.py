@@ -13,10 +13,9 @@ from typing import NamedTuple, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.domain.access import Readers, Viewer
+from twofold.domain.access import Viewer
 from twofold.domain.errors import (
     CorruptError,
-    InvalidInputError,
     MismatchError,
     NotFoundError,
     StoreError,
@@ -25,11 +24,9 @@ from twofold.domain.errors import (
 from twofold.domain.filters import Label
 from twofold.domain.ports import (
     ALL,
-    EmbedderIdentity,
     FetchedPassage,
     Finding,
     IndexFingerprint,
-    Remake,
     Scope,
     Sizes,
     Snapshot,
@@ -43,8 +40,6 @@ from twofold.domain.types import (
     Clause,
     Document,
     DocumentInfo,
-    Entry,
-    Metadata,
     PassageTerms,
     Ranking,
     Scores,
@@ -56,6 +51,7 @@ from twofold.domain.types import (
     Vocabulary,
 )
 from twofold.stores.federated_ids import FederatedKeys, FederatedPassage, check_names, federated_id, joint_chunk
+from twofold.stores.read_only import ReadOnlyStore
 from twofold.text.analyzer import may_expand
 from twofold.text.term_table import ScoredTerms
 
@@ -114,6 +110,11 @@ class FederatedSnapshot:
     def generation(self) -> int:
         """Counts the changes of all."""
         return sum(self._ask_all(lambda view: view.generation))
+
+    @property
+    def synonyms(self) -> str:
+        """The rules of all, those of one collection after the other's."""
+        return "\n".join(dict.fromkeys(filter(None, self._ask_all(lambda view: view.synonyms))))
 
     @property
     def fingerprint(self) -> IndexFingerprint | None:
@@ -375,7 +376,7 @@ class Collection(NamedTuple):
     store: Store
 
 
-class FederatedStore:
+class FederatedStore(ReadOnlyStore):
     """Reads several collections as one; each is written by itself.
 
     Their passages must have been made alike: by one analyzer, and where `by_meaning` by one embedder.
@@ -430,52 +431,12 @@ class FederatedStore:
         """Verify each."""
         return [finding for _, store in self._collections for finding in store.verify()]
 
+    def close(self) -> None:
+        """There is nothing to close: the stores belong to their opener."""
+
     def get_settings(self) -> Mapping[str, str]:
         """Have none: each keeps its own."""
         return {}
-
-    def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
-        """Refuse to write."""
-        _refuse(fingerprint)
-
-    def upsert(self, entries: Sequence[Entry]) -> None:
-        """Refuse to write."""
-        _refuse(entries)
-
-    def update_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
-        """Refuse to write."""
-        _refuse(embedder, vectors)
-
-    def delete(self, documents: Sequence[str]) -> int:
-        """Refuse to write."""
-        _refuse(documents)
-
-    def rebuild(self, fingerprint: IndexFingerprint, remake: Remake) -> None:
-        """Refuse to write."""
-        _refuse(fingerprint, remake)
-
-    def set_settings(self, values: Mapping[str, str]) -> None:
-        """Refuse to write."""
-        _refuse(values)
-
-    def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
-        """Refuse to write."""
-        _refuse(changes)
-
-    def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
-        """Refuse to write."""
-        _refuse(changes)
-
-    def note_roots(self, roots: Mapping[str, int]) -> None:
-        """Refuse to write."""
-        _refuse(roots)
-
-    def compact(self) -> None:
-        """Refuse to write."""
-        _refuse()
-
-    def close(self) -> None:
-        """There is nothing to close: the stores belong to their opener."""
 
 
 def check_alike(recipes: Sequence[tuple[str, IndexFingerprint | None]], *, by_meaning: bool) -> None:
@@ -494,7 +455,3 @@ def _differ(how: str) -> NoReturn:
     raise MismatchError(
         f"{how}: their scores cannot be compared.", "Join them by rank: `search.multi_index_merge=rrf`."
     )
-
-
-def _refuse(*_: object) -> NoReturn:
-    raise InvalidInputError("Several collections cannot be written as one.", "Write each by itself.")

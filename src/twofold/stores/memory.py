@@ -39,7 +39,7 @@ from twofold.domain.types import (
     Vector,
 )
 from twofold.stores.index_settings import checked
-from twofold.stores.memory_entries import HeldPassage, info_of, pending_in, with_vectors
+from twofold.stores.memory_entries import HeldPassage, check_vectors, info_of, pending_in, stored, with_vectors
 from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.analyzer import may_expand
 from twofold.text.bm25 import (
@@ -69,6 +69,7 @@ class State:
     entries: Mapping[str, Entry] = field(default_factory=dict)
     preferences: Mapping[str, str] = field(default_factory=dict)
     roots: Mapping[str, int] = field(default_factory=dict)
+    synonyms: str = ""
 
 
 class MemorySnapshot:
@@ -95,6 +96,11 @@ class MemorySnapshot:
     def generation(self) -> int:
         """Counts changes; it never goes back."""
         return self._state.generation
+
+    @property
+    def synonyms(self) -> str:
+        """The rules of its synonyms, one a line."""
+        return self._state.synonyms
 
     @property
     def fingerprint(self) -> IndexFingerprint | None:
@@ -359,7 +365,7 @@ class MemoryStore:
                 )
             width = self._state.fingerprint.embedder.dimensions
             given = (indexed.vector for entry in entries for indexed in entry.chunks)
-            _check_vectors([vector for vector in given if vector is not None], width)
+            check_vectors([vector for vector in given if vector is not None], width)
             held = self._state.entries
             self._change({**held, **{name: _keeping_readers(held.get(name), one) for name, one in added.items()}})
 
@@ -371,7 +377,7 @@ class MemoryStore:
             held = self._state.fingerprint
             if held is None or held.embedder != embedder:
                 raise MismatchError("The index is made with another embedder.", "Run `twofold sync` again.")
-            _check_vectors(list(vectors.values()), embedder.dimensions)
+            check_vectors(list(vectors.values()), embedder.dimensions)
             entries = {name: with_vectors(entry, vectors) for name, entry in self._state.entries.items()}
             waiting = sum(pending_in(entry) for entry in self._state.entries.values())
             given = waiting - sum(map(pending_in, entries.values()))
@@ -424,6 +430,11 @@ class MemoryStore:
         kept = MappingProxyType(checked(values))
         with self._writer:
             self._state = replace(self._state, preferences=kept)
+
+    def set_synonyms(self, rules: str) -> None:
+        """Replace the collection's synonyms."""
+        with self._writer:
+            self._state = replace(self._state, synonyms=rules, generation=self._state.generation + 1)
 
     def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
         """Replace the metadata of documents, all of them or none."""
@@ -479,15 +490,3 @@ def _keeping_readers(held: Entry | None, entry: Entry) -> Entry:
 
 def _holds(clause: Clause, indexed: IndexedChunk) -> bool:
     return holds(clause, indexed.terms.counts, indexed.chunk.indexed_text)
-
-
-def stored(vector: Vector) -> NDArray[np.float16]:
-    """Return a vector as every store keeps it."""
-    return np.asarray(vector, dtype=np.float16)
-
-
-def _check_vectors(vectors: Sequence[Vector], width: int) -> None:
-    if any(vector.shape != (width,) for vector in vectors):
-        raise MismatchError(f"A vector does not have the index's {width} dimensions.", "Use its embedder.")
-    if not all(np.isfinite(vector).all() and stored(vector).any() for vector in vectors):
-        raise InvalidInputError("A vector is all zeros, or holds what is no finite number.", "Check the embedder.")

@@ -1,9 +1,13 @@
 """What the memory store says of documents and passages that it holds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from twofold.domain.dataclass import dataclass
+from twofold.domain.errors import InvalidInputError, MismatchError
 from twofold.domain.types import Chunk, DocumentInfo, Entry, Metadata, Vector
 
 
@@ -47,3 +51,16 @@ def info_of(entry: Entry) -> DocumentInfo:
         len(document.text),
         document.readers,
     )
+
+
+def stored(vector: Vector) -> NDArray[np.float16]:
+    """Return a vector as every store keeps it."""
+    return np.asarray(vector, dtype=np.float16)
+
+
+def check_vectors(vectors: Sequence[Vector], width: int) -> None:
+    """Raise MismatchError or InvalidInputError for vectors that an index of this width cannot hold."""
+    if any(vector.shape != (width,) for vector in vectors):
+        raise MismatchError(f"A vector does not have the index's {width} dimensions.", "Use its embedder.")
+    if not all(np.isfinite(vector).all() and stored(vector).any() for vector in vectors):
+        raise InvalidInputError("A vector is all zeros, or holds what is no finite number.", "Check the embedder.")

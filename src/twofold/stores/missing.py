@@ -41,6 +41,10 @@ class UnmadeStore:
         """Make the index, and let it keep settings."""
         self._there(create=True).set_settings(values)
 
+    def set_synonyms(self, rules: str) -> None:
+        """Replace the collection's synonyms."""
+        self._there().set_synonyms(rules)
+
     def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
         """Replace the metadata of documents."""
         self._there().set_metadata(changes)

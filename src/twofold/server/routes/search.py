@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Response
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.index import Index
+from twofold.query.synonyms import read_rules
 from twofold.search.engine import SearchOptions
 from twofold.search.explain import explained
 from twofold.search.result import SearchResult
@@ -18,12 +19,20 @@ from twofold.search.why_not import WhyNot
 from twofold.server.auth import Action
 from twofold.server.errors import refused
 from twofold.server.routes.judgements import FEEDBACK
-from twofold.server.schemas.requests import BatchRequest, FeedbackRequest, SearchRequest, WhyNotRequest, filter_of
+from twofold.server.schemas.requests import (
+    BatchRequest,
+    FeedbackRequest,
+    SearchRequest,
+    SynonymsRequest,
+    WhyNotRequest,
+    filter_of,
+)
 from twofold.server.schemas.responses import (
     BatchResponse,
     FeedbackResponse,
     SearchResponse,
     SuggestResponse,
+    SynonymsResponse,
     batch_given,
     explanation_given,
     search_given,
@@ -81,6 +90,29 @@ async def suggest(  # each is one of the address's
             return SuggestResponse(tuple(held.suggest(q, k=k, filter=condition)))
 
     return await service.answer(found)
+
+
+@router.get("/synonyms", response_model=SynonymsResponse, openapi_extra=needs(Action.READ))
+async def synonyms(index: IndexName, service: Here) -> Response:
+    """Return the rules of the index's synonyms as they were written."""
+
+    def told() -> SynonymsResponse:
+        with service.held(index) as held:
+            rules = held.get_synonyms()
+            return SynonymsResponse(rules, len(read_rules(rules)))
+
+    return await service.answer(told)
+
+
+@router.put("/synonyms", response_model=SynonymsResponse, openapi_extra=needs(Action.WRITE))
+async def set_synonyms(index: IndexName, asked: SynonymsRequest, service: Here) -> Response:
+    """Replace the index's synonyms; an empty text removes them."""
+
+    def kept() -> SynonymsResponse:
+        with service.held(index) as held:
+            return SynonymsResponse(asked.rules, len(held.set_synonyms(asked.rules)))
+
+    return await service.write(kept)
 
 
 @router.post("/explain", response_model=SearchResult, openapi_extra=needs(Action.READ))

@@ -186,6 +186,14 @@ class BatchRequest(ForResults, InSession):
     queries: Annotated[list[Query], Field(min_length=1, max_length=DEFAULT_LIMITS.batch)]
 
 
+class SynonymsRequest(Strict):
+    """The rules of an index's synonyms."""
+
+    rules: Annotated[
+        str, Field(max_length=1_000_000, description="One rule a line: `car, automobile`, or `nyc => new york`.")
+    ]
+
+
 class WhyNotRequest(ForResults, InSession):
     """A search, and the document that one would have expected."""
 

@@ -113,6 +113,14 @@ class SuggestResponse:
 
 
 @dataclass(frozen=True, slots=True)
+class SynonymsResponse:
+    """The rules of an index's synonyms, one a line, and how many there are."""
+
+    rules: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class BatchResponse:
     """One answer for each question, in order."""
 

@@ -76,6 +76,12 @@ CREATE TABLE preference (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- The collection's synonyms: one rule a line, as they were written.
+CREATE TABLE synonyms (
+  only  INTEGER PRIMARY KEY CHECK (only = 1),
+  rules TEXT NOT NULL
+) STRICT;
+
 -- The files and folders that the collection was synced from, and when a sync of them last changed something.
 CREATE TABLE root (
   path   TEXT PRIMARY KEY,

@@ -108,6 +108,7 @@ class SegmentSnapshot:
     norms: dict[tuple[float, float, float], tuple[NDArray[np.float64], ...]] = field(default_factory=dict)
     masks: dict[str, tuple[NDArray[np.uint8] | None, ...]] = field(default_factory=dict)
     tfidf_norms: list[tuple[NDArray[np.float64], ...]] = field(default_factory=list)  # at most one
+    synonyms: list[str] = field(default_factory=list)  # at most one, read when a question first asks
     seen: "dict[str, SegmentSnapshot]" = field(default_factory=dict)
 
     @property
@@ -138,6 +139,14 @@ def _checked_state(state: State) -> State:
     ):
         raise CorruptError("The index is damaged: its counts are out of range.", HINT)
     return state
+
+
+def synonyms_of(connection: CatalogConnection, snapshot: SegmentSnapshot) -> str:
+    """Return the rules of the collection's synonyms, which a snapshot remembers."""
+    if not snapshot.synonyms:
+        row = connection.execute("SELECT rules FROM synonyms").fetchone()
+        snapshot.synonyms.append("" if row is None else str(row[0]))
+    return snapshot.synonyms[0]
 
 
 def current_fingerprint(connection: CatalogConnection) -> IndexFingerprint | None:

@@ -40,6 +40,7 @@ from twofold.stores.local.place import (
     real_folder,
 )
 from twofold.stores.local.reindex import rebuild
+from twofold.stores.local.scoping import storable
 from twofold.stores.local.snapshot import (
     SegmentFiles,
     SegmentMissingError,
@@ -189,6 +190,14 @@ class SegmentedStore(Generic[Catalog]):
         kept = checked(values)
         with self._changing() as connection, maintenance.transaction(connection):
             writing.set_settings(connection, kept)
+
+    def set_synonyms(self, rules: str) -> None:
+        """Replace the collection's synonyms, durable when it returns."""
+        if not storable(rules):
+            raise InvalidInputError("The synonyms are not Unicode.", "Clean them first.")
+        with self._changing() as connection, maintenance.transaction(connection):
+            writing.set_synonyms(connection, rules)
+            writing.advance(connection)
 
     def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
         """Replace the metadata of documents, all of them or none, durable when it returns."""

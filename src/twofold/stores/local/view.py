@@ -48,7 +48,7 @@ from twofold.stores.local.resolve import (
 from twofold.stores.local.scoping import Mask, count_holding, count_within, masks_of, storable
 from twofold.stores.local.seen import as_seen, documents_seen
 from twofold.stores.local.serialization import FETCHED_COLUMNS, READERS_COLUMN, FetchedRow, finite_scores, reading
-from twofold.stores.local.snapshot import Opened, SegmentSnapshot, absent, row_of
+from twofold.stores.local.snapshot import Opened, SegmentSnapshot, absent, row_of, synonyms_of
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.term_table import ScoredTerms
@@ -97,6 +97,11 @@ class LocalSnapshot:
     def generation(self) -> int:
         """Counts changes; it never goes back."""
         return self._snapshot.state.generation
+
+    @property
+    def synonyms(self) -> str:
+        """The rules of its synonyms, one a line."""
+        return synonyms_of(self._connection, self._whole)
 
     @property
     def fingerprint(self) -> IndexFingerprint | None:

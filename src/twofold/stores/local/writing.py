@@ -196,6 +196,13 @@ def set_settings(connection: CatalogConnection, values: Mapping[str, str]) -> No
     connection.executemany("INSERT INTO preference VALUES (?, ?)", values.items())
 
 
+def set_synonyms(connection: CatalogConnection, rules: str) -> None:
+    """Replace the collection's synonyms."""
+    connection.execute("DELETE FROM synonyms")
+    if rules:
+        connection.execute("INSERT INTO synonyms VALUES (1, ?)", (rules,))
+
+
 def set_metadata(connection: CatalogConnection, document: str, metadata: Metadata, generation: int) -> None:
     """Replace one document's metadata. Its passages get new rows, since segments hold the fields of the old ones."""
     found = connection.execute("SELECT row FROM document WHERE id = ?", (document,)).fetchone()
