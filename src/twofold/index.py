@@ -20,6 +20,7 @@ from twofold.factory.places import remove_index
 from twofold.factory.search import MEMORY, query_log_of
 from twofold.index_reader import Collection
 from twofold.indexing.components import IndexingComponents
+from twofold.indexing.diff import Root
 from twofold.indexing.embed import embed_pending
 from twofold.indexing.prepare import prepare
 from twofold.indexing.reindex import reindex
@@ -92,14 +93,12 @@ class Index(Collection, Answering):
         self._sessions = Sessions(None if folder is None else sessions_folder(self._asked.home, folder))
 
     @overload
-    def sync(
-        self, *paths: str | os.PathLike[str], dry_run: Literal[True], metadata: Metadata = NO_METADATA
-    ) -> SyncPlan: ...
+    def sync(self, *paths: Root, dry_run: Literal[True], metadata: Metadata = NO_METADATA) -> SyncPlan: ...
 
     @overload
     def sync(
         self,
-        *paths: str | os.PathLike[str],
+        *paths: Root,
         dry_run: Literal[False] = False,
         progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
@@ -108,13 +107,16 @@ class Index(Collection, Answering):
 
     def sync(
         self,
-        *paths: str | os.PathLike[str],
+        *paths: Root,
         dry_run: bool = False,
         progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
         vectors: VectorTiming = "follow",
     ) -> SyncPlan | SyncReport:
         """Make the index match these files and folders: add, update and delete documents.
+
+        A path may also be a connector of `twofold.connectors`, which follows a git revision, pages of the web or rows
+        of a database in the same way.
 
         With `dry_run` it only says what it would do. Documents are committed a few at a time, each whole: it may be
         stopped at any moment and run again. Files that cannot be read are in the report's `failed`; nothing else is

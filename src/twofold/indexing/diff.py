@@ -18,27 +18,40 @@ from twofold.domain.filters import values_of
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import DocumentInfo, Metadata, MetadataValue
 from twofold.indexing.types import LeftOut, Rename, SyncPlan
+from twofold.ingest.connector import VERSION, Connector, Item
 from twofold.ingest.document import content_hash
-from twofold.ingest.readers.types import Limits, clean_metadata
+from twofold.ingest.readers.types import Limits, Source, clean_metadata
 from twofold.ingest.walk import Found, Skipped, load, source_name, walk
 
+Root = str | os.PathLike[str] | Connector
+"""A file or a folder, or what lists and reads another place."""
 ROOT = "root"
 SIZE = "size"
 MODIFIED_NS = "modified_ns"
 GIVEN = "given"  # the names of the fields that a sync was given for a document
 NONE_GIVEN: Metadata = MappingProxyType({})
-RECORDED = frozenset({ROOT, SIZE, MODIFIED_NS, GIVEN})
+RECORDED = frozenset({ROOT, SIZE, MODIFIED_NS, GIVEN, VERSION})
 """The fields that a sync keeps for itself."""
 EMPTY_ROOT = "the folder is empty although the index has documents of it; they are kept, remove them with `twofold rm`"
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file to read, the root it was found under, and the fields that its document is given."""
+    """What to read, the root it was found under, and the fields that its document is given.
 
-    found: Found
+    `connector` reads it, None for a file of a folder.
+    """
+
+    found: Found | Item
     root: str
     given: Metadata = field(default_factory=dict)
+    connector: Connector | None = None
+
+    def load(self, limits: Limits) -> Source:
+        """Read its bytes. Raises ReadError."""
+        if isinstance(self.found, Found):
+            return load(self.found, limits)
+        return self.connector.load(self.found, limits) if self.connector else Source(self.found.source, b"", limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +64,7 @@ class Diff:
     touched: Mapping[str, Metadata] = field(default_factory=dict)  # by document id, for files with another time alone
 
 
-def survey(
-    view: Snapshot, roots: Sequence[str | os.PathLike[str]], limits: Limits, given: Metadata = NONE_GIVEN
-) -> Diff:
+def survey(view: Snapshot, roots: Sequence[Root], limits: Limits, given: Metadata = NONE_GIVEN) -> Diff:
     """Compare folders with the index. Files of the same size and time as before are taken as unchanged.
 
     `given` are fields for every document below the roots; one that has others is updated.
@@ -66,13 +77,10 @@ def survey(
     skipped: list[LeftOut] = []
     gone: dict[str, DocumentInfo] = {}
     for root in roots:
-        name = source_name(os.path.realpath(root))
-        found = list(walk(root, limits))
-        files = {one.source: Wanted(one, name) for one in found if isinstance(one, Found)}
-        left_out = [one for one in found if isinstance(one, Skipped)]
+        name, below = root_name(root), _documents_of(root, known)
+        files, left_out = _listed(root, name, below, limits)
         skipped += [LeftOut(one.source, one.reason) for one in left_out]
-        below = {source: info for source, info in known.items() if is_below(source, name)}
-        if below and not files:
+        if below and not files and (not left_out or isinstance(root, str | os.PathLike)):
             skipped.append(LeftOut(name, EMPTY_ROOT))
             continue
         wanted |= files
@@ -84,6 +92,33 @@ def survey(
         }
     wanted = {source: replace(one, given=_given(known.get(source), given)) for source, one in wanted.items()}
     return _decided(known, wanted, {source: gone[source] for source in gone if source not in wanted}, skipped, limits)
+
+
+def root_name(root: Root) -> str:
+    """Return the name by which documents know the place that they were read from."""
+    return source_name(os.path.realpath(root)) if isinstance(root, str | os.PathLike) else root.root
+
+
+def _documents_of(root: Root, known: Mapping[str, DocumentInfo]) -> Mapping[str, DocumentInfo]:
+    name = root_name(root)
+    if isinstance(root, str | os.PathLike):
+        return {source: info for source, info in known.items() if is_below(source, name)}
+    return {source: info for source, info in known.items() if info.metadata[ROOT] == name}
+
+
+def _listed(
+    root: Root, name: str, known: Mapping[str, DocumentInfo], limits: Limits
+) -> tuple[dict[str, Wanted], list[Skipped]]:
+    """Return what a place holds by source, and what it left out."""
+    if isinstance(root, str | os.PathLike):
+        found: list[Found | Item | Skipped] = list(walk(root, limits))
+        connector = None
+    else:
+        found, connector = list(root.items(known, limits)), root
+    left_out = [one for one in found if isinstance(one, Skipped)]
+    return {
+        one.source: Wanted(one, name, connector=connector) for one in found if not isinstance(one, Skipped)
+    }, left_out
 
 
 def _check_given(given: Metadata) -> None:
@@ -140,6 +175,8 @@ def _touched(info: DocumentInfo, wanted: Wanted) -> Metadata:
 def own_fields(wanted: Wanted) -> Metadata:
     """Return the fields that a sync keeps of a file, so that the next sync knows whether it changed."""
     found = wanted.found
+    if isinstance(found, Item):
+        return {**found.metadata, ROOT: wanted.root, VERSION: found.version}
     modified = datetime.fromtimestamp(found.mtime_ns / 1e9, tz=UTC).isoformat(timespec="seconds")
     return {ROOT: wanted.root, SIZE: found.size, MODIFIED_NS: found.mtime_ns, "modified": modified}
 
@@ -151,17 +188,26 @@ def is_below(source: str, place: str) -> bool:
 
 def _is_other(info: DocumentInfo, wanted: Wanted) -> bool:
     """Return whether a file has another size, time or given fields than its document."""
+    if isinstance(wanted.found, Item):
+        return info.metadata.get(VERSION) != wanted.found.version or _given_before(info) != wanted.given
     known = (info.metadata.get(SIZE), info.metadata.get(MODIFIED_NS))
     return known != (wanted.found.size, wanted.found.mtime_ns) or _given_before(info) != wanted.given
 
 
 def _changed(info: DocumentInfo, wanted: Wanted, limits: Limits) -> bool:
     """Return whether a document is to be made again, rather than given the time of its file alone."""
+    if isinstance(wanted.found, Item):
+        return True
     return _given_before(info) != wanted.given or _hash_of(wanted.found, limits) != info.content_hash
 
 
-def _hash_of(found: Found, limits: Limits) -> str:
-    """Hash a file's bytes; empty for one that cannot be read, which differs from any hash: reading it will say why."""
+def _hash_of(found: Found | Item, limits: Limits) -> str:
+    """Hash a file's bytes; empty for one that cannot be read, which differs from any hash: reading it will say why.
+
+    Of what a connector found, its version: a file of git that was renamed keeps its own.
+    """
+    if isinstance(found, Item):
+        return found.version
     with suppress(ReadError):
         return content_hash(load(found, limits).data)
     return ""
@@ -173,13 +219,14 @@ def _renamed(
     """Pair new files with vanished documents of the same bytes, by name first, so that twins pair up sensibly."""
     vanished: dict[str, list[str]] = {}
     for source, info in gone.items():
-        vanished.setdefault(info.content_hash, []).append(source)
+        vanished.setdefault(str(info.metadata.get(VERSION, info.content_hash)), []).append(source)
     sizes = {info.metadata.get(SIZE) for info in gone.values()}
     renames = []
     for new in added:
-        if wanted[new].found.size not in sizes:
+        found = wanted[new].found
+        if isinstance(found, Found) and found.size not in sizes:
             continue
-        candidates = vanished.get(_hash_of(wanted[new].found, limits), [])
+        candidates = vanished.get(_hash_of(found, limits), [])
         if candidates:
             same_name = [old for old in candidates if Path(old).name == Path(new).name]
             old = (same_name or candidates)[0]

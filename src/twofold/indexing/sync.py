@@ -9,7 +9,7 @@ from twofold.domain.errors import ReadError
 from twofold.domain.ports import Snapshot, Store
 from twofold.domain.types import Document, Metadata
 from twofold.indexing.components import IndexingComponents
-from twofold.indexing.diff import GIVEN, NONE_GIVEN, Diff, Wanted, is_below, own_fields, survey
+from twofold.indexing.diff import GIVEN, NONE_GIVEN, Diff, Root, Wanted, is_below, own_fields, root_name, survey
 from twofold.indexing.embed import embed_pending
 from twofold.indexing.prepare import prepare
 from twofold.indexing.types import Failure, Phase, SyncPlan, SyncProgress, SyncReport, VectorTiming
@@ -17,7 +17,7 @@ from twofold.ingest.boilerplate import SharedBlocks
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.readers.types import Limits, Source
 from twofold.ingest.source_types import LOCAL_FILE, from_origin
-from twofold.ingest.walk import check_there, load, source_name
+from twofold.ingest.walk import check_there
 
 CHARACTER_BATCH_SIZE = 200_000  # of text between two commits: a second or two of embedding
 DOCUMENT_BATCH_SIZE = 64
@@ -27,7 +27,7 @@ OnProgress = Callable[[SyncProgress], None]
 
 
 def plan_sync(
-    parts: IndexingComponents, roots: Sequence[str | os.PathLike[str]], limits: Limits, metadata: Metadata = NONE_GIVEN
+    parts: IndexingComponents, roots: Sequence[Root], limits: Limits, metadata: Metadata = NONE_GIVEN
 ) -> SyncPlan:
     """Return what a sync would do."""
     with parts.store.view(rows_only=True) as view:
@@ -36,7 +36,7 @@ def plan_sync(
 
 def sync(  # each may be left out but the first four
     parts: IndexingComponents,
-    roots: Sequence[str | os.PathLike[str]],
+    roots: Sequence[Root],
     limits: Limits,
     on_progress: OnProgress,
     metadata: Metadata = NONE_GIVEN,
@@ -52,7 +52,9 @@ def sync(  # each may be left out but the first four
     """
     started = time.monotonic()
     on_progress(SyncProgress(Phase.WALK, 0, 0))
-    check_there(roots)  # before an index is made that nothing would be in
+    check_there(
+        [root for root in roots if isinstance(root, str | os.PathLike)]
+    )  # before an index is made that nothing would be in
     parts.store.ensure_fingerprint(parts.fingerprint)
     with parts.store.view(rows_only=True) as view:
         found = survey(view, roots, limits, metadata)
@@ -87,10 +89,10 @@ def _touch(store: Store, touched: Mapping[str, Metadata]) -> None:
         store.set_metadata({name: touched[name] for name in names[first : first + DOCUMENT_BATCH_SIZE]})
 
 
-def _note_roots(store: Store, roots: Sequence[str | os.PathLike[str]], *, changed: bool) -> None:
+def _note_roots(store: Store, roots: Sequence[Root], *, changed: bool) -> None:
     """Note what was synced: where something changed, and for a root that is new. One below another is that other's."""
     known = store.info().roots
-    named = {source_name(os.path.realpath(root)) for root in roots}
+    named = {root_name(root) for root in roots}
     whole = {next((one for one in known if is_below(root, one)), root) for root in named}
     if changed or not whole <= known.keys():
         store.note_roots(dict.fromkeys(sorted(whole), time.time_ns()))
@@ -180,7 +182,7 @@ class _Run:
     def _sources(self, limits: Limits) -> Iterator[Source]:
         for one in self._wanted.values():
             try:
-                yield load(one.found, limits)
+                yield one.load(limits)
             except ReadError as error:
                 self._done += 1
                 self._fail(one.found.source, error)
@@ -201,6 +203,6 @@ def placed(document: Document, wanted: Wanted) -> Document:
 
     Fields that the caller of the sync gave win over what the file states.
     """
-    local = from_origin(document, LOCAL_FILE)
+    local = from_origin(document, LOCAL_FILE if wanted.connector is None else wanted.connector.origin)
     names: Metadata = {GIVEN: tuple(wanted.given)} if wanted.given else {}
     return replace(local, metadata={**local.metadata, **own_fields(wanted), **wanted.given, **names})

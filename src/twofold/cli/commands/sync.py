@@ -2,8 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -14,18 +13,24 @@ from twofold.cli.render.progress import progress_on
 from twofold.cli.render.results import write_json
 from twofold.cli.render.terminal import Screen, counted, from_here, lasting, one_line, screen_on
 from twofold.cli.runtime import open_index
-from twofold.domain.errors import NotFoundError, ReadError
+from twofold.connectors.named import place_named
+from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
 from twofold.domain.types import Metadata
 from twofold.factory.search import MEMORY
 from twofold.index import Index
+from twofold.indexing.diff import Root
 from twofold.indexing.types import SyncPlan, SyncReport, VectorTiming
 
 _SHOWN = 10
+_PLACES = (
+    "What the index follows: files and folders, https://HOST/sitemap.xml, urls:FILE, git+PATH@REVISION#FOLDER, "
+    "sqlite:FILE#QUERY."
+)
 
 
 def sync(
     context: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders that the index follows.", show_default=False)],
+    paths: Annotated[list[str], typer.Argument(help=_PLACES, show_default=False)],
     *,
     watch: Annotated[bool, typer.Option("--watch", help="Keep running, and sync again when files change.")] = False,
     dry_run: Annotated[
@@ -34,6 +39,9 @@ def sync(
     atomic_vectors: Annotated[
         bool,
         typer.Option("--atomic-vectors", help="Store each document together with its vectors, not its text first."),
+    ] = False,
+    private: Annotated[
+        bool, typer.Option("--allow-private-addresses", help="Fetch pages of this machine and its network too.")
     ] = False,
     metadata: MetaOption = None,
     index: IndexOption = None,
@@ -50,19 +58,28 @@ def sync(
     """
     show: Callable[[SyncPlan | SyncReport], None] = write_json if as_json else _draw
     fields = fields_from(metadata or [])
+    places = [place_named(path, private=private) for path in paths]
     if dry_run:
         with _to_plan_with(context, index, embedder) as opened:
-            show(opened.sync(*paths, dry_run=True, metadata=fields))
+            show(opened.sync(*places, dry_run=True, metadata=fields))
         return
     with open_to_fill(context, index, embedder) as opened:
         if watch:
-            for report in opened.watch(*paths, metadata=fields):
+            for report in opened.watch(*_folders(places), metadata=fields):
                 show(report)
                 sys.stdout.flush()
         else:
-            report = _synced(opened, paths, fields, "atomic" if atomic_vectors else "follow")
+            report = _synced(opened, places, fields, "atomic" if atomic_vectors else "follow")
             show(report)
             _refuse_silence(report)
+
+
+def _folders(places: Sequence[Root]) -> list[str]:
+    """Return the files and folders. Raises InvalidInputError where there is a place that cannot be watched."""
+    folders = [one for one in places if isinstance(one, str)]
+    if len(folders) < len(places):
+        raise InvalidInputError("--watch follows files and folders alone.", "Run the command again for the others.")
+    return folders
 
 
 def _to_plan_with(context: typer.Context, index: str | None, embedder: str | None) -> Index:
@@ -73,7 +90,7 @@ def _to_plan_with(context: typer.Context, index: str | None, embedder: str | Non
         return open_index(context, MEMORY, create=True, embedder=embedder)
 
 
-def _synced(opened: Index, paths: list[Path], fields: Metadata, vectors: VectorTiming) -> SyncReport:
+def _synced(opened: Index, paths: Sequence[Root], fields: Metadata, vectors: VectorTiming) -> SyncReport:
     with progress_on() as progress:
         return opened.sync(*paths, progress=progress, metadata=fields, vectors=vectors)
 
