@@ -23,6 +23,15 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)])[ \t]+")
 _CODE = re.compile(
     r"[ \t]*(?:[$>#%] |\w+@|[\w./-]+ -{1,2}\w|[\w.]+ ?= ?\S|set \w|(?:sudo|git|borg|SELECT|INSERT|CREATE) )|[ \t]{4,}\S"
 )
+_REFERS = re.compile(
+    r"(?:(?:if|when|while|since|because|in|for|with|after|before|then|so|thus|however|but|also|and|by|to)\b,? "
+    r"(?:(?:the|a|an) )?(?:\w+ ){0,3}?)?(?:this|these|those|it|they|such|that|he|she|its|their|them)\b",
+    re.IGNORECASE,
+)
+"""A sentence that begins with a pronoun, perhaps within its first clause: "If the script exits with this code"."""
+
+_EXPLETIVE = re.compile(r"it(?: is|'s|\u2019s| was| can be| may be| seems)\b[^.]{0,60}?\b(?:to|that)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?][\"')\]\u201d]*\s+(?=[^a-z\s])")
 _RULE = re.compile(r"[\s|:-]+")
 _FIGURE = re.compile(r"\d")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}(?=,)")
@@ -77,7 +86,40 @@ def _whole(unit: SentenceUnit, source: Source) -> Complete:
     code = _code_around(text, start, end)
     if code:
         return Complete(unit.source, _moved([code], part), is_code=True)
-    return Complete(unit.source, (*_moved(_introduction(text, start), part), own))
+    before = _introduction(text, start) or _antecedent(text, start, end)
+    return Complete(unit.source, (*_moved(before, part), own))
+
+
+def heads_table(unit: SentenceUnit, source: Source) -> bool:
+    """Return whether a unit is a table's header row, which says nothing without a row."""
+    part = next((one for one in source.parts if one.start <= unit.start and unit.end <= one.end), None)
+    if part is None or _BAR not in unit.text:
+        return False
+    text = source.text[part.at : part.at + part.end - part.start]
+    below = text.find("\n", unit.end - part.start) + 1
+    if not below or _BAR not in text[below:].partition("\n")[0]:
+        return False
+    _, header = _header_of(text, below)
+    return bool(header) and header[0][0] <= unit.start - part.start < header[0][1]
+
+
+def _antecedent(text: str, start: int, end: int) -> list[Span]:
+    """Return where the sentence before stands, of the same paragraph, where this one begins with what it speaks of."""
+    if not _REFERS.match(text, start, end) or _EXPLETIVE.match(text, start, end):
+        return []
+    before = text[:start].rstrip()
+    if not before.endswith((".", "!", "?")) or "\n" in text[len(before) : start]:
+        return []
+    line = before.rfind("\n") + 1
+    ends = [found.end() for found in _SENTENCE_END.finditer(before, line)]
+    first = ends[-1] if ends else line
+    first += _bullet(before, first)
+    return [(first, len(before))] if 0 < len(before) - first <= _LONGEST_INTRODUCTION else []
+
+
+def _bullet(text: str, at: int) -> int:
+    found = _ITEM.match(text, at)
+    return found.end() - at if found else 0
 
 
 def _moved(spans: Sequence[Span], part: Part) -> tuple[Span, ...]:

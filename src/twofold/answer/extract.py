@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from twofold.answer.complete import Complete, completed
+from twofold.answer.complete import Complete, completed, heads_table
 from twofold.answer.events import ChunkEvent, CitationEvent
 from twofold.answer.plan import AnswerPlan, Question
 from twofold.answer.sanitize_output import OutputSanitizer, addresses_in
@@ -96,9 +96,11 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def telling(units: Sequence[SentenceUnit], sources: Sequence[Source]) -> Sequence[SentenceUnit]:
-    """Leave out headings and titles, unless there is nothing else."""
+    """Leave out headings, titles and header rows, unless there is nothing else."""
     names = {one.number: {one.title, *(name for part in one.parts for name in part.heading)} for one in sources}
-    telling = [one for one in units if one.text.strip(_CLOSING) not in names[one.source]]
+    by_number = {one.number: one for one in sources}
+    named = [one for one in units if one.text.strip(_CLOSING) not in names[one.source]]
+    telling = [one for one in named if not heads_table(one, by_number[one.source])]
     return telling or units
 
 

@@ -37,6 +37,10 @@ _WORDS = r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _FIGURE = re.compile(
     rf"(?<![\w.])[$\u20ac\u00a3]?\d[\d,]*(?:\.\d+)?{_UNIT}(?![\w%])|\b(?:{_WORDS})\b{_UNIT}", re.IGNORECASE
 )
+_COUNTED = re.compile(r"\bhow many (?P<part>of (?:the |these |those )?(?:\d+ )?)?(?P<noun>[^\W\d_]+)", re.IGNORECASE)
+_PORT_ASKED = re.compile(r"\b(?:which|what) (?:port|number)\b", re.IGNORECASE)
+_BARE = re.compile(rf"\d[\d,]*(?:\.\d+)?|{_WORDS}", re.IGNORECASE)
+_NEAR, _STEM = 40, 5
 
 
 def short_answer(question: str, sentence: str) -> str:
@@ -55,4 +59,13 @@ def _spans(question: str, sentence: str) -> Iterator[str]:
     elif _TIME_ASKED.search(question):
         yield from (match.group() for match in _TIME.finditer(sentence))
     elif _FIGURE_ASKED.search(question):
-        yield from (match.group() for match in _FIGURE.finditer(sentence))
+        yield from (match.group() for match in _FIGURE.finditer(sentence) if _is_of(match, question))
+
+
+def _is_of(figure: re.Match[str], question: str) -> bool:
+    """Return whether a figure is of what is asked: with a unit, or right before the noun that is counted."""
+    counted = _COUNTED.search(question)
+    if counted is None:
+        return _BARE.fullmatch(figure.group()) is None or _PORT_ASKED.search(question) is not None
+    after = figure.string if counted["part"] else figure.string[figure.end() : figure.end() + _NEAR]
+    return counted["noun"][:_STEM].casefold() in f"{figure.group()} {after}".casefold()

@@ -3,11 +3,13 @@
 import pytest
 
 from support.source_files import reading, source
+from twofold import Index
 from twofold.answer.complete import completed
 from twofold.answer.sentences import SentenceUnit, units_of
 from twofold.answer.short import short_answer
 from twofold.answer.table import as_markdown, cells_of
 from twofold.answer.types import Source
+from twofold.models.embedders.hashing import HashingEmbedder
 
 READING = reading()
 
@@ -91,7 +93,35 @@ def test_a_table_is_written_in_markdown_with_padded_columns() -> None:
         ("How many towers are there?", "There were 12 in 1900 and 14 later.", ""),
         ("How many of the 12 towers are red?", "Of the 12 towers three are red.", "three"),
         ("Is it safe?", "It takes 12 minutes.", ""),
+        ("How often does it run?", "One worker is started in each database.", ""),
+        ("How many commits does it show?", "It limits the number of commits to 3.", ""),
+        ("How many commits does it show?", "It shows the last 3 commits.", "3"),
     ],
 )
 def test_a_short_answer_is_the_one_span_that_is_asked_for(question: str, sentence: str, short: str) -> None:
     assert short_answer(question, sentence) == short
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "spans"),
+    [
+        (
+            "Use the code 125 for what cannot be tested. If the script exits with this code, it is skipped.",
+            "If the script",
+            ["Use the code 125 for what cannot be tested.", "If the script exits with this code, it is skipped."],
+        ),
+        ("The disk is full. It is recommended to prune first.", "It is", ["It is recommended to prune first."]),
+        ("The disk is full. Prune the oldest archives first.", "Prune", ["Prune the oldest archives first."]),
+        ("The disk is full.\n\nIt was full before.", "It was", ["It was full before."]),
+    ],
+)
+def test_a_sentence_that_refers_back_comes_with_the_one_before(text: str, chosen: str, spans: list[str]) -> None:
+    assert shown(text, chosen, start=70) == [spans]
+
+
+def test_a_header_row_is_no_answer_by_itself() -> None:
+    with Index(":memory:", embedder=HashingEmbedder()) as index:
+        index.add("# Codes\n\nReturn code | Meaning\n0 | success\n1 | warning\n2 | error\n", source="codes.txt")
+        answer = index.ask("Which return code has the meaning?", settings={"answer.min_answerability": 0.0})
+    assert answer.sentences
+    assert all(len(one.cells) > 1 for one in answer.sentences)
