@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,19 +51,22 @@ class Visit:
 
 
 @contextmanager
-def visiting(
+def visiting(  # noqa: PLR0913  # each may be left out
     home: Path,
     limits: ServerLimits = DEFAULT_LIMITS,
     address: Address = Address(port=0),
     roots: tuple[Path, ...] = (),
     said: Mapping[str, object] = NOTHING,
+    *,
     embedder: str | None = "hashing",
+    database: str | None = None,
 ) -> Iterator[Visit]:
     """Serve until the block ends, by these settings beside those of tests; with no embedder each index has its own."""
     named = {} if embedder is None else {"embedder": embedder}
     overrides = {**named, "offline": True, "home": str(home), **said}
     settings = load_settings(overrides=overrides)
     plan = plan_for(settings, partial(Index, overrides=overrides, create=False), address, roots, limits)
+    plan = replace(plan, database=database)
     with bound(address) as listening:
         server = LocalServer(configured(create_server(plan), limits))
         thread = threading.Thread(target=server.run, args=([listening],))

@@ -85,7 +85,8 @@ class PostgresServer:
             self._process.wait()
 
     def remove(self) -> None:
-        self.stop()
+        if self._process is not None and self._process.poll() is None:
+            self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def create_database(self, name: str) -> str:
