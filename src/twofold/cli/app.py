@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, Command] = {
     "ask": Command("ask", "ask", "Answer a question from documents, with citations."),
     "chat": Command("chat", "chat", "Hold a conversation with follow-up questions."),
     "why-not": Command("why_not", "why_not", "Explain why a search does not find a document."),
+    "migrate": Command("migrate", "migrate", "Copy an index to another place, such as a database."),
     "serve": Command("serve", "serve", "Serve indexes over HTTP, with a web page."),
     "mcp": Command("mcp", "mcp", "Serve an index to a language model, by the Model Context Protocol."),
     "doctor": Command("doctor", "doctor", "Check the installation and suggest fixes."),
