@@ -1,5 +1,7 @@
 """`twofold migrate`: the copy is the same index, whatever the stores, and an interrupted copy goes on."""
 
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -36,16 +38,18 @@ def test_an_index_moves_to_a_database_and_back_with_every_bit_of_its_rankings(
     assert back == there
     assert again.out.startswith("0 documents copied, 6 there already, 6 passages in postgresql://")
     assert there["digest"] in again.out
-    results = [
-        run("search", "undo a commit", "--json", "--explain", "--index", one) for one in ("here", postgres, "back")
-    ]
-    hits = [one.data["hits"] for one in results]
+    asked = ("search", "undo a commit", "--json", "--explain", "--index")
+    hits = [run(*asked, one).data["hits"] for one in ("here", postgres, "back")]
     assert hits[0] == hits[1] == hits[2]
     assert len(hits[0]) == 3
     with Index("back", create=False) as index:
         assert index.verify() == []
     synced = run("sync", folder, "--index", "back")
     assert "5 unchanged" in synced.out
+
+
+def _note(seen: list[tuple[int, int]], done: int, total: int) -> None:
+    seen.append((done, total))
 
 
 @pytest.fixture
@@ -68,13 +72,13 @@ def test_it_goes_on_where_it_stopped_and_takes_readers_settings_and_what_waits_a
         if done > 32:
             raise KeyboardInterrupt
 
-    for source, target in zip(stores, stores[1:], strict=False):
+    for source, target in pairwise(stores):
         with pytest.raises(KeyboardInterrupt):
             migrate(source, target, stop)
-        seen: list[int] = []
-        report = migrate(source, target, lambda done, _: seen.append(done))
+        seen: list[tuple[int, int]] = []
+        report = migrate(source, target, partial(_note, seen))
         assert (report.copied, report.unchanged, report.chunks) == (6, 64, 140)
-        assert seen == [32, 64, 70]
+        assert seen == [(32, 70), (64, 70), (70, 70)]
         with target.view() as view, first.view() as expected:
             assert list(view.documents()) == list(expected.documents())
             assert list(view.pending_texts(9)) == ["dog 69"]

@@ -1,7 +1,7 @@
 """Copying an index from one store to another, document by document, and proving that the copy is the same.
 
 Nothing is read, cut, analyzed or embedded again: passages, words, vectors, readers and settings are copied as they are.
-A document that is there already, with the same digest, is passed over, so what was interrupted goes on where it stopped.
+A document that is there already with the same digest is passed over, so what was interrupted goes on where it stopped.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -117,7 +117,7 @@ def _check_no_others(target: Store, infos: Sequence[DocumentInfo]) -> None:
     if other is not None:
         raise InvalidInputError(
             f"The target holds {other.source!r}, which the source does not.",
-            "Migrate to an index that is not there yet.",
+            "Name a target that is not there yet.",
         )
 
 
