@@ -4,17 +4,21 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, Self, overload
 
 from twofold.answering import Answering
-from twofold.config.load import Settings, merge
+from twofold.config.load import Settings, merge, resolve
 from twofold.config.trust import index_may_say
 from twofold.config.values import as_text, value_from_text
 from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
-from twofold.domain.ports import Embedder, Finding
+from twofold.domain.ports import Embedder, Finding, Store
+from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Document, DocumentInfo, Metadata
+from twofold.evaluation.changes import IndexDiff, document_changes, ranking_change
+from twofold.factory.copies import copy_index, export_index, import_index
 from twofold.factory.indexing import filled, limits_of
 from twofold.factory.places import remove_index
 from twofold.factory.search import MEMORY, query_log_of
@@ -36,8 +40,10 @@ from twofold.plugins import NO_PLUGINS, Plugins
 from twofold.query.synonyms import SynonymRule, read_rules
 from twofold.search.engine import DEFAULT_OPTIONS, NO_SETTINGS, SearchOptions
 from twofold.search.pins import pins_with
+from twofold.search.result import SearchResult
 from twofold.search.why_not import WhyNot
 from twofold.stores.memory import MemoryStore
+from twofold.stores.past import NOW, check_name, snapshot_at, with_snapshots
 from twofold.stores.sessions import Sessions, sessions_folder
 
 NO_METADATA: Metadata = {}
@@ -52,7 +58,8 @@ class Index(Collection, Answering):
     nothing behind. `config` names a file to read instead of `twofold.yaml`, `overrides` are settings by their dotted
     names that are stronger than all else; `settings` replaces everything that a file, the environment and the index
     itself say. Where settings are left at their defaults an existing index is opened as it was made. `embedder` brings
-    one of your own, `plugins` other parts. `on_model` hears of a model being fetched.
+    one of your own, `plugins` other parts. `on_model` hears of a model being fetched. `as_of` opens it as it was at a
+    snapshot, to be read only: its name, or a date. `store` brings a store of your own, which is closed with it.
 
     >>> from twofold import Index
     >>> from twofold.models.embedders.hashing import HashingEmbedder
@@ -75,6 +82,8 @@ class Index(Collection, Answering):
         create: bool = True,
         on_model: Callable[[Progress], None] = ignore,
         plugins: Plugins = NO_PLUGINS,
+        as_of: str = "",
+        store: Store | None = None,
     ) -> None:
         super().__init__(
             where,
@@ -85,6 +94,8 @@ class Index(Collection, Answering):
             create=create,
             on_model=on_model,
             plugins=plugins,
+            as_of=as_of,
+            store=store,
         )
         name = self._settings.embedder if embedder is None else embedder.identity.name
         self._parts = filled(self._searching, self._settings, name, self._openers.plugins)
@@ -312,6 +323,59 @@ class Index(Collection, Answering):
         """
         reindex(self._parts, progress)
 
+    def snapshot(self, name: str) -> SnapshotInfo:
+        """Name the present state, durable when it returns: `at(name)` reads it from then on. Nothing is copied.
+
+        Raises InvalidInputError for a name that is taken.
+        """
+        check_name(name)
+        held = with_snapshots(self._store)
+        held.create_snapshot(name, int(time.time()))
+        return snapshot_at(held.snapshots(), name)
+
+    def delete_snapshot(self, name: str) -> None:
+        """Delete a snapshot, and what was retained for it alone. Raises NotFoundError."""
+        with_snapshots(self._store).delete_snapshot(name)
+
+    def export(self, path: str | os.PathLike[str]) -> str:
+        """Write the whole collection to one new file, for `import_index`; return the file's SHA-256.
+
+        Equal collections make equal files. Raises InvalidInputError for a file that is there.
+        """
+        return export_index(self._store, Path(path))
+
+    def diff(self, before: str, after: str = NOW, queries: Sequence[str] = (), k: int = 10) -> IndexDiff:
+        """Return which documents, and which rankings of some questions, changed between two states.
+
+        `before` and `after` are snapshots, named as for `at`, or `now`. Questions are searched at both, by the settings
+        that the index kept then. Raises NotFoundError.
+        """
+        with ExitStack() as stack:
+            sides = [self if one == NOW else stack.enter_context(self.at(one)) for one in (before, after)]
+            documents = document_changes(*(side.documents() for side in sides))
+            options = SearchOptions(k=k)
+            found = [[_passages(one) for one in side.search_many(queries, options)] for side in sides]
+        pairs = zip(queries, *found, strict=True)
+        changed = (ranking_change(query, old, new) for query, old, new in pairs)
+        return IndexDiff(documents, len(queries), tuple(one for one in changed if one is not None))
+
+    def branch(self, name: str | Path) -> None:
+        """Make a new index of all that this one holds, the settings that it keeps included.
+
+        Interrupted, it leaves no index. Raises InvalidInputError for a name that is taken.
+        """
+        copy_index(self._store, name, self._asked)
+
+    @classmethod
+    def from_export(cls, path: str | os.PathLike[str], where: str | Path, config: str | Path | None = None) -> Self:
+        """Make the new index `where` of a file that `export` wrote, and open it. What the file says is data.
+
+        Raises NotFoundError, CorruptError for a file that is damaged or none of ours, MismatchError for another format,
+        InvalidInputError for a name that is taken.
+        """
+        import_index(Path(path), where, resolve(config=config).settings)
+        return cls(where, config=config, create=False)
+
     def drop(self) -> None:
         """Delete the index for good, and close it. The documents' own files are left alone.
 
@@ -324,3 +388,7 @@ class Index(Collection, Answering):
             kept = query_log_of(self._where, self._asked)
             if kept is not None:
                 kept.clear()
+
+
+def _passages(found: SearchResult) -> list[str]:
+    return [hit.chunk_id for hit in found.hits]

@@ -1,16 +1,18 @@
 """A collection that is there, opened to be searched and looked at: the half of an index that changes nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from twofold.config.load import Ignored, Resolved, resolve
 from twofold.config.settings import Settings
 from twofold.domain.awaitable import offloaded
 from twofold.domain.errors import NotFoundError
 from twofold.domain.filters import MATCH_ALL, fields_of, matches
-from twofold.domain.ports import Embedder, Reranker
+from twofold.domain.ports import Embedder, Reranker, Store
+from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Chunk, Document, DocumentInfo
 from twofold.factory.places import folder_of, short_name, shown_name, shown_place
 from twofold.factory.search import (
@@ -34,6 +36,7 @@ from twofold.search.document_names import document_named
 from twofold.search.engine import DEFAULT_OPTIONS, NO_SETTINGS, PLAIN, ResultOptions, SearchEngine, SearchOptions
 from twofold.search.metrics import Metrics
 from twofold.search.result import SearchResult
+from twofold.stores.past import past_store, with_snapshots
 
 NO_BOOSTS: Mapping[str, float] = {}
 NOTHING_ASKED = ((), (), False, NO_BOOSTS, "", (), (), None, "", None, (), "")
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
 
 class Collection:
     """Documents that can be searched and listed. `Index` is one too, and can change it.
+
+    `as_of` opens it as it was at a snapshot; see `at`. `store` brings a store of your own, which is closed with it.
 
     Commands that change nothing open this one: it loads none of what reads, cuts and enriches documents. Arguments and
     errors as for `Index`.
@@ -59,11 +64,17 @@ class Collection:
         create: bool = False,
         on_model: Callable[[Progress], None] = ignore,
         plugins: Plugins = NO_PLUGINS,
+        as_of: str = "",
+        store: Store | None = None,
     ) -> None:
         self._where = where
+        self._again: Callable[..., Any] = partial(
+            type(self), where, settings=settings, config=config, overrides=overrides, on_model=on_model, plugins=plugins
+        )
         found = Resolved(settings, ()) if settings else resolve(config=config, overrides=overrides)
         self._own_embedder = embedder
-        self._store = open_store(where, found.settings, create=create)
+        self._base = open_store(where, found.settings, create=create and not as_of) if store is None else store
+        self._store = past_store(self._base, as_of) if as_of else self._base
         own, fingerprint = kept_by(self._store)
         if settings is None and own:
             found = resolve(config=config, collection=own, overrides=overrides)
@@ -97,6 +108,22 @@ class Collection:
     def searcher(self) -> SearchEngine:
         """What searches it; several indexes are searched together by theirs."""
         return self._searcher
+
+    def snapshots(self) -> Sequence[SnapshotInfo]:
+        """List the snapshots in the order in which they were made, with the bytes that are retained for each."""
+        return with_snapshots(self._store).snapshots()
+
+    def at(self, when: str) -> Self:
+        """Open the collection as it was when a snapshot was made: every answer is the one of that time, bit for bit.
+
+        `when` is its name, or a date or time in ISO 8601 (UTC) for the last snapshot by then. It cannot be changed;
+        close it before this one. Raises NotFoundError.
+        """
+        past = past_store(self._store, when)
+        held, now = past.fingerprint(), self._store.fingerprint()
+        same = held is not None and now is not None and held.embedder == now.embedder
+        opened: Self = self._again(embedder=self._searching.embedder if same else self._own_embedder, store=past)
+        return opened
 
     def documents(self, *, filter: FilterLike = MATCH_ALL) -> Sequence[DocumentInfo]:  # noqa: A002
         """List all documents by source, or those that pass a filter; see `search` for how one is written."""
@@ -231,7 +258,7 @@ class Collection:
     def close(self) -> None:
         """Leave a state that opens fast, and close. Calling it twice does nothing more."""
         try:
-            self._store.close()
+            self._base.close()
         finally:
             self._openers.close()
             if self._own_embedder is None:

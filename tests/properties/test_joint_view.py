@@ -24,7 +24,8 @@ from twofold.stores.federated import (
 )
 from twofold.stores.federated_ids import check_names
 from twofold.stores.local.store import LocalStore
-from twofold.stores.memory import MemorySnapshot, MemoryStore, State
+from twofold.stores.memory import MemorySnapshot, MemoryStore
+from twofold.stores.memory_entries import State
 
 WORDS = ("cat", "dog", "mat", "log", "sat")
 LINES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), min_size=1, max_size=4)

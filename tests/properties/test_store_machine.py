@@ -3,10 +3,12 @@
 import secrets
 import shutil
 import tempfile
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -24,12 +26,14 @@ from support.factories import DIMENSIONS, entry, fingerprint, pending, query, ve
 from support.postgres_server import PostgresServer
 from twofold.domain.access import Readers, Viewer, viewer_of
 from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or
-from twofold.domain.ports import ALL, Scope
+from twofold.domain.ports import ALL, Scope, Snapshot, Store
+from twofold.domain.snapshots import StoredVectors
 from twofold.domain.types import Clause, IndexedChunk, TermQuery
 from twofold.stores.database_address import address_of
 from twofold.stores.local.maintenance import Upkeep
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
+from twofold.stores.past import with_snapshots
 from twofold.stores.postgres.store import PostgresStore
 
 SMALL = Upkeep(flush_from=9, flush_at_close_from=3, segment_chunks=7, log_bytes=100_000, documents_at_once=2)
@@ -37,6 +41,7 @@ SMALL = Upkeep(flush_from=9, flush_at_close_from=3, segment_chunks=7, log_bytes=
 words = st.sampled_from(["cat", "dog", "mat", "ERR-1", "ünï", "the", "ab\x00c"])
 lines = st.lists(words, min_size=1, max_size=6).map(" ".join)
 texts = st.lists(lines, max_size=4).map("\n".join)
+names = st.sampled_from(["monday", "tuesday"])
 sources = st.sampled_from([f"{letter}/{number}.txt" for letter in "ab" for number in range(5)])
 scalars = st.one_of(st.integers(-3, 3), st.sampled_from([0.5, 2.0, True, False, "x", "xy", "ü"]))
 metadata = st.dictionaries(
@@ -126,6 +131,11 @@ class StoreMachine(RuleBasedStateMachine):
         for store in (self.model, self.local):
             store.set_readers({entry("", source).document.id: readers for source in chosen})
 
+    @rule(chosen=sources, held=metadata)
+    def set_metadata(self, chosen: str, held: dict[str, str]) -> None:
+        for store in (self.model, self.local):
+            store.set_metadata({entry("", chosen).document.id: held})
+
     @rule(values=st.dictionaries(words.filter(bool), words, max_size=2))
     def set_settings(self, values: dict[str, str]) -> None:
         for store in (self.model, self.local):
@@ -164,43 +174,100 @@ class StoreMachine(RuleBasedStateMachine):
             for store in (self.model, self.local):
                 store.ensure_fingerprint(fingerprint(name, width))
 
+    @precondition(lambda self: isinstance(self.local, LocalStore))
+    @rule(name=names)
+    def create_snapshot(self, name: str) -> None:
+        if name in {one.name for one in self.model.snapshots()}:
+            self.delete_snapshot(name)
+        for store in (self.model, with_snapshots(self.local)):
+            store.create_snapshot(name, 1_000_000)
+
+    @precondition(lambda self: self.model.snapshots())
+    @rule(name=names)
+    def delete_snapshot(self, name: str) -> None:
+        if name in {one.name for one in self.model.snapshots()}:
+            for store in (self.model, with_snapshots(self.local)):
+                store.delete_snapshot(name)
+
+    def pairs(self) -> list[tuple[Store, Store]]:
+        """Return each store of today, and each snapshot, with what the memory store has in its place."""
+        found: list[tuple[Store, Store]] = [(self.local, self.model), (self.other, self.model)]
+        for one in self.model.snapshots():
+            both = with_snapshots(self.local), with_snapshots(self.other)
+            found += [(store.at(one.name), self.model.at(one.name)) for store in both]
+        return found
+
     @rule(asked=queries, scope=st.one_of(st.just(ALL), scopes), k=st.sampled_from([1, 3, 99]), viewer=viewers)
     def find(self, asked: TermQuery, scope: Scope, k: int, viewer: Viewer | None) -> None:
-        direction = vector(" ".join(asked.weights))
-        for store in (self.local, self.other):
-            with store.view(viewer) as view, self.model.view(viewer) as expected:
+        for store, model in self.pairs():
+            with store.view(viewer) as view, model.view(viewer) as expected:
                 assert list(view.documents()) == list(expected.documents())
                 assert (view.sizes(), view.pending) == (expected.sizes(), expected.pending)
-                assert view.search_bm25(asked, k, scope) == expected.search_bm25(asked, k, scope)
-                near = expected.search_vectors(direction, 99, scope)
-                found = np.sort(expected.search_bm25(asked, 99).keys)
-                assert np.array_equal(view.without_vector(found), expected.without_vector(found))
-                assert view.search_vectors(direction, 99, scope) == near
-                assert view.statistics(tuple(asked.weights)) == expected.statistics(tuple(asked.weights))
-                assert np.array_equal(view.score_terms(asked, near.keys), expected.score_terms(asked, near.keys))
-                assert np.array_equal(view.score_vector(direction, near.keys), near.scores)
-                explained = near.keys[:3].tolist()
-                here, there = view.explain_terms(asked, explained), expected.explain_terms(asked, explained)
-                assert [here.of(place) for place in range(len(explained))] == [
-                    there.of(place) for place in range(len(explained))
-                ]
-                assert list(view.chunks(near.keys.tolist())) == list(expected.chunks(near.keys.tolist()))
-                assert list(view.term_counts(near.keys.tolist())) == list(expected.term_counts(near.keys.tolist()))
+                if expected.fingerprint is not None:
+                    find_the_same(view, expected, asked, scope, k)
 
     @invariant()
     def lists_the_same(self) -> None:
-        for store in (self.local, self.other):
-            with store.view() as view, self.model.view() as expected:
-                assert list(view.documents()) == list(expected.documents())
+        if isinstance(self.local, LocalStore):
+            assert [(one.name, one.documents, one.chunks) for one in self.local.snapshots()] == [
+                (one.name, one.documents, one.chunks) for one in self.model.snapshots()
+            ]
+        for store, model in self.pairs():
+            with store.view() as view, model.view() as expected:
+                assert view.fingerprint == expected.fingerprint
+                infos = list(expected.documents())
+                assert list(view.documents()) == infos
                 assert view.pending == expected.pending
                 assert set(view.pending_texts(99)) == set(expected.pending_texts(99))
-            assert store.get_settings() == self.model.get_settings()
+                for info in infos[:2]:
+                    assert view.document(info.id) == expected.document(info.id)
+                    assert view.describe([info.id]) == {info.id: info}
+                    assert list(view.chunks_of(info.id)) == list(expected.chunks_of(info.id))
+                    assert list(view.stretch(info.id, 1, 2)) == list(expected.stretch(info.id, 1, 2))
+            assert store.get_settings() == model.get_settings()
 
     def teardown(self) -> None:
         assert self.local.verify() == []
+        if isinstance(self.local, LocalStore):
+            keeps_nothing_without_snapshots(self.local, self.folder)
         self.local.close()
         self.other.close()
         shutil.rmtree(self.folder)
+
+
+def keeps_nothing_without_snapshots(store: LocalStore, folder: Path) -> None:
+    for one in store.snapshots():
+        store.delete_snapshot(one.name)
+    vfs = store._connections.vfs.name
+    with closing(apsw.Connection(str(folder / "catalog.sqlite3"), vfs=vfs)) as held:
+        for table in ("retained_document", "retained_chunk"):
+            assert held.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)  # noqa: S608
+
+
+def find_the_same(view: Snapshot, expected: Snapshot, asked: TermQuery, scope: Scope, k: int) -> None:
+    """Hold what a view finds, scores and explains against another one."""
+    width = expected.fingerprint.embedder.dimensions if expected.fingerprint else DIMENSIONS
+    direction = vector(" ".join(asked.weights), width)
+    assert view.search_bm25(asked, k, scope) == expected.search_bm25(asked, k, scope)
+    near = expected.search_vectors(direction, 99, scope)
+    found = np.sort(expected.search_bm25(asked, 99).keys)
+    assert np.array_equal(view.without_vector(found), expected.without_vector(found))
+    assert view.search_vectors(direction, 99, scope) == near
+    assert view.statistics(tuple(asked.weights)) == expected.statistics(tuple(asked.weights))
+    assert np.array_equal(view.score_terms(asked, near.keys), expected.score_terms(asked, near.keys))
+    assert np.array_equal(view.score_vector(direction, near.keys), near.scores)
+    explained = near.keys[:3].tolist()
+    here, there = view.explain_terms(asked, explained), expected.explain_terms(asked, explained)
+    assert [here.of(place) for place in range(len(explained))] == [there.of(place) for place in range(len(explained))]
+    keys = near.keys.tolist()
+    assert list(view.chunks(keys)) == list(expected.chunks(keys))
+    assert list(view.term_counts(keys)) == list(expected.term_counts(keys))
+    assert isinstance(view, StoredVectors)
+    assert isinstance(expected, StoredVectors)
+    for one, other in zip(view.vectors(found.tolist()), expected.vectors(found.tolist()), strict=True):
+        assert np.array_equal(one, other) if one is not None and other is not None else one is other
+    for fetched, held in zip(view.fetch(keys), expected.fetch(keys), strict=True):
+        assert (fetched.chunk, fetched.source, fetched.metadata) == (held.chunk, held.source, held.metadata)
 
 
 def made(text: str, source: str, *, stops: bool) -> tuple[IndexedChunk, ...]:

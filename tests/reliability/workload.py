@@ -1,5 +1,6 @@
 """A writer's life, drawn from a seed: what is done to a store, what it must then hold, and whether it holds it."""
 
+import json
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import TypeVar
 from support.factories import entry, fingerprint, pending, query, vector
 from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import Scope, Snapshot, Store
+from twofold.domain.snapshots import SnapshotStore
 from twofold.domain.types import Entry, Ranking
 from twofold.stores.database_address import address_of
 from twofold.stores.local.maintenance import Upkeep
@@ -20,11 +22,15 @@ BUSY = Upkeep(flush_from=12, flush_at_close_from=4, segment_chunks=20, log_bytes
 WORDS = ["cat", "dog", "mat", "log", "run", "sat", "fox", "the", "quick", "brown"]
 SOURCES = [f"{number:02d}.txt" for number in range(24)]
 MOST = 10_000
+KINDS = {"upsert": 24, "vectors": 6, "delete": 8, "compact": 2, "reopen": 2, "rebuild": 1, "snapshot": 3, "forget": 2}
 EVEN = Scope(filter=Condition("even", Operator.EQ, value=True))
 
-Model = Mapping[str, str]  # a document's source and its text, with `LATER` in front while it waits for its vectors
+Model = Mapping[str, str]
+"""Documents' sources and their texts, with `LATER` in front while one waits for its vectors; and snapshots, with
+`NAMED` in front of the name, and the documents that they hold as JSON."""
 LATER = "\x02"
 Kept = TypeVar("Kept", LocalStore, PostgresStore)
+NAMED = "\x03"
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,8 @@ def steps(seed: int) -> Iterator[Step]:
             later = random_.choice(["", LATER])
             yield Step(kind, texts=tuple((source, later + text(random_)) for source in some))
         else:
-            yield Step(kind, sources=some if kind == "delete" else ())
+            named = (random_.choice(["mon", "tue"]),)
+            yield Step(kind, sources=some if kind == "delete" else named if kind in {"snapshot", "forget"} else ())
 
 
 def text(random_: random.Random) -> str:
@@ -60,6 +67,11 @@ def text(random_: random.Random) -> str:
 
 def after(model: Model, step: Step) -> Model:
     """Say what a collection holds after a step."""
+    if step.kind in {"snapshot", "forget"}:
+        name = NAMED + step.sources[0]
+        if step.kind == "forget":
+            return {held: text for held, text in model.items() if held != name}
+        return {name: json.dumps(documents_in(model)), **model}
     kept = {source: held for source, held in model.items() if source not in step.sources}
     if step.kind in {"vectors", "rebuild"}:
         kept = {source: held.removeprefix(LATER) for source, held in kept.items()}
@@ -69,6 +81,11 @@ def after(model: Model, step: Step) -> Model:
 def open_shared(where: str) -> PostgresStore:
     """Open an index in a database that flushes and merges all the time."""
     return PostgresStore(address_of(where), upkeep=BUSY, wait_seconds=30.0)
+
+
+def documents_in(model: Model) -> Model:
+    """Return the documents of a model, without its snapshots."""
+    return {source: held for source, held in model.items() if not source.startswith(NAMED)}
 
 
 def open_busy(folder: Path, base_vfs: str = "") -> LocalStore:
@@ -90,12 +107,28 @@ def do(store: Kept, step: Step) -> Kept:
         store.compact()
     elif step.kind == "rebuild":
         store.rebuild(fingerprint(), lambda documents: [entry_of(one.text, one.source).chunks for one in documents])
-    else:
-        if isinstance(store, LocalStore):
-            return reopened(store)
-        store.close()
-        return type(store)(store.address, upkeep=BUSY, wait_seconds=30.0)
+    elif step.kind == "reopen":
+        return reopened_of(store)
+    elif isinstance(store, LocalStore):
+        do_named(store, step)
     return store
+
+
+def reopened_of(store: Kept) -> Kept:
+    """Close a store and open it again as it was."""
+    if isinstance(store, LocalStore):
+        return reopened(store)
+    store.close()
+    return type(store)(store.address, upkeep=BUSY, wait_seconds=30.0)
+
+
+def do_named(store: LocalStore, step: Step) -> None:
+    """Make or delete a snapshot, unless that is done already."""
+    there = step.sources[0] in {one.name for one in store.snapshots()}
+    if step.kind == "snapshot" and not there:
+        store.create_snapshot(step.sources[0], 1_000_000)
+    elif step.kind == "forget" and there:
+        store.delete_snapshot(step.sources[0])
 
 
 def entry_of(held: str, source: str) -> Entry:
@@ -122,6 +155,19 @@ def reference(model: Model) -> MemoryStore:
 
 def difference(store: Store, model: Model) -> str:
     """Say how a store differs from a model in documents, passages or either retriever; empty when it does not."""
+    documents = documents_in(model)
+    named = {name.removeprefix(NAMED): json.loads(held) for name, held in model.items() if name not in documents}
+    if isinstance(store, SnapshotStore):
+        if {one.name for one in store.snapshots()} != named.keys():
+            return f"the snapshots {[one.name for one in store.snapshots()]} instead of {sorted(named)}"
+        wrongs = {name: difference(store.at(name), held) for name, held in named.items()}
+        if any(wrongs.values()):
+            return f"at a snapshot: {wrongs}"
+    return difference_now(store, documents)
+
+
+def difference_now(store: Store, model: Model) -> str:
+    """Say how a store differs from a model without snapshots."""
     with store.view() as held, reference(model).view() as expected:
         if held.pending != expected.pending or set(held.pending_texts(MOST)) != set(expected.pending_texts(MOST)):
             return f"{held.pending} wait for vectors instead of {expected.pending}"

@@ -44,24 +44,34 @@ class OpenedIndex:
 
 @contextmanager
 def open_for_search(
-    context: typer.Context, names: Sequence[str], embedder: str | None, profile: str | None
+    context: typer.Context,
+    names: Sequence[str],
+    embedder: str | None,
+    profile: str | None,
+    as_of: str | None = None,
 ) -> Iterator[OpenedIndex]:
     """Open the indexes of these names, or the one of the settings; of several, one that does not open is left out.
+
+    With `as_of` each is as it was at its snapshot of that name or date.
 
     A profile that was said after the command counts as if it had been said before it.
     """
     with ExitStack() as stack:
         if len(names) < 2:  # noqa: PLR2004  # several
-            index = stack.enter_context(_opened(context, names[0] if names else None, embedder, profile))
+            index = stack.enter_context(_opened(context, names[0] if names else None, (embedder, profile, as_of)))
             yield OpenedIndex(index.searcher, index.settings)
             return
-        several = stack.enter_context(several_opened(context, names, embedder, profile))
+        several = stack.enter_context(several_opened(context, names, embedder, profile, as_of))
         yield OpenedIndex(several, several.settings)
 
 
 @contextmanager
 def several_opened(
-    context: typer.Context, names: Sequence[str], embedder: str | None, profile: str | None = None
+    context: typer.Context,
+    names: Sequence[str],
+    embedder: str | None,
+    profile: str | None = None,
+    as_of: str | None = None,
 ) -> Iterator["MultiIndex"]:
     """Open several indexes as one; one that does not open is left out and named with the results."""
     home = settings_for(context).settings.home
@@ -69,7 +79,7 @@ def several_opened(
         found: dict[str, Collection | str] = {}
         for name in names:
             try:
-                found[short_name(name)] = stack.enter_context(_opened(context, name, embedder, profile))
+                found[short_name(name)] = stack.enter_context(_opened(context, name, (embedder, profile, as_of)))
             except TwofoldError:
                 found[short_name(name)] = (
                     name if is_address(name) else str(folder_of(name, home))
@@ -78,8 +88,9 @@ def several_opened(
         yield several
 
 
-def _opened(context: typer.Context, name: str | None, embedder: str | None, profile: str | None) -> Collection:
-    return open_collection(context, name, embedder=embedder, profile=profile)
+def _opened(context: typer.Context, name: str | None, said: tuple[str | None, str | None, str | None]) -> Collection:
+    embedder, profile, as_of = said
+    return open_collection(context, name, as_of=as_of, embedder=embedder, profile=profile)
 
 
 def requested_settings(**said: object) -> Mapping[str, object]:

@@ -34,6 +34,15 @@ IndexesOption = Annotated[
         show_default=False,
     ),
 ]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="NAME|DATE",
+        help="The index as it was at a snapshot, by its name or the last one by a date (UTC).",
+        show_default=False,
+    ),
+]
 KOption = Annotated[int | None, typer.Option("-k", help="How many passages.", show_default=False)]
 ModeOption = Annotated[str | None, typer.Option("--mode", "-m", help="hybrid, bm25 or vector.", show_default=False)]
 ProfileOption = Annotated[

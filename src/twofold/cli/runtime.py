@@ -71,22 +71,40 @@ def _given(overrides: Mapping[str, str | None]) -> Mapping[str, str]:
     return {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
 
 
-def open_index(context: typer.Context, name: str | None, *, create: bool = False, **overrides: str | None) -> "Index":
-    """Open the index of that name, or the one that the settings name; `overrides` as for `settings_for`."""
+def open_index(
+    context: typer.Context,
+    name: str | None,
+    *,
+    create: bool = False,
+    as_of: str | None = None,
+    **overrides: str | None,
+) -> "Index":
+    """Open the index of that name, or the one that the settings name; `overrides` as for `settings_for`.
+
+    With `as_of` it is as it was at a snapshot, and cannot be changed.
+    """
     where, said = _named(context, name, overrides)
     opening, launch = command_part("twofold.index", "Index"), runtime_of(context)
     opened: Index = opening(
-        where, config=launch.config, overrides=said, create=create, on_model=model_progress(yes=launch.yes)
+        where,
+        config=launch.config,
+        overrides=said,
+        create=create,
+        on_model=model_progress(yes=launch.yes),
+        as_of=as_of or "",
     )
     tell_of(context, opened)
     return opened
 
 
-def open_collection(context: typer.Context, name: str | None, **overrides: str | None) -> Collection:
+def open_collection(
+    context: typer.Context, name: str | None, *, as_of: str | None = None, **overrides: str | None
+) -> Collection:
     """Open an index that is there, for a command that changes nothing; arguments as for `open_index`."""
     where, said = _named(context, name, overrides)
     launch = runtime_of(context)
-    opened = Collection(where, config=launch.config, overrides=said, on_model=model_progress(yes=launch.yes))
+    hears = model_progress(yes=launch.yes)
+    opened = Collection(where, config=launch.config, overrides=said, on_model=hears, as_of=as_of or "")
     tell_of(context, opened)
     return opened
 

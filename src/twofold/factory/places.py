@@ -81,7 +81,8 @@ def index_names(root: str | None, settings: Settings) -> Sequence[str]:
     if root is not None:
         return _postgres().names(address_of(root))
     folder = settings.home / INDEX_FOLDER
-    return sorted(path.name for path in folder.iterdir() if is_catalog(path)) if folder.is_dir() else []
+    found = folder.iterdir() if folder.is_dir() else ()
+    return sorted(path.name for path in found if is_catalog(path) and not path.name.startswith("."))  # one being made
 
 
 def named_in(root: str | None, name: str) -> str:

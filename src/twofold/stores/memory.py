@@ -7,17 +7,17 @@ import threading
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.access import Readers, Viewer, readers_of
-from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.filters import Label, fields_of, matches, values_of
 from twofold.domain.ports import ALL, EmbedderIdentity, Finding, IndexFingerprint, Remake, Scope, Sizes, StoreInfo
+from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import (
     Chunk,
     ChunkKeys,
@@ -39,7 +39,22 @@ from twofold.domain.types import (
     Vector,
 )
 from twofold.stores.index_settings import checked
-from twofold.stores.memory_entries import HeldPassage, check_vectors, info_of, pending_in, stored, with_vectors
+from twofold.stores.memory_entries import (
+    HeldPassage,
+    NamedStates,
+    State,
+    check_vectors,
+    described,
+    holds_clause,
+    info_of,
+    keeping_readers,
+    pending_in,
+    read_as_today,
+    readable,
+    stored,
+    with_vectors,
+)
+from twofold.stores.past import PastStore
 from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.analyzer import may_expand
 from twofold.text.bm25 import (
@@ -50,7 +65,7 @@ from twofold.text.bm25 import (
     statistics_of,
     with_groups,
 )
-from twofold.text.phrases import count_in, holds, squeeze
+from twofold.text.phrases import count_in, squeeze
 from twofold.text.term_table import ScoredTerms, scored_terms
 from twofold.text.tfidf import explain as explain_tfidf
 from twofold.text.tfidf import idfs_of, norm_of_query, passage_norm, smooth_idf
@@ -60,25 +75,13 @@ from twofold.vectors.scan import exact_scores
 NOTHING = TermCounts({}, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """One state of the collection; a change makes the next one."""
-
-    fingerprint: IndexFingerprint | None = None
-    generation: int = 0
-    entries: Mapping[str, Entry] = field(default_factory=dict)
-    preferences: Mapping[str, str] = field(default_factory=dict)
-    roots: Mapping[str, int] = field(default_factory=dict)
-    synonyms: str = ""
-
-
 class MemorySnapshot:
     """Answers from one state."""
 
     def __init__(self, state: State, viewer: Viewer | None = None) -> None:
         self._whole = state
         self._viewer = viewer
-        self._state = state if viewer is None else replace(state, entries=_readable(state.entries, viewer))
+        self._state = state if viewer is None else replace(state, entries=readable(state.entries, viewer))
         state = self._state
         self._chunks = {indexed.chunk.key: indexed for entry in state.entries.values() for indexed in entry.chunks}
         self._holding: Counter[str] = Counter()  # in how many passages each term occurs; counted when first needed
@@ -287,6 +290,10 @@ class MemorySnapshot:
         }
         return {text: held[text] for text in texts if text in held}
 
+    def vectors(self, keys: Sequence[int]) -> Sequence[Vector | None]:
+        """Return passages' own vectors as they are stored, in the order asked."""
+        return [None if one.vector is None else stored(one.vector).astype(np.float32) for one in self._held(keys)]
+
     def pending_texts(self, most: int) -> Sequence[str]:
         """Return indexed texts of passages without a vector, each once, in the order of writing."""
         waiting = [one.chunk.indexed_text for one in self._chunks.values() if one.vector is None]
@@ -327,8 +334,8 @@ class MemorySnapshot:
             for entry in self._state.entries.values()
             for indexed in entry.chunks
             if matches(scope.filter, fields_of(entry.document, indexed.chunk))
-            and all(_holds(clause, indexed) for clause in scope.required)
-            and not any(_holds(clause, indexed) for clause in scope.excluded)
+            and all(holds_clause(clause, indexed) for clause in scope.required)
+            and not any(holds_clause(clause, indexed) for clause in scope.excluded)
         ]
         return np.array(keys, dtype=np.int64)
 
@@ -339,6 +346,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._state = State()
         self._writer = threading.Lock()
+        self._named, self._last_readers = NamedStates(), dict[str, Readers | None]()  # those of deleted documents
 
     @contextmanager
     def view(self, viewer: Viewer | None = None, *, rows_only: bool = False) -> Iterator[MemorySnapshot]:  # noqa: ARG002  # rows are all there is
@@ -367,7 +375,7 @@ class MemoryStore:
             given = (indexed.vector for entry in entries for indexed in entry.chunks)
             check_vectors([vector for vector in given if vector is not None], width)
             held = self._state.entries
-            self._change({**held, **{name: _keeping_readers(held.get(name), one) for name, one in added.items()}})
+            self._change({**held, **{name: keeping_readers(held.get(name), one) for name, one in added.items()}})
 
     def update_vectors(self, embedder: EmbedderIdentity, vectors: Mapping[str, Vector]) -> int:
         """Store for each passage without a vector the one of its indexed text; count those that got one."""
@@ -403,10 +411,7 @@ class MemoryStore:
 
     def info(self) -> StoreInfo:
         """Describe the collection."""
-        state = self._state
-        chunks = sum(len(entry.chunks) for entry in state.entries.values())
-        pending = sum(map(pending_in, state.entries.values()))
-        return StoreInfo(state.fingerprint, len(state.entries), chunks, state.generation, 0, 0, state.roots, pending)
+        return described(self._state)
 
     def fingerprint(self) -> IndexFingerprint | None:
         """Return how the collection was made."""
@@ -464,6 +469,23 @@ class MemoryStore:
         with self._writer:
             self._state = replace(self._state, roots=MappingProxyType({**self._state.roots, **roots}))
 
+    def create_snapshot(self, name: str, created: int) -> None:
+        """Name the present state."""
+        self._named.add(name, created, self._state)
+
+    def snapshots(self) -> Sequence[SnapshotInfo]:
+        """List the snapshots; states share what did not change, and are not measured."""
+        return self._named.infos()
+
+    def delete_snapshot(self, name: str) -> None:
+        """Delete a snapshot."""
+        self._named.remove(name)
+
+    def at(self, name: str) -> PastStore:
+        """Return the collection as it was."""
+        last = self._last_readers
+        return self._named.at(name, lambda held, viewer: MemorySnapshot(read_as_today(held, self._state, last), viewer))
+
     def compact(self) -> None:
         """There is nothing to merge."""
 
@@ -471,22 +493,8 @@ class MemoryStore:
         """There is nothing to close."""
 
     def _change(self, entries: Mapping[str, Entry]) -> None:
+        for name in self._state.entries.keys() - entries.keys():
+            self._last_readers[name] = self._state.entries[name].document.readers
         self._state = replace(
             self._state, entries=MappingProxyType(dict(entries)), generation=self._state.generation + 1
         )
-
-
-def _readable(entries: Mapping[str, Entry], viewer: Viewer) -> Mapping[str, Entry]:
-    return {name: entry for name, entry in entries.items() if viewer.may_read(entry.document.readers)}
-
-
-def _keeping_readers(held: Entry | None, entry: Entry) -> Entry:
-    """Return what is put; a document that names no readers keeps those it had."""
-    readers = readers_of(entry.document.readers)
-    if readers is None and held is not None:
-        readers = held.document.readers
-    return replace(entry, document=replace(entry.document, readers=readers))
-
-
-def _holds(clause: Clause, indexed: IndexedChunk) -> bool:
-    return holds(clause, indexed.terms.counts, indexed.chunk.indexed_text)

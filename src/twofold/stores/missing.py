@@ -6,7 +6,9 @@ from contextlib import AbstractContextManager
 
 from twofold.domain.access import Readers, Viewer
 from twofold.domain.ports import EmbedderIdentity, Finding, IndexFingerprint, Remake, Snapshot, Store, StoreInfo
+from twofold.domain.snapshots import SnapshotInfo, SnapshotStore
 from twofold.domain.types import Entry, Metadata, Vector
+from twofold.stores.past import with_snapshots
 
 
 class UnmadeStore:
@@ -84,6 +86,25 @@ class UnmadeStore:
     def compact(self) -> None:
         """Merge what can be merged."""
         self._there().compact()
+
+    def create_snapshot(self, name: str, created: int) -> None:
+        """Name the present state."""
+        self._with_snapshots().create_snapshot(name, created)
+
+    def snapshots(self) -> Sequence[SnapshotInfo]:
+        """List the snapshots."""
+        return self._with_snapshots().snapshots()
+
+    def delete_snapshot(self, name: str) -> None:
+        """Delete a snapshot."""
+        self._with_snapshots().delete_snapshot(name)
+
+    def at(self, name: str) -> Store:
+        """Return the collection as it was."""
+        return self._with_snapshots().at(name)
+
+    def _with_snapshots(self) -> SnapshotStore:
+        return with_snapshots(self._there())
 
     def close(self) -> None:
         """Close what was opened."""

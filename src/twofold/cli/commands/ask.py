@@ -14,7 +14,7 @@ from twofold.cli.commands.models import ensure_present
 from twofold.cli.context import several_opened
 from twofold.cli.index_of_path import covering, index_name
 from twofold.cli.opened_to_fill import open_to_fill
-from twofold.cli.options import EmbedderOption, FilterOption, IndexesOption, JsonOption, parsed_filter
+from twofold.cli.options import AsOfOption, EmbedderOption, FilterOption, IndexesOption, JsonOption, parsed_filter
 from twofold.cli.render.progress import progress_on
 from twofold.cli.render.results import kept, write_json
 from twofold.cli.render.terminal import Screen, from_here, one_line, screen_on, shortened
@@ -61,6 +61,7 @@ def ask(
     session: SessionOption = "",
     sync: Annotated[bool, typer.Option(help="First bring the index up to date with PATH.")] = True,
     filters: FilterOption = None,
+    as_of: AsOfOption = None,
     index: IndexesOption = None,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
@@ -76,10 +77,12 @@ def ask(
     the answer another one it is shown below the first.
     """
     path, question = _parted(words, index)
+    if path is not None and as_of is not None:
+        raise InvalidInputError("--as-of asks an index, not a path.", "Name the index with --index NAME.")
     conditions = parsed_filter(filters or [])
     with ExitStack() as stack:
         if path is None:
-            opened = stack.enter_context(opened_to_ask(context, index or [], embedder))
+            opened = stack.enter_context(opened_to_ask(context, index or [], embedder, as_of=as_of))
         else:
             opened, within = stack.enter_context(_opened_at(context, path, embedder, sync=sync))
             conditions = all_of(conditions, within)
@@ -95,14 +98,19 @@ def ask(
 
 @contextmanager
 def opened_to_ask(
-    context: typer.Context, names: Sequence[str], embedder: str | None, *, create: bool = False
+    context: typer.Context,
+    names: Sequence[str],
+    embedder: str | None,
+    *,
+    create: bool = False,
+    as_of: str | None = None,
 ) -> Iterator["Answering"]:
     """Open the index of this name, without one that of the settings; several are opened as one."""
     if len(names) > 1:
-        with several_opened(context, names, embedder) as several:
+        with several_opened(context, names, embedder, as_of=as_of) as several:
             yield several
         return
-    with open_index(context, names[0] if names else None, create=create, embedder=embedder) as opened:
+    with open_index(context, names[0] if names else None, create=create, as_of=as_of, embedder=embedder) as opened:
         yield opened
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from twofold.cli.options import EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
+from twofold.cli.options import AsOfOption, EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
 from twofold.cli.render.results import write_json
 from twofold.cli.render.terminal import columns, counted, from_here, one_line, printable, screen_on
 from twofold.cli.runtime import command_part, open_collection, open_index
@@ -68,9 +68,11 @@ def rm(
         screen_on().line(f"{counted(removed, 'document')} removed.")
 
 
-def ls(context: typer.Context, *, index: IndexOption = None, as_json: JsonOption = False) -> None:
+def ls(
+    context: typer.Context, *, as_of: AsOfOption = None, index: IndexOption = None, as_json: JsonOption = False
+) -> None:
     """List the documents of an index."""
-    with open_collection(context, index) as opened:
+    with open_collection(context, index, as_of=as_of) as opened:
         documents = opened.documents()
     if as_json:
         write_json(documents)
@@ -89,11 +91,12 @@ def show(
     dropped: Annotated[
         bool, typer.Option("--dropped", help="Show what of the file was not indexed: menus, running headers, numbers.")
     ] = False,
+    as_of: AsOfOption = None,
     index: IndexOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the text and fields of a document, or its passages."""
-    with open_collection(context, index) as opened:
+    with open_collection(context, index, as_of=as_of) as opened:
         document = opened.document(name)
         passages = opened.chunks(name) if chunks else ()
     if as_json:

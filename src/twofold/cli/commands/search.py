@@ -8,6 +8,7 @@ import typer
 from twofold.cli.context import open_for_search, requested_settings
 from twofold.cli.options import (
     RESULT_OPTIONS,
+    AsOfOption,
     EmbedderOption,
     FilterOption,
     IndexesOption,
@@ -96,6 +97,7 @@ def search(  # each option may be left out
     history: History = None,
     session: Session = "",
     batch: Batch = None,
+    as_of: AsOfOption = None,
     index: IndexesOption = None,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
@@ -117,9 +119,8 @@ def search(  # each option may be left out
         offset=offset,
         results=results,
     )
-    if (batch is None) == (not query):
-        raise InvalidInputError("Ask either one question or a --batch.", "`twofold search --help` shows how.")
-    with open_for_search(context, index or [], embedder, profile) as opened:
+    _check_asked(query, batch)
+    with open_for_search(context, index or [], embedder, profile, as_of) as opened:
         if batch is not None:
             command_part("twofold.cli.commands.batch", "answer_batch")(opened, batch, options)
             return
@@ -131,6 +132,11 @@ def _show(result: SearchResult, settings: Settings, *, explain: bool, as_json: b
     if as_json or explain:
         result = command_part("twofold.search.explain", "explained")(result, settings.analyzer)
     write_json(result) if as_json else render_results(screen_on(), result, settings, explain=explain)
+
+
+def _check_asked(query: list[str] | None, batch: Path | None) -> None:
+    if (batch is None) == (not query):
+        raise InvalidInputError("Ask either one question or a --batch.", "`twofold search --help` shows how.")
 
 
 def _time_for_a_search(budget_ms: float | None) -> dict[str, float] | None:

@@ -1,6 +1,6 @@
 """The connections of one open store: readers are lent out and taken back, the writer's is kept under its lock."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, LifoQueue
@@ -12,10 +12,14 @@ from twofold.stores.local.checksums import ChecksumVFS
 
 
 class Connections:
-    """Opens connections when none is idle, and closes them all at the end, those still lent when they come back."""
+    """Opens connections when none is idle, and closes them all at the end, those still lent when they come back.
 
-    def __init__(self, folder: Path, base_vfs: str) -> None:
+    `prepare` is done to each connection that is opened.
+    """
+
+    def __init__(self, folder: Path, base_vfs: str, prepare: Callable[[LocalConnection], None] | None = None) -> None:
         self._folder = folder
+        self._prepare = prepare
         self._closed = Event()
         # SQLite knows file system layers by name for the whole process: one of our own per store, gone with it.
         self._vfs = ChecksumVFS(f"twofold-{id(self):x}", base_vfs)
@@ -59,7 +63,7 @@ class Connections:
         try:
             connection = queue.get_nowait()
         except Empty:
-            connection = open_catalog(self._folder, self._vfs.name, writing=writing)
+            connection = self._opened(writing=writing)
         try:
             with failures(connection):
                 yield connection
@@ -68,3 +72,14 @@ class Connections:
                 connection.close()
             else:
                 queue.put(connection)
+
+    def _opened(self, *, writing: bool) -> LocalConnection:
+        connection = open_catalog(self._folder, self._vfs.name, writing=writing)
+        if self._prepare is not None:
+            try:
+                with failures(connection):
+                    self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+        return connection

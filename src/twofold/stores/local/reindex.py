@@ -9,6 +9,7 @@ from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization, writing
 from twofold.stores.local.catalog import select
 from twofold.stores.local.maintenance import Upkeep, transaction
+from twofold.stores.local.retained import retain_chunks
 from twofold.stores.local.snapshot import read_state
 from twofold.stores.local.vocabulary import Vocabulary
 
@@ -110,9 +111,13 @@ def _check_still_wanted(connection: CatalogConnection, edition: int) -> None:
 
 def _drop_some_of_others(connection: CatalogConnection, edition: int, most: int) -> bool:
     """Delete passages of other editions, a few at a time, so that the log stays short. Say whether there were any."""
-    query = "DELETE FROM chunk WHERE row IN (SELECT row FROM chunk WHERE edition <> ? LIMIT ?) RETURNING 1"
+    query = "SELECT row FROM chunk WHERE edition <> ? LIMIT ?"
     with transaction(connection):
-        if connection.execute(query, (edition, most)).fetchall():
+        rows = [row for (row,) in select(connection, query, (edition, most))]
+        if rows:
+            retain_chunks(connection, rows, read_state(connection).generation + 1)
+            listed, bound = connection.among(rows)
+            connection.execute(f"DELETE FROM chunk WHERE row IN {listed}", (bound,))  # noqa: S608
             return True
         connection.execute("DELETE FROM edition WHERE id <> ?", (edition,))
         return False

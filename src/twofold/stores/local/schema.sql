@@ -103,3 +103,63 @@ CREATE TABLE segment (
   chunks   INTEGER NOT NULL,
   checksum BLOB NOT NULL  -- XXH3-128 of the whole file
 ) STRICT, WITHOUT ROWID;
+
+-- The states that were given a name. Numbers alone say what each holds: the rows up to `last_document` and
+-- `last_chunk`, of one edition, that live or died after its generation.
+CREATE TABLE snapshot (
+  id            INTEGER PRIMARY KEY AUTOINCREMENT,
+  name          TEXT NOT NULL UNIQUE,
+  created       INTEGER NOT NULL,  -- seconds since 1970
+  generation    INTEGER NOT NULL,
+  edition       INTEGER NOT NULL,
+  recipe        TEXT NOT NULL,     -- empty where the collection had none
+  dimensions    INTEGER NOT NULL,
+  last_document INTEGER NOT NULL,
+  last_chunk    INTEGER NOT NULL,
+  documents     INTEGER NOT NULL,
+  chunks        INTEGER NOT NULL,
+  words         INTEGER NOT NULL,
+  pending       INTEGER NOT NULL,
+  preferences   TEXT NOT NULL,     -- JSON
+  synonyms      TEXT NOT NULL
+) STRICT;
+
+-- Rows that were deleted while a snapshot holds them, with the generation that no longer had them.
+CREATE TABLE retained_document (
+  row          INTEGER PRIMARY KEY,
+  id           TEXT NOT NULL,
+  source       TEXT NOT NULL,
+  title        TEXT NOT NULL,
+  media_type   TEXT NOT NULL,
+  metadata     TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  characters   INTEGER NOT NULL,
+  readers      INTEGER REFERENCES readers (id),  -- those it had last; while the document is there, its own hold
+  blocks       TEXT NOT NULL,
+  text         TEXT NOT NULL,
+  died         INTEGER NOT NULL
+) STRICT;
+CREATE INDEX retained_document_by_id ON retained_document (id);
+
+CREATE TABLE retained_chunk (
+  row       INTEGER PRIMARY KEY,
+  edition   INTEGER NOT NULL,
+  document  INTEGER NOT NULL,
+  ordinal   INTEGER NOT NULL,
+  key       INTEGER NOT NULL,
+  start     INTEGER NOT NULL,
+  stop      INTEGER NOT NULL,
+  page      INTEGER,
+  place     TEXT NOT NULL,
+  metadata  TEXT NOT NULL,
+  heading   TEXT NOT NULL,
+  header    TEXT NOT NULL,
+  text      TEXT NOT NULL,
+  text_hash BLOB NOT NULL,
+  words     INTEGER NOT NULL,
+  terms     BLOB NOT NULL,
+  vector    BLOB,
+  died      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX retained_chunk_by_document ON retained_chunk (document, edition, ordinal);
+CREATE INDEX retained_chunk_by_text ON retained_chunk (edition, text_hash);

@@ -5,17 +5,18 @@ grow, so a snapshot follows a change at a cost of the change's own size.
 """
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import field
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import CorruptError, NotFoundError
+from twofold.domain.errors import CorruptError, MismatchError, NotFoundError
 from twofold.domain.ports import IndexFingerprint
+from twofold.domain.types import Vector
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.catalog import HINT, select
 from twofold.stores.local.place import SEGMENT_NAME
@@ -24,6 +25,7 @@ from twofold.stores.local.segment import Segment, SegmentRow, build_segment, mer
 from twofold.stores.local.serialization import FIELD_COLUMNS, MAX_DIMENSIONS, FieldsRow, read_fingerprint
 
 MAX_ROW = 2**63 - 1
+ROW_COLUMNS = f"chunk.row, key, words, terms, vector, heading, header, chunk.text, {FIELD_COLUMNS}"
 
 logger = logging.getLogger(__name__)
 
@@ -130,10 +132,11 @@ def read_state(connection: CatalogConnection) -> State:
     ).fetchone()
     if row is None:
         raise CorruptError("The index has lost its state.", "Restore a copy, or sync into a new index.")
-    return _checked_state(State(*row))
+    return checked_state(State(*row))
 
 
-def _checked_state(state: State) -> State:
+def checked_state(state: State) -> State:
+    """Return a state. Raises CorruptError for counts that none has."""
     if state.edition and not (
         0 < state.dimensions <= MAX_DIMENSIONS and 0 <= state.pending <= state.chunks and state.words >= 0
     ):
@@ -208,7 +211,7 @@ def follow(
     snapshot = SegmentSnapshot(
         state, previous.fingerprint if previous and known else current_fingerprint(connection), parts
     )
-    _cross_check(snapshot)
+    cross_check(snapshot)
     return snapshot
 
 
@@ -217,13 +220,17 @@ def read_rows(
 ) -> list[SegmentRow]:
     """Read what segments need of the rows after the first number, up to and including the second, at most `most`."""
     query = (
-        f"SELECT chunk.row, key, words, terms, vector, heading, header, chunk.text, {FIELD_COLUMNS}"  # noqa: S608
+        f"SELECT {ROW_COLUMNS}"  # noqa: S608
         " FROM chunk NOT INDEXED CROSS JOIN document ON document.row = chunk.document"  # by row, not all of the edition
         " WHERE chunk.row > ? AND chunk.row <= ? AND edition = ? ORDER BY chunk.row LIMIT ?"
     )
     after, until = covers
     bound = MAX_ROW if until is None else until
-    found = select(connection, query, (after, bound, edition, most))
+    return segment_rows(select(connection, query, (after, bound, edition, most)))
+
+
+def segment_rows(found: Iterable[tuple[Any, ...]]) -> list[SegmentRow]:
+    """Return rows of `ROW_COLUMNS` as segments take them."""
     return [
         SegmentRow(row, key, words, terms, vector, FieldsRow(*named), (heading, header, text))
         for row, key, words, terms, vector, heading, header, text, *named in found
@@ -297,7 +304,8 @@ def _merge_tail(parts: tuple[OpenSegment, ...]) -> tuple[OpenSegment, ...]:
     return parts
 
 
-def _cross_check(snapshot: SegmentSnapshot) -> None:
+def cross_check(snapshot: SegmentSnapshot) -> None:
+    """Hold what was loaded against the catalog's own totals. Raises CorruptError."""
     chunks = sum(part.chunks for part in snapshot.parts)
     words = sum(part.words for part in snapshot.parts)
     if (chunks, words) != (snapshot.state.chunks, snapshot.state.words):
@@ -319,6 +327,23 @@ def row_of(snapshot: SegmentSnapshot, key: int, place: tuple[int, int] | None) -
     if place is None:
         raise absent(key)
     return int(snapshot.parts[place[0]].segment.rows[place[1]])
+
+
+def vector_of(snapshot: SegmentSnapshot, key: int, place: tuple[int, int] | None) -> Vector | None:
+    """Return a passage's stored vector, None while it waits for one. Raises NotFoundError without a place."""
+    if place is None:
+        raise absent(key)
+    held, slot = snapshot.parts[place[0]].segment, place[1]
+    return held.vectors[slot].astype(np.float32) if held.embedded[slot] else None
+
+
+def check_width(state: State, vector: Vector) -> None:
+    """Raise MismatchError for a question's vector of another width than the index has."""
+    if vector.shape != (state.dimensions,):
+        raise MismatchError(
+            f"The question's vector has {vector.shape[0]} dimensions; the index has {state.dimensions}.",
+            "Search with the model that made the index, or run `twofold index reindex`.",
+        )
 
 
 def absent(key: int) -> NotFoundError:

@@ -22,15 +22,17 @@ from twofold.domain.errors import (
     WriterBusyError,
 )
 from twofold.domain.ports import EmbedderIdentity, Finding, IndexFingerprint, Remake, StoreInfo
+from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Entry, Metadata, Vector
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.index_settings import checked
-from twofold.stores.local import commit_marker, maintenance, writing
+from twofold.stores.local import commit_marker, maintenance, retained, writing
 from twofold.stores.local.catalog import LocalConnection, create_catalog, failures, is_catalog, select
 from twofold.stores.local.connections import Connections
 from twofold.stores.local.durable import make_folder
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.lock import WriterLock
+from twofold.stores.local.past import Pasts, drop_unheld
 from twofold.stores.local.place import (
     CATALOG_NAME,
     LOCK_NAME,
@@ -54,6 +56,7 @@ from twofold.stores.local.snapshot import (
 from twofold.stores.local.verify import logged_pages, segment_findings, verify
 from twofold.stores.local.view import LocalSnapshot
 from twofold.stores.local.vocabulary import Vocabulary
+from twofold.stores.past import PastStore
 
 OPENING_ATTEMPTS = 10
 
@@ -344,6 +347,7 @@ class LocalStore(SegmentedStore[LocalConnection]):
         make_folder(folder / SEGMENT_FOLDER)
         self._lock = WriterLock(folder / LOCK_NAME, wait_seconds)
         super().__init__(Connections(folder, base_vfs), maintenance.FolderSegments(folder), upkeep)
+        self._pasts = Pasts(folder, base_vfs, self._connections, self._follow, upkeep.segment_chunks)
         self._unsettled = False
         if not is_catalog(folder):
             with self._lock.held():
@@ -355,6 +359,33 @@ class LocalStore(SegmentedStore[LocalConnection]):
         except BaseException:
             self._connections.close()
             raise
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other writers out for a while. Raises WriterBusyError."""
+        with self._lock.held():
+            yield
+
+    def create_snapshot(self, name: str, created: int) -> None:
+        """Name the present state, durable when it returns. Nothing is copied."""
+        with self._changing() as connection, maintenance.transaction(connection):
+            retained.create(connection, name, created)
+
+    def snapshots(self) -> Sequence[SnapshotInfo]:
+        """List the snapshots in the order in which they were made, with what is kept for each."""
+        with self._connections.reading() as connection:
+            return [retained.described(connection, one) for one in retained.list_all(connection)]
+
+    def delete_snapshot(self, name: str) -> None:
+        """Delete a snapshot, and what was retained for it alone. Interrupted, the next deletion does the rest."""
+        with self._changing() as connection:
+            with maintenance.transaction(connection):
+                retained.forget(connection, name)
+            drop_unheld(connection, lambda: self._after_step(connection))
+
+    def at(self, name: str) -> PastStore:
+        """Return the collection as it was when a snapshot was made."""
+        return self._pasts.at(name)
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and cross-check both retrievers; an empty answer means all is well."""
@@ -394,6 +425,7 @@ class LocalStore(SegmentedStore[LocalConnection]):
         except (WriterBusyError, StorageFullError) as error:
             logger.warning("The index was closed as it stood: %s", error)
         finally:
+            self._pasts.close()
             self._connections.close()
 
     def _settle(self) -> None:
@@ -443,6 +475,7 @@ class LocalStore(SegmentedStore[LocalConnection]):
         return maintenance.bytes_on_disk(self._folder)
 
     def _give_back_space(self, connection: LocalConnection) -> None:
+        drop_unheld(connection, lambda: self._after_step(connection))
         connection.execute("VACUUM")
         with maintenance.transaction(connection):
             pass  # counted, so that a lost VACUUM is missed like any other transaction

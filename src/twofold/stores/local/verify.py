@@ -14,6 +14,7 @@ from twofold.stores.local import serialization
 from twofold.stores.local.checksums import PAGE_BYTES, ChecksumVFS
 from twofold.stores.local.maintenance import FolderSegments
 from twofold.stores.local.place import CATALOG_NAME, SEGMENT_FOLDER
+from twofold.stores.local.retained import DOCUMENT_ROW, list_all
 from twofold.stores.local.segment import ARRAYS, merge_segments
 from twofold.stores.local.serialization import MALFORMED
 from twofold.stores.local.snapshot import (
@@ -26,6 +27,10 @@ from twofold.stores.local.snapshot import (
     segment_of,
 )
 
+_RETAINED_DOCUMENTS = (  # those of retained passages, which may be there still, or retained too
+    f"(SELECT {DOCUMENT_ROW} FROM document WHERE row IN (SELECT document FROM retained_chunk)"  # noqa: S608
+    f" UNION ALL SELECT {DOCUMENT_ROW} FROM retained_document)"
+)
 LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 MAX_LENGTH = 2**32 - 1  # in words
 DOCUMENTS_AT_ONCE = 64
@@ -51,6 +56,7 @@ def verify_contents(connection: CatalogConnection, segments: SegmentFiles) -> li
     findings = list(_passages(connection))
     state = read_state(connection)
     findings += _totals(connection, state)
+    findings += _retained(connection)
     if any(not one.repairable for one in findings):
         return findings  # segments are held against passages that are right
     for segment in listed_segments(connection):
@@ -77,22 +83,48 @@ def _structure(connection: CatalogConnection) -> Iterator[Finding]:
         yield Finding(CATALOG_NAME, f"row {row} of {table} belongs to nothing", repairable=False)
 
 
-def _passages(connection: CatalogConnection) -> Iterator[Finding]:
+def _retained(connection: CatalogConnection) -> Iterator[Finding]:
+    """Check what is retained for snapshots as what is there, and each snapshot against its own totals."""
+    yield from _passages(connection, _RETAINED_DOCUMENTS, "retained_chunk")
+    chunks = "WHERE edition = ?1 AND row <= ?2"
+    query = (
+        "SELECT count(*), coalesce(sum(words), 0), count(*) - count(vector) FROM"  # noqa: S608
+        f" (SELECT words, vector FROM chunk {chunks} UNION ALL"
+        f" SELECT words, vector FROM retained_chunk {chunks} AND died > ?3) AS held"
+    )
+    documents = (
+        "SELECT count(*) FROM (SELECT row FROM document WHERE row <= ?1 UNION ALL"
+        " SELECT row FROM retained_document WHERE row <= ?1 AND died > ?2) AS held"
+    )
+    for one in list_all(connection):
+        counted = connection.execute(query, (one.edition, one.last_chunk, one.generation)).fetchone() or ()
+        counted += connection.execute(documents, (one.last_document, one.generation)).fetchone() or ()
+        if counted != (one.chunks, one.words, one.pending, one.documents):
+            what = f"the snapshot {one.name} counts {one.chunks} passages and holds {counted}"
+            yield Finding(CATALOG_NAME, what, repairable=False)
+
+
+def _passages(connection: CatalogConnection, documents: str = "document", chunks: str = "chunk") -> Iterator[Finding]:
     """Check that documents can be read, and that every passage is its document's text, with what is said of it."""
-    widths = dict(connection.execute("SELECT id, dimensions FROM edition"))
+    widths = dict(connection.execute("SELECT edition, dimensions FROM snapshot"))
+    widths |= dict(connection.execute("SELECT id, dimensions FROM edition"))
     known = np.array([number for (number,) in connection.execute("SELECT id FROM term ORDER BY id")], dtype=np.int64)
-    for row, identity, *columns in _documents(connection):
+    for row, identity, *columns in _documents(connection, documents):
         try:
             text = serialization.read_document((identity, *columns)).text
         except CorruptError as error:
             yield Finding(str(identity), error.message, repairable=False)
         else:
-            yield from _passages_of(connection, (row, text), widths, known)
+            joined = f"{chunks} AS chunk JOIN {documents} AS document"
+            yield from _passages_of(connection, joined, (row, text), widths, known)
 
 
-def _documents(connection: CatalogConnection) -> Iterator[tuple[Any, ...]]:
+def _documents(connection: CatalogConnection, documents: str) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of all documents, a few at a time: a database may send whole answers alone."""
-    query = f"SELECT row, {serialization.DOCUMENT_COLUMNS} FROM document WHERE row > ? ORDER BY row LIMIT ?"  # noqa: S608
+    query = (
+        f"SELECT row, {serialization.DOCUMENT_COLUMNS} FROM {documents} AS document"  # noqa: S608
+        " WHERE row > ? ORDER BY row LIMIT ?"
+    )
     last = 0
     while found := connection.execute(query, (last, DOCUMENTS_AT_ONCE)).fetchall():
         yield from found
@@ -100,13 +132,20 @@ def _documents(connection: CatalogConnection) -> Iterator[tuple[Any, ...]]:
 
 
 def _passages_of(
-    connection: CatalogConnection, document: tuple[int, str], widths: Mapping[int, int], known: NDArray[np.int64]
+    connection: CatalogConnection,
+    joined: str,
+    document: tuple[int, str],
+    widths: Mapping[int, int],
+    known: NDArray[np.int64],
 ) -> Iterator[Finding]:
-    """Check the passages of one document, given by its row and its text; `known` are the numbers of all terms."""
+    """Check the passages of one document, given by its row and its text; `known` are the numbers of all terms.
+
+    `joined` names the tables that it is read from.
+    """
     row, text = document
     query = (
-        f"SELECT {serialization.CHUNK_COLUMNS}, edition, text_hash, key, words, terms, vector FROM chunk"  # noqa: S608
-        " JOIN document ON document.row = chunk.document WHERE chunk.document = ? ORDER BY edition, ordinal"
+        f"SELECT {serialization.CHUNK_COLUMNS}, edition, text_hash, key, words, terms, vector FROM {joined}"  # noqa: S608
+        " ON document.row = chunk.document WHERE chunk.document = ? ORDER BY edition, ordinal"
     )
     for *columns, edition, text_hash, key, words, terms, vector in connection.execute(query, (row,)):
         identity = f"{columns[0]}_chunk_{columns[1]}"

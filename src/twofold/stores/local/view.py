@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.access import Readers, Viewer, rounded
-from twofold.domain.errors import MismatchError
 from twofold.domain.filters import Label
 from twofold.domain.ports import ALL, IndexFingerprint, Scope, Sizes
 from twofold.domain.types import (
@@ -48,7 +47,7 @@ from twofold.stores.local.resolve import (
 from twofold.stores.local.scoping import Mask, count_holding, count_within, masks_of, storable
 from twofold.stores.local.seen import as_seen, documents_seen
 from twofold.stores.local.serialization import FETCHED_COLUMNS, READERS_COLUMN, FetchedRow, finite_scores, reading
-from twofold.stores.local.snapshot import Opened, SegmentSnapshot, absent, row_of, synonyms_of
+from twofold.stores.local.snapshot import Opened, SegmentSnapshot, absent, check_width, row_of, synonyms_of, vector_of
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.term_table import ScoredTerms
@@ -61,6 +60,9 @@ MAX_SEARCHES = 16
 
 class LocalSnapshot:
     """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
+
+    info_columns = serialization.INFO_COLUMNS
+    pending_table = "chunk INDEXED BY chunk_pending"
 
     def __init__(
         self, connection: CatalogConnection, known: KnownTerms, opened: Opened, viewer: Viewer | None = None
@@ -140,7 +142,7 @@ class LocalSnapshot:
         """Rank the k nearest passages by cosine."""
         if not self._snapshot.parts:
             return EMPTY_RANKING
-        self._check_width(vector)
+        check_width(self._state, vector)
         masks = self._with_vectors(masks_of(self._connection, self._snapshot, scope))
         segments = [part.segment for part in self._snapshot.parts]
         planes = [
@@ -181,7 +183,7 @@ class LocalSnapshot:
         scores = np.zeros(len(keys), dtype=np.float64)
         asked = vector.astype(np.float64)
         for place, places, slots in self._located(keys):
-            self._check_width(vector)
+            check_width(self._state, vector)
             held = self._snapshot.parts[place].segment
             scores[places] = cosines(asked, held.vectors, slots.astype(np.uint32))
         return scores
@@ -245,7 +247,7 @@ class LocalSnapshot:
         wanted = [row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
         listed, bound = self._connection.among(wanted)
         query = (  # one statement for all of them, and for what `describe` is asked for next
-            f"SELECT chunk.row, {serialization.CHUNK_COLUMNS}, {serialization.INFO_COLUMNS} FROM chunk"  # noqa: S608
+            f"SELECT chunk.row, {serialization.CHUNK_COLUMNS}, {self.info_columns} FROM chunk"  # noqa: S608
             f" JOIN document ON document.row = chunk.document WHERE chunk.row IN {listed.replace('?', '?2')}"
         )
         found, after_chunk = {}, 1 + serialization.CHUNK_WIDTH
@@ -330,7 +332,7 @@ class LocalSnapshot:
 
     def describe(self, documents: Sequence[str]) -> Mapping[str, DocumentInfo]:
         """Describe documents by id."""
-        query = f"SELECT {serialization.INFO_COLUMNS} FROM document WHERE id = ?2"  # noqa: S608
+        query = f"SELECT {self.info_columns} FROM document WHERE id = ?2"  # noqa: S608
         found = {}
         for document in filter(storable, documents):
             row = self._infos.get(document) or self._connection.execute(query, (self._edition, document)).fetchone()
@@ -342,7 +344,7 @@ class LocalSnapshot:
 
     def documents(self) -> Iterator[DocumentInfo]:
         """List all documents by rising source, then id."""
-        query = f"SELECT {serialization.INFO_COLUMNS} FROM document ORDER BY source, id"  # noqa: S608
+        query = f"SELECT {self.info_columns} FROM document ORDER BY source, id"  # noqa: S608
         for row in self._connection.execute(query, (self._edition,)):
             info = serialization.read_info(row)
             if self._may_read(info.readers):
@@ -387,10 +389,15 @@ class LocalSnapshot:
                 found[text] = serialization.unpack_vector(vector)
         return found
 
+    @reading("a segment")
+    def vectors(self, keys: Sequence[int]) -> Sequence[Vector | None]:
+        """Return passages' own vectors as they are stored, in the order asked."""
+        return [vector_of(self._snapshot, key, at) for key, at in zip(keys, self._places_of(keys), strict=True)]
+
     def pending_texts(self, most: int) -> Sequence[str]:
         """Return indexed texts of passages without a vector, each once, in the order of writing."""
         query = (
-            f"SELECT {READERS_COLUMN}, heading, header, chunk.text FROM chunk INDEXED BY chunk_pending"  # noqa: S608
+            f"SELECT {READERS_COLUMN}, heading, header, chunk.text FROM {self.pending_table}"  # noqa: S608
             " CROSS JOIN document ON document.row = chunk.document"
             " WHERE edition = ? AND vector IS NULL ORDER BY chunk.row LIMIT ?"
         )
@@ -490,11 +497,3 @@ class LocalSnapshot:
                 for at, slot in zip(places.tolist(), slots.tolist(), strict=True):
                     self._places[keys[at]] = place, slot
         return [self._places.get(key) for key in keys]
-
-    def _check_width(self, vector: Vector) -> None:
-        expected = self._snapshot.state.dimensions
-        if vector.shape != (expected,):
-            raise MismatchError(
-                f"The question's vector has {vector.shape[0]} dimensions; the index has {expected}.",
-                "Search with the model that made the index, or run `twofold index reindex`.",
-            )

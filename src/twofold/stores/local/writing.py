@@ -9,9 +9,10 @@ from twofold.domain.errors import InvalidInputError, MismatchError
 from twofold.domain.filters import fields_of, values_of
 from twofold.domain.ports import EmbedderIdentity, IndexFingerprint
 from twofold.domain.types import Document, Entry, IndexedChunk, Metadata, MetadataValue, Vector
-from twofold.stores.catalog_connection import CatalogConnection
+from twofold.stores.catalog_connection import CatalogConnection, SQLValue
 from twofold.stores.local import serialization
 from twofold.stores.local.catalog import select
+from twofold.stores.local.retained import retain_chunks, retain_document
 from twofold.stores.local.scoping import storable
 from twofold.stores.local.snapshot import State, current_fingerprint, read_state
 from twofold.stores.local.vocabulary import Vocabulary
@@ -20,6 +21,7 @@ CHUNK_TABLE = (
     *("edition", "document", "ordinal", "key", "start", "stop", "page", "place", "metadata", "heading", "header"),
     *("text", "text_hash", "words", "terms", "vector"),
 )
+DOCUMENT_TABLE = "id, source, title, media_type, metadata, content_hash, characters, blocks, text, readers"
 MAX_HALF = 65_504.0  # what float16 can hold
 
 
@@ -79,13 +81,15 @@ def put_entries(connection: CatalogConnection, vocabulary: Vocabulary, state: St
     for entry, *kept in zip(entries, terms, checked, strict=True):
         readers = _readers_to_keep(connection, entry.document)
         delete_document(connection, entry.document.id, state.generation + 1)
-        ((document,),) = connection.execute(
-            "INSERT INTO document"
-            " (id, source, title, media_type, metadata, content_hash, characters, blocks, text, readers)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
-            (*serialization.document_row(entry.document), readers),
-        ).fetchall()
+        document = _insert_document(connection, (*serialization.document_row(entry.document), readers))
         put_chunks(connection, (state.edition, document), entry.chunks, zip(*kept, strict=True))
+
+
+def _insert_document(connection: CatalogConnection, values: Sequence[SQLValue]) -> int:
+    """Add a document's row, its columns as in `DOCUMENT_TABLE`; return its number."""
+    query = f"INSERT INTO document ({DOCUMENT_TABLE}) VALUES ({', '.join('?' * len(values))}) RETURNING row"  # noqa: S608
+    ((row,),) = connection.execute(query, values).fetchall()
+    return int(row)
 
 
 def _readers_to_keep(connection: CatalogConnection, document: Document) -> int | None:
@@ -158,6 +162,7 @@ def delete_document(connection: CatalogConnection, document: str, generation: in
     totals = list(select(connection, query, found))
     for edition, chunks, words, pending in totals:
         _count(connection, edition, -chunks, -words, -pending)
+    retain_document(connection, found[0], generation)
     connection.execute("DELETE FROM document WHERE row = ?", found)
     return True
 
@@ -181,6 +186,7 @@ def update_vectors(connection: CatalogConnection, embedder: EmbedderIdentity, ve
             f"SELECT row, {columns} FROM chunk WHERE edition = ? AND text_hash = ? AND vector IS NULL ORDER BY row",  # noqa: S608
             (state.edition, serialization.text_hash(text)),
         ).fetchall()
+        retain_chunks(connection, [row for row, *_ in waiting], state.generation + 1)
         for row, *rest in waiting:
             connection.execute("INSERT INTO tombstone VALUES (?, ?)", (row, state.generation + 1))
             connection.execute("DELETE FROM chunk WHERE row = ?", (row,))
@@ -204,19 +210,24 @@ def set_synonyms(connection: CatalogConnection, rules: str) -> None:
 
 
 def set_metadata(connection: CatalogConnection, document: str, metadata: Metadata, generation: int) -> None:
-    """Replace one document's metadata. Its passages get new rows, since segments hold the fields of the old ones."""
-    found = connection.execute("SELECT row FROM document WHERE id = ?", (document,)).fetchone()
-    if found is None:
+    """Replace one document's metadata.
+
+    It gets a new row, since snapshots may hold the old one, and so do its passages: segments hold the old fields.
+    """
+    before = connection.execute(f"SELECT row, {DOCUMENT_TABLE} FROM document WHERE id = ?", (document,)).fetchone()  # noqa: S608
+    if before is None:
         return
+    found = before[:1]
     text = serialization.write_metadata(metadata)
     if not all(map(storable, (one for named in metadata.items() for one in _texts(named)))):
         raise InvalidInputError(f"The metadata of {document!r} is not Unicode.", "Clean it first.")
     columns = ", ".join(CHUNK_TABLE)
     held = connection.execute(f"SELECT {columns} FROM chunk WHERE document = ? ORDER BY row", found).fetchall()  # noqa: S608
     _bury(connection, found[0], generation)
-    connection.execute("DELETE FROM chunk WHERE document = ?", found)
-    connection.execute("UPDATE document SET metadata = ? WHERE row = ?", (text, found[0]))
-    connection.insert("chunk", CHUNK_TABLE, held)
+    retain_document(connection, found[0], generation)
+    connection.execute("DELETE FROM document WHERE row = ?", found)
+    now = _insert_document(connection, (*before[1:5], text, *before[6:]))
+    connection.insert("chunk", CHUNK_TABLE, [(edition, now, *rest) for edition, _, *rest in held])
 
 
 def _bury(connection: CatalogConnection, document: int, generation: int) -> None:

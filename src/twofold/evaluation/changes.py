@@ -1,0 +1,86 @@
+"""What changed between two states of a collection: documents, and where passages stand in the rankings of questions."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from twofold.domain.dataclass import dataclass
+from twofold.domain.types import DocumentInfo
+
+NO_METADATA: dict[str, str] = {}
+
+
+ChangeKind = Literal["added", "removed", "changed", "fields"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """One document that is not as it was: `changed` in what was read, or in its `fields` alone."""
+
+    id: str
+    source: str
+    kind: ChangeKind
+
+
+@dataclass(frozen=True, slots=True)
+class RankingChange:
+    """A question whose ranking is another one; passages by their ids, best first.
+
+    `kept` is the part of the passages before that are still there, in any order, from 0 to 1.
+    """
+
+    query: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    kept: float
+
+    @property
+    def entered(self) -> tuple[str, ...]:
+        """The passages that came in."""
+        return tuple(one for one in self.after if one not in self.before)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The passages that went out."""
+        return tuple(one for one in self.before if one not in self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDiff:
+    """What changed between two states: of the `queries` that were asked of both, `rankings` are those that differ."""
+
+    documents: tuple[DocumentChange, ...]
+    queries: int
+    rankings: tuple[RankingChange, ...]
+
+
+def document_changes(before: Iterable[DocumentInfo], after: Iterable[DocumentInfo]) -> tuple[DocumentChange, ...]:
+    """Compare two listings by the documents' ids; return what differs by rising source, then id."""
+    old = {one.id: one for one in before}
+    new = {one.id: one for one in after}
+    found = [DocumentChange(one.id, one.source, "added") for one in new.values() if one.id not in old]
+    for one in old.values():
+        now = new.get(one.id)
+        if now is None:
+            found.append(DocumentChange(one.id, one.source, "removed"))
+        elif _content(one) != _content(now):
+            found.append(DocumentChange(one.id, now.source, "changed"))
+        elif one != now:
+            found.append(DocumentChange(one.id, now.source, "fields"))
+    return tuple(sorted(found, key=lambda change: (change.source, change.id)))
+
+
+def _content(info: DocumentInfo) -> DocumentInfo:
+    return replace(info, metadata=NO_METADATA, source="", title="")
+
+
+def ranking_change(query: str, before: Sequence[str], after: Sequence[str]) -> RankingChange | None:
+    """Compare two rankings of passages; None where they are the same.
+
+    >>> ranking_change("cat", ["a", "b"], ["b", "c"])
+    RankingChange(query='cat', before=('a', 'b'), after=('b', 'c'), kept=0.5)
+    """
+    if list(before) == list(after):
+        return None
+    kept = len(set(before) & set(after)) / len(before) if before else 0.0
+    return RankingChange(query, tuple(before), tuple(after), kept)
