@@ -1,6 +1,7 @@
 """`eval`: what is measured on what, one way of searching against another, and the exit code for a build."""
 
 import json
+import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,11 +10,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from twofold.config.load import load_settings
 from twofold.domain.errors import ModelError
-from twofold.domain.types import Vectors
+from twofold.domain.types import Document, Vectors, document_id
 from twofold.evaluation.runs import read_run
+from twofold.factory.indexing import indexing_components
 from twofold.index import Index
+from twofold.indexing.prepare import prepare
 from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.stores.local.store import LocalStore
 
 Run = Callable[..., Any]
 
@@ -303,6 +308,21 @@ def test_words_alone_are_measured_without_embedding_a_passage(
 
     assert run("eval", folder, "-m", "hybrid").code == 8
     assert rows_of(again) == rows_of(asked)
+
+
+@pytest.mark.usefixtures("ready")
+def test_the_report_says_how_many_passages_had_no_vector(run: Run, pairs: Path) -> None:
+    """Two documents of a passage each are stored with their words alone, as a sync that was killed leaves them."""
+    assert "no vector" not in run("eval", "--qrels", pairs, "-i", "notes", "-m", "hybrid").out
+    settings = load_settings(overrides={"embedder": "hashing"})
+    store = LocalStore(Path(os.environ["TWOFOLD_HOME"]) / "indexes" / "notes", create=False)
+    late = [Document(document_id(name), name, f"All about {name}.") for name in ("plums", "figs")]
+    store.upsert(prepare(late, indexing_components(store, settings, None), None, lambda _: None, embed=False).entries)
+    store.close()
+
+    shown = run("eval", "--qrels", pairs, "-i", "notes", "-m", "hybrid")
+    assert "2 passages had no vector yet: only BM25 found them. `twofold sync` embeds them." in shown.out
+    assert run("eval", "--qrels", pairs, "-i", "notes", "-m", "hybrid", "--json").data["pending"] == 2
 
 
 @pytest.mark.usefixtures("ready")

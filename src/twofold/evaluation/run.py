@@ -14,6 +14,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import Embedder, EmbedderIdentity, Snapshot
 from twofold.domain.types import Document, Vectors, document_id
+from twofold.domain.warning import WarningCode, is_degraded
 from twofold.evaluation.dataset import CorpusDocument, JudgedCollection, Question
 from twofold.evaluation.report import (
     DOCUMENTS_JUDGED,
@@ -104,10 +105,15 @@ def find_all(
 
 
 def searched(parts: IndexingComponents, question: str, plan: SearchPlan) -> SearchResult:
-    """Return what a search finds, in the mode that was asked for. Raises ModelError where that cannot be done."""
+    """Return what a search finds, in the mode that was asked for. Raises ModelError where that cannot be done.
+
+    Passages that have no vector yet are no reason: the report says how many there were.
+    """
     result = search(parts, as_prose(question), plan)
-    if result.mode != plan.mode or (result.degraded and result.rerank is None):
-        raise ModelError(f"This cannot be measured: {result.warnings[0]}", "See `twofold doctor`, or use bm25.")
+    failed = [one for one in result.warnings if one.code is not WarningCode.PENDING]
+    if result.mode != plan.mode or (is_degraded(failed) and result.rerank is None):
+        why = (failed or result.warnings)[0]
+        raise ModelError(f"This cannot be measured: {why}", "See `twofold doctor`, or use bm25.")
     return result
 
 
@@ -150,6 +156,8 @@ class VariantRun:
 class Evaluation:
     """Averages over `queries` questions; the `left_out` ones have no relevant judgement and count nowhere.
 
+    `pending` counts the passages of the index that had no vector: only BM25 finds them, so a search by vectors is
+    measured lower than it will be.
     The last row is that of the configuration compared against, where there is one.
     """
 
@@ -162,6 +170,7 @@ class Evaluation:
     rows: tuple[Row, ...]
     comparisons: tuple[Comparison, ...]
     failed: tuple[Failure, ...]
+    pending: int = 0
 
 
 def evaluation(

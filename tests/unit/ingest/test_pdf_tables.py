@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from support.documents import Words, pdf_of
 from twofold.domain.types import Block, BlockKind
-from twofold.ingest.readers.pdf.reader import page_boxes, page_text, read_pdf
+from twofold.ingest.readers.pdf.reader import read_pdf
 from twofold.ingest.readers.types import Extract, Source
 
 COLUMNS = (72, 350, 450)
@@ -96,17 +96,3 @@ def test_a_table_stands_under_the_line_that_introduces_it() -> None:
     (table,) = tables(read([*above, *page_of(("", "2022", "2021"), ("Asia", "1", "2"), ("Europe", "3", "4"))]))
 
     assert table.heading == ("Revenues by place were as follows",)
-
-
-def test_every_cell_has_its_place_on_the_page() -> None:
-    rows = [("", "2022", "2021"), ("Sales", "34,229", "35,355"), ("Costs", "19,232", "18,795")]
-    data = pdf_of([page_of(*rows)])
-    text = page_text(data, 1)
-    at = text.index("18,795")
-
-    (box,) = page_boxes(data, 1, at, at + len("18,795"))
-
-    assert 449 < box.left < 452
-    assert 665 < box.bottom < 672
-    (label,) = page_boxes(data, 1, text.index("Costs"), text.index("Costs") + len("Costs"))
-    assert 71 < label.left < 74

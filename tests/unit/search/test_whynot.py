@@ -15,6 +15,7 @@ from twofold.domain.types import Block, BlockKind, Document, document_id
 from twofold.index import Index
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.filter_syntax import parse_filter
+from twofold.search import diagnose, pipeline
 from twofold.search.engine import SearchOptions
 from twofold.search.why_not import WhyNot
 
@@ -309,3 +310,15 @@ def test_whatever_change_is_given_shows_the_document_at_the_rank_it_says(
     with made(PAGES) as index:
         said = lost(index, question, document, k=k, filter=condition, settings=all_settings, mode=mode)
     assert said.stage == "" or said.fix is not None or said.reason
+
+
+def test_stages_after_retrieval_stand_in_the_order_of_the_pipeline() -> None:
+    """A stage that is new must be put among those that lose a document, or among those that only reorder."""
+    ranking = [stage.__name__ for stage in pipeline.RANKING]
+    losing = diagnose.STAGES[diagnose.STAGES.index("retrieval") + 1 : -2]
+    reordering = {"retrieve", "boost_fused", "boost_reranked", "metadata_boost", "rescore", "reorder", "fetch"}
+
+    assert diagnose.STAGES[-2:] == ("top_k", "")
+    assert list(losing) == [name for name in ranking if name in losing]
+    assert set(ranking) - reordering - {"hide"} == set(losing)  # what is hidden is kept out of the retrieval already
+    assert diagnose.STAGES.index("hide") < diagnose.STAGES.index("retrieval")

@@ -113,7 +113,7 @@ def evaluate(
     with eval_data_of(source, _needs(configurations, resolved({}))) as ground:
         found = [_answers(one, ground, asked) for one in configurations]
     some, other = (found, None) if baseline is None else (found[:-1], found[-1])
-    done = evaluation(ground.judged, ground.documents, some, other, asked)
+    done = replace(evaluation(ground.judged, ground.documents, some, other, asked), pending=ground.pending)
     written = [] if run_out is None else _written(run_out, configurations, found)
     if junit is not None:
         write_junit(junit, done, asked.conditions)

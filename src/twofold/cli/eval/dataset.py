@@ -54,7 +54,8 @@ class Needs:
 class EvalData:
     """Judged questions and what answers them. `names` and `unmatched` as in `twofold.evaluation.matching`.
 
-    `answered` holds the questions with their answers where these judge, None where documents are judged.
+    `answered` holds the questions with their answers where these judge, None where documents are judged. `pending`
+    counts the passages of the index without a vector.
     """
 
     judged: JudgedCollection
@@ -63,6 +64,7 @@ class EvalData:
     names: Mapping[str, str] = field(default_factory=dict)
     unmatched: tuple[str, ...] = ()
     answered: Answered | None = None
+    pending: int = 0
 
 
 @contextmanager
@@ -138,7 +140,8 @@ def _by_answer(source: Source, answers: Path, needs: Needs) -> Iterator[EvalData
         return
     store = open_store(source.index or needs.settings.index, needs.settings, create=False)
     with parts_on(store, needs) as parts:
-        yield EvalData(judged, store.info().documents, parts, answered=answered)
+        held = store.info()
+        yield EvalData(judged, held.documents, parts, answered=answered, pending=held.pending)
 
 
 @contextmanager
@@ -150,9 +153,9 @@ def _own(judged: Judged, index: str | None, needs: Needs) -> Iterator[EvalData]:
     store = open_store(index or needs.settings.index, needs.settings, create=False)
     with parts_on(store, needs) as parts:
         with store.view() as view:
-            infos = list(view.documents())
+            infos, pending = list(view.documents()), view.pending
         found = matched(judged, infos)
-        yield EvalData(found.collection, len(infos), parts, found.names, found.unmatched)
+        yield EvalData(found.collection, len(infos), parts, found.names, found.unmatched, pending=pending)
 
 
 @contextmanager

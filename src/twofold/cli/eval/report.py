@@ -85,6 +85,9 @@ def _changed(change: Change) -> str:
 
 
 def _draw_notes(screen: Screen, done: Evaluation, unmatched: Sequence[str], written: Sequence[Path]) -> None:
+    if done.pending:
+        waiting = f"{counted(done.pending, 'passage')} had no vector yet: only BM25 found them."
+        screen.line(f"{waiting} `twofold sync` embeds them.")
     if done.left_out:
         screen.line(f"{counted(done.left_out, 'question')} without a relevant document left out.")
     if done.missing_documents:

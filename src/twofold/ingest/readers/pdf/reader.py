@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError, ReadError
+from twofold.domain.errors import ReadError
 from twofold.domain.types import BlockKind, MetadataValue
 from twofold.ingest.archive import encrypted
 from twofold.ingest.readers.pdf.layout import Paragraph, heading_levels, paragraphs_of
@@ -26,16 +25,6 @@ _GAP = "\n\n"
 _DATE = re.compile(r"D?:?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?")
 _FILE_NAME = re.compile(r"\.(?:docx?|pdf|indd|qxd|tex|dvi|xlsx?|pptx?|html?|rtf|odt|ps)$|^untitled", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]{2}")
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A rectangle on a page in PDF points (1/72 inch), from the lower left corner of the page's own coordinates."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
 
 
 def read_pdf(source: Source) -> Extract:
@@ -69,34 +58,6 @@ def read_pdf(source: Source) -> Extract:
     if silent:
         metadata["pages_without_text"] = len(silent)
     return builder.extract(title, metadata)
-
-
-def page_boxes(data: bytes, page: int, start: int, end: int) -> tuple[Box, ...]:
-    """Return the rectangles of `page_text[start:end]`, one for each line it touches, in reading order.
-
-    `page` counts from 1; `start` and `end` are offsets into `page_text`. A span beyond the text is cut.
-    Raises ReadError as `read_pdf`, and InvalidInputError for a page that is not there.
-    """
-    with _numbered_page(data, page) as text:
-        chars: list[int] = []
-        for part in paragraphs_of(lines_of(text)):
-            chars += [*part.chars, -1, -1]
-        return _merged([text.box(index) for index in chars[max(start, 0) : max(end, 0)] if index >= 0])
-
-
-def page_text(data: bytes, page: int) -> str:
-    """Return one page's text with its running lines, which the document's text has not. Raises as `page_boxes`."""
-    with _numbered_page(data, page) as text:
-        return _GAP.join(part.text for part in paragraphs_of(lines_of(text)))
-
-
-@contextmanager
-def _numbered_page(data: bytes, page: int) -> Iterator[PageText]:
-    with _opened(Source("document", data)) as document:
-        if not 1 <= page <= len(document):
-            raise InvalidInputError(f"There is no page {page}.", f"Pages run from 1 to {len(document)}.")
-        with _page(document, page - 1) as text:
-            yield text
 
 
 @contextmanager
@@ -201,21 +162,6 @@ def _title(named: str, pages: Sequence[Sequence[Paragraph]], levels: dict[tuple[
     first = next((number for number, parts in enumerate(pages) if parts), 0)
     headings = [(levels[number, index], index) for number, index in levels if number == first]
     return pages[first][min(headings)[1]].text if headings else ""
-
-
-def _merged(boxes: Sequence[tuple[float, float, float, float]]) -> tuple[Box, ...]:
-    """Join the boxes of neighbors in one line."""
-    lines: list[Box] = []
-    for left, bottom, right, top in boxes:
-        if right <= left or top <= bottom:
-            continue
-        last = lines[-1] if lines else None
-        middle = (bottom + top) / 2
-        if last and last.bottom < middle < last.top and -1 < left - last.right < 2 * (top - bottom):
-            lines[-1] = Box(last.left, min(last.bottom, bottom), max(last.right, right), max(last.top, top))
-        else:
-            lines.append(Box(left, bottom, right, top))
-    return tuple(lines)
 
 
 def _no_text(source: Source, document: Any, count: int) -> ReadError:  # noqa: ANN401
