@@ -17,8 +17,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from support.api_client import fill, visiting
+from support.http_server import Answered, Asked, serving
 from twofold.server.auth import TokenStore, parse_scope
 from twofold.server.limits import ServerLimits
 from twofold.server.rate_limit import RateLimit
@@ -123,6 +125,40 @@ def test_log_lines_for_programs_name_the_route_and_nothing_of_the_question(tmp_p
     assert {line["level"] for line in lines} == {"info"}
     assert all(datetime.fromisoformat(line["time"]).tzinfo for line in lines)
     assert not any(word in written for word in ("wombat", "no-such-thing", token))
+
+
+def test_a_request_and_the_stages_of_its_search_are_one_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path)
+    received: list[bytes] = []
+
+    def collect(asked: Asked) -> Answered:
+        received.append(asked.body)
+        return Answered()
+
+    caller = "0af7651916cd43dd8448eb211c80319c"
+    with serving(collect) as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
+        with served(tmp_path, "--otel") as (address, process):
+            headers = {"traceparent": f"00-{caller}-b7ad6b7169203331-01"}
+            with httpx2.Client(base_url=address, headers=headers) as client:
+                client.post("/v1/indexes/notes/search", json={"query": "wombat"})
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+    spans = [
+        span
+        for body in received
+        for resource in ExportTraceServiceRequest.FromString(body).resource_spans
+        for scope in resource.scope_spans
+        for span in scope.spans
+    ]
+    request = next(one for one in spans if one.name == "POST /v1/indexes/{index}/search")
+    stages = [one for one in spans if one is not request]
+
+    assert {one.trace_id.hex() for one in spans} == {caller}
+    assert {"search retrieve", "search fuse"} & {one.name for one in stages}
+    assert all(one.parent_span_id == request.span_id for one in stages)
+    assert all(one.start_time_unix_nano <= one.end_time_unix_nano <= request.end_time_unix_nano for one in stages)
+    assert b"wombat" not in b"".join(received)
 
 
 def test_each_token_has_its_own_requests_a_minute(tmp_path: Path) -> None:

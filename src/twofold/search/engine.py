@@ -274,6 +274,10 @@ class SearchEngine:
         """Add what making an answer of a search took to the figures."""
         self._meter.record_stages(timings_ms)
 
+    def listen(self, listener: Callable[[Mapping[str, float]], None]) -> None:
+        """Have a function called with the milliseconds of the stages, right after each search and answer."""
+        self._meter.listen(listener)
+
     def metrics(self) -> Metrics:
         """Return how searching went since this was opened, and which models are in memory."""
         pending = 0

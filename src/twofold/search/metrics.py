@@ -226,6 +226,7 @@ class Meter:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
+        self._listener: Callable[[Mapping[str, float]], None] | None = None
         self._response = _Series()
         self._stages: dict[str, _Series] = {}
         self._errors: dict[str, int] = {}
@@ -233,6 +234,10 @@ class Meter:
         self._degraded = 0
         self._documents = NO_COUNTS
         self._confidence = self._answerable = NONE_YET
+
+    def listen(self, listener: Callable[[Mapping[str, float]], None]) -> None:
+        """Have a function called with the milliseconds of the stages, right after each search and answer."""
+        self._listener = listener
 
     def record(
         self,
@@ -247,6 +252,8 @@ class Meter:
         Of an answer from memory only the total counts: its stages are those of the search that was remembered.
         """
         total = timings_ms.get(TOTAL, sum(timings_ms.values()))
+        if self._listener is not None and not cached:
+            self._listener(timings_ms)
         with self._turn:
             self._response.add(total)
             self._cached += cached

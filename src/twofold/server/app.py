@@ -52,6 +52,7 @@ from twofold.server.sent_files import SentFiles
 from twofold.server.service import PUBLIC_SCOPE, SCOPE, ServerState, Service
 from twofold.server.state_db import StateDatabase
 from twofold.server.thread_pool import ThreadPool
+from twofold.server.tracing import Traces, TracingMiddleware
 from twofold.server.uploads_store import UploadsStore
 
 TITLE = "twofold"
@@ -94,6 +95,7 @@ class Plan:
     limits: ServerLimits = DEFAULT_LIMITS
     roots: tuple[str, ...] = ()
     database: str | None = None
+    traces: Traces | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,8 @@ def create_server(plan: Plan) -> Server:
             standing.ready, standing.closing = False, True
             await endpoint.close()
             await run_in_threadpool(_close, service)
+            if plan.traces is not None:
+                await run_in_threadpool(plan.traces.close)
 
     app = FastAPI(
         title=TITLE, version=VERSION, openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan,
@@ -142,7 +146,8 @@ def create_server(plan: Plan) -> Server:
     install(app)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # as FastAPI's documentation does it
     gate = SecurityMiddleware(app, plan.doors, TokenStore(plan.settings.home), plan.limits, counts)
-    return Server(gate, standing, app.openapi, start)
+    traced = gate if plan.traces is None else TracingMiddleware(gate, plan.traces)
+    return Server(traced, standing, app.openapi, start)
 
 
 def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
@@ -150,6 +155,8 @@ def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
     state_db = StateDatabase(folder)
     jobs = Jobs(folder, state_db, plan.limits)
     indexes = IndexPool(plan.settings, plan.opener, plan.database)
+    if plan.traces is not None:
+        indexes.listen(plan.traces.stages)
     originals = UploadsStore(folder / "originals")
     service = Service(
         indexes=indexes,

@@ -5,7 +5,7 @@ deleted when nobody does.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 
@@ -39,12 +39,17 @@ class IndexPool:
     """
 
     def __init__(self, settings: Settings, opener: Callable[[str], Index], database: str | None = None) -> None:
+        self._listener: Callable[[Mapping[str, float]], None] | None = None
         self._settings = settings
         self._database = database
         self._opener = opener
         self._changed = threading.Condition()
         self._open: dict[str, _Open] = {}
         self._closed = False
+
+    def listen(self, listener: Callable[[Mapping[str, float]], None]) -> None:
+        """Have a function called with the milliseconds of the stages of each search, in any index opened from now."""
+        self._listener = listener
 
     @property
     def settings(self) -> Settings:
@@ -76,6 +81,8 @@ class IndexPool:
                 if entry.index is None:
                     entry.index = self._opener(named_in(self._database, name))
                     entry.index.searcher.use_own_models_only()  # whatever a request or its profile names
+                    if self._listener is not None:
+                        entry.index.searcher.listen(self._listener)
                 opened = entry.index
             yield opened
         finally:

@@ -23,6 +23,7 @@ from twofold.server.app import Plan, Server, create_server, roots_of
 from twofold.server.auth import TokenStore
 from twofold.server.limits import DEFAULT_LIMITS, ServerLimits
 from twofold.server.middleware import AccessPolicy
+from twofold.server.tracing import Traces
 
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 MADE_BATCH_SIZE = 128
@@ -57,14 +58,19 @@ def serve(  # noqa: PLR0913  # what a command says
     database: str | None = None,
     tls: Certificate | None = None,
     limits: ServerLimits = DEFAULT_LIMITS,
+    otel: bool = False,
     announce: Callable[[str], None],
 ) -> None:
     """Serve at a host and a port until stopped; `announce` hears of the address once it is bound.
 
+    With `otel` each request is traced, and the traces are sent where OpenTelemetry's own settings say.
+
     Raises as `plan_for` and `bound` do; StorageFullError, CorruptError or StoreError for records it cannot open.
     """
     address = Address(*where, names, origins)
-    plan = replace(plan_for(settings, opener, address, roots, limits), database=database)
+    plan = replace(
+        plan_for(settings, opener, address, roots, limits), database=database, traces=Traces() if otel else None
+    )
     index_names(database, settings)  # a database that does not answer is better known now
     if tls is not None:
         check_certificate(tls)

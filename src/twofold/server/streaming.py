@@ -1,6 +1,7 @@
 """Answers that are written bit by bit, by an engine that works in threads, for an event loop that must not wait."""
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, closing, suppress
@@ -49,7 +50,8 @@ async def in_thread(
     """
     check_room(service)
     run = _Run(service, opened, asyncio.get_running_loop())
-    threading.Thread(target=run.work, name="twofold answer", daemon=True).start()
+    here = contextvars.copy_context()
+    threading.Thread(target=here.run, args=(run.work,), name="twofold answer", daemon=True).start()
     try:
         while (one := await run.held.get()) is not _END:
             run.room.release()

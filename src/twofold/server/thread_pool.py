@@ -5,6 +5,7 @@ once. A call that is given up goes on in its thread and counts until it ends: wh
 """
 
 import asyncio
+import contextvars
 import queue
 import threading
 from collections.abc import Callable
@@ -53,7 +54,8 @@ class ThreadPool:
             self._busy += 1
         future: Future[Answer] = Future()
         future.add_done_callback(self._left)
-        self._tasks.put((call, future))
+        here = contextvars.copy_context()  # so that a span that is open here is that of what is done there
+        self._tasks.put((lambda: here.run(call), future))
         return future
 
     async def run(self, call: Callable[[], Answer], seconds: float) -> Answer:

@@ -72,6 +72,9 @@ def serve(
     log_format: Annotated[
         LogFormat, typer.Option("--log-format", help="How log lines look: for people, or one JSON object a line.")
     ] = LogFormat.TEXT,
+    otel: Annotated[
+        bool, typer.Option("--otel", help="Send OpenTelemetry traces to OTEL_EXPORTER_OTLP_ENDPOINT.")
+    ] = False,
 ) -> None:
     """Serve the indexes under TWOFOLD_HOME, or of a database, over HTTP, by default to this machine only."""
     settings = settings_for(context).settings
@@ -91,6 +94,7 @@ def serve(
         database=database,
         tls=None if tls_cert is None or tls_key is None else server.Certificate(tls_cert, tls_key),
         limits=server.ServerLimits(requests_per_minute=requests_per_minute),
+        otel=otel,
         announce=_announcer(settings, database),
     )
 
