@@ -53,7 +53,7 @@ def test_a_search_is_an_address_that_reload_back_and_a_copy_of_it_show_again(
 
     page.reload()
     expect(page.locator("#source-text mark").first).to_be_visible()
-    expect(page.locator(".group-title").first).to_contain_text("tower.txt")
+    expect(page.get_by_label("By document")).to_be_checked()
     with opened(browser, visit.address, address.removeprefix(visit.address)) as other:
         expect(other.locator("#source-text mark").first).to_be_visible()
         expect(other.get_by_label("By document")).to_be_checked()
@@ -191,12 +191,45 @@ def test_more_results_are_a_page_of_their_own(page: Page) -> None:
 def test_what_was_found_can_be_sorted_and_grouped(page: Page) -> None:
     search(page, "tower cat commit boats")
     page.get_by_label("Sort").select_option("name")
-    names = page.locator(".hit .title").all_text_contents()
-    assert names == sorted(names, key=str.casefold)
+    found = ["b>.md", "alps.pdf", "alps.pdf", "cat.txt", "fares.md", *["ferries.txt"] * 5]  # of 10 by path; one is odd
+    expect(page.locator(".hit .title")).to_have_text(found)
     page.get_by_label("By document").check()
-    expect(page.locator(".group-title").first).to_be_visible()
-    titles = page.locator(".group-title").all_text_contents()
+    expect(page.locator(".more-of").first).to_be_visible()
+    titles = page.locator(".hit .title").all_text_contents()
     assert len(titles) == len(set(titles))
+
+
+def test_a_search_is_narrowed_by_values_with_their_counts_and_by_dates(page: Page) -> None:
+    search(page, "tower cat commit boats")
+    page.get_by_role("button", name="Narrow down").click()
+    markdown = page.locator(".facet").get_by_role("button", name=re.compile(r"^\.md \d+$"))
+    expect(markdown).to_have_attribute("aria-pressed", "false")
+    count = int((markdown.text_content() or "").split()[-1])
+    markdown.click()
+    expect(markdown).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile(r"filter="))
+    page.get_by_label("By document").check()
+    expect(page.locator(".hit")).to_have_count(count)
+    names = page.locator(".hit .title").all_text_contents()
+    assert all(name.endswith(".md") for name in names)
+
+    page.locator(".narrow").get_by_label("from").fill("2999-01-01")
+    expect(page.locator(".lesson")).to_contain_text("Nothing was found")
+    page.locator(".narrow").get_by_label("from").fill("")
+    expect(page.locator(".hit")).to_have_count(count)
+    markdown.click()
+    expect(page).not_to_have_url(re.compile(r"filter="))
+
+
+def test_a_filter_that_was_read_out_of_the_question_can_be_taken_back(page: Page) -> None:
+    search(page, "tower in markdown files")
+    page.locator("#options summary").click()
+    page.get_by_label("Heed dates, types").check()
+    expect(page.locator(".chip")).to_contain_text("in markdown files")
+    expect(page.locator(".hit .title").first).to_contain_text(".md")
+    page.get_by_role("button", name="Take back “in markdown files”").click()
+    expect(page.locator(".chip")).to_have_count(0)
+    expect(page.locator(".hit .title").first).to_have_text("tower.txt")
 
 
 def test_a_search_that_finds_nothing_says_what_to_try(page: Page) -> None:

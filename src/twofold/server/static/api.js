@@ -161,7 +161,7 @@ const stageOf = ({ name, candidates_in, candidates_out, milliseconds, notes, ter
 export const resultOf = (found) => ({
   query: found.query, fusion: found.fusion, queries: found.queries, hits: found.hits.map(hitOf), warnings: warningsOf(found),
   cache: cacheOf(found), stages: found.stages.map(stageOf), timings: found.timings_ms, answerable: found.p_answerable,
-  meant: found.did_you_mean,
+  meant: found.did_you_mean, facets: found.facets, extracted: found.extracted, total: found.counts.total,
 });
 
 export const whyNotOf = (said) => ({

@@ -44,7 +44,7 @@ export const followExplain = async (params, explained) => {
 };
 
 const STAGES = new Set(["parse", "expand", "embed", "prf_dense", "bm25", "vector", "fuse", "prf", "boost_fused", "post_filter", "rerank",
-  "boost_reranked", "metadata_boost", "diversify", "fetch"]);
+  "boost_reranked", "metadata_boost", "diversify", "fetch", "extract_filters", "hide", "score", "recency", "collapse", "mmr", "sort", "pin"]);
 const stageSays = (name) => (STAGES.has(name) ? t(`stage.of.${name}`) : name);
 
 const waterfall = (stages, total) => {
@@ -106,13 +106,15 @@ const CHANGES = { query: "change.query", mode: "change.mode", k: "change.k", fil
 const changeLines = (change) => [
   ...Object.keys(CHANGES).filter((name) => change[name] !== null && change[name] !== undefined)
     .map((name) => t(CHANGES[name], { value: name === "mode" ? t(`mode.${change[name]}`) : change[name] || t("filter.none") })),
+  ...(change.without ?? []).map((name) => t("change.without", { name: stageSays(name) })),
   ...Object.entries(change.settings ?? {}).map(([name, value]) => t("change.setting", { name, value })),
 ];
 
 const SHOWABLE = new Set(["search.context_window", "fusion.vector_weight", "rerank.candidates"]);
 
 // Whether a search of this page can be made with the change: other settings are for the command line.
-const canTry = (change) => Object.keys(change.settings ?? {}).every((name) => SHOWABLE.has(name)) && (change.k ?? 0) <= 50;
+const canTry = (change) => Object.keys(change.settings ?? {}).every((name) => SHOWABLE.has(name)) && (change.k ?? 0) <= 50
+  && !(change.without ?? []).some((name) => name === "hide" || name === "pin");
 
 const tryIt = (change) => {
   const params = new URLSearchParams(state.route.params);
@@ -123,6 +125,8 @@ const tryIt = (change) => {
   if (change.k !== null) put("k", String(change.k));
   if (change.filter !== null) put("filter", change.filter);
   if (change.rerank === "none") put("norerank", "1");
+  if (change.without?.includes("collapse")) params.delete("group");
+  if (change.without?.includes("extract_filters")) params.delete("read");
   for (const [name, value] of Object.entries(change.settings ?? {})) put(name, value);
   go("search", params);
 };

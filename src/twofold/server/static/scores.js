@@ -64,7 +64,8 @@ const wordBars = (title, terms) => {
       <span class="quiet">${t("times", { count: one.frequency })}</span></li>`)}</ul></div>`;
 };
 
-const CHANGES = { rerank: "step.rerank", boost: "step.boost", boost_fused: "step.boost", boost_reranked: "step.boost", metadata: "step.metadata", metadata_boost: "step.metadata" };
+const CHANGES = { rerank: "step.rerank", boost: "step.boost", boost_fused: "step.boost", boost_reranked: "step.boost", metadata: "step.metadata", metadata_boost: "step.metadata",
+  score: "step.score", recency: "step.recency" };
 
 const figures = (hit, fusion) => html`<details class="figures-of"><summary>${t("details")}</summary>
   ${rows(t("score.by", { fusion }), [t("by"), t("rank"), t("score.own"), t("normalized"), t("weight"), t("part")],

@@ -2,6 +2,7 @@
 
 import { Refused, explain } from "/page/api.js";
 import { openExplain } from "/page/explain.js";
+import { FACETS, narrowing, readings } from "/page/facets.js";
 import { duration, folderOf, lastPart, placeOf } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { askedTerms } from "/page/marking.js";
@@ -19,6 +20,7 @@ const DOUBTFUL = 0.3;
 const KEPT = 20; // results of earlier addresses, so that Back shows them at once
 const NUMBERS = ["search.context_window", "fusion.vector_weight", "rerank.candidates"];
 const PER_PAGE = 10;
+const SORTS = { newest: ["modified:desc"], oldest: ["modified"], name: ["source"] };
 
 const own = slice("search", { key: "", result: null, busy: false, problem: null, terms: [], open: new Set(), text: "" });
 const remembered = new Map();
@@ -37,6 +39,10 @@ export const bodyOf = (params, defaults = {}) => {
     ...(params.get("filter") ? { filter: params.get("filter") } : {}),
     ...(params.get("profile") ? { profile: params.get("profile") } : {}),
     ...(params.has("norerank") ? { rerank: false } : {}),
+    ...(params.get("sort") in SORTS ? { sort: SORTS[params.get("sort")] } : {}),
+    ...(params.has("group") ? { collapse: true } : {}),
+    ...(params.has("narrow") ? { facets: FACETS } : {}),
+    ...(params.has("read") ? { extract_filters: true, keep: params.getAll("keep") } : {}),
     ...(Object.keys(settings).length ? { settings } : {}),
   };
 };
@@ -94,7 +100,8 @@ const submit = (event) => {
   }
   if (texts.k === String(PER_PAGE)) texts.k = "";
   go("search", { index: chosen(), ...texts, mode: said.get("mode") === "hybrid" ? "" : said.get("mode"),
-    norerank: !said.has("rerank"), sort: state.route.params.get("sort"), group: state.route.params.get("group") });
+    norerank: !said.has("rerank"), read: said.has("read"), sort: state.route.params.get("sort"), group: state.route.params.get("group"),
+    narrow: state.route.params.get("narrow") });
 };
 
 const typed = (event) => {
@@ -156,12 +163,15 @@ const form = (params) => html`<form role="search" class="search-form" autocomple
           ${(state.server?.profiles ?? []).map(({ name }) => html`<option value=${name}>${name}</option>`)}</select></label>
         <label class="option check"><input type="checkbox" name="rerank" ~checked=${!params.has("norerank")} @change=${changed}>
           ${t("rerank")}</label>
+        <label class="option check"><input type="checkbox" name="read" ~checked=${params.has("read")} @change=${changed}>
+          ${t("read.filters")}</label>
       </div>
     </details>
   </div>
 </form>`;
 
-const notes = (found) => [
+const notes = (found, params) => [
+  readings(found, params),
   found.hits.length > 0 && typeof found.answerable === "number" && found.answerable < DOUBTFUL && note(t("not.inside"), t("nearest")),
   ...warnings(found.warnings),
 ];
@@ -188,6 +198,7 @@ const drawn = (hit, best, fusion) => {
       ${place && html`<span class="place">${place}</span>`}
       <span class="folder">${folderOf(hit.source)}</span></p>
     <div class="snippet-of">${snippet(hit.text, own.terms)}</div>
+    ${hit.more > 0 && html`<p class="quiet more-of">${t("more.of", { count: hit.more })}</p>`}
     ${isOpen && html`<div class="why-body">${explanation(hit, fusion)}
       <p class="links"><a href=${address("search", { index: chosen(), q: likeOf(hit) })}>${t("more.like")}</a></p></div>`}
   </li>`);
@@ -196,29 +207,13 @@ const drawn = (hit, best, fusion) => {
 // A question made of a passage: its beginning, in whole words.
 const likeOf = (hit) => hit.text.replace(/[^\p{L}\p{N}\s.-]+/gu, " ").replace(/\s+/g, " ").trim().slice(0, 240).replace(/\s\S*$/, "");
 
-const SORTS = {
-  best: () => 0,
-  name: (a, b) => lastPart(a.source).localeCompare(lastPart(b.source)) || a.start - b.start,
-  newest: (a, b) => String(b.metadata.modified ?? b.metadata.date ?? "").localeCompare(String(a.metadata.modified ?? a.metadata.date ?? "")),
-};
-
-const ordered = (hits, sort) => [...hits].sort(SORTS[sort] ?? SORTS.best);
-
-const grouped = (hits) => {
-  const groups = new Map();
-  for (const hit of hits) {
-    const key = `${hit.collection}/${hit.document}`;
-    if (!groups.has(key)) groups.set(key, []);
-    groups.get(key).push(hit);
-  }
-  return [...groups.entries()];
-};
-
 const arrange = (params) => html`<div class="arrange">
-  <label>${t("sort")} <select .value=${params.get("sort") ?? "best"} @change=${(event) => patch({ sort: event.target.value === "best" ? null : event.target.value }, { replace: true })}>
-    ${Object.keys(SORTS).map((name) => html`<option value=${name}>${t(`sort.${name}`)}</option>`)}</select></label>
+  <label>${t("sort")} <select .value=${params.get("sort") ?? "best"} @change=${(event) => patch({ sort: event.target.value === "best" ? null : event.target.value, page: null }, { replace: true })}>
+    ${["best", ...Object.keys(SORTS)].map((name) => html`<option value=${name}>${t(`sort.${name}`)}</option>`)}</select></label>
   <label class="check"><input type="checkbox" .checked=${params.has("group")}
-    @change=${(event) => patch({ group: event.target.checked }, { replace: true })}> ${t("group")}</label>
+    @change=${(event) => patch({ group: event.target.checked, page: null }, { replace: true })}> ${t("group")}</label>
+  <button type="button" class="plain" aria-expanded=${String(params.has("narrow"))}
+    @click=${() => patch({ narrow: !params.has("narrow") }, { replace: true })}>${t("narrow")}</button>
   <button type="button" class="plain" @click=${openExplain}>${t("how.found")}</button>
   <button type="button" class="plain" @click=${share}>${icon("link")}<span>${t("share")}</span></button>
 </div>`;
@@ -227,19 +222,14 @@ const share = async () => {
   await navigator.clipboard.writeText(location.href).then(() => say(t("share.done")), () => say(location.href));
 };
 
-const list = (found, params) => {
+const list = (found) => {
   const best = Math.max(0, ...found.hits.map((hit) => hit.score));
-  const hits = ordered(found.hits, params.get("sort"));
-  if (!params.has("group")) return html`<ol class="hits" id="hits">${hits.map((hit) => drawn(hit, best, found.fusion))}</ol>`;
-  return html`<div class="groups" id="hits">${grouped(hits).map(([key, some]) => keyed(key, html`<section class="group">
-    <h3 class="group-title">${some[0].title || lastPart(some[0].source)}
-      <span class="quiet">${t("passages", { count: some.length })}</span></h3>
-    <ol class="hits">${some.map((hit) => drawn(hit, best, found.fusion))}</ol></section>`))}</div>`;
+  return html`<ol class="hits" id="hits">${found.hits.map((hit) => drawn(hit, best, found.fusion))}</ol>`;
 };
 
 const pages = (found, params) => {
   const page = Math.max(1, Number(params.get("page")) || 1);
-  const full = found.hits.length >= (Number(params.get("k")) || PER_PAGE);
+  const full = found.total > page * (Number(params.get("k")) || PER_PAGE) && found.hits.length > 0;
   return (page > 1 || full) && html`<nav class="pages" aria-label=${t("pages")}>
     ${page > 1 && html`<a href=${patchedAddress({ ...closing, page: page > 2 ? page - 1 : null })}>${t("page.before")}</a>`}
     <span class="quiet">${t("page", { page })}</span>
@@ -267,8 +257,8 @@ const results = (params) => {
   if (own.problem && !isOfFilter(own.problem)) return note(own.problem.message, own.problem.hint, "error");
   if (!own.result) return own.busy || own.problem ? null : lesson();
   const found = own.result;
-  if (!found.hits.length) return empty(found);
-  return html`<h2 class="hidden">${t("results")}</h2>${meant(found)}${notes(found)}${arrange(params)}${list(found, params)}${pages(found, params)}${legend(found.hits)}`;
+  if (!found.hits.length) return [readings(found, params), params.has("narrow") && narrowing(found, params), empty(found)];
+  return html`<h2 class="hidden">${t("results")}</h2>${meant(found)}${notes(found, params)}${arrange(params)}${params.has("narrow") && narrowing(found, params)}${list(found)}${pages(found, params)}${legend(found.hits)}`;
 };
 
 export const title = (params) => [params.get("q"), t("search")].filter(Boolean).join(" · ");
