@@ -15,6 +15,7 @@ from twofold.ranking.answerability import Signals, calibration_for, p_answerable
 from twofold.ranking.confidence import confidence
 from twofold.ranking.context_window import joined
 from twofold.ranking.fusion import Candidates
+from twofold.search.components import Analyzer
 from twofold.search.request import ParsedRequest
 from twofold.search.result import (
     CacheInfo,
@@ -196,7 +197,9 @@ def build_result(state: PipelineState) -> SearchResult:
     best = [relevance[key] for key in state.ranking.keys[:SURE_OF].tolist() if key in relevance]
     count = len(state.retrieved.fused.ranking)
     kept = state.filtered.kept if state.filtered is not None else count
-    read = Reading(state.ranking, state.retrieved, state.steps, fetched, query.understood, state.more)
+    read = Reading(
+        state.ranking, state.retrieved, state.steps, fetched, query.understood, state.more, state.parts.analyzer
+    )
     steps = dict(state.watch.steps)
     warnings = (*plan.warnings, *state.warnings)
     return SearchResult.deferring(
@@ -234,6 +237,21 @@ class Reading:
     fetched: Fetched
     request: ParsedRequest
     more: Mapping[int, int]
+    analyzer: Analyzer
+
+    def highlights(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Return where the terms of the question stand in a text; those that feedback added are not among them."""
+        wanted = {term for one in self.request.queries for term in one.terms.terms}
+        for variant in self.retrieved.asked:
+            groups = () if variant.terms is None else variant.terms.groups.values()
+            wanted.update(term for members in groups for member in members for term in member.terms)
+        made: list[tuple[int, int]] = []
+        for start, end in sorted((one.start, one.end) for one in self.analyzer.tokens(text) if one.term in wanted):
+            if made and start < made[-1][1]:
+                made[-1] = made[-1][0], max(end, made[-1][1])
+            else:
+                made.append((start, end))
+        return tuple(made)
 
     def hits(self) -> tuple[Hit, ...]:
         """Return the passages that are shown, best first; their traces and fields are left for later."""
@@ -247,6 +265,7 @@ class Reading:
             {
                 "trace": partial(self.trace, place),
                 "metadata": lambda: {**passage.metadata, **chunk.metadata},
+                "highlights": lambda: self.highlights(chunk.text),
             },
             rank=place + 1,
             score=float(self.ranking.scores[place]),

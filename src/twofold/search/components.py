@@ -1,6 +1,6 @@
 """What a search is made with: a store, what embeds and takes apart its questions, and what it may ask besides."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from twofold.ranking.answerability import Calibration
 from twofold.search.metrics import MemoryWatch
 from twofold.search.pending_vectors import PendingVectors
 from twofold.search.timeouts import TimedCalls
+from twofold.text.analyzer import Token
 
 
 class Analyzer(Protocol):
@@ -29,6 +30,9 @@ class Analyzer(Protocol):
 
     def clause_terms(self, text: str) -> tuple[str, ...]:
         """Return the terms that stand for a required or an excluded word."""
+
+    def tokens(self, text: str) -> Iterator[Token]:
+        """Return every term of a text with its place."""
 
     def phrase_terms(self, text: str) -> tuple[str, ...]:
         """Return terms that every passage with this text in it has."""

@@ -129,7 +129,8 @@ class Hit(Deferred):
     of it as one text, where the search was asked to expand. `collection` is empty unless several were searched.
     `header` is the header row of the table that the passage is a later part of. `more` counts the further passages of
     its document that were found, where only the best of each document is shown. Where a search sorts or pins, ranks
-    follow that and not the score.
+    follow that and not the score. `highlights` are where in `text` the question's words stand, synonyms and what
+    patterns stand for among them: (start, end) in characters, rising, apart.
     """
 
     rank: int
@@ -151,6 +152,7 @@ class Hit(Deferred):
     collection: str = ""
     header: str = ""
     more: int = 0
+    highlights: tuple[tuple[int, int], ...] = field(default_factory=tuple)  # made when read: no value of the class
 
     def __repr__(self) -> str:
         return f"FoundPassage({self.rank}, {self.score:.4f}, {self.source!r}, {shortened(self.text)!r})"

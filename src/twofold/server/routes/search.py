@@ -57,7 +57,7 @@ async def search(index: IndexName, asked: SearchRequest, service: Here, caller: 
     def found() -> SearchResponse:
         options = asked.options(caller)
         with service.held(index) as held:
-            return search_given(searched(held, asked.query, options))
+            return search_given(searched(held, asked.query, options), highlight=asked.highlight)
 
     return await service.answer(found)
 

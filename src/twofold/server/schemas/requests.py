@@ -178,6 +178,7 @@ class SearchRequest(ForResults, InSession):
     """A search."""
 
     query: Query
+    highlight: Annotated[bool, Field(description="Say where in each passage words of the question stand.")] = False
 
 
 class BatchRequest(ForResults, InSession):

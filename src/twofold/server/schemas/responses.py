@@ -56,7 +56,8 @@ class PassageResponse:
     """A passage: `document_text[start:end] == text`. `relevance` is the reranker's, in [0, 1], where it was read.
 
     `collection` is the index that it is of, where several were searched. `more` counts the further passages of its
-    document that were found, where documents are collapsed.
+    document that were found, where documents are collapsed. `highlights` are where in `text` words of the question
+    stand, (start, end) in characters, where that was asked for.
     """
 
     rank: int
@@ -77,6 +78,7 @@ class PassageResponse:
     expanded: str | None = None
     collection: str = ""
     more: int = 0
+    highlights: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +194,14 @@ def index_given(info: IndexInfo) -> IndexResponse:
     return IndexResponse(info.name, *sizes, model, analyzer, chunker, info.pending)
 
 
-def search_given(found: SearchResult) -> SearchResponse:
+def search_given(found: SearchResult, *, highlight: bool = False) -> SearchResponse:
     """Narrow a search's answer; `explain` gives all of it."""
     return SearchResponse(
         query=found.query,
         mode=found.mode,
         profile=found.profile,
         fusion=found.fusion,
-        hits=tuple(map(_passage, found.hits)),
+        hits=tuple(_passage(hit, highlight=highlight) for hit in found.hits),
         degraded=found.degraded,
         warnings=found.warnings,
         confidence=found.confidence,
@@ -264,7 +266,7 @@ def relevance_of(trace: HitTrace) -> float | None:
     return trace.rerank.relevance if trace.rerank is not None else None
 
 
-def _passage(hit: Hit) -> PassageResponse:
+def _passage(hit: Hit, *, highlight: bool) -> PassageResponse:
     return PassageResponse(
         rank=hit.rank,
         score=hit.score,
@@ -284,6 +286,7 @@ def _passage(hit: Hit) -> PassageResponse:
         expanded=None if hit.joined is None else hit.joined.text,
         collection=hit.collection,
         more=hit.more,
+        highlights=hit.highlights if highlight else (),
     )
 
 
