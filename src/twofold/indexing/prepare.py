@@ -10,7 +10,9 @@ from twofold.domain.filters import values_of
 from twofold.domain.ports import Embedder, Snapshot
 from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, Vector
 from twofold.indexing.components import IndexingComponents
+from twofold.text.language_detection import language_of_text
 
+LANGUAGE = "language"
 SPECIAL_TOKENS = 2  # the first and the last token of BERT-like models
 
 MAX_KEYWORDS = 5  # twenty made words match what a passage only touches on
@@ -52,10 +54,18 @@ def prepare(
         on_embedded(len(some))
         parts.models.memory.look()
     entries = tuple(
-        Entry(document, tuple(_indexed(document, chunk, parts, vectors) for chunk in chunks))
+        Entry(with_language(document), tuple(_indexed(document, chunk, parts, vectors) for chunk in chunks))
         for document, chunks in zip(documents, cut, strict=True)
     )
     return Prepared(entries, len(fresh), count_truncated(parts.embedder, fresh))
+
+
+def with_language(document: Document) -> Document:
+    """Return a document with the field `language`, an ISO 639-1 code, where its text tells and it has none itself."""
+    if LANGUAGE in document.metadata:
+        return document
+    code = language_of_text(document.text)
+    return replace(document, metadata={**document.metadata, LANGUAGE: code}) if code else document
 
 
 def count_truncated(embedder: Embedder, texts: Sequence[str]) -> int:
