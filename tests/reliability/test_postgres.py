@@ -236,6 +236,46 @@ def test_a_server_without_room_is_a_typed_error_and_loses_nothing(own_server: Po
     store.close()
 
 
+def test_a_dump_restored_into_another_database_is_the_same_index(postgres_server: PostgresServer) -> None:
+    names = [f"dumped-{secrets.token_hex(4)}" for _ in range(2)]
+    first, second = (postgres_server.create_database(name) + "&index=kb" for name in names)
+    store = opened(first)
+    store.upsert(entries([f"cat {number}" for number in range(8)]))
+    store.delete([entry("", "003.txt").document.id])
+    store.close()
+    host = ["-h", str(postgres_server.folder), "-U", "postgres"]
+    file = str(postgres_server.folder / names[0])
+    postgres_server.run(postgres_server.programs / "pg_dump", *host, "-Fc", "-f", file, names[0])
+    postgres_server.run(postgres_server.programs / "pg_restore", *host, "-d", names[1], file)
+
+    here, there = opened(first), opened(second)
+    there.upsert([entry("owl cat", "new.txt")])
+    here.upsert([entry("owl cat", "new.txt")])
+    with here.view() as expected, there.view() as view:
+        assert view.search_bm25(query("cat owl"), 99) == expected.search_bm25(query("cat owl"), 99)
+        assert list(view.documents()) == list(expected.documents())
+    assert there.verify() == []
+    here.close()
+    there.close()
+
+
+def test_a_role_that_may_only_read_searches_and_is_refused_to_write(postgres_server: PostgresServer) -> None:
+    where = postgres_server.create_database(f"roles-{secrets.token_hex(4)}") + "&index=kb"
+    role = f"reader{secrets.token_hex(4)}"
+    store = opened(where)
+    store.upsert([entry("cat", "a.txt")])
+    with psycopg.connect(address_of(where).dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {role} LOGIN; GRANT pg_read_all_data TO {role}".encode())
+    reader = PostgresStore(address_of(where.replace("postgres@", f"{role}@")), create=False)
+    with reader.view() as view:
+        assert len(view.search_bm25(query("cat"), 9)) == 1
+    assert reader.verify() == []
+    with pytest.raises(StoreError, match="may not do this"):
+        reader.upsert([entry("dog", "b.txt")])
+    reader.close()
+    store.close()
+
+
 @pytest.mark.parametrize("damage", ["UPDATE segment_part SET data = '\\x00'", "DELETE FROM segment_part"])
 def test_a_damaged_segment_is_made_again_and_found_by_verify(postgres: str, damage: str) -> None:
     store = opened(postgres)

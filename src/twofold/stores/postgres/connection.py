@@ -26,7 +26,6 @@ from twofold.stores.catalog_connection import SQLValue
 from twofold.stores.postgres.dialect import blob_columns, column_types, translated
 
 LOCK_CLASS = 0x32464F4C  # of all our advisory locks; the second number is the index's, 0 for the list of indexes
-CHANNEL = "twofold"
 CONNECT_SECONDS = 10
 _BYTEA, _NUMERIC = 17, 1700
 
@@ -132,8 +131,8 @@ class PostgresConnection:
         return True
 
     def commit(self) -> None:
-        """End the transaction, durable, and let listeners know."""
-        self._run(f"SELECT pg_notify('{CHANNEL}', '{self._number}'); COMMIT")
+        """End the transaction, durable."""
+        self._run("COMMIT")
 
     def rollback(self) -> None:
         """End a transaction, if there is one, as if it had never been."""
