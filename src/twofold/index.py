@@ -3,17 +3,18 @@
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self, overload
 
 from twofold.answering import Answering
-from twofold.config.load import Settings, merge, resolve
+from twofold.config.load import Settings, merge, resolve, with_values
 from twofold.config.trust import index_may_say
 from twofold.config.values import as_text, value_from_text
-from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
+from twofold.domain.access import Viewer, default_readers, readers_of
+from twofold.domain.errors import InvalidInputError, NotAllowedError, NotFoundError, ReadError
 from twofold.domain.ports import Embedder, Finding, Store
 from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Document, DocumentInfo, Metadata
@@ -45,8 +46,10 @@ from twofold.search.why_not import WhyNot
 from twofold.stores.memory import MemoryStore
 from twofold.stores.past import NOW, check_name, snapshot_at, with_snapshots
 from twofold.stores.sessions import Sessions, sessions_folder
+from twofold.stores.viewer_store import named_for
 
 NO_METADATA: Metadata = {}
+ACL = "acl"
 VECTORS_BETWEEN_LOOKS = 5.0  # seconds
 
 
@@ -98,10 +101,24 @@ class Index(Collection, Answering):
             store=store,
         )
         name = self._settings.embedder if embedder is None else embedder.identity.name
+        default_readers(self._settings.acl.default)
         self._parts = filled(self._searching, self._settings, name, self._openers.plugins)
         self._passages = self._searcher
         folder = self.folder
         self._sessions = Sessions(None if folder is None else sessions_folder(self._asked.home, folder))
+
+    def _seen_by(self, viewer: Viewer) -> Self:
+        made = super()._seen_by(viewer)
+        own = vars(made)
+        parts, sessions = replace(self._parts, store=own["_store"]), self._sessions.of(viewer.key)
+        own.update(_parts=parts, _passages=own["_searcher"], _sessions=sessions)
+        own.pop("_asker", None)  # it answers from what it was made for
+        return made
+
+    def _check_owner(self) -> None:
+        """Raise NotAllowedError for somebody who may not read everything."""
+        if self._viewer is not None:
+            raise NotAllowedError("This concerns all documents of the index.", "Only its owner can do it.")
 
     @overload
     def sync(self, *paths: Root, dry_run: Literal[True], metadata: Metadata = NO_METADATA) -> SyncPlan: ...
@@ -140,6 +157,7 @@ class Index(Collection, Answering):
         MismatchError (also where the index was made with a model or an extension that you did not name),
         WriterBusyError, StorageFullError and ModelError.
         """
+        self._check_owner()
         if not paths:
             raise InvalidInputError("There is nothing to sync.", "Name a file or a folder.")
         self._held.check_fillable()
@@ -154,6 +172,7 @@ class Index(Collection, Answering):
         Those that queries of this index found come first. It ends after the batch in hand when `seconds` are
         over, and may be stopped at any moment. Raises ModelError, WriterBusyError, StorageFullError.
         """
+        self._check_owner()
         self._held.check_fillable()
         started, given = time.monotonic(), 0
 
@@ -203,17 +222,27 @@ class Index(Collection, Answering):
         title: str = "",
         metadata: Metadata = NO_METADATA,
         id: str | None = None,  # noqa: A002
+        readers: Iterable[str] | None = None,
     ) -> DocumentInfo:
         """Add or replace one document by its text; durable when it returns.
 
         `source` names it for people and gives its id; without one the text itself does. `id` sets the id instead: keep
-        it to letters, digits, `.`, `_` and `-`. Its vectors are there when it returns, as after `add_file` and
+        it to letters, digits, `.`, `_` and `-`. `readers` may read it: principals such as `user:ann`, `group:legal` or
+        `public`. Left out, a document that is replaced keeps those it had, and a new one has the index's default.
+        Its vectors are there when it returns, as after `add_file` and
         `add_many`; those that a sync left are not touched.
         """
-        return self.add_many([document_of_text(text, source, title, metadata, id)])[0]
+        made = document_of_text(text, source, title, metadata, id)
+        return self.add_many([replace(made, readers=readers_of(readers))])[0]
 
-    def add_file(self, path: str | os.PathLike[str], *, metadata: Metadata = NO_METADATA) -> DocumentInfo:
-        """Read one file, of any format that `sync` reads, and add or replace its document.
+    def add_file(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        metadata: Metadata = NO_METADATA,
+        readers: Iterable[str] | None = None,
+    ) -> DocumentInfo:
+        """Read one file, of any format that `sync` reads, and add or replace its document; `readers` as for `add`.
 
         Raises NotFoundError, or ReadError when it cannot be read.
         """
@@ -227,13 +256,16 @@ class Index(Collection, Answering):
             error = outcome.error
             raise ReadError(f"{outcome.source}: {error.message}", error.hint, error.kind)
         read = from_origin(outcome, LOCAL_FILE)
-        return self.add_many([replace(read, metadata={**read.metadata, **metadata})])[0]
+        made = replace(read, metadata={**read.metadata, **metadata}, readers=readers_of(readers))
+        return self.add_many([made])[0]
 
     def add_many(self, documents: Sequence[Document]) -> Sequence[DocumentInfo]:
         """Add or replace documents of your own making, all of them or none; durable when it returns."""
         self._held.check_fillable()
         self._store.ensure_fingerprint(self._parts.fingerprint)
         with self._store.view(rows_only=True) as view:
+            if self._viewer is not None:
+                documents = [named_for(view, self._viewer, one) for one in documents]
             prepared = prepare(documents, self._parts, view, lambda _: None)
         self._store.upsert(prepared.entries)
         with self._store.view(rows_only=True) as view:
@@ -246,6 +278,17 @@ class Index(Collection, Answering):
         Returns how many there were. Raises NotFoundError for a name that fits none, and then deletes nothing.
         """
         return self._store.delete([self._named(name).id for name in names])
+
+    def set_readers(self, name: str, readers: Iterable[str] | None) -> DocumentInfo:
+        """Set who may read a document, named as in `delete`: from the next search on, and nothing is embedded again.
+
+        None gives it the index's default, no principal at all leaves it to the owner of the index. Raises
+        NotFoundError, InvalidInputError for what is no principal.
+        """
+        found = self._named(name)
+        kept = readers_of(readers)
+        self._store.set_readers({found.id: kept})
+        return replace(found, readers=kept)
 
     def why_not(self, query: str, document: str, options: SearchOptions = DEFAULT_OPTIONS) -> WhyNot:
         """Return which stage of a search dropped a document, and the smallest change that brings it back.
@@ -260,13 +303,16 @@ class Index(Collection, Answering):
         Raises InvalidInputError for what is no setting of a search, and for what no index may say: an address, a model
         outside the catalog, an extension, a prompt.
         """
-        merge(Settings(), values)
+        self._check_owner()
+        merge(Settings(), {key: value for key, value in values.items() if key != ACL})
         own = {key: value_from_text(key, as_text(value)) for key, value in values.items()}
         for key, value in own.items():
             if not index_may_say(key, value):
                 raise InvalidInputError(
                     f"An index cannot keep this value of {key}.", "Put it in twofold.yaml of TWOFOLD_HOME."
                 )
+        if ACL in own:
+            default_readers(with_values(Settings(), {ACL: own[ACL]}).acl.default)
         self._store.set_settings({key: as_text(value) for key, value in own.items()})
 
     def pin(self, query: str, documents: Sequence[str] = (), *, hide: Sequence[str] = ()) -> None:
@@ -321,6 +367,7 @@ class Index(Collection, Answering):
 
         Searches see the old passages until then. Interrupted, it goes on where it stopped.
         """
+        self._check_owner()
         reindex(self._parts, progress)
 
     def snapshot(self, name: str) -> SnapshotInfo:
@@ -328,6 +375,7 @@ class Index(Collection, Answering):
 
         Raises InvalidInputError for a name that is taken.
         """
+        self._check_owner()
         check_name(name)
         held = with_snapshots(self._store)
         held.create_snapshot(name, int(time.time()))
@@ -335,6 +383,7 @@ class Index(Collection, Answering):
 
     def delete_snapshot(self, name: str) -> None:
         """Delete a snapshot, and what was retained for it alone. Raises NotFoundError."""
+        self._check_owner()
         with_snapshots(self._store).delete_snapshot(name)
 
     def export(self, path: str | os.PathLike[str]) -> str:
@@ -342,6 +391,7 @@ class Index(Collection, Answering):
 
         Equal collections make equal files. Raises InvalidInputError for a file that is there.
         """
+        self._check_owner()
         return export_index(self._store, Path(path))
 
     def diff(self, before: str, after: str = NOW, queries: Sequence[str] = (), k: int = 10) -> IndexDiff:
@@ -350,6 +400,7 @@ class Index(Collection, Answering):
         `before` and `after` are snapshots, named as for `at`, or `now`. Questions are searched at both, by the settings
         that the index kept then. Raises NotFoundError.
         """
+        self._check_owner()
         with ExitStack() as stack:
             sides = [self if one == NOW else stack.enter_context(self.at(one)) for one in (before, after)]
             documents = document_changes(*(side.documents() for side in sides))
@@ -364,6 +415,7 @@ class Index(Collection, Answering):
 
         Interrupted, it leaves no index. Raises InvalidInputError for a name that is taken.
         """
+        self._check_owner()
         copy_index(self._store, name, self._asked)
 
     @classmethod
@@ -381,6 +433,7 @@ class Index(Collection, Answering):
 
         Raises InvalidInputError, deleting nothing, when its folder holds anything else.
         """
+        self._check_owner()
         self.close()
         if self._where != MEMORY:
             remove_index(self._where, self._asked)

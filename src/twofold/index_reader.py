@@ -1,6 +1,10 @@
 """A collection that is there, opened to be searched and looked at: the half of an index that changes nothing."""
 
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -8,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from twofold.config.load import Ignored, Resolved, resolve
 from twofold.config.settings import Settings
+from twofold.domain.access import Viewer, default_readers, viewer_of
 from twofold.domain.awaitable import offloaded
-from twofold.domain.errors import NotFoundError
+from twofold.domain.errors import NotAllowedError, NotFoundError
 from twofold.domain.filters import MATCH_ALL, fields_of, matches
 from twofold.domain.ports import Embedder, Reranker, Store
 from twofold.domain.snapshots import SnapshotInfo
@@ -37,6 +42,9 @@ from twofold.search.engine import DEFAULT_OPTIONS, NO_SETTINGS, PLAIN, ResultOpt
 from twofold.search.metrics import Metrics
 from twofold.search.result import SearchResult
 from twofold.stores.past import past_store, with_snapshots
+from twofold.stores.viewer_store import ViewerStore
+
+MAX_VIEWS = 256  # of one index, kept for those who ask again
 
 NO_BOOSTS: Mapping[str, float] = {}
 NOTHING_ASKED = ((), (), False, NO_BOOSTS, "", (), (), None, "", None, (), "")
@@ -74,7 +82,10 @@ class Collection:
         found = Resolved(settings, ()) if settings else resolve(config=config, overrides=overrides)
         self._own_embedder = embedder
         self._base = open_store(where, found.settings, create=create and not as_of) if store is None else store
-        self._store = past_store(self._base, as_of) if as_of else self._base
+        self._store = self._whole = past_store(self._base, as_of) if as_of else self._base
+        self._viewer: Viewer | None = None
+        self._views: OrderedDict[str, Self] = OrderedDict()
+        self._turn = threading.Lock()
         own, fingerprint = kept_by(self._store)
         if settings is None and own:
             found = resolve(config=config, collection=own, overrides=overrides)
@@ -88,6 +99,35 @@ class Collection:
         self._searching = with_ignored(self._searching, [one.note for one in found.ignored if one.origin == MADE_BY])
         kept = query_log_of(where, self._settings) if self._settings.log.queries else None
         self._searcher = search_engine(self._searching, self._settings, self._openers, kept)
+
+    def as_principals(self, principals: Iterable[str]) -> Self:
+        """Return the same index as somebody with these principals may use it: `user:ann`, `group:legal`.
+
+        What they may not read is not there: no method finds, counts or names it, and scores are those of an index
+        without it. They change documents that they may read, and nothing that concerns all. Closing it does nothing.
+        Raises InvalidInputError for what is no principal.
+        """
+        said = self._settings.acl
+        viewer = viewer_of(principals, default_readers(said.default), said.statistics)
+        with self._turn:
+            found = self._views.get(viewer.key)
+            if found is None:
+                found = self._views[viewer.key] = self._seen_by(viewer)
+                while len(self._views) > MAX_VIEWS:
+                    self._views.popitem(last=False)
+            self._views.move_to_end(viewer.key)
+            return found
+
+    def _seen_by(self, viewer: Viewer) -> Self:
+        made, store = copy(self), ViewerStore(self._whole, viewer)
+        searching, searcher = replace(self._searching, store=store), self._searcher.for_viewer(store)
+        vars(made).update(_viewer=viewer, _store=store, _searching=searching, _searcher=searcher)
+        return made
+
+    @property
+    def viewer(self) -> Viewer | None:
+        """For whom it was opened by `as_principals`; None for the owner, who may read everything."""
+        return self._viewer
 
     @property
     def settings(self) -> Settings:
@@ -111,6 +151,8 @@ class Collection:
 
     def snapshots(self) -> Sequence[SnapshotInfo]:
         """List the snapshots in the order in which they were made, with the bytes that are retained for each."""
+        if self._viewer is not None:
+            raise NotAllowedError("Snapshots are of all documents of the index.", "Only its owner can list them.")
         return with_snapshots(self._store).snapshots()
 
     def at(self, when: str) -> Self:
@@ -119,11 +161,11 @@ class Collection:
         `when` is its name, or a date or time in ISO 8601 (UTC) for the last snapshot by then. It cannot be changed;
         close it before this one. Raises NotFoundError.
         """
-        past = past_store(self._store, when)
+        past = past_store(self._whole, when)
         held, now = past.fingerprint(), self._store.fingerprint()
         same = held is not None and now is not None and held.embedder == now.embedder
         opened: Self = self._again(embedder=self._searching.embedder if same else self._own_embedder, store=past)
-        return opened
+        return opened if self._viewer is None else opened.as_principals(self._viewer.principals)
 
     def documents(self, *, filter: FilterLike = MATCH_ALL) -> Sequence[DocumentInfo]:  # noqa: A002
         """List all documents by source, or those that pass a filter; see `search` for how one is written."""
@@ -140,7 +182,7 @@ class Collection:
         with self._store.view() as view:
             found = view.documents()
             if not sought:
-                return list(islice(found, offset, offset + limit)), self._store.info().documents
+                return list(islice(found, offset, offset + limit)), view.sizes().documents
             kept = [info for info in found if sought in info.source.casefold() or sought in info.title.casefold()]
         return kept[offset : offset + limit], len(kept)
 
@@ -257,6 +299,8 @@ class Collection:
 
     def close(self) -> None:
         """Leave a state that opens fast, and close. Calling it twice does nothing more."""
+        if self._viewer is not None:
+            return
         try:
             self._base.close()
         finally:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from twofold.domain.access import PrincipalResolver
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ModelError, NotFoundError
 from twofold.domain.generators import Generator, GeneratorIdentity, Message, TextStream
@@ -271,6 +272,7 @@ KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "transformer": ("twofold.transformers", "transform"),
         "chunker": ("twofold.chunkers", "__call__"),
         "reader": ("twofold.readers", "read"),
+        "resolver": ("twofold.principals", "principals"),
     }
 )
 """The group in which a part is looked for, and what it must have."""
@@ -342,6 +344,15 @@ class OpenPlugins:
         """Return an installed embedder; None for an unknown name."""
         found = self._installed("embedder", name)
         return None if found is None else GuardedEmbedder(found)
+
+    def resolver(self, name: str) -> PrincipalResolver:
+        """Return an installed part that says who callers are. Raises NotFoundError for an unknown name."""
+        found: PrincipalResolver | None = self._installed("resolver", name)
+        if found is None:
+            raise NotFoundError(
+                f"There is no extension {name!r}.", f"Install what offers it as {KINDS['resolver'][0]}."
+            )
+        return found
 
     def reranker(self, name: str) -> Reranker | None:
         """Return a reranker by its name: one that was passed, else an installed one, else None."""

@@ -44,7 +44,7 @@ UNUSED = (
 )
 LIBRARIES = ("openvino", "re2", "rich", "selectolax", "tokenizers", "watchfiles", "yaml")
 HEAVY = (*LIBRARIES, "apsw", "email", "msgspec", "numpy", "typer")
-MAX_MODULES = 176
+MAX_MODULES = 180
 PROGRAM = """
 import json, sys
 from twofold.__main__ import main

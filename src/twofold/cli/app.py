@@ -14,6 +14,7 @@ import typer
 
 from twofold import __version__
 from twofold.cli.runtime import INTERRUPTED, Runtime, guarded, parsed_overrides
+from twofold.domain.errors import InvalidInputError
 
 
 class Command(NamedTuple):
@@ -85,6 +86,14 @@ GROUPS: Mapping[str, Group] = {
             "clear": Command("synonyms", "clear", "Remove all rules."),
         },
     ),
+    "access": Group(
+        "Who may read documents.",
+        {
+            "show": Command("access", "show", "Show who may read documents."),
+            "set": Command("access", "set_readers", "Set who may read a document."),
+            "default": Command("access", "set_default", "Set who may read documents that name no readers."),
+        },
+    ),
     "models": Group(
         "The models that turn text into vectors.",
         {
@@ -110,7 +119,9 @@ GROUPS: Mapping[str, Group] = {
     ),
 }
 VERSION = "--version"
-OPTIONS_WITH_VALUES = frozenset({"--config", "--set", "--profile"})
+OPTIONS_WITH_VALUES = frozenset({"--config", "--set", "--profile", "--as"})
+FOR_SOMEBODY = frozenset({"add", "rm", "ls", "show", "search", "suggest", "ask", "chat", "why-not", "mcp", "access"})
+"""The commands that can do their work as somebody who may not read everything."""
 
 
 def application(only: str = "") -> typer.Typer:
@@ -156,6 +167,15 @@ def _say_version(asked: bool) -> None:  # noqa: FBT001  # typer's callbacks take
         raise typer.Exit
 
 
+def _check_for_somebody(command: str | None, principals: list[str] | None) -> None:
+    """Refuse to do as somebody what concerns all documents. Raises InvalidInputError."""
+    if principals and command not in FOR_SOMEBODY:
+        raise InvalidInputError(
+            f"`{command}` concerns all documents: it cannot be done as somebody.",
+            f"--as goes with {', '.join(sorted(FOR_SOMEBODY))}.",
+        )
+
+
 def _before(
     context: typer.Context,
     *,
@@ -175,6 +195,15 @@ def _before(
         str | None,
         typer.Option("--profile", metavar="NAME", help="The same as --set profile=NAME.", show_default=False),
     ] = None,
+    principals: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--as",
+            metavar="PRINCIPAL",
+            help="See what user:ann or group:legal may read, and nothing else; repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Fetch models of more than 200 MB without asking.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     _version: Annotated[
@@ -183,7 +212,9 @@ def _before(
 ) -> None:
     """Search your own documents with BM25 and vectors; every score is explained."""
     said = {} if profile is None else {"profile": profile}
-    context.obj = Runtime(config, {**said, **parsed_overrides(assignments or [])}, debug=debug, yes=yes)
+    _check_for_somebody(context.invoked_subcommand, principals)
+    overrides = {**said, **parsed_overrides(assignments or [])}
+    context.obj = Runtime(config, overrides, debug=debug, yes=yes, principals=tuple(principals or ()) or None)
 
 
 def main() -> None:

@@ -81,6 +81,8 @@ def several_opened(
             try:
                 found[short_name(name)] = stack.enter_context(_opened(context, name, (embedder, profile, as_of)))
             except TwofoldError:
+                if runtime_of(context).principals is not None:
+                    raise  # it would be opened again for its owner
                 found[short_name(name)] = (
                     name if is_address(name) else str(folder_of(name, home))
                 )  # fails there again, and is named with the results

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import typer
 
@@ -29,16 +29,18 @@ PIPE_CLOSED = 141
 REPORTED = "twofold.reported"
 
 _Arguments = ParamSpec("_Arguments")
+Opened = TypeVar("Opened", bound=Collection)
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What was said before the command's name."""
+    """What was said before the command's name; `principals` are whose documents are meant, None for all."""
 
     config: Path | None
     overrides: Mapping[str, str]
     debug: bool
     yes: bool = False
+    principals: tuple[str, ...] | None = None
 
 
 def runtime_of(context: typer.Context) -> Runtime:
@@ -94,7 +96,7 @@ def open_index(
         as_of=as_of or "",
     )
     tell_of(context, opened)
-    return opened
+    return _as_asked(context, opened)
 
 
 def open_collection(
@@ -106,7 +108,16 @@ def open_collection(
     hears = model_progress(yes=launch.yes)
     opened = Collection(where, config=launch.config, overrides=said, on_model=hears, as_of=as_of or "")
     tell_of(context, opened)
-    return opened
+    return _as_asked(context, opened)
+
+
+def _as_asked(context: typer.Context, opened: Opened) -> Opened:
+    """Return an index as those may see it for whom the command is done."""
+    principals = runtime_of(context).principals
+    if principals is None:
+        return opened
+    context.call_on_close(opened.close)
+    return opened.as_principals(principals)
 
 
 def tell_of(context: typer.Context, opened: Collection) -> None:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta
 
+from twofold.config.access_settings import AclSettings
 from twofold.config.schema import (
     AnswerSettings,
     BatchSettings,
@@ -63,7 +64,7 @@ COMMON = (
 )
 """The settings that people change; the documentation has them first and the others under `advanced`."""
 
-_OF_A_PLACE = frozenset({"home", "models", "offline", "index"})
+_OF_A_PLACE = frozenset({"home", "models", "offline", "index", "acl"})
 _OF_AN_INDEX = frozenset({"embedder", "analyzer", "enricher", "limits", "log", "plugins.ingest"})
 _GROUPS_OF_AN_INDEX = ("chunk.",)
 
@@ -161,6 +162,9 @@ class Settings:
     batch: Annotated[BatchSettings, Meta(description="Batch sizes of models.")] = field(default_factory=BatchSettings)
     limits: Annotated[LimitSettings, Meta(description="Limits for reading files and for the whole process.")] = field(
         default_factory=LimitSettings
+    )
+    acl: Annotated[AclSettings, Meta(description="Who may read documents; see docs/access.md.")] = field(
+        default_factory=AclSettings
     )
     log: Annotated[LogSettings, Meta(description="The query log, which stays on this machine.")] = field(
         default_factory=LogSettings

@@ -82,7 +82,7 @@ def folder_may_say(key: str, value: object) -> bool:
 
 def index_may_say(key: str, value: object) -> bool:
     """Return whether an index may keep this for itself."""
-    known = key in {"profile", "generator"} or _group(key) in SEARCHING
+    known = key in {"profile", "generator", "acl"} or _group(key) in SEARCHING
     return known and _harmless(key, value)
 
 
@@ -131,6 +131,7 @@ _CHECKS: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
     {
         "embedder": is_known_embedder,
         "generator": is_known_generator,
+        "acl": lambda parts: not _part(parts, "resolver"),
         "timeouts": lambda parts: not (isinstance(parts, Mapping) and "write" in parts),  # who waits is no document's
         "query_expansion": lambda parts: is_known_generator(_part(parts, "generator")),
         "rerank.model": is_known_reranker,

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from hashlib import blake2b
-from typing import Literal
+from typing import Literal, Protocol
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
@@ -102,6 +102,37 @@ def viewer_of(
     True
     """
     return Viewer(_several(principals, MAX_PRINCIPALS), readers_of(default) or (), statistics)
+
+
+@dataclass(frozen=True, slots=True)
+class CallerIdentity:
+    """What is known of a caller: the id and the name of its token, and the principals that were given to it."""
+
+    id: str
+    name: str
+    principals: tuple[str, ...]
+
+
+class PrincipalResolver(Protocol):
+    """Knows who somebody is, such as by a directory of groups. Bears calls from several threads."""
+
+    def principals(self, caller: CallerIdentity) -> Iterable[str]:
+        """Return the principals of a caller as of now; `*` among them for one who may read every document.
+
+        What it raises becomes an answer with status 503: never one of all documents, nor an empty one.
+        """
+
+
+NOBODY = "nobody"
+
+
+def default_readers(text: str) -> Readers:
+    """Return who may read documents that name no readers, as a setting says it. Raises InvalidInputError.
+
+    >>> default_readers("group:staff, user:ann"), default_readers("nobody")
+    (('group:staff', 'user:ann'), ())
+    """
+    return () if text.strip() == NOBODY else readers_of(one.strip() for one in text.split(",")) or ()
 
 
 MIN_SHARED_COUNT = 10

@@ -2,6 +2,7 @@
 
     TwofoldError                      exit  http
     ├── InvalidInputError                2   400   an argument, a query, a setting
+    │   └── NotAllowedError              2   403   only who may read everything can do it
     ├── NotFoundError                    3   404   an index, a document, a file, a model's name
     ├── MismatchError                    4   409   the collection was built with other parts
     ├── WriterBusyError                  5   423   another process is writing
@@ -12,6 +13,7 @@
     │   ├── ModelUnavailableError        8   503   a model does not answer now; it may when it is asked again
     │   └── StageTimeoutError            8   504   a stage took longer than it may
     ├── ReadError                        9   422   a document cannot be read; the others still are
+    ├── AccessUnknownError              10   503   it cannot be said who asks; nothing is answered
     └── StoreError                      10   500   the store failed in a way of its own
 
 Exit status 1 is an unforeseen error, 130 an interruption by the user.
@@ -47,6 +49,19 @@ class InvalidInputError(TwofoldError):
 
     exit_code = 2
     http_status = 400
+
+
+class NotAllowedError(InvalidInputError):
+    """Somebody who may not read all documents asks for what concerns all of them."""
+
+    http_status = 403
+
+
+class AccessUnknownError(TwofoldError):
+    """It cannot be said who asks, and so not what they may read: nothing is answered."""
+
+    exit_code = 10
+    http_status = 503
 
 
 class NotFoundError(TwofoldError):

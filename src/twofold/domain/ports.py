@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from enum import StrEnum
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from twofold.domain.types import (
     PassageTerms,
     Ranking,
     Scores,
+    Sizes,
     Statistics,
     TermCounts,
     TermIds,
@@ -205,14 +206,6 @@ class Scope:
 
 ALL = Scope()
 
-
-class Sizes(NamedTuple):
-    """How much a view holds."""
-
-    documents: int
-    chunks: int
-
-
 Remake = Callable[[Sequence[Document]], Sequence[tuple[IndexedChunk, ...]]]
 """Makes the passages of some documents, one tuple a document, in the order given."""
 
@@ -250,7 +243,7 @@ class Snapshot(Protocol):
     def viewer_key(self) -> str:
         """What tells viewers apart, empty for the owner: part of each key under which something of the view is kept."""
 
-    def sizes(self) -> "Sizes":
+    def sizes(self) -> Sizes:
         """Count the documents and the passages."""
 
     @property
@@ -309,7 +302,7 @@ class Snapshot(Protocol):
     def vocabularies(self) -> Sequence[Vocabulary]:
         """Return the words of the collection part by part; what was deleted of late may still be among them.
 
-        They say nothing of who may see a word: `count_holding` does.
+        To a viewer they are the words, titles and fields of what they may read, counted as if there were nothing else.
         """
 
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:

@@ -413,3 +413,10 @@ class TermTable(Protocol):
 
         Added up from the left they are the passage's score.
         """
+
+
+class Sizes(NamedTuple):
+    """How much a view holds."""
+
+    documents: int
+    chunks: int

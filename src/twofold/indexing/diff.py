@@ -12,12 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
+from twofold.domain.access import Readers
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, ReadError
 from twofold.domain.filters import values_of
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import DocumentInfo, Metadata, MetadataValue
 from twofold.indexing.types import LeftOut, Rename, SyncPlan
+from twofold.ingest.access_file import AccessFiles, AccessRule
 from twofold.ingest.connector import VERSION, Connector, Item
 from twofold.ingest.document import content_hash
 from twofold.ingest.readers.types import Limits, Source, clean_metadata
@@ -39,19 +41,32 @@ EMPTY_ROOT = "the folder is empty although the index has documents of it; they a
 class Wanted:
     """What to read, the root it was found under, and the fields that its document is given.
 
-    `connector` reads it, None for a file of a folder.
+    `connector` reads it, None for a file of a folder. `access` says who may read it, None where no access file does;
+    `readers` are those of the document that it replaces under another name.
     """
 
     found: Found | Item
     root: str
     given: Metadata = field(default_factory=dict)
     connector: Connector | None = None
+    access: AccessRule | None = None
+    readers: Readers | None = None
 
     def load(self, limits: Limits) -> Source:
         """Read its bytes. Raises ReadError."""
         if isinstance(self.found, Found):
             return load(self.found, limits)
         return self.connector.load(self.found, limits) if self.connector else Source(self.found.source, b"", limits)
+
+    def to_read(self) -> Readers | None:
+        """Return who may read the document when it is written; None leaves it as it is."""
+        return self.readers if self.access is None else self.said_readers()
+
+    def said_readers(self) -> Readers | None:
+        """Return what the access file says of it. Raises InvalidInputError where its group has no name."""
+        if self.access is None or not isinstance(self.found, Found):
+            return None
+        return self.access.readers_of(self.found.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,7 @@ class Diff:
     to_delete: tuple[DocumentInfo, ...]
     plan: SyncPlan
     touched: Mapping[str, Metadata] = field(default_factory=dict)  # by document id, for files with another time alone
+    readers: Mapping[str, Readers | None] = field(default_factory=dict)  # by document id, for those that get others
 
 
 def survey(view: Snapshot, roots: Sequence[Root], limits: Limits, given: Metadata = NONE_GIVEN) -> Diff:
@@ -116,8 +132,13 @@ def _listed(
     else:
         found, connector = list(root.items(known, limits)), root
     left_out = [one for one in found if isinstance(one, Skipped)]
+    access = AccessFiles(os.path.realpath(root) if isinstance(root, str | os.PathLike) else name)
     return {
-        one.source: Wanted(one, name, connector=connector) for one in found if not isinstance(one, Skipped)
+        one.source: Wanted(
+            one, name, connector=connector, access=access.rule_for(one.path) if isinstance(one, Found) else None
+        )
+        for one in found
+        if not isinstance(one, Skipped)
     }, left_out
 
 
@@ -152,6 +173,8 @@ def _decided(
     renamed = _renamed(added, wanted, gone, limits) if gone else []
     moved = {one.new: {**_given_before(gone[one.old]), **wanted[one.new].given} for one in renamed}
     wanted = {source: replace(one, given=moved.get(source, one.given)) for source, one in wanted.items()}
+    wanted |= {one.new: replace(wanted[one.new], readers=gone[one.old].readers) for one in renamed}
+    readers = _other_readers(known, wanted)
     moved_from, moved_to = {one.old for one in renamed}, {one.new for one in renamed}
     return Diff(
         tuple(wanted[source] for source in (*added, *updated)),
@@ -163,9 +186,17 @@ def _decided(
             deleted=tuple(source for source in gone if source not in moved_from),
             unchanged=len(wanted) - len(added) - len(updated),
             skipped=tuple(skipped),
+            readers=tuple(readers),
         ),
         {known[source].id: _touched(known[source], wanted[source]) for source in touched},
+        {known[source].id: one for source, one in readers.items()},
     )
+
+
+def _other_readers(known: Mapping[str, DocumentInfo], wanted: Mapping[str, Wanted]) -> dict[str, Readers | None]:
+    """Return by source who may read documents that are there, where access files say something else than before."""
+    said = {source: one.said_readers() for source, one in wanted.items() if one.access is not None and source in known}
+    return {source: readers for source, readers in said.items() if readers != known[source].readers}
 
 
 def _touched(info: DocumentInfo, wanted: Wanted) -> Metadata:

@@ -59,6 +59,8 @@ def sync(  # each may be left out but the first four
     with parts.store.view(rows_only=True) as view:
         found = survey(view, roots, limits, metadata)
         shared = SharedBlocks(_sample(view, found))
+    if found.readers:
+        parts.store.set_readers(found.readers)  # before anything else: what was taken away is hidden at once
     run = _Run(parts, found, on_progress, at_once=vectors == "atomic" or parts.embeds_at_once)
     with ReaderPool(own=parts.readers) as pool:
         for batch in run.batches(pool, limits):
@@ -162,6 +164,7 @@ class _Run:
             truncated=self.truncated,
             pending=pending,
             seconds=seconds,
+            readers=plan.readers,
         )
 
     def embed_rest(self) -> int:
@@ -205,4 +208,5 @@ def placed(document: Document, wanted: Wanted) -> Document:
     """
     local = from_origin(document, LOCAL_FILE if wanted.connector is None else wanted.connector.origin)
     names: Metadata = {GIVEN: tuple(wanted.given)} if wanted.given else {}
-    return replace(local, metadata={**local.metadata, **own_fields(wanted), **wanted.given, **names})
+    metadata = {**local.metadata, **own_fields(wanted), **wanted.given, **names}
+    return replace(local, metadata=metadata, readers=wanted.to_read())

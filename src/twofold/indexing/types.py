@@ -62,7 +62,10 @@ class Rename(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SyncPlan:
-    """What a sync would do. `pending` counts the passages of before that have no vector yet."""
+    """What a sync would do. `pending` counts the passages of before that have no vector yet.
+
+    `readers` are the sources of documents that are there and get other readers.
+    """
 
     added: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
@@ -71,6 +74,7 @@ class SyncPlan:
     unchanged: int = 0
     skipped: tuple[LeftOut, ...] = ()
     pending: int = 0
+    readers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,7 @@ class SyncReport:
     truncated: int = 0
     pending: int = 0
     seconds: float = 0.0
+    readers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from twofold.ingest.ignore import Rule, Rules, read_rules, verdict
 from twofold.ingest.readers.types import DEFAULT_LIMITS, Limits, Source
 
 IGNORE_FILES = (".gitignore", ".twofoldignore")
-NEVER_WALKED = frozenset({".git", ".hg", ".svn", ".bzr", "CVS", "_darcs", "node_modules", "__pycache__"})
+ACCESS_FILE = ".twofoldaccess"
+"""Says who may read a folder's documents, and is no document itself; see `twofold.ingest.access_file`."""
+NEVER_WALKED = frozenset({ACCESS_FILE, ".git", ".hg", ".svn", ".bzr", "CVS", "_darcs", "node_modules", "__pycache__"})
 _MAX_IGNORE_BYTES = 1 << 20
 
 
@@ -163,6 +165,8 @@ def _listed(folder: str) -> list[os.DirEntry[str]]:
 
 
 def _judge(path: str, status: os.stat_result, limits: Limits) -> Found | Skipped:
+    if path.endswith(f"/{ACCESS_FILE}"):
+        return _skipped(path, "it says who may read, and is no document")
     if not stat.S_ISREG(status.st_mode):
         return _skipped(path, "it is not a regular file")
     if status.st_size > limits.file_bytes:

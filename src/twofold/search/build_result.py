@@ -140,9 +140,9 @@ def fetch(state: PipelineState) -> PipelineState:
         chance = _chance(state)
     trace = StageTrace("fetch", len(state.ranking), len(keys))
     facets = () if state.plan.results is None else state.plan.results.count_facets(state)
-    fetched = Fetched(
-        passages, windows, tables, table_keys, chance, view.generation, facets, _did_you_mean(state, tables.get(0))
-    )
+    generation = 0 if view.viewer_key else view.generation  # it counts changes to what a viewer may not read
+    meant = _did_you_mean(state, tables.get(0))
+    fetched = Fetched(passages, windows, tables, table_keys, chance, generation, facets, meant)
     return replace(state, fetched=fetched, stages=(*state.stages, trace))
 
 

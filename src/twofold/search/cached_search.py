@@ -53,11 +53,11 @@ def search_cached(  # a search, and whose it is
 def _key(state: PipelineState, session: str) -> CacheKey:
     parts, plan = state.parts, state.plan
     with parts.store.view() as view:
-        generation = view.generation
+        generation, viewer = view.generation, view.viewer_key
     rewriter = parts.models.rewriter if plan.query_expansion.needs_generator else None
     writes = None if rewriter is None else rewriter.identity
     models = (parts.embedder.identity, writes, *(reranker.identity for reranker in parts.models.rerankers))
-    settings = (plan, models, parts.analyzer.describe(), parts.models.own, parts.models.warnings)
+    settings = (viewer, plan, models, parts.analyzer.describe(), parts.models.own, parts.models.warnings)
     return cache_key(state.request.parsed, [("", generation)], settings, session)
 
 

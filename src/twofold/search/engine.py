@@ -4,13 +4,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, StorageFullError, StoreError, TwofoldError
 from twofold.domain.filters import MATCH_ALL
-from twofold.domain.ports import Reranker, Scope
+from twofold.domain.ports import Reranker, Scope, Store
 from twofold.domain.warning import StageWarning, WarningCode
 from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
@@ -178,6 +179,16 @@ class SearchEngine:
         self._turn = threading.Lock()
         self._own_models_only = False
         self._prepared: OrderedDict[str, PreparedQuery] = OrderedDict()
+        self._viewer_store: Store | None = None
+
+    def for_viewer(self, store: Store) -> "SearchEngine":
+        """Return an engine that searches what one viewer's store holds. What it keeps of answers is its own.
+
+        A retriever of the user's own is not asked: what it knows is not parted by readers.
+        """
+        made = copy(self)
+        vars(made).update(_parts=replace(self._parts, store=store), _viewer_store=store, _caches=None)
+        return made
 
     def use_own_models_only(self) -> None:
         """Leave out, from now on, what a search asks for that loads a model its own settings do not name."""
@@ -302,7 +313,17 @@ class SearchEngine:
                     self._prepared[key] = prepared
                     while len(self._prepared) > MAX_PREPARED:
                         self._prepared.popitem(last=False)
-        return prepared
+        return prepared if self._viewer_store is None else self._seen(prepared)
+
+    def _seen(self, prepared: PreparedQuery) -> PreparedQuery:
+        """Return the same, with this viewer's store, and without what was not made for viewers."""
+        own = prepared.components
+        unasked = tuple(
+            StageWarning(name, WarningCode.SKIPPED, "a retriever of the user's own is not asked for one viewer.")
+            for name, _ in own.models.retrievers
+        )
+        models = replace(own.models, retrievers=(), warnings=(*own.models.warnings, *unasked))
+        return replace(prepared, components=replace(own, store=self._parts.store, models=models))
 
     def _cache_of(self, plan: CachePlan) -> "Memory":
         """Return the memory of a plan, which a profile of one question may have of its own."""

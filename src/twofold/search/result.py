@@ -331,11 +331,11 @@ class SearchResult(Deferred):
     question's scores were normalized by; `timings_ms` gives each step and `total`. `rerank` is None where nothing was
     reranked, `filtered` where no filter acted after the cut. `queries` are the question and what else was asked.
     `confidence` is in [0.5, 1] and the calibrated `p_answerable` in [0, 1]; None says that nothing can be
-    said. `generation` counts the changes of the index that was searched. `facets` are counts over all that matches,
-    where they were asked for; `extracted` are phrases of the question that were read as filters; `next_cursor` leads to
-    the next page where the search was asked with a cursor. `did_you_mean` is the question with words that the index
-    does not know spelt as near ones that it knows, or empty. Hits and stages are made when they are first read, as are
-    the traces and fields of hits.
+    said. `generation` counts the changes of the index, 0 for who may not read all of it. `facets` are counts over all
+    that matches, where they were asked for; `extracted` are phrases of the question that were read as filters;
+    `next_cursor` leads to the next page where the search was asked with a cursor. `did_you_mean` is the question with
+    words that the index does not know spelt as near ones that it knows, or empty. Hits and stages are made when they
+    are first read, as are the traces and fields of hits.
     """
 
     query: str

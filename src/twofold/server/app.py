@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
 from twofold.config.load import Settings
+from twofold.domain.access import PrincipalResolver
 from twofold.domain.dataclass import dataclass
 from twofold.index import Index
 from twofold.server import mcp_endpoint
@@ -86,7 +87,8 @@ PAGES_WAITING = 16
 class Plan:
     """What a server is to be. `roots` are real paths of folders that may be synced over HTTP.
 
-    `database` is the address of one whose indexes are served, instead of those under `TWOFOLD_HOME`.
+    `resolver` says who callers are; without one their tokens do. `database` is the address of one whose indexes are
+    served, instead of those under `TWOFOLD_HOME`.
     """
 
     settings: Settings
@@ -94,6 +96,7 @@ class Plan:
     doors: AccessPolicy
     limits: ServerLimits = DEFAULT_LIMITS
     roots: tuple[str, ...] = ()
+    resolver: PrincipalResolver | None = None
     database: str | None = None
     traces: Traces | None = None
 
@@ -174,6 +177,7 @@ def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
         roots=plan.roots,
         index=plan.settings.index,
         standing=standing,
+        resolver=plan.resolver,
     )
     service.runner.start()
     return service

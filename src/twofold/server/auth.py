@@ -10,7 +10,7 @@ import hmac
 import re
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -18,12 +18,15 @@ from pathlib import Path
 
 import msgspec
 
+from twofold.domain.access import principal
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError, InvalidInputError, NotFoundError
 from twofold.stores.local.durable import make_folder, write_durably
 from twofold.stores.local.lock import WriterLock
 
 ALL = "*"
+EVERY_DOCUMENT = "*"
+"""In place of principals: its holder may read every document."""
 SECRET_BYTES = 32
 MAX_PRESENTED_LENGTH = 200
 MAX_TOKEN_NAME_LENGTH = 100
@@ -56,11 +59,15 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What somebody may do. `id` is the token's; a caller without a token has none."""
+    """What somebody may do. `id` is the token's; a caller without a token has none.
+
+    `principals` say which documents it may read, None for every document.
+    """
 
     name: str
     scopes: tuple[Scope, ...]
     id: str = ""
+    principals: tuple[str, ...] | None = None
 
     def conversation(self, session: str) -> str:
         """Return the name by which a conversation is kept: no other token's, whatever either is called.
@@ -93,6 +100,7 @@ class TokenRecord:
     scopes: tuple[Scope, ...]
     created: str
     revoked: str = ""
+    principals: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +130,21 @@ class TokenStore:
         """List all tokens, the revoked ones too, in the order in which they were made."""
         return self._read().tokens
 
-    def create(self, name: str, scopes: Sequence[Scope]) -> tuple[TokenRecord, str]:
+    def create(
+        self, name: str, scopes: Sequence[Scope], principals: Iterable[str] | None = None
+    ) -> tuple[TokenRecord, str]:
         """Make a token; give its record and the token itself, which nobody can give again.
+
+        `principals` are those of its holder; None, or `*` among them, lets it read every document.
 
         Raises InvalidInputError for a name of no characters or more than 100, no scopes, or an invalid index.
         """
         _check(name, scopes)
         secret = secrets.token_urlsafe(SECRET_BYTES)
-        record = TokenRecord(secrets.token_hex(6), name, _hashed(secret), tuple(scopes), _now())
-        with self._changing() as held:
-            self._write(replace(held, tokens=(*held.tokens, record)))
+        held = None if principals is None else tuple(sorted({checked_principal(one) for one in principals}))
+        record = TokenRecord(secrets.token_hex(6), name, _hashed(secret), tuple(scopes), _now(), principals=held)
+        with self._changing() as before:
+            self._write(replace(before, tokens=(*before.tokens, record)))
         return record, f"tf_{record.id}_{secret}"
 
     def revoke(self, identity: str) -> TokenRecord:
@@ -152,7 +165,7 @@ class TokenStore:
         same = hmac.compare_digest(record.hashed if record else _NOBODY, _hashed(secret))
         if record is None or not same or record.revoked:
             return None
-        return Grant(record.name, record.scopes, record.id)
+        return Grant(record.name, record.scopes, record.id, record.principals)
 
     def _changing(self) -> "_Changing":
         return _Changing(self, self._path, self._wait_seconds)
@@ -194,6 +207,11 @@ def parse_scope(text: str) -> Scope:
     if action not in tuple(Action):
         raise InvalidInputError(f"{text!r} is no scope.", "Write read, write or admin, and an index: read:notes.")
     return Scope(Action(action), index or ALL)
+
+
+def checked_principal(text: str) -> str:
+    """Return a token's principal, or `*` for every document. Raises InvalidInputError."""
+    return text if text == EVERY_DOCUMENT else principal(text)
 
 
 def _check(name: str, scopes: Sequence[Scope]) -> None:

@@ -25,7 +25,7 @@ from twofold.mcp.reading import Held
 from twofold.server.auth import Action, Grant
 from twofold.server.errors import ProblemError, refused
 from twofold.server.middleware import GRANT
-from twofold.server.service import Service, require
+from twofold.server.service import Service, require, service_of
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
@@ -120,7 +120,7 @@ class CallersIndex:
         request = caller.request_context.request
         if not isinstance(request, Request):
             raise StoreError("The request is not known.", "Ask over HTTP.")
-        service: Service = request.app.state.service
+        service = await service_of(request)
         index = index_meant(request.scope, service)
         links = Links(index, str(request.base_url).rstrip("/"))
 

@@ -19,6 +19,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.factory.places import index_names
 from twofold.index import Index
+from twofold.plugins import OpenPlugins
 from twofold.server.app import Plan, Server, create_server, roots_of
 from twofold.server.auth import TokenStore
 from twofold.server.limits import DEFAULT_LIMITS, ServerLimits
@@ -120,7 +121,8 @@ def plan_for(
     doors = AccessPolicy(
         frozenset(name.lower() for name in names), frozenset(address.origins), token_needed=not is_local(address.host)
     )
-    return Plan(settings, opener, doors, limits, roots_of(roots))
+    named = settings.acl.resolver
+    return Plan(settings, opener, doors, limits, roots_of(roots), OpenPlugins().resolver(named) if named else None)
 
 
 def bound(address: Address) -> socket.socket:

@@ -1,9 +1,9 @@
 """What the routes work with, and how each of them says what a caller must be allowed to do."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import field
+from dataclasses import field, replace
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
@@ -12,13 +12,16 @@ from fastapi import Depends, Path, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+from twofold.domain.access import PrincipalResolver
 from twofold.domain.dataclass import dataclass
+from twofold.domain.types import Document
 from twofold.index import Index
 from twofold.server.auth import ALL, Action, Grant, TokenStore
+from twofold.server.callers import Speaker
 from twofold.server.errors import ProblemError, refused
 from twofold.server.index_pool import IndexPool
 from twofold.server.jobs.runner import JobRunner
-from twofold.server.jobs.store import Jobs
+from twofold.server.jobs.store import Job, Jobs
 from twofold.server.limits import ServerLimits
 from twofold.server.metrics import RequestCounts
 from twofold.server.middleware import GRANT
@@ -67,6 +70,8 @@ class Service:
     roots: tuple[str, ...] = ()
     index: str = "default"
     standing: ServerState = field(default_factory=ServerState)
+    resolver: PrincipalResolver | None = None
+    speaker: Speaker = field(default_factory=Speaker)
 
     @property
     def alive(self) -> bool:
@@ -79,9 +84,35 @@ class Service:
         self.jobs.forget_index(index)
         self.state_db.forget_index(index)
 
-    def held(self, index: str) -> AbstractContextManager[Index]:
-        """Hold an index open."""
-        return self.indexes.held(index)
+    @contextmanager
+    def held(self, index: str) -> Iterator[Index]:
+        """Hold an index open as the caller may see it: every route that gives what documents hold goes through here.
+
+        Raises AccessUnknownError where it cannot be said who asks.
+        """
+        with self.indexes.held(index) as opened:
+            yield self.speaker.seen(opened)
+
+    def jobs_seen(self) -> Sequence[Job]:
+        """Return the jobs that the caller may see: who may not read every document sees what it asked for itself."""
+        grant, found = self.speaker.grant, self.jobs.all()
+        whole = self.speaker.principals() is None
+        return [job for job in found if grant.allows(Action.READ, job.index) and (whole or job.by == grant.id)]
+
+    def forget_original(self, index: str, document: Document) -> None:
+        """Delete what was kept of a document that is gone, unless another one, of anybody's, has the same bytes."""
+        with self.indexes.held(index) as whole:
+            self.originals.forget(index, document, whole.documents)
+
+    def drop(self, index: str) -> None:
+        """Delete an index for good, with all that is kept for it. Raises NotAllowedError as `Speaker.check_owner`."""
+        self.speaker.check_owner()
+        self.indexes.drop(index)
+        self.forget_index(index)
+
+    def speaking(self, grant: Grant | None) -> "Service":
+        """Return the service as one caller may use it; without a grant, what everybody may."""
+        return self if grant is None else replace(self, speaker=Speaker(grant, self.resolver))
 
     async def run(self, call: Callable[[], Answer]) -> Answer:
         """Run a call of the engine in a worker thread; errors as for `ThreadPool.run`."""
@@ -120,9 +151,9 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  # what JSON does not know
 
 
 async def service_of(request: Request) -> Service:
-    """Return the service of the application."""
+    """Return the service as the caller of a request may use it."""
     service: Service = request.app.state.service
-    return service
+    return service.speaking(request.scope.get(GRANT))
 
 
 async def grant_of(request: Request) -> Grant:

@@ -1,7 +1,7 @@
 """Taking in documents: what is sent is in a job's folder, under numbers and flushed, before it is acknowledged."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from http import HTTPStatus
 from pathlib import Path
@@ -11,7 +11,9 @@ from fastapi import Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
+from twofold.domain.access import Readers, readers_of
 from twofold.domain.dataclass import dataclass
+from twofold.domain.errors import InvalidInputError
 from twofold.ingest.readers.types import one_line
 from twofold.server.errors import ProblemError, refused
 from twofold.server.jobs.store import Part
@@ -21,6 +23,7 @@ from twofold.server.schemas.requests import MAX_NAME_LENGTH, MetadataFields, Tex
 from twofold.stores.local.durable import write_durably
 
 _PIECE = 1 << 20
+_PRINCIPALS = TypeAdapter[list[str] | None](list[str] | None)
 _METADATA = TypeAdapter[dict[str, Any]](MetadataFields)
 _FIELDS = 16
 _FIELD_BYTES = 65_536
@@ -39,29 +42,40 @@ def sent_form(request: Request, limits: ServerLimits) -> AbstractAsyncContextMan
     return request.form(max_files=limits.upload_files, max_fields=_FIELDS, max_part_size=_FIELD_BYTES)
 
 
-def files_of(form: FormData) -> tuple[Sequence[SentFile], dict[str, Any]]:
-    """Return a form's files and the fields that they are to have. Raises ProblemError for anything else in it."""
+@dataclass(frozen=True, slots=True)
+class SaidOfFiles:
+    """What a form says of its files: the fields that they are to have, and who may read them."""
+
+    metadata: Mapping[str, Any]
+    readers: Readers | None
+
+
+def files_of(form: FormData) -> tuple[Sequence[SentFile], SaidOfFiles]:
+    """Return a form's files and what it says of them. Raises ProblemError for anything else in it."""
     files: list[SentFile] = []
     metadata: dict[str, Any] = {}
+    readers: Readers | None = None
     for name, value in form.multi_items():
         if isinstance(value, UploadFile) and name in ("file", "files"):
             files.append(SentFile(readable_name(value.filename or ""), value.file))
         elif isinstance(value, str) and name == "metadata":
             metadata = _metadata(value)
+        elif isinstance(value, str) and name == "readers":
+            readers = _readers(value)
         else:
             raise _wrong("The form holds something that is not known.")
     if not files:
         raise _wrong("The form holds no file.")
-    return files, metadata
+    return files, SaidOfFiles(metadata, readers)
 
 
-def write_files(folder: Path, files: Sequence[SentFile], metadata: dict[str, Any]) -> list[Part]:
+def write_files(folder: Path, files: Sequence[SentFile], said: SaidOfFiles) -> list[Part]:
     """Write files to a job's folder; durable when it returns. Raises StorageFullError or StoreError."""
     parts: list[Part] = []
     for number, file in enumerate(files):
         own = f"{number}.data"
         write_durably(folder / own, pieces_of(file))
-        parts.append(Part(file.name, own, metadata=lists_as_tuples(metadata)))
+        parts.append(Part(file.name, own, metadata=lists_as_tuples(said.metadata), readers=said.readers))
     return parts
 
 
@@ -78,7 +92,8 @@ def write_texts(folder: Path, asked: TextsRequest) -> list[Part]:
         own = f"{number}.data"
         write_durably(folder / own, [text.text.encode()])
         name = one_line(text.source) or text.id
-        parts.append(Part(name, own, True, text.id, text.title, lists_as_tuples(text.metadata)))
+        readers = readers_of(text.readers)
+        parts.append(Part(name, own, True, text.id, text.title, lists_as_tuples(text.metadata), readers))
     return parts
 
 
@@ -94,8 +109,15 @@ def _metadata(text: str) -> dict[str, Any]:
         raise _wrong("The form's metadata is no JSON object of fields.") from error
 
 
-def lists_as_tuples(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Return metadata with its lists as tuples, as documents keep them."""
+def _readers(text: str) -> Readers | None:
+    try:
+        return readers_of(_PRINCIPALS.validate_json(text, strict=True))
+    except (ValueError, InvalidInputError) as error:
+        raise _wrong("The form's readers are no JSON list of principals.") from error
+
+
+def lists_as_tuples(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields as they are kept, lists as tuples."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in metadata.items()}
 
 

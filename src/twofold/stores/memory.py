@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from twofold.domain.access import Readers, Viewer, readers_of
 from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
 from twofold.domain.filters import Label, fields_of, matches, values_of
-from twofold.domain.ports import ALL, EmbedderIdentity, Finding, IndexFingerprint, Remake, Scope, Sizes, StoreInfo
+from twofold.domain.ports import ALL, EmbedderIdentity, Finding, IndexFingerprint, Remake, Scope, StoreInfo
 from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import (
     Chunk,
@@ -31,6 +31,7 @@ from twofold.domain.types import (
     PassageTerms,
     Ranking,
     Scores,
+    Sizes,
     Statistics,
     TermCounts,
     TermIds,
@@ -55,13 +56,13 @@ from twofold.stores.memory_entries import (
     with_vectors,
 )
 from twofold.stores.past import PastStore
-from twofold.stores.shared_statistics import shared_statistics
 from twofold.text.analyzer import may_expand
 from twofold.text.bm25 import (
     counts_with_groups,
     inverse_document_frequency,
     length_norm,
     reference_scores,
+    shared_statistics,
     statistics_of,
     with_groups,
 )

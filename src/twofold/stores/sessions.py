@@ -22,16 +22,21 @@ _SUFFIX = ".jsonl"
 class Sessions:
     """The conversations with one collection. With no folder they are kept in memory alone."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, viewer: str = "") -> None:
         self._folder = folder
+        self._viewer = viewer
         self._held: dict[str, tuple[Turn, ...]] = {}
+
+    def of(self, viewer: str) -> "Sessions":
+        """Return the conversations of one viewer: none of another's, whatever it is called."""
+        return Sessions(self._folder, viewer)
 
     def turns(self, name: str) -> tuple[Turn, ...]:
         """Return what was said, oldest first; nothing for a conversation that is new.
 
         Raises InvalidInputError for an invalid name, CorruptError for a file that is not ours.
         """
-        key = _key(name)
+        key = self._key(name)
         if self._folder is None:
             return self._held.get(key, ())
         path = self._folder / (key + _SUFFIX)
@@ -47,7 +52,7 @@ class Sessions:
     def append(self, name: str, turns: Sequence[Turn]) -> None:
         """Add to a conversation, durable when it returns. Raises StorageFullError or StoreError."""
         kept = (*self.turns(name), *(Turn(one.role, one.text[:MAX_TURN_LENGTH]) for one in turns))[-MAX_TURNS:]
-        key = _key(name)
+        key = self._key(name)
         if self._folder is None:
             self._held[key] = kept
             return
@@ -57,10 +62,13 @@ class Sessions:
 
     def drop(self, name: str) -> None:
         """Delete one conversation; one that is not there is gone already."""
-        key = _key(name)
+        key = self._key(name)
         self._held.pop(key, None)
         if self._folder is not None:
             (self._folder / (key + _SUFFIX)).unlink(missing_ok=True)
+
+    def _key(self, name: str) -> str:
+        return _key(name, self._viewer)
 
     def forget(self) -> None:
         """Delete all conversations with the collection, alone or with others, and their folders."""
@@ -92,10 +100,11 @@ def _empty(folder: Path) -> None:
             below.rmdir()
 
 
-def _key(name: str) -> str:
+def _key(name: str, viewer: str) -> str:
     if not 0 < len(name) <= MAX_NAME_LENGTH:
         raise InvalidInputError("That cannot be a conversation's name.", f"Use 1 to {MAX_NAME_LENGTH} characters.")
-    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    said = f"{viewer}\n{name}" if viewer else name  # a viewer's name is hexadecimal: the first line feed ends it
+    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _read(text: str) -> Iterator[Turn]:

@@ -53,7 +53,12 @@ def seen(view: Snapshot, everything: list[Entry]) -> Mapping[str, object]:
     all_keys = np.array(keys, dtype=np.int64)
     table, found = view.explain_terms(asked, keys), view.passage_terms(listed.tolist())
     held = view.document_frequencies(found.ids).tolist()
+    words, patterns = view.vocabularies(), [scope for scope in SCOPES if scope != Scope()]
+    for part in words:
+        said[f"words {next(number)}"] = (part.starting_with("m", 2), part.like("*o*", 9), sorted(part.near("sou", 1)))
+        said[f"titles {next(number)}"] = (sorted(part.titles("b", 9)), part.fields)
     return said | {
+        "counted": view.count_within(Scope(), patterns),
         "scores": view.score_terms(asked, all_keys).tolist(),
         "cosines": view.score_vector(direction, all_keys).tolist(),
         "waiting": view.without_vector(all_keys).tolist(),

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold.domain.access import rounded
 from twofold.domain.types import GroupMember, Scores, Statistics, TermCounts, TermQuery, TermScore
 from twofold.kernels import idfs
 
@@ -161,3 +162,12 @@ def without_groups(query: TermQuery) -> TermQuery:
             for term in member.terms:
                 weights.setdefault(term, query.weights[name] * member.weight)
     return replace(query, weights=weights, groups={})
+
+
+def shared_statistics(counted: Statistics) -> Statistics:
+    """Return counts of all passages as viewers get them who may not read all: two digits of each, 10 at the least.
+
+    Worked numbers: of 1,234 passages with 98,765 words, of which 3 hold `merger`, 1,200, 99,000 and 10 are left.
+    """
+    frequencies = {term: rounded(count) for term, count in counted.frequencies.items()}
+    return Statistics(rounded(counted.chunks), rounded(counted.words), frequencies)

@@ -28,6 +28,15 @@ def add(
     source: Annotated[str, typer.Option("--source", help="The name to keep standard input under.")] = "",
     title: Annotated[str, typer.Option("--title", help="Its title.")] = "",
     metadata: MetaOption = None,
+    readers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reader",
+            metavar="PRINCIPAL",
+            help="Who may read them: user:ann, group:legal, public; repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
     index: IndexOption = None,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
@@ -43,9 +52,9 @@ def add(
     with command_part("twofold.cli.opened_to_fill", "open_to_fill")(context, index, embedder) as opened:
         for path in paths:
             if path == "-":
-                added = opened.add(sys.stdin.read(), source=source, title=title, metadata=fields)
+                added = opened.add(sys.stdin.read(), source=source, title=title, metadata=fields, readers=readers)
             else:
-                added = opened.add_file(_existing(path), metadata=fields)
+                added = opened.add_file(_existing(path), metadata=fields, readers=readers)
             if as_json:
                 write_json(added)
             else:

@@ -114,6 +114,8 @@ def _draw(report: SyncPlan | SyncReport) -> None:
         f"{len(report.deleted):,} deleted",
         f"{report.unchanged:,} unchanged",
     ]
+    if report.readers:
+        summary.append(f"{len(report.readers):,} with other readers")
     if report.skipped:
         summary.append(f"{len(report.skipped):,} skipped")
     if isinstance(report, SyncPlan):

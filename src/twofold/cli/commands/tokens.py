@@ -23,16 +23,32 @@ def create(
             help="read, write or admin, of one index or of all: read:notes; repeat for more.",
         ),
     ],
+    principals: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--principal",
+            metavar="PRINCIPAL",
+            help="Whose documents it reads: user:ann, group:legal, public; repeat for more. Without one, all.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Create a token. It is shown once; only its hash is stored. From now on the server requires a token."""
-    record, token = TokenStore(settings_for(context).settings.home).create(name, [parse_scope(one) for one in scopes])
+    book = TokenStore(settings_for(context).settings.home)
+    record, token = book.create(name, [parse_scope(one) for one in scopes], principals)
     if as_json:
-        write_json({"id": record.id, "name": record.name, "scopes": _scopes(record), "token": token})
+        read = list(record.principals) if record.principals is not None else None
+        said = {"id": record.id, "name": record.name, "scopes": _scopes(record), "principals": read, "token": token}
+        write_json(said)
         return
     screen = screen_on()
     screen.line(token)
-    screen.line(screen.paint(f"Token {record.id} for {one_line(name)}: {_scopes(record)}. Keep it safe.", "dim"))
+    screen.line(
+        screen.paint(
+            f"Token {record.id} for {one_line(name)}: {_scopes(record)}; {_reads(record)}. Keep it safe.", "dim"
+        )
+    )
 
 
 def list_tokens(context: typer.Context, *, as_json: JsonOption = False) -> None:
@@ -42,7 +58,7 @@ def list_tokens(context: typer.Context, *, as_json: JsonOption = False) -> None:
         write_json([_described(record) for record in records])
         return
     screen = screen_on()
-    for line in columns([(one.id, one_line(one.name), _scopes(one), _state(one)) for one in records]):
+    for line in columns([(one.id, one_line(one.name), _scopes(one), _reads(one), _state(one)) for one in records]):
         screen.line(line)
     if not records:
         screen.line("No token was made. `twofold token create --name NAME --scope read` makes one.")
@@ -67,6 +83,7 @@ def _described(record: TokenRecord) -> dict[str, str]:
         "id": record.id,
         "name": record.name,
         "scopes": _scopes(record),
+        "principals": " ".join(record.principals or ("*",)),
         "created": record.created,
         "revoked": record.revoked,
     }
@@ -74,6 +91,11 @@ def _described(record: TokenRecord) -> dict[str, str]:
 
 def _scopes(record: TokenRecord) -> str:
     return " ".join(map(str, record.scopes))
+
+
+def _reads(record: TokenRecord) -> str:
+    """Return which documents a token reads."""
+    return "every document" if record.principals is None else " ".join(record.principals)
 
 
 def _state(record: TokenRecord) -> str:

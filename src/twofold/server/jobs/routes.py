@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 
 from twofold.domain.dataclass import dataclass
-from twofold.server.auth import Action, Grant
+from twofold.server.auth import Action
 from twofold.server.errors import refused
 from twofold.server.jobs.store import ENDED, Job, JobKind
 from twofold.server.service import (
@@ -38,16 +38,19 @@ class JobList:
 
 
 @router.get("", response_model=JobList, openapi_extra={SCOPE: ANY_GRANT})
-async def list_jobs(service: Here, caller: Caller) -> Response:
+async def list_jobs(service: Here) -> Response:
     """List jobs."""
-    seen = tuple(job for job in service.jobs.all() if caller.allows(Action.READ, job.index))
-    return json_response(encoded(JobList(seen)))
+
+    def listed() -> JobList:
+        return JobList(tuple(service.jobs_seen()))
+
+    return await service.answer(listed)
 
 
 @router.get("/{job}", response_model=Job, openapi_extra={SCOPE: ANY_GRANT})
-async def job_state(job: JobId, service: Here, caller: Caller) -> Response:
+async def job_state(job: JobId, service: Here) -> Response:
     """Return how far a job is."""
-    return json_response(encoded(_seen(service, caller, job)))
+    return json_response(encoded(await service.run(lambda: _seen(service, job))))
 
 
 @router.get(
@@ -56,9 +59,9 @@ async def job_state(job: JobId, service: Here, caller: Caller) -> Response:
     responses={200: {"content": EVENTS}},
     openapi_extra={SCOPE: ANY_GRANT},
 )
-async def job_events(job: JobId, service: Here, caller: Caller) -> Response:
+async def job_events(job: JobId, service: Here) -> Response:
     """Follow a job: an event `progress` with the job whenever it has moved, and `done` at its end."""
-    _seen(service, caller, job)
+    await service.run(lambda: _seen(service, job))
     check_room(service)
     return event_stream(service, _progress(service, job))
 
@@ -66,7 +69,7 @@ async def job_events(job: JobId, service: Here, caller: Caller) -> Response:
 @router.delete("/{job}", status_code=204, response_class=Response, openapi_extra={SCOPE: ANY_GRANT})
 async def cancel_job(job: JobId, service: Here, caller: Caller) -> Response:
     """Stop a job: what it added stays, the rest is not read. It takes what beginning the job took."""
-    found = _seen(service, caller, job)
+    found = await service.run(lambda: _seen(service, job))
     require(caller, Action.ADMIN if found.kind is JobKind.SYNC else Action.WRITE, found.index)
     await service.run(lambda: service.jobs.cancel(job))
     return Response(status_code=204)
@@ -83,8 +86,8 @@ async def _progress(service: Service, identity: str) -> AsyncGenerator[bytes]:
         await asyncio.sleep(POLL_SECONDS)
 
 
-def _seen(service: Service, caller: Grant, identity: str) -> Job:
-    job = service.jobs.named(identity)
-    if job is None or not caller.allows(Action.READ, job.index):
+def _seen(service: Service, identity: str) -> Job:
+    job = next((one for one in service.jobs_seen() if one.id == identity), None)
+    if job is None:
         raise refused(HTTPStatus.NOT_FOUND, "There is no such job.", "Finished jobs are forgotten after a while.")
     return job

@@ -92,7 +92,9 @@ class JobRunner:
     def _do(self, job: Job) -> None:
         """Do a job, or say why it failed. Raises what keeps it from being done or its end from being recorded."""
         try:
-            with self._indexes.held(job.index) as index:
+            with self._indexes.held(job.index) as opened:
+                principals = self._jobs.task_of(job).principals
+                index = opened if principals is None else opened.as_principals(principals)
                 if job.kind is JobKind.SYNC:
                     self._sync(job, index)
                 else:
@@ -210,7 +212,7 @@ def _outcomes(jobs: Jobs, run: _Adding, pool: ReaderPool, index: Index) -> Itera
         data = jobs.data_of(run.job, part).read_bytes()
         if part.is_text:
             document = document_of_text(data.decode("utf-8"), part.name, part.title, part.metadata, part.id or None)
-            yield (place, part), document
+            yield (place, part), replace(document, readers=part.readers)
         else:
             (outcome,) = pool.read_all([Source(part.name, data, limits)])
             yield (place, part), _named(outcome, part)
@@ -225,6 +227,7 @@ def _named(outcome: Outcome, part: Part) -> Outcome:
         sent,
         id=part.id or sent.id,
         title=part.title or sent.title,
+        readers=part.readers,
         metadata={**sent.metadata, **part.metadata},
     )
 

@@ -65,7 +65,8 @@ class Job:
 
     Of a sync `files` are only those that failed. `counts` say what it did: added, updated, renamed, deleted, unchanged,
     failed, passages. While it runs, `pending` counts the passages that words find and that have no vector yet. A job
-    that could not go on waits with the phase `retrying`, and `problem` says for what.
+    that could not go on waits with the phase `retrying`, and `problem` says for what. `by` is the id of the token that
+    asked for it.
     """
 
     id: str
@@ -82,6 +83,7 @@ class Job:
     files: tuple[JobFile, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     problem: Problem | None = None
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +99,17 @@ class Part:
     id: str = ""
     title: str = ""
     metadata: Mapping[str, Scalar | tuple[Scalar, ...]] = field(default_factory=dict)
+    readers: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a job is to do, kept with its files."""
+    """What a job is to do, kept with its files; `principals` are those of who asked, None for every document."""
 
     parts: tuple[Part, ...] = ()
     paths: tuple[str, ...] = ()
+    principals: tuple[str, ...] | None = None
+    by: str = ""
 
 
 _TASK_FILE = "task.json"
@@ -169,7 +174,7 @@ class Jobs:
     def submit(self, folder: Path, index: str, kind: JobKind, task: Task) -> Job:
         """Make a job of a folder whose files are written and flushed; it is durable when this returns."""
         files = tuple(JobFile(part.name, document=part.id) for part in task.parts)
-        job = Job(folder.name, index, kind, State.WAITING, _now(), total=len(files), files=files)
+        job = Job(folder.name, index, kind, State.WAITING, _now(), total=len(files), files=files, by=task.by)
         write_durably(folder / _TASK_FILE, [msgspec.json.encode(task)])
         try:
             flush_folder(self._spool)

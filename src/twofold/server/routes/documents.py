@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +20,7 @@ from twofold.server.error_handlers import invalid
 from twofold.server.errors import refused
 from twofold.server.jobs.store import Job, JobKind, Part, Task
 from twofold.server.pdf_preview import page_image
-from twofold.server.schemas.requests import SyncRequest, TextsRequest
+from twofold.server.schemas.requests import ReadersRequest, SyncRequest, TextsRequest
 from twofold.server.schemas.responses import (
     ChunkList,
     DocumentList,
@@ -48,6 +49,7 @@ _UPLOAD: dict[str, Any] = {
                     "properties": {
                         "file": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}},
                         "metadata": {"type": "string", "description": "Fields for every file, a JSON object."},
+                        "readers": {"type": "string", "description": "Who may read the files, a JSON list."},
                     },
                 }
             },
@@ -63,8 +65,8 @@ async def add_documents(index: IndexName, request: Request, service: Here) -> Re
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
         async with sent_form(request, service.limits) as form:
-            files, metadata = files_of(form)
-            return await _submitted(service, index, lambda folder: write_files(folder, files, metadata))
+            files, said = files_of(form)
+            return await _submitted(service, index, lambda folder: write_files(folder, files, said))
     if kind != "application/json":
         raise refused(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
@@ -116,10 +118,22 @@ async def delete_document(index: IndexName, document: DocumentId, service: Here)
         with service.held(index) as held:
             found = _named(held, document)
             held.delete(document)
-            service.originals.forget(index, found, held.documents)
+            service.forget_original(index, found)
 
     await service.write(deleted)
     return Response(status_code=204)
+
+
+@router.put("/documents/{document}/readers", response_model=DocumentResponse, openapi_extra=needs(Action.WRITE))
+async def set_readers(index: IndexName, document: DocumentId, asked: ReadersRequest, service: Here) -> Response:
+    """Set who may read a document, from the next request on; nothing is embedded again."""
+
+    def changed() -> DocumentResponse:
+        with service.held(index) as held:
+            found = _named(held, document)
+            return document_given(held.set_readers(found.id, asked.readers))
+
+    return await service.write(changed)
 
 
 @router.get(
@@ -201,6 +215,7 @@ async def plan_sync(index: IndexName, asked: SyncRequest, service: Here) -> Resp
     """Return what a sync of these folders would do, and do nothing."""
 
     def planned() -> SyncPlan:
+        service.speaker.check_owner()
         paths = [_within_roots(service, path) for path in asked.paths]
         with service.held(index) as held:
             return held.sync(*paths, dry_run=True)
@@ -213,6 +228,7 @@ async def sync(index: IndexName, asked: SyncRequest, service: Here) -> Response:
     """Make the index say what folders of the server say, within the roots it was started with; gives the job."""
 
     def submitted() -> Job:
+        service.speaker.check_owner()
         _must_exist(service, index)
         task = Task(paths=tuple(_within_roots(service, path) for path in asked.paths))
         return submit_job(service, index, JobKind.SYNC, lambda _: task)
@@ -239,7 +255,7 @@ def submit_job(service: Service, index: str, kind: JobKind, write: Callable[[Pat
     """Submit a job whose files `write` puts into its folder. Raises ProblemError (429) where too many wait."""
     folder = service.jobs.new_folder()
     try:
-        task = write(folder)
+        task = replace(write(folder), principals=service.speaker.principals(), by=service.speaker.grant.id)
         return service.jobs.submit(folder, index, kind, task)
     except BaseException:
         service.jobs.abandon(folder)

@@ -19,6 +19,7 @@ from twofold.index import Index
 from twofold.query.parse import as_prose
 from twofold.search.plan import MAX_K
 from twofold.server.auth import Action, Grant
+from twofold.server.routes.judgements import judgements_seen
 from twofold.server.schemas.requests import ForSearch, Strict, allowed
 from twofold.server.service import Caller, GuardedRoute, Here, IndexName, Service, needs
 from twofold.server.streaming import EVENTS, check_room, event, event_stream, in_thread
@@ -111,6 +112,7 @@ async def logged_questions(index: IndexName, _: NothingAsked, service: Here) -> 
     """Return the questions that were asked last, each once, where questions are logged."""
 
     def listed() -> QuestionList:
+        service.speaker.check_owner()
         with service.held(index):
             log = query_log_of(index, service.indexes.settings)
         asked = [] if log is None else [entry.question for entry in log.entries()]
@@ -120,8 +122,8 @@ async def logged_questions(index: IndexName, _: NothingAsked, service: Here) -> 
 
 
 def _grades(service: Service, index: str) -> Grades:
-    """Return the grades of an index; where two judges differ, the one that was given later."""
-    return {(query, source): grade for query, source, _, grade in service.state_db.judgements(index)}
+    """Return the grades of an index that the caller may see; where two judges differ, the one that came later."""
+    return {(query, source): grade for query, source, _, grade in judgements_seen(service, index)}
 
 
 def _found(held: Index, asked: Variant, caller: Grant, question: str, most: int) -> Sequence[str]:

@@ -53,7 +53,8 @@ async def readyz(service: Here) -> Response:
     openapi_extra=needs(Action.READ),
 )
 async def metrics(service: Here) -> Response:
-    """Return figures in the text format of Prometheus; it takes a token that may read every index."""
+    """Return figures in the text format of Prometheus; it takes a token that may read every index and document."""
+    await service.run(service.speaker.check_owner)
     text = await service.run(lambda: "\n".join(_lines(service)) + "\n")
     return Response(text, headers={"content-type": MEDIA_TYPE})
 

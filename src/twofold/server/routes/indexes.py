@@ -50,8 +50,7 @@ async def delete_index(index: IndexName, service: Here) -> Response:
     """Delete an index for good, with its jobs, what was kept of its uploads and what was said of its answers."""
 
     def dropped() -> None:
-        service.indexes.drop(index)
-        service.forget_index(index)
+        service.drop(index)
 
     await service.write(dropped)
     return Response(status_code=204)

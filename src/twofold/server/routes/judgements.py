@@ -1,5 +1,6 @@
 """Judgements: how well documents answer questions, from 0 to 3, one of each judge; they measure and tune searches."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from twofold.evaluation.agreement import Agreement, agreement_of
 from twofold.server.auth import Action
 from twofold.server.errors import refused
 from twofold.server.schemas.requests import MAX_NAME_LENGTH, Query, Strict
-from twofold.server.service import Caller, GuardedRoute, Here, IndexName, needs
+from twofold.server.service import Caller, GuardedRoute, Here, IndexName, Service, needs
 
 FEEDBACK = "feedback:"
 """Before the id of a judge whose grades come of feedback on results."""
@@ -50,13 +51,21 @@ class JudgementList:
     agreement: Agreement | None
 
 
+def judgements_seen(service: Service, index: str) -> Sequence[tuple[str, str, str, int]]:
+    """Return query, source, judge and grade: of a caller who may not read every document, those it gave itself."""
+    rows = service.state_db.judgements(index)
+    if service.speaker.principals() is None:
+        return rows
+    return [row for row in rows if row[2] == service.speaker.grant.id]
+
+
 @router.get("/judgements", response_model=JudgementList, openapi_extra=needs(Action.READ))
 async def list_judgements(index: IndexName, service: Here, caller: Caller) -> Response:
     """List judgements in the order in which they were given."""
 
     def listed() -> JudgementList:
         with service.held(index):
-            rows = service.state_db.judgements(index)
+            rows = judgements_seen(service, index)
         given = tuple(JudgementResponse(*row) for row in rows)
         graded = [one for one in given if not one.judge.startswith(FEEDBACK)]
         agreement = agreement_of({(one.judge, one.query, one.source): one.grade for one in graded})

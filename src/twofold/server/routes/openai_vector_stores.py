@@ -180,8 +180,7 @@ async def delete_vector_store(index: IndexName, service: Here) -> Response:
     """Delete an index for good; files that were sent stay."""
 
     def dropped() -> VectorStoreDeleted:
-        service.indexes.drop(index)
-        service.forget_index(index)
+        service.drop(index)
         return VectorStoreDeleted(index)
 
     return await service.write(dropped)
@@ -230,7 +229,7 @@ async def delete_stored_file(index: IndexName, file: StoredFileId, service: Here
         with service.held(index) as held:
             found = held.document(_exactly(held, file))
             held.delete(found.id)
-            service.originals.forget(index, found, held.documents)
+            service.forget_original(index, found)
         return StoredFileDeleted(file)
 
     return await service.write(deleted)
@@ -374,7 +373,7 @@ def _unfinished(file: JobFile, index: str) -> StoredFile:
 
 
 def _files_of_jobs(service: Service, index: str) -> list[JobFile]:
-    jobs = [one for one in service.jobs.all() if one.index == index and one.kind is JobKind.DOCUMENTS]
+    jobs = [one for one in service.jobs_seen() if one.index == index and one.kind is JobKind.DOCUMENTS]
     return [file for job in jobs for file in job.files]
 
 

@@ -5,10 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
+from twofold.domain.access import PUBLIC
 from twofold.domain.dataclass import dataclass
+from twofold.domain.errors import NotAllowedError
 from twofold.server.auth import MAX_TOKEN_NAME_LENGTH, Action, TokenRecord, parse_scope
 from twofold.server.schemas.requests import Strict
-from twofold.server.service import GuardedRoute, Here, needs
+from twofold.server.service import GuardedRoute, Here, Service, needs
 
 router = APIRouter(prefix="/v1/tokens", tags=["tokens"], route_class=GuardedRoute)
 TokenId = Annotated[str, Path(pattern="^[0-9a-f]{12}$", description="The id of a token.")]
@@ -19,6 +21,10 @@ class TokenRequest(Strict):
 
     name: Annotated[str, Field(min_length=1, max_length=MAX_TOKEN_NAME_LENGTH)]
     scopes: Annotated[list[Annotated[str, Field(max_length=80)]], Field(min_length=1, max_length=64)]
+    principals: Annotated[
+        list[Annotated[str, Field(max_length=300)]] | None,
+        Field(min_length=1, max_length=1_000, description="What it may read; left out, every document."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,7 @@ class TokenResponse:
     scopes: tuple[str, ...]
     created: str
     revoked: str
+    principals: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,9 @@ async def create_token(asked: TokenRequest, service: Here) -> Response:
     """Make a token. From the first one on the server answers nobody without a token."""
 
     def made() -> CreatedToken:
-        record, token = service.tokens.create(asked.name, [parse_scope(one) for one in asked.scopes])
+        _check_given(service, asked)
+        scopes = [parse_scope(one) for one in asked.scopes]
+        record, token = service.tokens.create(asked.name, scopes, asked.principals)
         return CreatedToken(token, _given(record))
 
     return await service.write(made, 201)
@@ -71,5 +80,15 @@ async def revoke_token(token: TokenId, service: Here) -> Response:
     return Response(status_code=204)
 
 
+def _check_given(service: Service, asked: TokenRequest) -> None:
+    """Refuse to give away more than the caller may read. Raises NotAllowedError."""
+    own = service.speaker.principals()
+    if own is not None and (asked.principals is None or not {*asked.principals} <= {*own, PUBLIC}):
+        raise NotAllowedError(
+            "The new token could read more than yours.", "Give it principals that your own token has."
+        )
+
+
 def _given(record: TokenRecord) -> TokenResponse:
-    return TokenResponse(record.id, record.name, tuple(map(str, record.scopes)), record.created, record.revoked)
+    scopes = tuple(map(str, record.scopes))
+    return TokenResponse(record.id, record.name, scopes, record.created, record.revoked, record.principals)

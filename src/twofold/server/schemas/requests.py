@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from twofold.config.load import Settings
+from twofold.domain.access import MAX_READERS
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.models.catalog.identities import HASHING, embedder_entry
@@ -202,6 +203,12 @@ class WhyNotRequest(ForResults, InSession):
     document: Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH, description="Its id or its source.")]
 
 
+ReadersField = Annotated[
+    list[Annotated[str, Field(max_length=300)]] | None,
+    Field(max_length=MAX_READERS, description="Principals: user:ann, group:legal, public."),
+]
+
+
 class IndexRequest(Strict):
     """An index to be made."""
 
@@ -222,6 +229,13 @@ class TextRequest(Strict):
     title: Annotated[str, Field(max_length=MAX_NAME_LENGTH)] = ""
     id: Annotated[str, Field(pattern="^([A-Za-z0-9_][A-Za-z0-9._-]{0,127})?$")] = ""
     metadata: MetadataFields = Field(default_factory=dict)
+    readers: ReadersField = None
+
+
+class ReadersRequest(Strict):
+    """Who may read a document; null for the index's default, an empty list for nobody but the index's owner."""
+
+    readers: ReadersField
 
 
 class TextsRequest(Strict):

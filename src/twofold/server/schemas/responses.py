@@ -131,7 +131,10 @@ class BatchResponse:
 
 @dataclass(frozen=True, slots=True)
 class DocumentResponse:
-    """A document without its text. `dropped` is what of its file is not indexed, where one document is asked for."""
+    """A document without its text. `dropped` is what of its file is not indexed, where one document is asked for.
+
+    `readers` may read it: null where the index's default holds.
+    """
 
     id: str
     source: str
@@ -142,6 +145,7 @@ class DocumentResponse:
     chunks: int
     characters: int
     dropped: tuple[Dropped, ...] = ()
+    readers: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +242,7 @@ def document_given(info: DocumentInfo) -> DocumentResponse:
         info.content_hash,
         info.chunks,
         info.characters,
+        readers=info.readers,
     )
 
 

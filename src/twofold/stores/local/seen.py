@@ -6,6 +6,7 @@ next; a viewer's bitmap is then one look-up per passage.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,13 @@ from twofold.domain.access import Viewer
 from twofold.domain.errors import CorruptError
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.catalog import HINT, select
-from twofold.stores.local.segment import Segment
+from twofold.stores.local.field_index import merge_columns, titles_and_fields
+from twofold.stores.local.folded_texts import parted
+from twofold.stores.local.segment import Segment, merge_folded
 from twofold.stores.local.serialization import read_readers
 from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot
+from twofold.text.postings import DROPPED
+from twofold.text.vocabulary import PlainVocabulary
 
 MAX_VIEWERS = 64
 DEFAULT = 0  # in place of the number of a set of readers, which begin at 1
@@ -92,6 +97,29 @@ def _numbered(
         raise CorruptError("The index is damaged: it cannot be said who may read a document.", HINT)
     table = np.array(found, dtype=np.int64).reshape(-1, 2)
     return table[:, 0], table[:, 1]
+
+
+def words_seen(snapshot: SegmentSnapshot) -> PlainVocabulary:
+    """Return the words of the passages that are there for a viewer, and of no others: made when first asked.
+
+    They are counted over all segments at once, since what a cut leaves of each would depend on what else is in it.
+    """
+    if not snapshot.words:
+        kept = [
+            np.arange(len(part.segment)) if part.live is None else np.flatnonzero(part.live) for part in snapshot.parts
+        ]
+        remaps, first = [], 0
+        for part, slots in zip(snapshot.parts, kept, strict=True):
+            remap = np.full(len(part.segment), DROPPED, dtype=np.int64)
+            remap[slots] = np.arange(first, first + len(slots))
+            remaps.append(remap)
+            first += len(slots)
+        segments = [part.segment for part in snapshot.parts]
+        folded = merge_folded(segments, kept)
+        columns = merge_columns([segment.columns for segment in segments], remaps)
+        words = PlainVocabulary(partial(parted, folded.texts, folded.offsets), *titles_and_fields(columns))
+        snapshot.words[:] = [words]
+    return snapshot.words[0]
 
 
 def documents_seen(connection: CatalogConnection, viewer: Viewer | None) -> int:

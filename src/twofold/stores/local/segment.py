@@ -294,13 +294,13 @@ def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8
             postings,
             merge_dictionaries(dictionaries, [segment.terms for segment in segments], postings.terms),
             merge_columns([segment.columns for segment in segments], remaps),
-            _merge_folded(segments, kept),
+            merge_folded(segments, kept),
         ),
         vectors=joined("vectors"),
     )
 
 
-def _merge_folded(segments: Sequence[Segment], kept: Sequence[NDArray[np.int64]]) -> FoldedTexts:
+def merge_folded(segments: Sequence[Segment], kept: Sequence[NDArray[np.int64]]) -> FoldedTexts:
     """Return the folded texts of the slots that are kept."""
     pieces, lengths = [np.empty(0, np.uint8)], [np.empty(0, np.int64)]
     for segment, slots in zip(segments, kept, strict=True):

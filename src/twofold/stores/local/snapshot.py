@@ -23,6 +23,7 @@ from twofold.stores.local.place import SEGMENT_NAME
 from twofold.stores.local.received import MAX_NUMBER
 from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments
 from twofold.stores.local.serialization import FIELD_COLUMNS, MAX_DIMENSIONS, FieldsRow, read_fingerprint
+from twofold.text.vocabulary import PlainVocabulary
 
 MAX_ROW = 2**63 - 1
 ROW_COLUMNS = f"chunk.row, key, words, terms, vector, heading, header, chunk.text, {FIELD_COLUMNS}"
@@ -112,6 +113,7 @@ class SegmentSnapshot:
     tfidf_norms: list[tuple[NDArray[np.float64], ...]] = field(default_factory=list)  # at most one
     synonyms: list[str] = field(default_factory=list)  # at most one, read when a question first asks
     seen: "dict[str, SegmentSnapshot]" = field(default_factory=dict)
+    words: list[PlainVocabulary] = field(default_factory=list)  # at most one, of what lives, for viewers
 
     @property
     def last_row(self) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from twofold.domain.access import Readers, Viewer, rounded
 from twofold.domain.filters import Label
-from twofold.domain.ports import ALL, IndexFingerprint, Scope, Sizes
+from twofold.domain.ports import ALL, IndexFingerprint, Scope
 from twofold.domain.types import (
     EMPTY_RANKING,
     Chunk,
@@ -22,6 +22,7 @@ from twofold.domain.types import (
     PassageTerms,
     Ranking,
     Scores,
+    Sizes,
     Statistics,
     TermCounts,
     TermIds,
@@ -45,11 +46,11 @@ from twofold.stores.local.resolve import (
     texts_of,
 )
 from twofold.stores.local.scoping import Mask, count_holding, count_within, masks_of, storable
-from twofold.stores.local.seen import as_seen, documents_seen
+from twofold.stores.local.seen import as_seen, documents_seen, words_seen
 from twofold.stores.local.serialization import FETCHED_COLUMNS, READERS_COLUMN, FetchedRow, finite_scores, reading
 from twofold.stores.local.snapshot import Opened, SegmentSnapshot, absent, check_width, row_of, synonyms_of, vector_of
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
-from twofold.stores.shared_statistics import shared_statistics
+from twofold.text.bm25 import shared_statistics
 from twofold.text.term_table import ScoredTerms
 from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.scan import Plane, nearest
@@ -229,6 +230,8 @@ class LocalSnapshot:
     @reading("a segment")
     def vocabularies(self) -> Sequence[PlainVocabulary]:
         """Return the words of the collection part by part."""
+        if self._viewer is not None:
+            return [words_seen(self._snapshot)]
         return [part.segment.vocabulary for part in self._snapshot.parts]
 
     @reading("a segment")
