@@ -99,7 +99,7 @@ def test_workers_refuse_what_has_no_room_and_go_on() -> None:
 def test_a_server_whose_thread_for_jobs_has_ended_is_not_ready(tmp_path: Path) -> None:
     fill(tmp_path)
     with visiting(tmp_path) as visit:
-        thread = next(one for one in threading.enumerate() if one.name == "twofold jobs")
+        thread = next(one for one in threading.enumerate() if one.name == "twofold jobs 0")
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit))
         visit.client.post("/v1/indexes/notes/documents", json={"documents": [{"text": "It wakes the thread."}]})
         thread.join(20.0)

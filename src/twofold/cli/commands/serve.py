@@ -48,11 +48,19 @@ PerMinute = Annotated[
 ]
 
 
+Traced = Annotated[bool, typer.Option("--otel", help="Send OpenTelemetry traces to OTEL_EXPORTER_OTLP_ENDPOINT.")]
+
+
 class LogFormat(StrEnum):
     """How log lines look."""
 
     TEXT = "text"
     JSON = "json"
+
+
+Format = Annotated[
+    LogFormat, typer.Option("--log-format", help="How log lines look: for people, or one JSON object a line.")
+]
 
 
 def serve(
@@ -69,12 +77,8 @@ def serve(
     tls_key: KeyFile = None,
     requests_per_minute: PerMinute = 0,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log each request: method, route, status, time.")] = False,
-    log_format: Annotated[
-        LogFormat, typer.Option("--log-format", help="How log lines look: for people, or one JSON object a line.")
-    ] = LogFormat.TEXT,
-    otel: Annotated[
-        bool, typer.Option("--otel", help="Send OpenTelemetry traces to OTEL_EXPORTER_OTLP_ENDPOINT.")
-    ] = False,
+    log_format: Format = LogFormat.TEXT,
+    otel: Traced = False,
 ) -> None:
     """Serve the indexes under TWOFOLD_HOME, or of a database, over HTTP, by default to this machine only."""
     settings = settings_for(context).settings
