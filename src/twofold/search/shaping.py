@@ -218,7 +218,7 @@ def pinned(state: PipelineState, names: Sequence[str]) -> PipelineState:
     others = ~np.isin(state.ranking.keys, list(_replaced(state, first.tolist())))
     keys = np.concatenate([first, state.ranking.keys[others]])
     ranking = Ranking(keys, np.concatenate([scores, state.ranking.scores[others]]))
-    said = (f"{len(first)} of {len(names)} pinned are there and pass the filter",)
+    said = (f"{len(first)} pinned",)  # not of how many: some may not be the viewer's to know of
     return state.after("pin", ranking, decisions=said)
 
 
