@@ -115,3 +115,15 @@ def test_http_gives_the_same(tmp_path: Path) -> None:
     assert given == {"suggestions": [{"text": "retrieval engine", "kind": "phrase", "passages": 2}]}
     assert found["did_you_mean"] == "retrieval"
     assert refused.status_code == 400
+
+
+def test_no_reader_is_shown_a_word_of_documents_that_are_not_theirs() -> None:
+    with indexed({"open.md": "A dog fetches colour sticks."}) as index:
+        index.add("The colander holds retrievable pasta.", source="secret.md", readers=["group:legal"])
+        ann, legal = index.as_principals(["user:ann"]), index.as_principals(["group:legal"])
+
+        assert [one.text for one in ann.suggest("col")] == ["colour"]
+        assert [one.text for one in legal.suggest("col")] == ["colander", "colour"]
+        assert (ann.search("colandr").did_you_mean, legal.search("colandr").did_you_mean) == ("", "colander")
+        assert ann.search("col*").stages[0].notes[1] == "col* stands for colour"
+        assert ann.search("retriev*").hits == ()
