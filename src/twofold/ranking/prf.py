@@ -120,9 +120,9 @@ def prf_terms(
     gains: dict[str, float] = defaultdict(float)
     for impacts, share in zip(passages, counting, strict=True):
         chosen = _chosen(impacts, prf.terms)
-        whole = sum(impact for _, impact in chosen)
+        own, whole = float(share), sum([impact for _, impact in chosen])
         for term, impact in chosen:
-            gains[term] += float(share) * impact / whole
+            gains[term] += own * impact / whole
     mass = sum(query.weights.values()) * prf.weight / (1.0 - prf.weight)
     weights = {term: weight + mass * gains.pop(term, 0.0) for term, weight in query.weights.items()}
     fresh = sorted(zip([-gain for gain in gains.values()], gains, strict=True))

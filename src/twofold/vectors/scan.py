@@ -220,7 +220,7 @@ def _cut_together(guesses: Sequence[_Guess], count: int) -> list[Slots]:
 
 def _kth_best(scores: NDArray[np.floating], k: int) -> float:
     """Return the k-th best score; below all where there are fewer."""
-    return float(np.partition(scores, len(scores) - k)[len(scores) - k]) if len(scores) >= k else -math.inf
+    return float(np.sort(scores)[len(scores) - k]) if len(scores) >= k else -math.inf
 
 
 def _dots(query: Code, rows: NDArray[np.int8], scanned: int) -> NDArray[np.int32] | NDArray[np.float64]:

@@ -150,14 +150,13 @@ class Segment:
 
     def places_of(self, term_ids: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Return where terms stand among `terms`; `NOWHERE` for one that is not there."""
-        if len(self.terms) < TABLE_FROM or int(self.terms[-1]) > SPARSEST * len(self.terms):
-            return self.postings.places_of(term_ids)
         if not self.tables:
-            table = np.full(int(self.terms[-1]) + 2, NOWHERE, dtype=np.uint32)
+            if len(self.terms) < TABLE_FROM or int(self.terms[-1]) > SPARSEST * len(self.terms):
+                return self.postings.places_of(term_ids)
+            table = np.full(int(self.terms[-1]) + 2, NOWHERE, dtype=np.uint32)  # the last stands for all beyond
             table[self.terms] = np.arange(len(self.terms), dtype=np.uint32)
             self.tables.append(table)
-        table = self.tables[0]
-        return table[np.minimum(term_ids, len(table) - 1)]
+        return self.tables[0].take(term_ids, mode="clip")
 
     def stretches(self, terms: EncodedTerms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return where the postings of each term start and end."""
@@ -179,7 +178,7 @@ def _locate(
         nothing = np.empty(0, dtype=np.int64)
         return nothing, nothing
     places = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
-    found = np.flatnonzero(rising[places] == wanted)
+    (found,) = (rising[places] == wanted).nonzero()
     slots = places[found]
     return found, slots if order is None else order[slots].astype(np.int64)
 

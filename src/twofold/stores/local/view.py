@@ -481,7 +481,7 @@ class LocalSnapshot:
         if found is not None:
             parts, all_slots = found
             for place in range(len(self._snapshot.parts)):
-                places = np.flatnonzero(parts == place)
+                (places,) = (parts == place).nonzero()
                 if len(places):
                     yield place, places, all_slots[places]
             return
