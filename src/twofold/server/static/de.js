@@ -55,7 +55,7 @@ export default {
   "nothing.operators": "„Zitate“ und +Wörter müssen vorkommen, -Wörter nicht: lassen Sie sie weg.",
   "nothing.filter": "Ein Filter auf ein Feld, das kein Dokument hat, lässt keines durch: leeren Sie ihn.",
   "nothing.meaning": "Nach Bedeutung findet man auch andere Wörter für dasselbe.",
-  "search.lesson": "Durchsuchen Sie Ihre Dokumente", "search.lesson.operators": "„Zitate“ müssen vorkommen, ebenso +Wörter; -Wörter dürfen nicht.",
+  "search.lesson": "Durchsuchen Sie Ihre Dokumente", "search.lesson.operators": "„Zitate“ müssen vorkommen, ebenso +Wörter; -Wörter dürfen nicht. Hund OR Katze verlangt eines von beiden, Such* jedes Wort, das so beginnt.",
   "search.lesson.keys": "Die Pfeiltasten gehen durch die Ergebnisse, Enter öffnet eines, e sagt warum es da ist, ? zeigt alle Tasten.",
   "legend": "Die Balken:", "by": "Durch", "by.words": "Wörter", "by.meaning": "Bedeutung", "by.reread": "nachgelesen",
   "found": "Gefunden durch {list}.", "found.at": "{by} (Platz {rank})", "found.late": "Unterwegs gefunden.", "shares": "Die Wertung: {list}.",

@@ -54,7 +54,7 @@ export default {
   "nothing.operators": "“Quoted phrases” and +words must occur, -words must not: leave them out.",
   "nothing.filter": "A filter on a field that no document has passes none: empty it.",
   "nothing.meaning": "By meaning, other words for the same thing are found too.",
-  "search.lesson": "Search your documents", "search.lesson.operators": "“Quoted phrases” must occur, and so must +words; -words must not.",
+  "search.lesson": "Search your documents", "search.lesson.operators": "“Quoted phrases” must occur, and so must +words; -words must not. cat OR dog asks for one of them, retriev* for any word that begins so.",
   "search.lesson.keys": "The arrow keys move among results, Enter opens one, e says why it is there, ? shows all keys.",
   "legend": "The bars:", "by": "By", "by.words": "words", "by.meaning": "meaning", "by.reread": "read again",
   "found": "Found by {list}.", "found.at": "{by} (place {rank})", "found.late": "Found on the way.", "shares": "Its score: {list}.",
