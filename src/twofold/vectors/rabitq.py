@@ -107,19 +107,15 @@ def words_of(count: int, dimensions: int) -> tuple[int, int]:
     return -(-count // LANES), -(-dimensions // WORD) * LANES
 
 
-def estimate(query: Vector, codes: BitCodes, k: int, allowed: NDArray[np.uint8] | None = None) -> Estimates:
+def estimate(
+    query: Vector, turned_query: Singles, codes: BitCodes, k: int, allowed: NDArray[np.uint8] | None = None
+) -> Estimates:
     """Return the estimated cosines of a query (d,) with the k best of the allowed rows, and what each row's is at most.
 
-    Two errors make an estimate differ from the cosine: that of the row's code, and that of rounding the query. They are
-    independent, so the deviation of both is the root of the sum of their squares. Raises ValueError for k < 1.
+    `turned_query` is `turned(query)`, which segments share. Two errors make an estimate differ from the cosine: that of
+    the row's code, and that of rounding the query. They are independent, so the deviation of both is the root of the
+    sum of their squares. Raises ValueError for k < 1.
     """
-    return estimate_turned(query, turned(query), codes, k, allowed)
-
-
-def estimate_turned(
-    query: Vector, turned_query: Singles, codes: BitCodes, k: int, allowed: NDArray[np.uint8] | None
-) -> Estimates:
-    """Return the same for a query that is turned already: several segments share its turning."""
     apart = turned_query - codes.turned_center
     base = float(codes.center.astype(np.float64) @ query)
     rounding = DEVIATIONS * (len(apart) / 12.0) ** 0.5  # of a sum of roundings, each uniform over a step: in steps

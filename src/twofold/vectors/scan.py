@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from twofold.domain.types import Scores, Vector
 from twofold.kernels import KERNELS, codes_at, codes_reaching, cosines, dots, top_scores
 from twofold.vectors.quantize import Codes, Halves, quantize
-from twofold.vectors.rabitq import LANES, BitCodes, Singles, estimate_turned, turned
+from twofold.vectors.rabitq import LANES, BitCodes, Singles, estimate, turned
 
 Mask = NDArray[np.uint8]
 Slots = NDArray[np.uint32]
@@ -165,7 +165,7 @@ def looked_at(k: int) -> int:
 
 def _guess_by_bits(asked: _Asked, plane: Plane, k: int) -> _Guess:
     assert plane.bits is not None  # noqa: S101  # for the type checker
-    bounds, near, scores = estimate_turned(asked.vector, asked.turned, plane.bits, looked_at(k), plane.allowed)
+    bounds, near, scores = estimate(asked.vector, asked.turned, plane.bits, looked_at(k), plane.allowed)
     return _Guess(bounds, None, near, scores)
 
 

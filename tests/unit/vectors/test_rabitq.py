@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from twofold import _kernels_numpy as twin
 from twofold.kernels import bit_bounds, codes_reaching
 from twofold.vectors import rabitq
-from twofold.vectors.rabitq import BitCodes, bit_codes, estimate, rotation
+from twofold.vectors.rabitq import BitCodes, bit_codes, estimate, rotation, turned
 
 
 def unit_rows(seed: int, count: int, width: int, lean: float = 0.0) -> NDArray[np.float16]:
@@ -33,7 +33,7 @@ def test_errors_are_centered_and_as_large_as_the_spread_says(width: int, lean: f
     rows = unit_rows(3, 4000, width, lean)
     query = unit_rows(4, 1, width, lean)[0].astype(np.float32)
 
-    guess = estimate(query, bit_codes(rows), len(rows))
+    guess = estimate(query, turned(query), bit_codes(rows), len(rows))
     slack = guess.bounds - guess.scores
     errors = (guess.scores - rows.astype(np.float64) @ query) / (slack / rabitq.DEVIATIONS)
 
@@ -46,7 +46,7 @@ def test_a_row_at_the_center_is_estimated_exactly() -> None:
     rows = np.repeat(unit_rows(5, 1, 64), 9, axis=0)
     query = unit_rows(6, 1, 64)[0].astype(np.float32)
 
-    guess = estimate(query, bit_codes(rows), len(rows))
+    guess = estimate(query, turned(query), bit_codes(rows), len(rows))
 
     np.testing.assert_allclose(guess.scores, rows.astype(np.float64) @ query, atol=1e-3)
 
@@ -56,7 +56,8 @@ def test_no_rows_have_no_estimates() -> None:
 
     assert len(codes) == 0
     assert codes.bits.shape == rabitq.words_of(0, 384) == (0, 48)
-    assert estimate(np.ones(384, dtype=np.float32), codes, 5).bounds.shape == (0,)
+    query = np.ones(384, dtype=np.float32)
+    assert estimate(query, turned(query), codes, 5).bounds.shape == (0,)
 
 
 @given(
