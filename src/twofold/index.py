@@ -329,6 +329,7 @@ class Index(Collection, Answering):
 
     def pins(self) -> Mapping[str, Sequence[str]]:
         """Return what the index shows first by question; what it leaves out stands behind a `-`."""
+        self._check_owner()
         pins: Mapping[str, Sequence[str]] = self._kept_results().get("pins", {})
         return pins
 

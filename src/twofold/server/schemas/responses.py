@@ -258,6 +258,7 @@ def whole_document_given(document: Document, chunks: int) -> DocumentResponse:
         chunks,
         len(document.text),
         document.dropped,
+        document.readers,
     )
 
 
