@@ -422,10 +422,8 @@ class LocalSnapshot:
 
     def _is_there(self, document: str) -> bool:
         """Return whether a document is there for the viewer."""
-        if not storable(document):
-            return False
-        if self._viewer is None:
-            return True
+        if not storable(document) or self._viewer is None:
+            return storable(document)
         query = f"SELECT {READERS_COLUMN} FROM document WHERE id = ?"  # noqa: S608
         row = self._connection.execute(query, (document,)).fetchone()
         return row is not None and self._may_read_kept(row[0])
