@@ -239,3 +239,22 @@ def test_verify_finds_damage_to_what_is_retained(run: Run, changed: Path, damage
     assert run("index", "verify", "kb").code == 7
     assert run("search", "merge", "-i", "kb").code == 0
     assert changed.exists()
+
+
+def test_who_may_read_a_past_state_is_who_may_today(tmp_path: Path) -> None:
+    with indexed(
+        {"a.md": "the cat", "b.md": "the cat again", "c.md": "the cat once more"}, where=tmp_path / "kb"
+    ) as index:
+        index.snapshot("monday")
+        index.set_readers("a.md", ["user:ann"])
+        index.set_readers("b.md", ["user:ann"])
+        index.add("changed", source="a.md")
+        index.delete("b.md")
+        with index.at("monday") as then:
+            assert [hit.source for hit in then.as_principals(["user:bob"]).search("cat").hits] == ["c.md"]
+            assert len(then.as_principals(["user:ann"]).search("cat").hits) == 3
+            assert len(then.search("cat").hits) == 3
+        index.set_settings({"acl": "default:nobody"})
+        with index.at("monday") as then:
+            assert len(then.as_principals(["user:ann"]).search("cat").hits) == 2
+            assert then.as_principals(["user:bob"]).documents() == []

@@ -73,8 +73,8 @@ class IndexPool:
             store.close()
 
     @contextmanager
-    def held(self, name: str) -> Iterator[Index]:
-        """Hold an index open. Raises NotFoundError, and what opening it raises."""
+    def held(self, name: str, as_of: str = "") -> Iterator[Index]:
+        """Hold an index open, or as it was at a snapshot. Raises NotFoundError, and what opening it raises."""
         entry = self._enter(_checked(name))
         try:
             with entry.turn:
@@ -84,7 +84,12 @@ class IndexPool:
                     if self._listener is not None:
                         entry.index.searcher.listen(self._listener)
                 opened = entry.index
-            yield opened
+            if not as_of:
+                yield opened
+                return
+            with opened.at(as_of) as past:
+                past.searcher.use_own_models_only()
+                yield past
         finally:
             self._leave(name, entry)
 

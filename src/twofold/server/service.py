@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
 import msgspec
-from fastapi import Depends, Path, Request, Response
+from fastapi import Depends, Path, Query, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
@@ -85,12 +85,13 @@ class Service:
         self.state_db.forget_index(index)
 
     @contextmanager
-    def held(self, index: str) -> Iterator[Index]:
-        """Hold an index open as the caller may see it: every route that gives what documents hold goes through here.
+    def held(self, index: str, as_of: str = "") -> Iterator[Index]:
+        """Hold an index open as the caller may see it, today or as it was at a snapshot.
 
-        Raises AccessUnknownError where it cannot be said who asks.
+        Every route that gives what documents hold goes through here. Raises AccessUnknownError where it cannot be said
+        who asks.
         """
-        with self.indexes.held(index) as opened:
+        with self.indexes.held(index, as_of) as opened:
             yield self.speaker.seen(opened)
 
     def jobs_seen(self) -> Sequence[Job]:
@@ -167,6 +168,7 @@ Caller = Annotated[Grant, Depends(grant_of)]
 IndexName = Annotated[
     str, Path(pattern="^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$", description="The name of an index.", examples=["notes"])
 ]
+AsOf = Annotated[str, Query(max_length=64, description="A snapshot's name, or a date or time in UTC.")]
 DocumentId = Annotated[str, Path(min_length=1, max_length=128, description="The id of a document.")]
 
 

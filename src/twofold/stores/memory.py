@@ -496,6 +496,5 @@ class MemoryStore:
     def _change(self, entries: Mapping[str, Entry]) -> None:
         for name in self._state.entries.keys() - entries.keys():
             self._last_readers[name] = self._state.entries[name].document.readers
-        self._state = replace(
-            self._state, entries=MappingProxyType(dict(entries)), generation=self._state.generation + 1
-        )
+        kept, generation = MappingProxyType(dict(entries)), self._state.generation + 1
+        self._state = replace(self._state, entries=kept, generation=generation)

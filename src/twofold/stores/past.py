@@ -13,6 +13,7 @@ from twofold.domain.snapshots import SnapshotInfo, SnapshotStore
 from twofold.domain.types import Entry, Metadata, Vector
 
 NOW = "now"
+ACCESS = "acl"
 SNAPSHOT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 DATE_LENGTH = len("2026-11-22")
 
@@ -50,6 +51,12 @@ class PastStore:
     def get_settings(self) -> Mapping[str, str]:
         """Return the settings that the collection kept then."""
         return self._settings
+
+    def with_access(self, now: Mapping[str, str]) -> "PastStore":
+        """Return the same with what the settings of today say of who may read."""
+        kept = {name: value for name, value in self._settings.items() if name.partition(".")[0] != ACCESS}
+        kept |= {name: value for name, value in now.items() if name.partition(".")[0] == ACCESS}
+        return PastStore(self._name, self._view, self._info, kept)
 
     def verify(self) -> Sequence[Finding]:
         """Return nothing: the collection itself verifies what it keeps for its snapshots."""
@@ -121,9 +128,10 @@ def past_store(store: Store, when: str) -> Store:
     """Return a collection as it was; `when` as for `snapshot_at`. Raises NotFoundError, InvalidInputError."""
     held = with_snapshots(store)
     try:
-        return held.at(when)
+        found = held.at(when)
     except NotFoundError:
-        return held.at(snapshot_at(held.snapshots(), when).name)
+        found = held.at(snapshot_at(held.snapshots(), when).name)
+    return found.with_access(held.get_settings()) if isinstance(found, PastStore) else found
 
 
 def check_name(name: str) -> None:

@@ -29,7 +29,7 @@ from twofold.server.schemas.responses import (
     document_given,
     whole_document_given,
 )
-from twofold.server.service import DocumentId, GuardedRoute, Here, IndexName, Service, UploadRoute, needs
+from twofold.server.service import AsOf, DocumentId, GuardedRoute, Here, IndexName, Service, UploadRoute, needs
 from twofold.server.uploads import files_of, sent_form, write_files, write_texts
 
 MAX_CHARACTERS = 1 << 31
@@ -88,11 +88,12 @@ async def list_documents(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
     q: Annotated[str, Query(max_length=200, description="A part of the source or the title, capitals aside.")] = "",
+    as_of: AsOf = "",
 ) -> Response:
     """List documents by source, or those whose source or title has `q`."""
 
     def listed() -> DocumentList:
-        with service.held(index) as held:
+        with service.held(index, as_of) as held:
             found, total = held.documents_page(offset, limit, containing=q)
         return DocumentList(tuple(map(document_given, found)), offset, total)
 
@@ -100,11 +101,11 @@ async def list_documents(
 
 
 @router.get("/documents/{document}", response_model=DocumentResponse, openapi_extra=needs(Action.READ))
-async def document_info(index: IndexName, document: DocumentId, service: Here) -> Response:
+async def document_info(index: IndexName, document: DocumentId, service: Here, as_of: AsOf = "") -> Response:
     """Return what is known of a document."""
 
     def info() -> DocumentResponse:
-        with service.held(index) as held:
+        with service.held(index, as_of) as held:
             return whole_document_given(_named(held, document), len(held.chunks(document)))
 
     return await service.answer(info)

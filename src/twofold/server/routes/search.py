@@ -56,7 +56,7 @@ async def search(index: IndexName, asked: SearchRequest, service: Here, caller: 
 
     def found() -> SearchResponse:
         options = asked.options(caller)
-        with service.held(index) as held:
+        with service.held(index, asked.as_of) as held:
             return search_given(searched(held, asked.query, options), highlight=asked.highlight)
 
     return await service.answer(found)
@@ -121,7 +121,7 @@ async def explain(index: IndexName, asked: SearchRequest, service: Here, caller:
 
     def told() -> SearchResult:
         options = asked.options(caller)
-        with service.held(index) as held:
+        with service.held(index, asked.as_of) as held:
             return explanation_given(explained(searched(held, asked.query, options), held.settings.analyzer))
 
     return await service.answer(told)

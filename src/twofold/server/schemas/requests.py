@@ -180,6 +180,7 @@ class SearchRequest(ForResults, InSession):
 
     query: Query
     highlight: Annotated[bool, Field(description="Say where in each passage words of the question stand.")] = False
+    as_of: Annotated[str, Field(max_length=64, description="A snapshot's name, or a date or time in UTC.")] = ""
 
 
 class BatchRequest(ForResults, InSession):
