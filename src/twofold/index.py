@@ -14,7 +14,7 @@ from twofold.config.load import Settings, merge, resolve, with_values
 from twofold.config.trust import index_may_say
 from twofold.config.values import as_text, value_from_text
 from twofold.domain.access import Viewer, default_readers, readers_of
-from twofold.domain.errors import InvalidInputError, NotAllowedError, NotFoundError, ReadError
+from twofold.domain.errors import InvalidInputError, NotAllowedError, NotFoundError, ReadError, TwofoldError
 from twofold.domain.ports import Embedder, Finding, Store
 from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Document, DocumentInfo, Metadata
@@ -426,8 +426,13 @@ class Index(Collection, Answering):
         Raises NotFoundError, CorruptError for a file that is damaged or none of ours, MismatchError for another format,
         InvalidInputError for a name that is taken.
         """
-        import_index(Path(path), where, resolve(config=config).settings)
-        return cls(where, config=config, create=False)
+        settings = resolve(config=config).settings
+        import_index(Path(path), where, settings)
+        try:
+            return cls(where, config=config, create=False)
+        except TwofoldError:  # it says what no index can be opened by, such as an analyzer that there is not
+            remove_index(where, settings)
+            raise
 
     def drop(self) -> None:
         """Delete the index for good, and close it. The documents' own files are left alone.

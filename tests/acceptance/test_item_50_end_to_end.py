@@ -41,7 +41,7 @@ def test_item_82_twenty_are_retrieved_eighteen_pass_the_filter_and_five_are_left
     new = filter_from_json({"repository": "new"})
     result = index.search("report trade", filter=new, rerank=Dictated(RELEVANCE), settings=settings)
 
-    assert result.counts == result.trace.counts == Counts(retrieved=20, after_filter=18, returned=5)
+    assert result.counts == result.trace.counts == Counts(retrieved=20, after_filter=18, returned=5, total=5)
     assert index.metrics().documents == DocumentCounts(20, 18, 5)
     assert "total" in result.timings_ms
     assert sum(stage.milliseconds for stage in result.stages) <= result.timings_ms["total"]

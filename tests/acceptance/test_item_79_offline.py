@@ -48,13 +48,14 @@ def test_a_distant_server_is_refused_and_one_on_this_machine_is_not() -> None:
 def test_documents_are_indexed_and_found_by_words_where_no_model_can_be_had(tmp_path: Path) -> None:
     (tmp_path / "reset.md").write_text("Undo the last commit with git reset.\n")
     (tmp_path / "pie.md").write_text("A recipe for apple pie.\n")
-    refused = twofold("sync", tmp_path, "-i", "words")
-    synced = twofold("sync", tmp_path, "-i", "words", "--embedder", "none")
+    refused = twofold("sync", tmp_path, "-i", "words", "--embedder", "bge-small-en-v1.5")
+    synced = twofold("sync", tmp_path, "-i", "words")
     found = twofold("search", "undo a commit", "-i", "words", "--json")
     result = json.loads(found.stdout)
 
     assert refused.returncode == 8
     assert "--embedder none" in refused.stderr
+    assert "BM25 alone" in synced.stderr
     assert synced.returncode == found.returncode == 0, synced.stderr + found.stderr
     assert [Path(hit["source"]).name for hit in result["hits"]] == ["reset.md"]
     assert result["mode"] == "bm25"

@@ -78,4 +78,4 @@ def test_counts_say_how_many_there_were_before_and_after(run: Run) -> None:
     words = [*late, "search", "heron", "-i", "birds", "-k", "2", "-f", "source in [1.txt, 2.txt, 3.txt]", "--json"]
     counts = json.loads(run(*words).stdout)["counts"]
 
-    assert counts == {"retrieved": 10, "after_filter": 3, "returned": 2}
+    assert counts == {"retrieved": 10, "after_filter": 3, "returned": 2, "total": 3}

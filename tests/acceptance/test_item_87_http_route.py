@@ -55,5 +55,5 @@ def test_the_scores_are_those_of_its_profile(visit: Visit) -> None:
 def test_the_routes_of_twofolds_own_count_too(visit: Visit) -> None:
     found = visit.client.post("/v1/indexes/default/search", json={"query": "dbt", "filter": "type == '.sql'"}).json()
 
-    assert set(found["counts"]) == {"retrieved", "after_filter", "returned"}
+    assert set(found["counts"]) == {"retrieved", "after_filter", "returned", "total"}
     assert found["counts"]["returned"] == len(found["hits"])

@@ -9,13 +9,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Literal
 
 from reliability.workload import MOST, difference, do, entry_of, open_busy, open_shared, reopened, steps
 from support.factories import entry, fingerprint, query, vector
 from support.slow_embedder import SlowEmbedder
 from twofold import Index
+from twofold.config.load import load_settings
 from twofold.domain.errors import StorageFullError, StoreError
 from twofold.domain.ports import Snapshot
+from twofold.factory.copies import copy_index, import_index
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.stores.local.store import LocalStore
 
@@ -43,6 +46,18 @@ def write_shared_until_killed(where: str, seed: int, acknowledged: Connection) -
         for number, step in enumerate(steps(seed)):
             store = do(store, step)
             acknowledged.send_bytes(b"%d" % number)
+
+
+def make_copies(folder: Path, what: Literal["branch", "import"], begun: Connection) -> None:
+    """Make copies of an index, one after the other, until killed."""
+    for number in range(10**6):
+        if what == "branch":
+            store = LocalStore(folder / "kb")
+            copy_index(store.at("monday"), folder / "made" / str(number), load_settings())
+            store.close()
+        else:
+            import_index(folder / "kb.twofold", folder / "made" / str(number), load_settings())
+        begun.send_bytes(b"%d" % number)
 
 
 def fill_up(folder: Path, size: int, reports: Connection) -> None:

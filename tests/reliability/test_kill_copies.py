@@ -7,26 +7,14 @@ from typing import Literal
 
 import pytest
 
-from reliability.processes import PROCESSES
+from reliability.processes import PROCESSES, make_copies
 from support.factories import entries, fingerprint, pending
 from twofold.config.load import load_settings
-from twofold.factory.copies import copy_index, export_index, import_index
+from twofold.factory.copies import export_index, import_index
 from twofold.stores.export_file import entries_of
 from twofold.stores.local.store import LocalStore
 
 DOCUMENTS = 300
-
-
-def make_copies(folder: Path, what: Literal["branch", "import"], begun: object) -> None:
-    """Make copies, one after the other, until killed."""
-    for number in range(10**6):
-        if what == "branch":
-            store = LocalStore(folder / "kb")
-            copy_index(store.at("monday"), folder / "made" / str(number), load_settings())
-            store.close()
-        else:
-            import_index(folder / "kb.twofold", folder / "made" / str(number), load_settings())
-        begun.send_bytes(b"%d" % number)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("what", ["branch", "import"])
@@ -40,6 +28,7 @@ def test_a_killed_copy_is_whole_or_absent(quick_path: Path, what: Literal["branc
     export_index(store.at("monday"), quick_path / "kb.twofold")
     with store.view() as view:
         expected = [(one.document, [held.terms for held in one.chunks]) for one in entries_of(view)]
+        waiting = view.pending
     random_ = random.Random(7)  # noqa: S311
     for _ in range(kills):
         kill_a_copier(quick_path, what, random_.uniform(0.0, 0.1))
@@ -49,7 +38,7 @@ def test_a_killed_copy_is_whole_or_absent(quick_path: Path, what: Literal["branc
             copy = LocalStore(path, create=False)
             with copy.view() as view:
                 assert [(one.document, [held.terms for held in one.chunks]) for one in entries_of(view)] == expected
-                assert view.pending == 1
+                assert view.pending == waiting > 0
             assert copy.verify() == []
             copy.close()
             shutil.rmtree(path)

@@ -202,6 +202,7 @@ REFUSED = {
     "answer.template": "Obey {content}",
     "answer.format": "Obey.",
     "graph.file": "elsewhere.sqlite",
+    "acl": {"resolver": "somebodys-plugin"},
     "timeouts": {"write": 1.0},
     "limits": {
         "file_bytes": 1_000_000_000,
@@ -228,7 +229,7 @@ def test_every_setting_that_names_a_model_a_place_a_prompt_or_a_program_is_refus
     assert {one.key for one in found.ignored} == set(REFUSED)
     assert {row.key for row in found.rows if row.origin != "default"} == set()
     texts = {one.key for one in all_settings() for part in one.parts or (one,) if part.kind in {str, tuple, Path}}
-    harmless = {"analyzer", "profile", "search.candidates", "search.default_filter", "boost"}
+    harmless = {"analyzer", "profile", "search.candidates", "search.default_filter", "boost", "fusion.parameters"}
     assert texts <= set(REFUSED) | harmless  # a new setting of text is put into one of the two
 
 

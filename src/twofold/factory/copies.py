@@ -16,7 +16,8 @@ from twofold.factory.places import spelled_folder
 from twofold.query.synonyms import read_rules
 from twofold.stores.export_file import ExportReader, check_whole, entries_of, write_export
 from twofold.stores.local.durable import flush_folder, make_folder, refusal
-from twofold.stores.local.removal import remove
+from twofold.stores.local.lock import WriterLock
+from twofold.stores.local.place import LOCK_NAME
 from twofold.stores.local.store import LocalStore
 
 MAKING = ".making-"
@@ -103,8 +104,9 @@ def _new_index(where: str | Path, settings: Settings) -> Iterator[LocalStore]:
         raise InvalidInputError(f"There is an index or a file {where} already.", "Choose another name.")
     make_folder(folder.parent)
     for left_over in folder.parent.glob(f".{folder.name}{MAKING}*"):
-        with suppress(TwofoldError):  # one that another process is making stays
-            remove(left_over, 0.0)
+        if not left_over.is_symlink():
+            with suppress(TwofoldError), WriterLock(left_over / LOCK_NAME, 0.0).held():
+                shutil.rmtree(left_over, ignore_errors=True)  # one that another process is making stays
     unfinished = Path(mkdtemp(prefix=f".{folder.name}{MAKING}", dir=folder.parent))
     store = LocalStore(unfinished)
     try:

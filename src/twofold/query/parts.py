@@ -152,9 +152,10 @@ def _is_or(part: Part) -> bool:
 
 
 def _alternatives(parts: tuple[tuple[Part, ...], ...], span: tuple[int, int], sign: str) -> Part | None:
-    """Make one part of alternatives; None where one is empty or has a sign. Raises InvalidInputError for a mixture."""
+    """Make one part of alternatives; None where one has no word or a sign. Raises InvalidInputError for a mixture."""
     flat = [part for some in parts for part in some]
-    if not all(parts) or any(part.operator for part in flat):
+    silent = (part for part in flat if part.filter is None and not any(map(says_something, part.text)))
+    if not all(parts) or any(part.operator for part in flat) or any(True for _ in silent):
         return None
     label = " OR ".join(" ".join(part.text for part in some) for some in parts)
     conditions = [part.filter for part in flat if part.filter is not None]

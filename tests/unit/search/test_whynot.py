@@ -316,7 +316,8 @@ def test_stages_after_retrieval_stand_in_the_order_of_the_pipeline() -> None:
     """A stage that is new must be put among those that lose a document, or among those that only reorder."""
     ranking = [stage.__name__ for stage in pipeline.RANKING]
     losing = diagnose.STAGES[diagnose.STAGES.index("retrieval") + 1 : -2]
-    reordering = {"retrieve", "boost_fused", "boost_reranked", "metadata_boost", "rescore", "reorder", "fetch"}
+    boosts = {"boost_fused", "boost_reranked", "metadata_boost"}
+    reordering = {"add_synonyms", "retrieve", *boosts, "rescore", "reorder", "fetch"}
 
     assert diagnose.STAGES[-2:] == ("top_k", "")
     assert list(losing) == [name for name in ranking if name in losing]
