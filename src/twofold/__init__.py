@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from twofold.search.engine import SearchOptions
     from twofold.search.result import Hit, HitTrace, RerankSummary, RerankTrace, SearchResult
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "And",
