@@ -102,6 +102,7 @@ def test_a_git_revision_is_followed_and_not_the_working_copy(run: Run, tmp_path:
     (folder / "docs" / "kiln.md").write_text("# Kiln\n\nThe kiln reaches 1,280 degrees.\n")
     (folder / "docs" / "clay.md").write_text("# Clay\n\nStoneware clay is gray.\n")
     (folder / "other.md").write_text("# Other\n\nNot below docs.\n")
+    (folder / "docs" / ".twofoldaccess").write_text("user:ann\n")
     git(folder, "init", "-q", "-b", "main")
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "one")

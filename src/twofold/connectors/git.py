@@ -45,6 +45,8 @@ class GitConnector:
         with closing(_opened(self.path)) as repository:
             commit, entries = _tree(repository, self.revision, self.folder)
             for name, mode, blob in entries:
+                if any(part.startswith(b".") for part in name.split(b"/")):
+                    continue  # as in a folder: hidden files are left out, and access files say nothing here
                 source = f"{self.root}/{source_name(name.decode('utf-8', 'surrogateescape'))}"
                 size = len(repository[blob].as_raw_string()) if S_ISREG(mode) else 0
                 if size > limits.file_bytes:
