@@ -178,10 +178,16 @@ def test_the_ways_of_searching_are_asked_of_the_server_as_they_were_set(page: Pa
 
 
 def test_more_results_are_a_page_of_their_own(page: Page) -> None:
+    """The number of the page is that of the hits on screen, also while the next ones are on their way."""
     search(page, "boats of note")
     first = page.locator(".hit").evaluate_all("(all) => all.map((one) => one.dataset.chunk)")
-    page.get_by_role("link", name="More results").click()
+    held: list[Route] = []
+    page.route("**/explain", lambda route: held.append(route))  # noqa: PLW0108  # the library looks into it
+    with page.expect_request("**/explain"):
+        page.get_by_role("link", name="More results").click()
     expect(page).to_have_url(re.compile("page=2"))
+    expect(page.locator(".pages")).to_contain_text("page 1")
+    held[0].continue_()
     expect(page.locator(".pages")).to_contain_text("page 2")
     second = page.locator(".hit").evaluate_all("(all) => all.map((one) => one.dataset.chunk)")
     assert second

@@ -22,9 +22,11 @@ const NUMBERS = ["search.context_window", "fusion.vector_weight", "rerank.candid
 const PER_PAGE = 10;
 const SORTS = { newest: ["modified:desc"], oldest: ["modified"], name: ["source"] };
 
-const own = slice("search", { key: "", result: null, busy: false, problem: null, terms: [], open: new Set(), text: "" });
+const own = slice("search", { key: "", result: null, page: 1, busy: false, problem: null, terms: [], open: new Set(), text: "" });
 const remembered = new Map();
 let running = new AbortController();
+
+const pageOf = (params) => Math.max(1, Number(params.get("page")) || 1);
 
 // What the address asks for, as the body of a request; null where nothing is asked.
 export const bodyOf = (params, defaults = {}) => {
@@ -32,7 +34,7 @@ export const bodyOf = (params, defaults = {}) => {
   if (!query) return null;
   const settings = Object.fromEntries(NUMBERS.filter((name) => params.get(name)).map((name) => [name, Number(params.get(name))]));
   const k = Number(params.get("k")) || PER_PAGE;
-  const page = Math.max(1, Number(params.get("page")) || 1);
+  const page = pageOf(params);
   return {
     query, k, mode: params.get("mode") || "hybrid", ...defaults,
     ...(page > 1 ? { offset: (page - 1) * k } : {}),
@@ -61,13 +63,13 @@ export const enter = async (params) => {
     return;
   }
   if (remembered.has(key)) {
-    show(remembered.get(key));
+    show(remembered.get(key), pageOf(params));
     return;
   }
-  await find(key, body);
+  await find(key, body, pageOf(params));
 };
 
-const find = async (key, body) => {
+const find = async (key, body, page) => {
   running = new AbortController();
   const { signal } = running;
   update(() => { own.busy = true; });
@@ -75,7 +77,7 @@ const find = async (key, body) => {
     const result = await explain(chosen(), body, { signal });
     remembered.set(key, result);
     if (remembered.size > KEPT) remembered.delete(remembered.keys().next().value);
-    update(() => show(result));
+    update(() => show(result, page));
   } catch (error) {
     if (error.name === "AbortError") return;
     if (!(error instanceof Refused)) throw error;
@@ -84,8 +86,8 @@ const find = async (key, body) => {
   }
 };
 
-const show = (result) => {
-  Object.assign(own, { result, busy: false, problem: null, terms: askedTerms(result) });
+const show = (result, page) => { // the number is that of the hits on screen: while others come the address is ahead
+  Object.assign(own, { result, page, busy: false, problem: null, terms: askedTerms(result) });
 };
 
 export const terms = () => own.terms;
@@ -228,7 +230,7 @@ const list = (found) => {
 };
 
 const pages = (found, params) => {
-  const page = Math.max(1, Number(params.get("page")) || 1);
+  const { page } = own;
   const full = found.total > page * (Number(params.get("k")) || PER_PAGE) && found.hits.length > 0;
   return (page > 1 || full) && html`<nav class="pages" aria-label=${t("pages")}>
     ${page > 1 && html`<a href=${patchedAddress({ ...closing, page: page > 2 ? page - 1 : null })}>${t("page.before")}</a>`}
