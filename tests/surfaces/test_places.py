@@ -172,6 +172,19 @@ def test_what_a_server_cannot_give_now_is_kept_and_what_is_gone_goes(run: Run, s
     assert sources(run) == {"a"}
 
 
+def test_a_page_that_is_as_before_is_given_other_fields(run: Run, site: Site) -> None:
+    site.page("/a", html("Ferries", "The night ferry leaves at 23:15."), etag='"1"')
+    site.sitemap(a="")
+    place = [f"{site.address}/sitemap.xml", "--allow-private-addresses"]
+    sync(run, *place)
+    again = sync(run, *place, "--meta", "team=harbor")
+
+    assert len(again["updated"]) == 1  # type: ignore[arg-type]
+    assert (
+        run("search", "ferry", "--filter", "team == harbor", "--json").data["hits"][0]["source"] == f"{site.address}/a"
+    )
+
+
 def test_a_list_that_cannot_be_had_deletes_nothing(run: Run, site: Site) -> None:
     site.page("/a", html("Ferries", "The night ferry leaves at 23:15."))
     site.sitemap(a="")
@@ -237,6 +250,7 @@ def test_rows_of_a_database_are_documents(run: Run, tmp_path: Path) -> None:
         place = f"sqlite:{path}#SELECT id, title, body, year FROM notes"  # noqa: S608
         first = sync(run, place)
         idle = sync(run, place)
+        given = sync(run, place, "--meta", "team=harbor")
         database.execute("UPDATE notes SET body = 'The night ferry leaves at 22:40.' WHERE id = 1")
         database.execute("DELETE FROM notes WHERE id = 2")
         database.commit()
@@ -246,6 +260,7 @@ def test_rows_of_a_database_are_documents(run: Run, tmp_path: Path) -> None:
 
     assert len(first["added"]) == 2  # type: ignore[arg-type]
     assert idle["unchanged"] == 2
+    assert len(given["updated"]) == 2  # type: ignore[arg-type]
     assert [len(second[name]) for name in ("updated", "deleted")] == [1, 1]  # type: ignore[arg-type]
     assert (found["title"], found["metadata"]["source_type"]) == ("Ferries", ["markdown", "sql"])
     assert "22:40" in found["text"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import MissingExtraError, NotFoundError, ReadError
 from twofold.domain.types import DocumentInfo
-from twofold.ingest.connector import Item
+from twofold.ingest.connector import VERSION, Item
 from twofold.ingest.readers.types import Limits, Source
 from twofold.ingest.walk import Skipped, source_name
 
@@ -37,7 +37,7 @@ class GitConnector:
         """`git`."""
         return "git"
 
-    def items(self, known: Mapping[str, DocumentInfo], limits: Limits) -> Iterator[Item | Skipped]:  # noqa: ARG002
+    def items(self, known: Mapping[str, DocumentInfo], limits: Limits) -> Iterator[Item | Skipped]:
         """Yield the files of the revision; a file's version is the id of its blob.
 
         Raises NotFoundError for a repository, a revision or a folder that is not there.
@@ -48,11 +48,15 @@ class GitConnector:
                 if any(part.startswith(b".") for part in name.split(b"/")):
                     continue  # as in a folder: hidden files are left out, and access files say nothing here
                 source = f"{self.root}/{source_name(name.decode('utf-8', 'surrogateescape'))}"
-                size = len(repository[blob].as_raw_string()) if S_ISREG(mode) else 0
-                if size > limits.file_bytes:
+                item = Item(source, blob.decode(), {"commit": commit})
+                if not S_ISREG(mode):
+                    continue
+                if source in known and known[source].metadata.get(VERSION) == item.version:
+                    yield item  # its size was looked at when it was read
+                elif len(repository[blob].as_raw_string()) > limits.file_bytes:
                     yield Skipped(source, source, f"it is larger than the {limits.file_bytes:,} bytes allowed")
-                elif S_ISREG(mode):
-                    yield Item(source, blob.decode(), size, {"commit": commit})
+                else:
+                    yield item
 
     def load(self, item: Item, limits: Limits) -> Source:
         """Read a file's bytes as they are committed. Raises ReadError."""

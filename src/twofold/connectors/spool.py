@@ -20,6 +20,10 @@ class Spool:
         """Keep what was fetched."""
         self._path(name).write_bytes(data)
 
+    def has(self, name: str) -> bool:
+        """Return whether something of that name is kept."""
+        return self._path(name).is_file()
+
     def take(self, name: str) -> bytes:
         """Return it. Raises ReadError where it is not there."""
         try:

@@ -10,7 +10,7 @@ import apsw
 from twofold.connectors.spool import Spool
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.types import DocumentInfo
-from twofold.ingest.connector import VERSION, Item
+from twofold.ingest.connector import Item
 from twofold.ingest.document import content_hash
 from twofold.ingest.readers.types import Limits, Source
 from twofold.ingest.walk import Skipped, source_name
@@ -40,7 +40,7 @@ class SqliteConnector:
         """`sql`."""
         return "sql"
 
-    def items(self, known: Mapping[str, DocumentInfo], limits: Limits) -> Iterator[Item | Skipped]:
+    def items(self, known: Mapping[str, DocumentInfo], limits: Limits) -> Iterator[Item | Skipped]:  # noqa: ARG002
         """Yield the rows; a row's version is the hash of what it says.
 
         Raises NotFoundError for a file that is not there, InvalidInputError for a query that it does not understand.
@@ -51,9 +51,8 @@ class SqliteConnector:
             if len(data) > limits.file_bytes:
                 yield Skipped(source, source, f"it is larger than the {limits.file_bytes:,} bytes allowed")
             else:
-                if source not in known or known[source].metadata.get(VERSION) != version:
-                    self._spool.put(source, data)
-                yield Item(source, version, len(data))
+                self._spool.put(source, data)  # also what is as before: it is read again for other --meta fields
+                yield Item(source, version)
 
     def load(self, item: Item, limits: Limits) -> Source:
         """Return a row that was read while the query was run. Raises ReadError."""

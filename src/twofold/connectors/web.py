@@ -66,7 +66,12 @@ class WebConnector:
                 yield found
 
     def load(self, item: Item, limits: Limits) -> Source:
-        """Return a page that was fetched while the place was listed. Raises ReadError."""
+        """Return a page as it was fetched while the place was listed, or fetch it. Raises ReadError."""
+        if not self._spool.has(item.source):  # as before, and read again for other --meta fields
+            page = Fetcher(limits.file_bytes, self._private).fetch(item.source)
+            if page.status != OK:
+                raise ReadError(f"its server answered {page.status}", "Sync again later.", "unreadable")
+            return Source(item.source, page.body, limits)
         return Source(item.source, self._spool.take(item.source), limits)
 
     def _asked(self, url: str, before: str, dated: str, fetcher: Fetcher) -> Item | Skipped | None:
@@ -81,7 +86,7 @@ class WebConnector:
         version = f"dated {dated}" if dated else _version_of(page)
         if version != before:
             self._spool.put(url, page.body)
-        return Item(url, version, len(page.body))
+        return Item(url, version)
 
     def _listed(self, fetcher: Fetcher) -> Mapping[str, str]:
         """Return the pages' addresses with the time of their last change."""

@@ -5,10 +5,11 @@ folder or a file too large to read costs nothing.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -23,6 +24,7 @@ from twofold.ingest.access_file import AccessFiles, AccessRule
 from twofold.ingest.connector import VERSION, Connector, Item
 from twofold.ingest.document import content_hash
 from twofold.ingest.readers.types import Limits, Source, clean_metadata
+from twofold.ingest.source_types import LOCAL_FILE
 from twofold.ingest.walk import Found, Skipped, load, source_name, walk
 
 Root = str | os.PathLike[str] | Connector
@@ -41,22 +43,17 @@ EMPTY_ROOT = "the folder is empty although the index has documents of it; they a
 class Wanted:
     """What to read, the root it was found under, and the fields that its document is given.
 
-    `connector` reads it, None for a file of a folder. `access` says who may read it, None where no access file does;
-    `readers` are those of the document that it replaces under another name.
+    `load` reads its bytes, or raises ReadError; `origin` is the kind of place that it is in. `access` says who may
+    read it, None where no access file does; `readers` are those of the document that it replaces under another name.
     """
 
     found: Found | Item
     root: str
+    load: Callable[[Limits], Source]
+    origin: str = LOCAL_FILE
     given: Metadata = field(default_factory=dict)
-    connector: Connector | None = None
     access: AccessRule | None = None
     readers: Readers | None = None
-
-    def load(self, limits: Limits) -> Source:
-        """Read its bytes. Raises ReadError."""
-        if isinstance(self.found, Found):
-            return load(self.found, limits)
-        return self.connector.load(self.found, limits) if self.connector else Source(self.found.source, b"", limits)
 
     def to_read(self) -> Readers | None:
         """Return who may read the document when it is written; None leaves it as it is."""
@@ -126,20 +123,22 @@ def _listed(
     root: Root, name: str, known: Mapping[str, DocumentInfo], limits: Limits
 ) -> tuple[dict[str, Wanted], list[Skipped]]:
     """Return what a place holds by source, and what it left out."""
+    wanted: dict[str, Wanted] = {}
+    left_out: list[Skipped] = []
     if isinstance(root, str | os.PathLike):
-        found: list[Found | Item | Skipped] = list(walk(root, limits))
-        connector = None
-    else:
-        found, connector = list(root.items(known, limits)), root
-    left_out = [one for one in found if isinstance(one, Skipped)]
-    access = AccessFiles(os.path.realpath(root) if isinstance(root, str | os.PathLike) else name)
-    return {
-        one.source: Wanted(
-            one, name, connector=connector, access=access.rule_for(one.path) if isinstance(one, Found) else None
-        )
-        for one in found
-        if not isinstance(one, Skipped)
-    }, left_out
+        access = AccessFiles(os.path.realpath(root))
+        for file in walk(root, limits):
+            if isinstance(file, Skipped):
+                left_out.append(file)
+            else:
+                wanted[file.source] = Wanted(file, name, partial(load, file), access=access.rule_for(file.path))
+        return wanted, left_out
+    for item in root.items(known, limits):
+        if isinstance(item, Skipped):
+            left_out.append(item)
+        else:
+            wanted[item.source] = Wanted(item, name, partial(root.load, item), root.origin)
+    return wanted, left_out
 
 
 def _check_given(given: Metadata) -> None:

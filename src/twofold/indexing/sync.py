@@ -16,7 +16,7 @@ from twofold.indexing.types import Failure, Phase, SyncPlan, SyncProgress, SyncR
 from twofold.ingest.boilerplate import SharedBlocks
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.readers.types import Limits, Source
-from twofold.ingest.source_types import LOCAL_FILE, from_origin
+from twofold.ingest.source_types import from_origin
 from twofold.ingest.walk import check_there
 
 CHARACTER_BATCH_SIZE = 200_000  # of text between two commits: a second or two of embedding
@@ -206,7 +206,7 @@ def placed(document: Document, wanted: Wanted) -> Document:
 
     Fields that the caller of the sync gave win over what the file states.
     """
-    local = from_origin(document, LOCAL_FILE if wanted.connector is None else wanted.connector.origin)
+    local = from_origin(document, wanted.origin)
     names: Metadata = {GIVEN: tuple(wanted.given)} if wanted.given else {}
     metadata = {**local.metadata, **own_fields(wanted), **wanted.given, **names}
     return replace(local, metadata=metadata, readers=wanted.to_read())

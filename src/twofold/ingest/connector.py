@@ -23,7 +23,6 @@ class Item:
 
     source: str
     version: str
-    size: int = 0
     metadata: Metadata = field(default_factory=dict)
 
 

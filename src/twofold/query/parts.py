@@ -133,7 +133,7 @@ def _chained(parts: list[Part]) -> list[Part]:
         joined = None
         if len(operands) > 1 and not any(part.operator for part in operands):
             span = operands[0].span[0], operands[-1].span[1]
-            joined = _alternatives(tuple(_of_operand(part) for part in operands), span, "")
+            joined = _alternatives(tuple((part,) for part in operands), span, "")
         if joined is None:
             joins = len(operands) > 1
             for number, part in enumerate(operands):
@@ -143,10 +143,6 @@ def _chained(parts: list[Part]) -> list[Part]:
     return made
 
 
-def _of_operand(part: Part) -> tuple[Part, ...]:
-    return (part,)
-
-
 def _is_or(part: Part) -> bool:
     return part.text == OR and not part.quoted and not part.operator and part.filter is None
 
@@ -154,8 +150,8 @@ def _is_or(part: Part) -> bool:
 def _alternatives(parts: tuple[tuple[Part, ...], ...], span: tuple[int, int], sign: str) -> Part | None:
     """Make one part of alternatives; None where one has no word or a sign. Raises InvalidInputError for a mixture."""
     flat = [part for some in parts for part in some]
-    silent = (part for part in flat if part.filter is None and not any(map(says_something, part.text)))
-    if not all(parts) or any(part.operator for part in flat) or any(True for _ in silent):
+    wordless = any(part.filter is None and not any(map(says_something, part.text)) for part in flat)
+    if wordless or not all(parts) or any(part.operator for part in flat):
         return None
     label = " OR ".join(" ".join(part.text for part in some) for some in parts)
     conditions = [part.filter for part in flat if part.filter is not None]

@@ -18,7 +18,7 @@ from twofold.server.auth import Action
 from twofold.server.errors import refused
 from twofold.server.limits import DEFAULT_LIMITS
 from twofold.server.routes.ask import answering, whole_answer
-from twofold.server.schemas.openai import OpenAiRequest, refuse_unknown
+from twofold.server.schemas.openai import OpenAiRequest, question_of, refuse_unknown
 from twofold.server.schemas.requests import Lenient, ModelName
 from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, encoded, json_response, require
 from twofold.server.streaming import EVENTS, check_room, data, event_stream, in_thread
@@ -173,13 +173,12 @@ async def chat(asked: ChatRequest, service: Here, caller: Caller) -> Response:
 
 def _parted(messages: list[MessageRequest]) -> tuple[str, tuple[Turn, ...]]:
     """Part the last question from what was said before it."""
-    said = [one for one in messages if one.role in ("user", "assistant")]
-    if not said or said[-1].role != "user" or not said[-1].text.strip():
+    question, history = question_of(messages)
+    if not question:
         raise refused(
             HTTPStatus.UNPROCESSABLE_ENTITY, "The last message is no question.", "End with a message of role `user`."
         )
-    history = tuple(Turn("user" if one.role == "user" else "assistant", one.text) for one in said[:-1])
-    return said[-1].text, history
+    return question, history
 
 
 async def _chunks(

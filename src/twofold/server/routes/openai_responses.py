@@ -23,7 +23,7 @@ from twofold.server.limits import DEFAULT_LIMITS
 from twofold.server.routes.ask import answering, whole_answer
 from twofold.server.routes.multi_index import answering_from
 from twofold.server.routes.openai_vector_stores import RankingOptions, attributes_of, openai_filter
-from twofold.server.schemas.openai import OpenAiRequest, refuse_unknown
+from twofold.server.schemas.openai import OpenAiRequest, question_of, refuse_unknown
 from twofold.server.schemas.requests import IndexText, Lenient, ModelName
 from twofold.server.service import (
     ANY_GRANT,
@@ -221,12 +221,10 @@ def _begin(
 def _parted(asked: ResponseRequest) -> tuple[str, tuple[Turn, ...]]:
     """Part the last question from what was said before it."""
     whole = [InputMessage(role="user", content=asked.input)] if isinstance(asked.input, str) else asked.input
-    turns = [one for one in whole if one.role in ("user", "assistant")]
-    said = turns[-1].text if turns and turns[-1].role == "user" else ""
-    history = tuple(Turn("user" if one.role == "user" else "assistant", one.text) for one in turns[:-1])
-    if not said.strip():
+    question, history = question_of(whole)
+    if not question:
         raise refused(HTTPStatus.UNPROCESSABLE_ENTITY, "The input ends with no question.", "End with the user's text.")
-    return said, history
+    return question, history
 
 
 def _response(

@@ -1,9 +1,12 @@
 """What OpenAI's clients send: what is known here, what changes nothing here, and an error for everything else."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from twofold.query.history import Turn
 from twofold.server.errors import refused
 
 UNUSED = frozenset(
@@ -48,3 +51,26 @@ def refuse_unknown(asked: OpenAiRequest, also_unused: frozenset[str] = frozenset
                 "Leave it out. docs/server.md says what these routes take.",
                 kind="unsupported-parameter",
             )
+
+
+class Message(Protocol):
+    """One message of a conversation."""
+
+    @property
+    def role(self) -> str:
+        """Who says it."""
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+
+
+def question_of(messages: Sequence[Message]) -> tuple[str, tuple[Turn, ...]]:
+    """Return the user's last text and what was said before it; empty where the conversation does not end with one.
+
+    What `system` and `developer` messages say is not for the passages, and is left aside.
+    """
+    said = [one for one in messages if one.role in ("user", "assistant")]
+    history = tuple(Turn("user" if one.role == "user" else "assistant", one.text) for one in said[:-1])
+    ends_with_question = bool(said) and said[-1].role == "user" and bool(said[-1].text.strip())
+    return (said[-1].text if ends_with_question else ""), history
