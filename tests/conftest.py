@@ -1,5 +1,6 @@
 """What holds for every test: no network, a home of its own, and no silent skips where nothing may be skipped."""
 
+import logging
 import os
 import secrets
 import signal
@@ -102,6 +103,22 @@ def own_home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TWOFOLD_OFFLINE", "1")
     monkeypatch.setenv("TWOFOLD_MODELS", str(MODELS if request.node.get_closest_marker("model") else home / "models"))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(REPOSITORY / "src"), os.environ.get("PYTHONPATH", "")]))
+
+
+@pytest.fixture(autouse=True)
+def logging_left_as_found() -> Generator[None, None, None]:
+    """Fail a test that leaves a handler at the root logger, which would write into the output of tests after it."""
+    before = _own_handlers()
+    yield
+    left = [one for one in _own_handlers() if one not in before]
+    for one in left:
+        logging.getLogger().removeHandler(one)
+    assert not left
+
+
+def _own_handlers() -> list[logging.Handler]:
+    """Return the root logger's handlers, except those that pytest puts there for the phase of a test."""
+    return [one for one in logging.getLogger().handlers if not type(one).__module__.startswith("_pytest.")]
 
 
 @pytest.fixture(scope="session")

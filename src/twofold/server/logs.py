@@ -2,6 +2,8 @@
 
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import msgspec
@@ -25,8 +27,20 @@ class JsonFormatter(logging.Formatter):
         return msgspec.json.encode(said).decode()
 
 
-def write_logs(*, verbose: bool, as_json: bool) -> None:
-    """Send log lines to standard error: warnings and errors, and with `verbose` each request too."""
-    handler = logging.StreamHandler(sys.stderr)
+@contextmanager
+def logs_written(*, verbose: bool, as_json: bool) -> Iterator[None]:
+    """Send log lines to standard error until the block ends: warnings and errors, and with `verbose` requests too.
+
+    Afterwards the root logger is as it was, so that a program that ran the command in its own process keeps its own
+    handlers and finds none that writes to a stream that is closed.
+    """
+    root, handler = logging.getLogger(), logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if as_json else logging.Formatter("%(message)s"))
-    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[handler], force=True)
+    level, handlers = root.level, root.handlers
+    root.handlers = [handler]
+    root.setLevel(logging.INFO if verbose else logging.WARNING)
+    try:
+        yield
+    finally:
+        root.handlers = handlers
+        root.setLevel(level)

@@ -18,7 +18,7 @@ from twofold.domain.errors import InvalidInputError, MissingExtraError
 from twofold.factory.places import shown_name
 from twofold.factory.search import MADE_BY
 from twofold.index import Index
-from twofold.server.logs import write_logs
+from twofold.server.logs import logs_written
 from twofold.stores.database_address import address_of, is_address
 
 DEFAULT_PORT = 8722
@@ -86,21 +86,20 @@ def serve(
         raise InvalidInputError("HTTPS needs a certificate and its key.", "Give --tls-cert and --tls-key together.")
     folders, database = _split(roots or ())
     server = _server()
-    write_logs(verbose=verbose, as_json=log_format is LogFormat.JSON)
-
-    server.serve(
-        settings,
-        _opener(context),
-        (host, port),
-        names=tuple(hosts or ()),
-        origins=tuple(origins or ()),
-        roots=folders,
-        database=database,
-        tls=None if tls_cert is None or tls_key is None else server.Certificate(tls_cert, tls_key),
-        limits=server.ServerLimits(requests_per_minute=requests_per_minute),
-        otel=otel,
-        announce=_announcer(settings, database),
-    )
+    with logs_written(verbose=verbose, as_json=log_format is LogFormat.JSON):
+        server.serve(
+            settings,
+            _opener(context),
+            (host, port),
+            names=tuple(hosts or ()),
+            origins=tuple(origins or ()),
+            roots=folders,
+            database=database,
+            tls=None if tls_cert is None or tls_key is None else server.Certificate(tls_cert, tls_key),
+            limits=server.ServerLimits(requests_per_minute=requests_per_minute),
+            otel=otel,
+            announce=_announcer(settings, database),
+        )
 
 
 def _announcer(settings: Settings, database: str | None) -> Callable[[str], None]:
