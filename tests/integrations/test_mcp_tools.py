@@ -205,6 +205,23 @@ def test_what_is_not_there_is_an_error_with_its_remedy(call: Call) -> None:
     assert "Ask `why_not`" in said(call("explain", query="tower", id="nope_chunk_3"))
 
 
+def test_documents_are_searched_read_and_listed_as_they_were(call: Call, index: Index) -> None:
+    dog = index.document(DOG).id
+    index.snapshot("monday")
+    index.delete(DOG)
+
+    found = told(call("search_passages", query="dog yard", mode="bm25", as_of="monday"))["passages"]
+    assert [one["document"] for one in found] == [dog]
+    assert told(call("search_passages", query="dog yard", mode="bm25"))["passages"] == []
+    assert told(call("read", id=dog, as_of="monday"))["text"] == "The dog slept in the yard."
+    assert told(call("outline", id=dog, as_of="monday"))["document"] == dog
+    assert told(call("list_documents", as_of="monday"))["total"] == told(call("list_documents"))["total"] + 1
+    answer = told(call("ask", question="Where did the dog sleep?", as_of="monday"))
+    assert dog in json.dumps(answer["citations"])
+    assert "There is no snapshot 'tuesday'." in said(call("ask", question="dog", as_of="tuesday"))
+    assert "There is no" in said(call("read", id=dog))
+
+
 def test_documents_are_added_and_deleted_by_their_id_alone(call: Call, index: Index) -> None:
     added = told(call("add", text="Zebras have stripes.", source="zebra.txt"))
     assert index.document("zebra.txt").id == added["id"]

@@ -18,6 +18,7 @@ from twofold.server.auth import EVERYTHING_GRANTED, Grant
 from twofold.server.callers import NOBODY, Speaker
 
 CANARIES = 1_000
+MONDAY = "monday"
 TIMES = re.compile(
     r'"(judge|metrics|timings|milliseconds|created|created_at|age_s|total|at|\w+_ms)": ?'
     r'(\{[^}]*\}|"[^"]*"|[-\d.e]+)'
@@ -35,6 +36,8 @@ GET /v1/indexes/{index}/documents/{document}/original GET /v1/indexes/{index}/do
 PUT /v1/indexes/{index}/documents/{document}/readers POST /v1/indexes/{index}/evaluations
 POST /v1/indexes/{index}/explain POST /v1/indexes/{index}/feedback GET /v1/indexes/{index}/judgements
 PUT /v1/indexes/{index}/judgements POST /v1/indexes/{index}/questions:logged POST /v1/indexes/{index}/search
+POST /v1/indexes/{index}/snapshots GET /v1/indexes/{index}/snapshots
+DELETE /v1/indexes/{index}/snapshots/{snapshot} POST /v1/indexes/{index}/diff POST /v1/indexes/{index}/branches
 POST /v1/indexes/{index}/search:batch DELETE /v1/indexes/{index}/sessions/{session} POST /v1/indexes/{index}/settings
 GET /v1/indexes/{index}/suggest POST /v1/indexes/{index}/sync POST /v1/indexes/{index}/sync:plan
 GET /v1/indexes/{index}/pins PUT /v1/indexes/{index}/pins GET /v1/indexes/{index}/synonyms
@@ -63,6 +66,13 @@ def fill(home: Path, tenants: Iterable[str]) -> None:
                 words = " ".join(canary(tenant, at + one) for one in range(50))
                 index.add(f"The soup of {tenant}. {words}", source=f"{tenant}-{at}.txt", readers=[f"user:{tenant}"])
         index.add("The canteen has soup for all.", source="menu.txt", title="The menu")
+        if "bob" in tenants:
+            index.add("The soup was for all before bobonce.", source="once.txt")
+            index.add("The soup of bobgone.", source="gone.txt", readers=["user:bob"])
+        index.snapshot(MONDAY)
+        if "bob" in tenants:  # today's readers hold: what was everybody's is his, then and now
+            index.set_readers("once.txt", ["user:bob"])
+            index.delete("gone.txt")
 
 
 def bearer(visit: Visit, *principals: str, scope: str = "admin") -> Mapping[str, str]:
@@ -117,6 +127,7 @@ def requests(names: list[str]) -> Iterator[tuple[str, str, Any]]:
         yield "POST", "/api/search", {"query": query, "index": "notes"}
         yield "POST", "/v1/vector_stores/notes/search", {"query": query}
     yield "POST", f"{index}/search:batch", {"queries": [word, "soup"]}
+    yield from requests_about_snapshots(index, word)
     for path in ("verify", "questions:logged"):
         yield "POST", f"{index}/{path}", {}
     yield "POST", f"{index}/settings", {"settings": {"search.k": 3}}
@@ -128,6 +139,26 @@ def requests(names: list[str]) -> Iterator[tuple[str, str, Any]]:
     yield from requests_about(names)
 
 
+def requests_about_snapshots(index: str, word: str) -> Iterator[tuple[str, str, Any]]:
+    """Yield what a caller may ask about the index as it was, and what the owner alone may ask."""
+    then = {"as_of": MONDAY}
+    for query in (word, f"{word} soup", "soup before", "bobonce bobgone"):
+        for route in ("search", "explain", "ask"):
+            yield "POST", f"{index}/{route}", {"query": query, **then}
+        yield "POST", f"{index}/search", {"query": query, "facets": ["source"], **then}
+        yield "POST", f"{index}/search:batch", {"queries": [query], **then}
+        yield "POST", "/v1/search", {"query": query, "indexes": ["notes"], **then}
+        yield "POST", f"{index}/why-not", {"query": query, "document": "once.txt", **then}
+        yield "POST", f"{index}/why-not", {"query": query, "document": "absent.txt", **then}
+    for path in (f"documents?as_of={MONDAY}", f"suggest?q=bobc&as_of={MONDAY}", "documents?as_of=absent", "snapshots"):
+        yield "GET", f"{index}/{path}", None
+    yield "POST", f"{index}/snapshots", {"name": "mine"}
+    yield "DELETE", f"{index}/snapshots/{MONDAY}", None
+    yield "DELETE", f"{index}/snapshots/absent", None
+    yield "POST", f"{index}/diff", {"before": MONDAY, "queries": [word]}
+    yield "POST", f"{index}/branches", {"name": "mine"}
+
+
 def requests_about(names: list[str]) -> Iterator[tuple[str, str, Any]]:
     """Yield what a caller may ask about documents by their ids."""
     index = "/v1/indexes/notes"
@@ -135,6 +166,7 @@ def requests_about(names: list[str]) -> Iterator[tuple[str, str, Any]]:
         yield "GET", f"{index}/documents/{name}", None
         for what in ("content", "chunks", "original", "pages/1"):
             yield "GET", f"{index}/documents/{name}/{what}", None
+            yield "GET", f"{index}/documents/{name}/{what}?as_of={MONDAY}", None
         yield "GET", f"/v1/vector_stores/notes/files/{name}", None
         yield "POST", f"{index}/why-not", {"query": "soup", "document": name}
         yield "PUT", f"{index}/documents/{name}/readers", {"readers": ["user:ann"]}
@@ -147,7 +179,7 @@ def body(answer: httpx2.Response) -> tuple[int, str]:
 
 def test_a_tenant_hears_nothing_of_another(world: Visit, without: Visit) -> None:
     theirs = sorted(set(ids(world)) - set(ids(without)))
-    assert len(theirs) == 10
+    assert len(theirs) == 11  # one of them was for all when the snapshot was made
     first, second = bearer(world, "user:ann"), bearer(without, "user:ann")
     asked = heard = 0
     for method, path, sent in requests([*theirs[:3], *sorted(set(ids(without)))[:2]]):
@@ -192,6 +224,12 @@ def test_tools_hear_nothing_of_another_tenant(world: Visit, without: Visit) -> N
     for tool, arguments in tools.items():
         here, there = (post(one, "tools/call", {"name": tool, "arguments": arguments}) for one in (world, without))
         assert TIMES.sub("", here) == TIMES.sub("", there), tool
+    then = ("search_passages", "ask", "read", "outline", "list_documents")
+    for tool in then:
+        arguments = {**tools[tool], "as_of": MONDAY}
+        here, there = (post(one, "tools/call", {"name": tool, "arguments": arguments}) for one in (world, without))
+        assert TIMES.sub("", here) == TIMES.sub("", there), tool
+        assert "bobonce" not in here
     for uri in (f"twofold://documents/{name}", f"twofold://passages/{name}_chunk_0"):
         assert post(world, "resources/read", {"uri": uri}) == post(without, "resources/read", {"uri": uri})
 
@@ -223,7 +261,7 @@ def test_a_tenant_sends_and_changes_its_own(world: Visit) -> None:
 
 def test_who_carries_no_principals_reads_everything(world: Visit) -> None:
     for headers in (bearer(world), bearer(world, "*")):
-        assert world.client.get("/v1/indexes/notes", headers=headers).json()["documents"] == 21
+        assert world.client.get("/v1/indexes/notes", headers=headers).json()["documents"] == 22
         assert world.client.get("/metrics", headers=headers).status_code == 200
     assert world.client.get("/v1/indexes/notes", headers=bearer(world, "public")).json()["documents"] == 1
 

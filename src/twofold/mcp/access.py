@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 import anyio.to_thread
@@ -18,8 +19,11 @@ Caller = Context[Any, Any]
 class Access(Protocol):
     """Runs a tool's work in a thread, with the index that the caller means."""
 
-    async def read(self, caller: Caller, work: Callable[[Held], Answer]) -> Answer:
-        """Run work that changes nothing. Raises ToolError for a caller who may not, TwofoldError as the work does."""
+    async def read(self, caller: Caller, work: Callable[[Held], Answer], as_of: str = "") -> Answer:
+        """Run work that changes nothing, with the index as it is or as it was at a snapshot.
+
+        Raises ToolError for a caller who may not, TwofoldError as the work does, NotFoundError for no such snapshot.
+        """
         ...
 
     async def write(self, caller: Caller, work: Callable[[Held], Answer]) -> Answer:
@@ -38,10 +42,18 @@ class OneIndex:
         self._writing = threading.Lock()
         self._index: Index | None = None
 
-    async def read(self, caller: Caller, work: Callable[[Held], Answer]) -> Answer:
+    async def read(self, caller: Caller, work: Callable[[Held], Answer], as_of: str = "") -> Answer:
         """Run work that changes nothing."""
         del caller  # it started the process
-        return await anyio.to_thread.run_sync(lambda: work(self._held()))
+
+        def worked() -> Answer:
+            held = self._held()
+            if not as_of:
+                return work(held)
+            with held.index.at(as_of) as past:
+                return work(replace(held, index=past))
+
+        return await anyio.to_thread.run_sync(worked)
 
     async def write(self, caller: Caller, work: Callable[[Held], Answer]) -> Answer:
         """Run work that changes the index."""

@@ -36,6 +36,9 @@ FilterText = Annotated[
 Mode = Annotated[
     str, Field(pattern="^(hybrid|bm25|vector|)$", description="`hybrid`, `bm25` or `vector`; empty for the default.")
 ]
+AsOf = Annotated[
+    str, Field(max_length=64, description="A snapshot's name, or a date: ask the documents as they were; or empty.")
+]
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -65,10 +68,10 @@ def create_mcp_server(access: Access, *, write: bool = False) -> MCPServer:
     return server
 
 
-async def _tool(work: Callable[[Held], Answer], caller: Caller, access: Access) -> Answer:
+async def _tool(work: Callable[[Held], Answer], caller: Caller, access: Access, as_of: str = "") -> Answer:
     """Run a tool's work; what went wrong is an error with its remedy, never an empty answer."""
     with _told():
-        return await access.read(caller, work)
+        return await access.read(caller, work, as_of)
 
 
 async def _writing_tool(work: Callable[[Held], Answer], caller: Caller, access: Access) -> Answer:
@@ -107,18 +110,20 @@ def _add_search(server: MCPServer, access: Access) -> None:
         mode: Mode = "",
         max_chars: Annotated[int, Field(ge=50, le=20_000, description="Cut each passage's text here.")] = 2_000,
         cursor: Cursor = "",
+        as_of: AsOf = "",
     ) -> given.Passages:
         """Find passages with their texts, scores, pages and sections. Quote phrases; `+word` must, `-word` must not."""
         return await _tool(
             lambda held: reading.search_passages(held, query, Wanted(k, filter, mode, max_chars, cursor)),
             context,
             access,
+            as_of,
         )
 
     @server.tool(title="Ask", annotations=_READS, structured_output=True)
-    async def ask(question: Query, context: Caller) -> given.Answered:
+    async def ask(question: Query, context: Caller, as_of: AsOf = "") -> given.Answered:
         """Answer a question from the documents, each sentence with a citation; refused where they hold no answer."""
-        return await _tool(lambda held: reading.ask(held, question), context, access)
+        return await _tool(lambda held: reading.ask(held, question), context, access, as_of)
 
 
 def _add_reading(server: MCPServer, access: Access) -> None:
@@ -129,19 +134,25 @@ def _add_reading(server: MCPServer, access: Access) -> None:
         around: Annotated[int, Field(ge=0, le=50, description="Passages before and after it to read as well.")] = 0,
         max_chars: Annotated[int, Field(ge=50, le=100_000, description="Cut the text here.")] = 8_000,
         cursor: Cursor = "",
+        as_of: AsOf = "",
     ) -> given.Reading:
         """Read a passage with its neighbors, or a document from its beginning."""
-        return await _tool(lambda held: reading.read(held, id, around, max_chars, cursor), context, access)
+        return await _tool(lambda held: reading.read(held, id, around, max_chars, cursor), context, access, as_of)
 
     @server.tool(title="Outline", annotations=_READS, structured_output=True)
-    async def outline(id: Identity, context: Caller, cursor: Cursor = "") -> given.Outline:  # noqa: A002
+    async def outline(id: Identity, context: Caller, cursor: Cursor = "", as_of: AsOf = "") -> given.Outline:  # noqa: A002
         """Return the sections of a document in reading order, each with the id of its first passage for `read`."""
-        return await _tool(lambda held: reading.outline(held, id, cursor), context, access)
+        return await _tool(lambda held: reading.outline(held, id, cursor), context, access, as_of)
 
     @server.tool(title="List documents", annotations=_READS, structured_output=True)
-    async def list_documents(context: Caller, filter: FilterText = "", cursor: Cursor = "") -> given.DocumentRows:  # noqa: A002
+    async def list_documents(
+        context: Caller,
+        filter: FilterText = "",  # noqa: A002
+        cursor: Cursor = "",
+        as_of: AsOf = "",
+    ) -> given.DocumentRows:
         """List the documents of the index, or those that pass a filter."""
-        return await _tool(lambda held: reading.list_documents(held, filter, cursor), context, access)
+        return await _tool(lambda held: reading.list_documents(held, filter, cursor), context, access, as_of)
 
 
 def _add_diagnosis(server: MCPServer, access: Access) -> None:

@@ -45,6 +45,7 @@ from twofold.server.routes import (
     rerank,
     search,
     server_info,
+    snapshots,
     tokens,
 )
 from twofold.server.routes import indexes as native_indexes
@@ -69,6 +70,7 @@ ROUTERS = (
     conversations,
     judgements,
     pins,
+    snapshots,
     experiments,
     server_info,
     tokens,

@@ -16,6 +16,7 @@ from twofold.factory.indexing import indexing_components
 from twofold.factory.places import index_names, is_there, named_in
 from twofold.factory.search import MEMORY, open_store
 from twofold.index import Index
+from twofold.indexing.types import IndexInfo
 from twofold.server.auth import INDEX_NAME
 
 DROP_SECONDS = 10.0
@@ -63,7 +64,7 @@ class IndexPool:
     def create(self, name: str, settings: Settings) -> None:
         """Make an empty index. Raises InvalidInputError for an invalid name, or one that is taken."""
         where = named_in(self._database, _checked(name))
-        if is_there(where, settings):
+        if self.is_taken(name):
             raise InvalidInputError(f"There is an index {name} already.", "Choose another name, or delete it first.")
         fingerprint = indexing_components(open_store(MEMORY, settings, create=True), settings, None).fingerprint
         store = open_store(where, settings, create=True)
@@ -92,6 +93,17 @@ class IndexPool:
                 yield past
         finally:
             self._leave(name, entry)
+
+    def is_taken(self, name: str) -> bool:
+        """Return whether there is an index of this name. Raises InvalidInputError for an invalid name."""
+        return is_there(named_in(self._database, _checked(name)), self._settings)
+
+    def branch(self, name: str, as_of: str, new: str) -> IndexInfo:
+        """Make a new index of one, as it is or as it was at a snapshot. Raises as `held` and `Index.branch` do."""
+        with self.held(name, as_of) as opened:
+            opened.branch(named_in(self._database, _checked(new)))
+        with self.held(new) as made:
+            return made.info()
 
     def drop(self, name: str) -> None:
         """Delete an index once nobody uses it. Raises NotFoundError, WriterBusyError when it stays in use."""

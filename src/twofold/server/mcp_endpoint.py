@@ -115,7 +115,7 @@ def _session_manager() -> "StreamableHTTPSessionManager":
 class CallersIndex:
     """The index that a request's path names, used in the server's own threads."""
 
-    async def read(self, caller: "Context[Any, Any]", work: Callable[[Held], Answer]) -> Answer:
+    async def read(self, caller: "Context[Any, Any]", work: Callable[[Held], Answer], as_of: str = "") -> Answer:
         """Run work that changes nothing. Raises TwofoldError as the work does, StoreError where the server is busy."""
         request = caller.request_context.request
         if not isinstance(request, Request):
@@ -125,7 +125,7 @@ class CallersIndex:
         links = Links(index, str(request.base_url).rstrip("/"))
 
         def worked() -> Answer:
-            with service.held(index) as held:
+            with service.held(index, as_of) as held:
                 return work(Held(held, links, DEFAULT_BUDGET))
 
         try:

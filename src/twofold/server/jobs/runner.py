@@ -92,6 +92,9 @@ class JobRunner:
     def _do(self, job: Job) -> None:
         """Do a job, or say why it failed. Raises what keeps it from being done or its end from being recorded."""
         try:
+            if job.kind is JobKind.BRANCH:
+                self._branch(job)
+                return
             with self._indexes.held(job.index) as opened:
                 principals = self._jobs.task_of(job).principals
                 index = opened if principals is None else opened.as_principals(principals)
@@ -124,6 +127,13 @@ class JobRunner:
 
         report = index.sync(*self._jobs.task_of(job).paths, progress=seen)
         self._jobs.end(_synced(job, report))
+
+    def _branch(self, job: Job) -> None:
+        self._check(job)
+        task = self._jobs.task_of(job)
+        made = self._indexes.branch(job.index, task.as_of, task.new)
+        counts = {"added": made.documents, "passages": made.chunks}
+        self._jobs.end(replace(job, state=State.DONE, counts=counts))
 
     def _add(self, job: Job, index: Index) -> None:
         run = _Adding(self._jobs, self._originals, index, job)

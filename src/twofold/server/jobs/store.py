@@ -28,10 +28,11 @@ from twofold.stores.local.durable import flush_folder, make_folder, refusal, wri
 
 
 class JobKind(StrEnum):
-    """What a job does: adds documents that were sent, or syncs folders of the server."""
+    """What a job does: adds documents that were sent, syncs folders of the server, or makes an index of another."""
 
     DOCUMENTS = "documents"
     SYNC = "sync"
+    BRANCH = "branch"
 
 
 class State(StrEnum):
@@ -104,10 +105,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a job is to do, kept with its files; `principals` are those of who asked, None for every document."""
+    """What a job is to do, kept with its files; `principals` are those of who asked, None for every document.
+
+    A branch makes the index `new`, as its own was at `as_of`.
+    """
 
     parts: tuple[Part, ...] = ()
     paths: tuple[str, ...] = ()
+    new: str = ""
+    as_of: str = ""
     principals: tuple[str, ...] | None = None
     by: str = ""
 

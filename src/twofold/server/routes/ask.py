@@ -43,7 +43,8 @@ async def ask(index: IndexName, asked: AskRequest, service: Here, caller: Caller
     check_room(service)
     if asked.session:
         await service.run(lambda: _begin(service, index, caller, asked.session))
-    begin = partial(answering, service, index, asked.query, options, extractive=asked.mode == "extractive")
+    where = (index, asked.as_of)
+    begin = partial(answering, service, where, asked.query, options, extractive=asked.mode == "extractive")
     return await answered(service, begin, stream=asked.stream)
 
 
@@ -92,10 +93,10 @@ async def answered(
 
 @contextmanager
 def answering(
-    service: Service, index: str, question: str, options: SearchOptions, *, extractive: bool = False
+    service: Service, where: tuple[str, str], question: str, options: SearchOptions, *, extractive: bool = False
 ) -> Iterator[Stream[Event]]:
-    """Hold an index while it answers."""
-    with service.held(index) as held:
+    """Hold an index while it answers; `where` is its name, and the snapshot that is meant or nothing for today."""
+    with service.held(*where) as held:
         yield Shown(opened(held, question, options, extractive=extractive))
 
 

@@ -143,22 +143,22 @@ async def set_readers(index: IndexName, document: DocumentId, asked: ReadersRequ
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
     openapi_extra=needs(Action.READ),
 )
-async def document_content(index: IndexName, document: DocumentId, service: Here) -> Response:
+async def document_content(index: IndexName, document: DocumentId, service: Here, as_of: AsOf = "") -> Response:
     """Return a document's text as it was read; spans of passages are character offsets into it."""
 
     def text() -> str:
-        with service.held(index) as held:
+        with service.held(index, as_of) as held:
             return _named(held, document).text
 
     return Response(await service.run(text), media_type="text/plain")
 
 
 @router.get("/documents/{document}/chunks", response_model=ChunkList, openapi_extra=needs(Action.READ))
-async def document_chunks(index: IndexName, document: DocumentId, service: Here) -> Response:
+async def document_chunks(index: IndexName, document: DocumentId, service: Here, as_of: AsOf = "") -> Response:
     """Return a document's passages in reading order."""
 
     def chunks() -> ChunkList:
-        with service.held(index) as held:
+        with service.held(index, as_of) as held:
             return chunks_given(_named(held, document).id, held.chunks(document))
 
     return await service.answer(chunks)
@@ -170,18 +170,19 @@ async def document_chunks(index: IndexName, document: DocumentId, service: Here)
     responses={200: {"content": {"image/png": {"schema": {"type": "string", "format": "binary"}}}}},
     openapi_extra=needs(Action.READ),
 )
-async def document_page(  # what an address holds
+async def document_page(  # noqa: PLR0913, PLR0917  # what an address holds
     index: IndexName,
     document: DocumentId,
     page: Annotated[int, PathParameter(ge=1, le=1_000_000, description="The page, counted from 1.")],
     service: Here,
     start: Annotated[int, Query(ge=0, le=MAX_CHARACTERS)] = 0,
     end: Annotated[int, Query(ge=0, le=MAX_CHARACTERS)] = 0,
+    as_of: AsOf = "",
 ) -> Response:
     """Draw a page of a PDF, with the words of `document_text[start:end]` marked where they stand on it."""
 
     def image() -> bytes:
-        with service.held(index) as held:
+        with service.held(index, as_of) as held:
             found = _named(held, document)
         data = service.originals.read(index, found)
         if data is None:
@@ -197,11 +198,11 @@ async def document_page(  # what an address holds
     responses={200: {"content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}}}},
     openapi_extra=needs(Action.READ),
 )
-async def document_original(index: IndexName, document: DocumentId, service: Here) -> Response:
+async def document_original(index: IndexName, document: DocumentId, service: Here, as_of: AsOf = "") -> Response:
     """Return the PDF that a document was read from, byte for byte; of other formats no original is kept."""
 
     def original() -> bytes:
-        with service.held(index) as held:
+        with service.held(index, as_of) as held:
             data = service.originals.read(index, _named(held, document))
         if data is None:
             raise NotFoundError("The original is not there.", "PDF files are kept, or read where they were synced.")

@@ -17,7 +17,7 @@ from twofold.search.engine import SearchOptions
 from twofold.search.result import SearchResult
 from twofold.server.auth import Action, Grant
 from twofold.server.routes.ask import Shown, answered, opened
-from twofold.server.schemas.requests import ForAnswer, ForResults, IndexText, Query, QueryOptions
+from twofold.server.schemas.requests import AsOfField, ForAnswer, ForResults, IndexText, Query, QueryOptions
 from twofold.server.schemas.responses import SearchResponse, explanation_given, search_given
 from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, Service, require
 from twofold.server.streaming import EVENTS, Stream
@@ -32,6 +32,7 @@ class ToIndexes(QueryOptions):
 
     indexes: Annotated[list[IndexText], Field(min_length=1, max_length=MAX_INDEXES, description="Each once.")]
     query: Query
+    as_of: AsOfField = ""
 
 
 class MultiSearchRequest(ForResults, ToIndexes):
@@ -48,7 +49,7 @@ async def search_multi(asked: MultiSearchRequest, service: Here, caller: Caller)
     _require_all(caller, asked.indexes)
 
     def found() -> SearchResponse:
-        with together(service, asked.indexes) as several:
+        with together(service, asked.indexes, asked.as_of) as several:
             return search_given(several.search(asked.query, asked.options(caller)))
 
     return await service.answer(found)
@@ -60,7 +61,7 @@ async def explain_multi(asked: MultiSearchRequest, service: Here, caller: Caller
     _require_all(caller, asked.indexes)
 
     def explained() -> SearchResult:
-        with together(service, asked.indexes) as several:
+        with together(service, asked.indexes, asked.as_of) as several:
             return explanation_given(several.search(asked.query, asked.options(caller)))
 
     return await service.answer(explained)
@@ -76,15 +77,16 @@ async def ask_multi(asked: MultiAskRequest, service: Here, caller: Caller) -> Re
     """Answer a question from several indexes, in the events of one; sources and citations name their `collection`."""
     _require_all(caller, asked.indexes)
     options = asked.options(caller)
-    begin = partial(answering_from, service, asked.indexes, asked.query, options, extractive=asked.mode == "extractive")
+    where = (asked.indexes, asked.as_of)
+    begin = partial(answering_from, service, where, asked.query, options, extractive=asked.mode == "extractive")
     return await answered(service, begin, stream=asked.stream)
 
 
 @contextmanager
-def together(service: Service, names: Sequence[str]) -> Iterator[MultiIndex]:
-    """Hold several indexes; one that cannot be opened is left out, and named by each answer.
+def together(service: Service, names: Sequence[str], as_of: str = "") -> Iterator[MultiIndex]:
+    """Hold several indexes, as they are or each as it was; one that cannot be opened is left out, and named by answers.
 
-    Raises InvalidInputError for one that is named twice, NotFoundError for one that is not there.
+    Raises InvalidInputError for one that is named twice, NotFoundError for one that is not there, or was not then.
     """
     if len(set(names)) < len(names):
         raise InvalidInputError("An index is named twice.", "Name each once.")
@@ -93,7 +95,7 @@ def together(service: Service, names: Sequence[str]) -> Iterator[MultiIndex]:
     with ExitStack() as stack:
         for name in names:
             try:
-                held[name] = stack.enter_context(service.held(name))
+                held[name] = stack.enter_context(service.held(name, as_of))
             except NotFoundError:
                 raise
             except TwofoldError as error:
@@ -105,10 +107,10 @@ def together(service: Service, names: Sequence[str]) -> Iterator[MultiIndex]:
 
 @contextmanager
 def answering_from(
-    service: Service, names: Sequence[str], question: str, options: SearchOptions, *, extractive: bool
+    service: Service, where: tuple[Sequence[str], str], question: str, options: SearchOptions, *, extractive: bool
 ) -> Iterator[Stream[Event]]:
-    """Hold several indexes while they answer as one."""
-    with together(service, names) as several:
+    """Hold several indexes while they answer as one; `where` are their names, and the snapshot or nothing for today."""
+    with together(service, *where) as several:
         yield Shown(opened(several, question, options, extractive=extractive))
 
 

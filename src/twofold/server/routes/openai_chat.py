@@ -160,7 +160,7 @@ async def chat(asked: ChatRequest, service: Here, caller: Caller) -> Response:
     question, history = _parted(asked.messages)
     check_room(service)
     options = SearchOptions(history=history)
-    events = in_thread(service, lambda: answering(service, asked.model, question, options))
+    events = in_thread(service, lambda: answering(service, (asked.model, ""), question, options))
     begun = await anext(events)
     identity, created = f"chatcmpl-{secrets.token_hex(12)}", int(time.time())
     if asked.stream:

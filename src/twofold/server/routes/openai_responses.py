@@ -214,8 +214,8 @@ def _begin(
     service: Service, names: list[str], question: str, options: SearchOptions
 ) -> Callable[[], AbstractContextManager[Stream[Event]]]:
     if len(names) == 1:
-        return lambda: answering(service, names[0], question, options)
-    return lambda: answering_from(service, names, question, options, extractive=False)
+        return lambda: answering(service, (names[0], ""), question, options)
+    return lambda: answering_from(service, (names, ""), question, options, extractive=False)
 
 
 def _parted(asked: ResponseRequest) -> tuple[str, tuple[Turn, ...]]:

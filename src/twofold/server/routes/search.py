@@ -37,7 +37,7 @@ from twofold.server.schemas.responses import (
     explanation_given,
     search_given,
 )
-from twofold.server.service import Caller, GuardedRoute, Here, IndexName, encoded, needs
+from twofold.server.service import AsOf, Caller, GuardedRoute, Here, IndexName, encoded, needs
 
 Typed = Annotated[str, Query(max_length=256, description="What is typed so far.")]
 SuggestionCount = Annotated[int, Query(ge=1, le=50, description="How many suggestions to give.")]
@@ -68,7 +68,7 @@ async def search_batch(index: IndexName, asked: BatchRequest, service: Here, cal
 
     def found() -> BatchResponse:
         options = asked.options(caller)
-        with service.held(index) as held:
+        with service.held(index, asked.as_of) as held:
             return batch_given(held.search_many(asked.queries, options))
 
     return await service.answer(found)
@@ -81,12 +81,13 @@ async def suggest(  # each is one of the address's
     q: Typed = "",
     k: SuggestionCount = 8,
     filter: FilterText = None,  # noqa: A002
+    as_of: AsOf = "",
 ) -> Response:
     """Return how a question may go on while it is typed: titles, phrases and words of the documents."""
 
     def found() -> SuggestResponse:
         condition = filter_of(filter)
-        with service.held(index) as held:
+        with service.held(index, as_of) as held:
             return SuggestResponse(tuple(held.suggest(q, k=k, filter=condition)))
 
     return await service.answer(found)
@@ -133,7 +134,7 @@ async def why_not(index: IndexName, asked: WhyNotRequest, service: Here, caller:
 
     def told() -> WhyNot:
         options = asked.options(caller)
-        with service.held(index) as held:
+        with service.held(index, asked.as_of) as held:
             return held.why_not(asked.query, asked.document, options)
 
     return await service.answer(told)

@@ -165,10 +165,14 @@ class ForAnswer(QueryOptions):
         return self.search_mode
 
 
+AsOfField = Annotated[str, Field(max_length=64, description="A snapshot's name, or a date or time in UTC.")]
+
+
 class InSession(QueryOptions):
-    """The options of a request to one index, and its conversation."""
+    """The options of a request to one index, as it is or as it was, and its conversation."""
 
     session: Annotated[str, Field(max_length=100)] = ""
+    as_of: AsOfField = ""
 
     def options(self, caller: Grant) -> SearchOptions:
         """Return the options for the engine; different callers have different sessions. Raises InvalidInputError."""
@@ -180,7 +184,6 @@ class SearchRequest(ForResults, InSession):
 
     query: Query
     highlight: Annotated[bool, Field(description="Say where in each passage words of the question stand.")] = False
-    as_of: Annotated[str, Field(max_length=64, description="A snapshot's name, or a date or time in UTC.")] = ""
 
 
 class BatchRequest(ForResults, InSession):

@@ -100,7 +100,7 @@ export default {
   "plan.says": "Ein Abgleich würde:", "plan.added": { one: "{count} Datei aufnehmen", other: "{count} Dateien aufnehmen" },
   "plan.updated": { one: "{count} Datei neu lesen", other: "{count} Dateien neu lesen" }, "plan.renamed": { one: "{count} umbenennen", other: "{count} umbenennen" },
   "plan.deleted": { one: "{count} Dokument herausnehmen", other: "{count} Dokumente herausnehmen" }, "plan.unchanged": { one: "{count} lassen", other: "{count} lassen" },
-  "plan.do": "Jetzt abgleichen", "jobs": "Letzte Arbeiten", "job.documents": "Aufnahme", "job.sync": "Abgleich", "job.progress": "{done} von {total}", "job.stopped": "Angehalten.",
+  "plan.do": "Jetzt abgleichen", "jobs": "Letzte Arbeiten", "job.documents": "Aufnahme", "job.sync": "Abgleich", "job.branch": "Zweig", "job.progress": "{done} von {total}", "job.stopped": "Angehalten.",
   "job.added": { one: "{count} aufgenommen", other: "{count} aufgenommen" }, "job.updated": "{count} erneuert", "job.renamed": "{count} umbenannt", "job.deleted": "{count} herausgenommen",
   "job.unchanged": "{count} unverändert", "job.failed": "{count} gescheitert", "job.passages": { one: "{count} Abschnitt", other: "{count} Abschnitte" },
   "job.state.done": "fertig", "job.state.failed": "gescheitert", "job.state.cancelled": "angehalten", "job.state.waiting": "wartet", "job.state.running": "läuft",

@@ -99,7 +99,7 @@ export default {
   "plan.says": "A sync would do this:", "plan.added": { one: "add {count} file", other: "add {count} files" },
   "plan.updated": { one: "read {count} file again", other: "read {count} files again" }, "plan.renamed": { one: "rename {count}", other: "rename {count}" },
   "plan.deleted": { one: "take out {count} document", other: "take out {count} documents" }, "plan.unchanged": { one: "leave {count} as it is", other: "leave {count} as they are" },
-  "plan.do": "Sync now", "jobs": "Recent work", "job.documents": "Upload", "job.sync": "Sync", "job.progress": "{done} of {total}", "job.stopped": "It was stopped.",
+  "plan.do": "Sync now", "jobs": "Recent work", "job.documents": "Upload", "job.sync": "Sync", "job.branch": "Branch", "job.progress": "{done} of {total}", "job.stopped": "It was stopped.",
   "job.added": { one: "{count} added", other: "{count} added" }, "job.updated": "{count} updated", "job.renamed": "{count} renamed", "job.deleted": "{count} taken out",
   "job.unchanged": "{count} unchanged", "job.failed": "{count} failed", "job.passages": { one: "{count} passage", other: "{count} passages" },
   "job.state.done": "done", "job.state.failed": "failed", "job.state.cancelled": "stopped", "job.state.waiting": "waits", "job.state.running": "runs",
