@@ -25,7 +25,7 @@ from twofold.factory.places import remove_index
 from twofold.factory.search import MEMORY, query_log_of
 from twofold.index_reader import Collection
 from twofold.indexing.components import IndexingComponents
-from twofold.indexing.diff import Root
+from twofold.indexing.diff import Root, with_fields
 from twofold.indexing.embed import embed_pending
 from twofold.indexing.prepare import prepare
 from twofold.indexing.reindex import reindex
@@ -289,6 +289,16 @@ class Index(Collection, Answering):
         kept = readers_of(readers)
         self._store.set_readers({found.id: kept})
         return replace(found, readers=kept)
+
+    def set_metadata(self, name: str, fields: Metadata) -> DocumentInfo:
+        """Set fields of a document, named as in `delete`; an empty text takes one away. Nothing is embedded again.
+
+        Later syncs keep them, as they keep the fields that a sync was given. Raises NotFoundError, InvalidInputError
+        for a field that a sync keeps itself.
+        """
+        found = self._named(name)
+        self._store.set_metadata({found.id: with_fields(found.metadata, fields)})
+        return self._named(found.id)
 
     def why_not(self, query: str, document: str, options: SearchOptions = DEFAULT_OPTIONS) -> WhyNot:
         """Return which stage of a search dropped a document, and the smallest change that brings it back.

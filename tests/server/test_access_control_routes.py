@@ -33,7 +33,9 @@ POST /v1/indexes/{index}/ask GET /v1/indexes/{index}/documents POST /v1/indexes/
 DELETE /v1/indexes/{index}/documents/{document} GET /v1/indexes/{index}/documents/{document}
 GET /v1/indexes/{index}/documents/{document}/chunks GET /v1/indexes/{index}/documents/{document}/content
 GET /v1/indexes/{index}/documents/{document}/original GET /v1/indexes/{index}/documents/{document}/pages/{page}
-PUT /v1/indexes/{index}/documents/{document}/readers POST /v1/indexes/{index}/evaluations
+PUT /v1/indexes/{index}/documents/{document}/readers PUT /v1/indexes/{index}/documents/{document}/metadata
+GET /v1/model-files POST /v1/model-files/{name} GET /v1/checkup GET /v1/indexes/{index}/log
+POST /v1/indexes/{index}/questions:made POST /v1/indexes/{index}/evaluations
 POST /v1/indexes/{index}/explain POST /v1/indexes/{index}/feedback GET /v1/indexes/{index}/judgements
 PUT /v1/indexes/{index}/judgements POST /v1/indexes/{index}/questions:logged POST /v1/indexes/{index}/search
 POST /v1/indexes/{index}/snapshots GET /v1/indexes/{index}/snapshots
@@ -128,6 +130,9 @@ def requests(names: list[str]) -> Iterator[tuple[str, str, Any]]:
         yield "POST", "/v1/vector_stores/notes/search", {"query": query}
     yield "POST", f"{index}/search:batch", {"queries": [word, "soup"]}
     yield from requests_about_snapshots(index, word)
+    yield "POST", f"{index}/questions:made", {}
+    yield "GET", f"{index}/log", None
+    yield "GET", "/v1/checkup", None
     for path in ("verify", "questions:logged"):
         yield "POST", f"{index}/{path}", {}
     yield "POST", f"{index}/settings", {"settings": {"search.k": 3}}
@@ -170,6 +175,7 @@ def requests_about(names: list[str]) -> Iterator[tuple[str, str, Any]]:
         yield "GET", f"/v1/vector_stores/notes/files/{name}", None
         yield "POST", f"{index}/why-not", {"query": "soup", "document": name}
         yield "PUT", f"{index}/documents/{name}/readers", {"readers": ["user:ann"]}
+        yield "PUT", f"{index}/documents/{name}/metadata", {"metadata": {"owner": "ann"}}
 
 
 def body(answer: httpx2.Response) -> tuple[int, str]:

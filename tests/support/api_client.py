@@ -60,13 +60,14 @@ def visiting(  # noqa: PLR0913  # each may be left out
     *,
     embedder: str | None = "hashing",
     database: str | None = None,
+    models: tuple[str, ...] = (),
 ) -> Iterator[Visit]:
     """Serve until the block ends, by these settings beside those of tests; with no embedder each index has its own."""
     named = {} if embedder is None else {"embedder": embedder}
     overrides = {**named, "offline": True, "home": str(home), **said}
     settings = load_settings(overrides=overrides)
     plan = plan_for(settings, partial(Index, overrides=overrides, create=False), address, roots, limits)
-    plan = replace(plan, database=database)
+    plan = replace(plan, database=database, models=models)
     with bound(address) as listening:
         server = LocalServer(configured(create_server(plan), limits))
         thread = threading.Thread(target=server.run, args=([listening],))

@@ -147,6 +147,22 @@ def _check_given(given: Metadata) -> None:
             raise InvalidInputError(f"A sync keeps the field {name!r} itself.", "Choose another name.")
 
 
+def with_fields(held: Metadata, fields: Metadata) -> Metadata:
+    """Return a document's fields with some set, and without those that are set to nothing.
+
+    Where it came by a sync, they count as given to it, so that the next one keeps them.
+
+    >>> dict(with_fields({"year": 2024, "draft": True}, {"year": 2025, "draft": "", "author": "Ada"}))
+    {'year': 2025, 'author': 'Ada'}
+    """
+    _check_given(fields)
+    kept = clean_metadata({**held, **fields})
+    if ROOT not in held:
+        return kept
+    given = dict.fromkeys([*map(str, values_of(held.get(GIVEN, ()))), *clean_metadata(fields)])
+    return {**kept, GIVEN: tuple(name for name in given if name in kept)}
+
+
 def _given(info: DocumentInfo | None, given: Metadata) -> Metadata:
     """Return the fields that a document has from its caller: those it was given before, and over them those of now."""
     return clean_metadata({**_given_before(info), **given})

@@ -17,6 +17,7 @@ from twofold.domain.access import PrincipalResolver
 from twofold.domain.dataclass import dataclass
 from twofold.index import Index
 from twofold.server import mcp_endpoint
+from twofold.server.answer_models import AnswerModels
 from twofold.server.auth import TokenStore
 from twofold.server.error_handlers import install
 from twofold.server.errors import MEDIA_TYPE, Problem
@@ -30,11 +31,13 @@ from twofold.server.metrics import RequestCounts
 from twofold.server.middleware import AccessPolicy, SecurityMiddleware
 from twofold.server.routes import (
     ask,
+    checkup,
     conversations,
     documents,
     experiments,
     health,
     judgements,
+    models,
     multi_index,
     openai_chat,
     openai_files,
@@ -42,6 +45,7 @@ from twofold.server.routes import (
     openai_vector_stores,
     other_apis,
     pins,
+    questions,
     rerank,
     search,
     server_info,
@@ -72,6 +76,9 @@ ROUTERS = (
     pins,
     snapshots,
     experiments,
+    questions,
+    models,
+    checkup,
     server_info,
     tokens,
     other_apis,
@@ -90,7 +97,7 @@ class Plan:
     """What a server is to be. `roots` are real paths of folders that may be synced over HTTP.
 
     `resolver` says who callers are; without one their tokens do. `database` is the address of one whose indexes are
-    served, instead of those under `TWOFOLD_HOME`.
+    served, instead of those under `TWOFOLD_HOME`. `models` are the language models that a question may choose from.
     """
 
     settings: Settings
@@ -100,6 +107,7 @@ class Plan:
     roots: tuple[str, ...] = ()
     resolver: PrincipalResolver | None = None
     database: str | None = None
+    models: tuple[str, ...] = ()
     traces: Traces | None = None
 
 
@@ -174,6 +182,7 @@ def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
         originals=originals,
         files=SentFiles(folder / "files"),
         tokens=TokenStore(plan.settings.home),
+        models=AnswerModels(plan.models, plan.settings),
         limits=plan.limits,
         counts=counts,
         roots=plan.roots,
@@ -191,6 +200,7 @@ def _close(service: Service) -> None:
     service.writers.close()
     service.pages.close()
     service.indexes.close()
+    service.models.close()
     service.state_db.close()
 
 

@@ -57,6 +57,7 @@ def serve(  # noqa: PLR0913  # what a command says
     origins: tuple[str, ...] = (),
     roots: tuple[Path, ...] = (),
     database: str | None = None,
+    models: tuple[str, ...] = (),
     tls: Certificate | None = None,
     limits: ServerLimits = DEFAULT_LIMITS,
     otel: bool = False,
@@ -69,9 +70,8 @@ def serve(  # noqa: PLR0913  # what a command says
     Raises as `plan_for` and `bound` do; StorageFullError, CorruptError or StoreError for records it cannot open.
     """
     address = Address(*where, names, origins)
-    plan = replace(
-        plan_for(settings, opener, address, roots, limits), database=database, traces=Traces() if otel else None
-    )
+    plan = plan_for(settings, opener, address, roots, limits)
+    plan = replace(plan, database=database, models=models, traces=Traces() if otel else None)
     index_names(database, settings)  # a database that does not answer is better known now
     if tls is not None:
         check_certificate(tls)

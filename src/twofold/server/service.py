@@ -16,6 +16,7 @@ from twofold.domain.access import PrincipalResolver
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Document
 from twofold.index import Index
+from twofold.server.answer_models import AnswerModels
 from twofold.server.auth import ALL, Action, Grant, TokenStore
 from twofold.server.callers import Speaker
 from twofold.server.errors import ProblemError, refused
@@ -65,6 +66,7 @@ class Service:
     originals: UploadsStore
     files: SentFiles
     tokens: TokenStore
+    models: AnswerModels
     limits: ServerLimits
     counts: RequestCounts
     roots: tuple[str, ...] = ()

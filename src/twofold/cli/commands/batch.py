@@ -8,7 +8,7 @@ from pathlib import Path
 from twofold.cli.context import OpenedIndex
 from twofold.cli.options import parsed_filter
 from twofold.cli.render.results import write_json
-from twofold.cli.render.terminal import Line, counted, lines_of
+from twofold.cli.render.terminal import Line, lines_of
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import Filter
@@ -18,6 +18,7 @@ from twofold.query.operators import all_of
 from twofold.search.engine import SearchOptions
 from twofold.search.explain import explained
 from twofold.search.result import SearchResult
+from twofold.text.quantities import counted
 
 BATCH_SIZE = 64
 FIELDS = ("query", "id", "k", "mode", "filter")

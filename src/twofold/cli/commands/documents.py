@@ -9,10 +9,11 @@ import typer
 
 from twofold.cli.options import AsOfOption, EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
 from twofold.cli.render.results import write_json
-from twofold.cli.render.terminal import columns, counted, from_here, one_line, printable, screen_on
+from twofold.cli.render.terminal import columns, from_here, one_line, printable, screen_on
 from twofold.cli.runtime import command_part, open_collection, open_index
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.types import Chunk, Document, MetadataValue
+from twofold.text.quantities import counted
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="DOC", help="An id, a source, or the end of a source that no other shares.")

@@ -7,9 +7,10 @@ import typer
 
 from twofold.cli.options import IndexOption, JsonOption
 from twofold.cli.render.results import write_json
-from twofold.cli.render.terminal import counted, screen_on
+from twofold.cli.render.terminal import screen_on
 from twofold.cli.runtime import open_index
 from twofold.stores.graph import build_graph
+from twofold.text.quantities import counted
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The SQLite file; a graph in it is replaced.")]
 

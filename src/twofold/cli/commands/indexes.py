@@ -9,7 +9,7 @@ from twofold.cli.commands.models import ensure_present
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.render.progress import progress_on
 from twofold.cli.render.results import write_json
-from twofold.cli.render.terminal import columns, counted, one_line, screen_on, sized
+from twofold.cli.render.terminal import columns, one_line, screen_on
 from twofold.cli.runtime import open_index, settings_for
 from twofold.config.load import Settings
 from twofold.domain.errors import CorruptError, InvalidInputError, TwofoldError
@@ -18,6 +18,7 @@ from twofold.factory.places import index_names, is_there, shown_name
 from twofold.factory.search import MEMORY, open_store
 from twofold.index import Index
 from twofold.indexing.types import IndexInfo
+from twofold.text.quantities import counted, sized
 
 NameArgument = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="The index; the same as --index.", show_default=False)

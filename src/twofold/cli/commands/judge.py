@@ -9,7 +9,7 @@ import typer
 
 from twofold.cli.eval.judge_ui import Answers, Place, render_help, render_item, render_keys
 from twofold.cli.options import EmbedderOption, IndexOption
-from twofold.cli.render.terminal import Screen, counted, one_line, screen_on
+from twofold.cli.render.terminal import Screen, one_line, screen_on
 from twofold.cli.runtime import open_index
 from twofold.config.profiles import profile_named
 from twofold.domain.dataclass import dataclass
@@ -22,6 +22,7 @@ from twofold.query.parse import as_prose
 from twofold.search.plan import MAX_K, MODES
 from twofold.search.result import Hit
 from twofold.text.analyzer import Analyzer, analyzer_for
+from twofold.text.quantities import counted
 
 PASSAGES_A_DOCUMENT = 3
 MAX_DEPTH = 100

@@ -9,7 +9,7 @@ import typer
 
 from twofold.cli.options import IndexOption, JsonOption
 from twofold.cli.render.results import write_json
-from twofold.cli.render.terminal import Screen, columns, counted, one_line, screen_on, shortened
+from twofold.cli.render.terminal import Screen, columns, one_line, screen_on, shortened
 from twofold.cli.runtime import settings_for
 from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError, NotFoundError
@@ -18,6 +18,7 @@ from twofold.factory.places import is_there, shown_name
 from twofold.factory.search import query_log_of
 from twofold.stores.local.durable import write_durably
 from twofold.stores.query_log import LoggedQuery, QueryLog
+from twofold.text.quantities import counted
 
 Form = Literal["records", "queries"]
 _FORMS: Sequence[Form] = ("records", "queries")

@@ -7,13 +7,14 @@ import typer
 from twofold.cli.options import JsonOption
 from twofold.cli.render.progress import progress_on
 from twofold.cli.render.results import write_json
-from twofold.cli.render.terminal import counted, one_line, screen_on
+from twofold.cli.render.terminal import one_line, screen_on
 from twofold.cli.runtime import settings_for
 from twofold.domain.errors import InvalidInputError
 from twofold.factory.places import shown_name
 from twofold.factory.search import open_store
 from twofold.indexing.migrate import migrate as copy
 from twofold.indexing.types import Phase, SyncProgress
+from twofold.text.quantities import counted
 
 _PLACE = "A name under TWOFOLD_HOME, a path, or postgresql://HOST/DATABASE?index=NAME."
 

@@ -9,7 +9,7 @@ import typer
 from twofold.cli.options import JsonOption
 from twofold.cli.render.progress import model_progress
 from twofold.cli.render.results import write_json
-from twofold.cli.render.terminal import columns, one_line, screen_on, sized
+from twofold.cli.render.terminal import columns, one_line, screen_on
 from twofold.cli.runtime import runtime_of, settings_for
 from twofold.config.load import Settings
 from twofold.domain.errors import CorruptError
@@ -18,6 +18,7 @@ from twofold.models.catalog.files import is_present
 from twofold.models.catalog.files import pull as pull_files
 from twofold.models.catalog.files import verify as verify_files
 from twofold.models.catalog.types import ModelEntry
+from twofold.text.quantities import sized
 
 NamesArgument = Annotated[
     list[str] | None, typer.Argument(metavar="[MODEL]...", help="By default those that the settings name.")

@@ -41,6 +41,10 @@ Origins = Annotated[
 ]
 
 
+Models = Annotated[
+    list[str] | None,
+    _option("--model", "NAME", "Let people choose this language model for an answer; repeat for more."),
+]
 CertificateFile = Annotated[Path | None, _option("--tls-cert", "FILE", "Serve HTTPS with this certificate, in PEM.")]
 KeyFile = Annotated[Path | None, _option("--tls-key", "FILE", "The certificate's key, in PEM.")]
 PerMinute = Annotated[
@@ -73,6 +77,7 @@ def serve(
     roots: Roots = None,
     hosts: Hosts = None,
     origins: Origins = None,
+    models: Models = None,
     tls_cert: CertificateFile = None,
     tls_key: KeyFile = None,
     requests_per_minute: PerMinute = 0,
@@ -95,6 +100,7 @@ def serve(
             origins=tuple(origins or ()),
             roots=folders,
             database=database,
+            models=tuple(models or ()),
             tls=None if tls_cert is None or tls_key is None else server.Certificate(tls_cert, tls_key),
             limits=server.ServerLimits(requests_per_minute=requests_per_minute),
             otel=otel,

@@ -8,7 +8,7 @@ import typer
 
 from twofold.cli.options import AsOfOption, IndexOption, JsonOption
 from twofold.cli.render.results import write_json
-from twofold.cli.render.terminal import Screen, columns, counted, one_line, screen_on, sized
+from twofold.cli.render.terminal import Screen, columns, one_line, screen_on
 from twofold.cli.runtime import open_index, settings_for
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.snapshots import SnapshotInfo
@@ -16,6 +16,7 @@ from twofold.evaluation.changes import ChangeKind, IndexDiff
 from twofold.evaluation.queries import read_asked
 from twofold.factory.copies import import_index
 from twofold.factory.search import query_log_of
+from twofold.text.quantities import counted, sized
 
 SHOWN = 20
 SIGNS = {"added": "+", "removed": "-", "changed": "~", "fields": "="}

@@ -6,8 +6,9 @@ import typer
 
 from twofold.cli.options import EmbedderOption, FilterOption, IndexOption, JsonOption, parsed_filter
 from twofold.cli.render.results import write_json
-from twofold.cli.render.terminal import columns, counted, one_line, screen_on
+from twofold.cli.render.terminal import columns, one_line, screen_on
 from twofold.cli.runtime import open_collection
+from twofold.text.quantities import counted
 
 TypedArgument = Annotated[list[str], typer.Argument(metavar="TEXT...", help="What is typed so far.")]
 

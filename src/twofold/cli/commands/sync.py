@@ -11,7 +11,7 @@ from twofold.cli.opened_to_fill import open_to_fill
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
 from twofold.cli.render.progress import progress_on
 from twofold.cli.render.results import write_json
-from twofold.cli.render.terminal import Screen, counted, from_here, lasting, one_line, screen_on
+from twofold.cli.render.terminal import Screen, from_here, lasting, one_line, screen_on
 from twofold.cli.runtime import open_index
 from twofold.connectors.named import place_named
 from twofold.domain.errors import InvalidInputError, NotFoundError, ReadError
@@ -20,6 +20,7 @@ from twofold.factory.search import MEMORY
 from twofold.index import Index
 from twofold.indexing.diff import Root
 from twofold.indexing.types import SyncPlan, SyncReport, VectorTiming
+from twofold.text.quantities import counted
 
 _SHOWN = 10
 _PLACES = (

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from twofold.cli.options import IndexOption
-from twofold.cli.render.terminal import counted, one_line, screen_on
+from twofold.cli.render.terminal import one_line, screen_on
 from twofold.cli.runtime import open_collection, open_index
 from twofold.domain.errors import InvalidInputError, NotFoundError
+from twofold.text.quantities import counted
 
 FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="Rules, one a line; - reads standard input.")]
 

@@ -10,7 +10,7 @@ from time import monotonic
 from twofold.cli.eval.dataset import Needs, parts_on
 from twofold.cli.eval.tune_report import searches_on
 from twofold.cli.render.progress import model_progress
-from twofold.cli.render.terminal import columns, counted, one_line, screen_on
+from twofold.cli.render.terminal import columns, one_line, screen_on
 from twofold.config.load import Settings, merge
 from twofold.config.profiles import CROSS_ENCODER
 from twofold.domain.dataclass import dataclass
@@ -24,6 +24,7 @@ from twofold.indexing.components import IndexingComponents
 from twofold.query.parse import as_prose
 from twofold.search.pipeline import search
 from twofold.search.rerank import QUERY_CHARACTERS, TEXT_CHARACTERS
+from twofold.text.quantities import counted
 
 WEIGHTED = ("adaptive", "convex")
 ENGLISH = "english"

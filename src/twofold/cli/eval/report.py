@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from twofold.cli.render.terminal import Screen, columns, counted, one_line, screen_on, shortened
+from twofold.cli.render.terminal import Screen, columns, one_line, screen_on, shortened
 from twofold.evaluation.report import Change, Comparison, Difference, Row
 from twofold.evaluation.run import Evaluation
 from twofold.evaluation.significance import Interval
+from twofold.text.quantities import counted
 
 _SIDE_BY_SIDE = 3
 _WIDEST_NAME = 20

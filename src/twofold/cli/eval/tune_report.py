@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
 
-from twofold.cli.render.terminal import Screen, columns, counted, lasting, one_line, screen_on, shortened
+from twofold.cli.render.terminal import Screen, columns, lasting, one_line, screen_on, shortened
 from twofold.domain.dataclass import dataclass
 from twofold.evaluation.report import Change, Comparison
 from twofold.evaluation.tuning import Tuning, described
+from twofold.text.quantities import counted
 
 _SHOWN = 12
 _CHANGES_SHOWN = 3

@@ -8,13 +8,14 @@ from typing import TextIO
 
 import typer
 
-from twofold.cli.render.terminal import one_line, screen_on, shortened_path, sized
+from twofold.cli.render.terminal import one_line, screen_on, shortened_path
 from twofold.cli.render.time_left import Estimate, estimated, roughly
 from twofold.domain.errors import ModelError
 from twofold.indexing.types import Phase, SyncProgress
 from twofold.models.catalog.progress import Progress as ModelProgress
 from twofold.models.catalog.progress import Report as ModelReport
 from twofold.models.catalog.progress import Step
+from twofold.text.quantities import sized
 
 Report = Callable[[SyncProgress], None]
 

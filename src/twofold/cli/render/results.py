@@ -18,7 +18,6 @@ from twofold.cli.render.terminal import (
     Screen,
     bar,
     columns,
-    counted,
     from_here,
     one_line,
     printable_json,
@@ -29,6 +28,7 @@ from twofold.config.load import Settings
 from twofold.ranking.answerability import UNLIKELY, calibration_for, claim_of, load_calibrations
 from twofold.search.result import CacheInfo, Facet, Hit, Neighbor, SearchResult
 from twofold.text.analyzer import Analyzer, analyzer_for
+from twofold.text.quantities import counted
 
 _INDENT = "    "
 _BESIDE = "  ┆ "

@@ -14,7 +14,6 @@ from typing import BinaryIO, NamedTuple, TextIO
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError
 
-_UNITS = ("B", "kB", "MB", "GB", "TB")
 _UNBOUNDED = 10_000
 _RESET = "\x1b[0m"
 _STYLES = {"bold": "\x1b[1m", "dim": "\x1b[2m", "red": "\x1b[31m", "green": "\x1b[32m", "yellow": "\x1b[33m",
@@ -149,25 +148,6 @@ def bar(share: float, cells: int = 10) -> str:
     eighths = round(max(0.0, min(1.0, share)) * cells * 8)
     whole, rest = divmod(eighths, 8)
     return ("█" * whole + " ▏▎▍▌▋▊▉"[rest] * (rest > 0)).ljust(cells)
-
-
-def counted(number: int, what: str) -> str:
-    """Return how many: `1 passage`, `1,204 passages`.
-
-    >>> counted(1204, "passage"), counted(1, "file")
-    ('1,204 passages', '1 file')
-    """
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def sized(count: int) -> str:
-    """Return a number of bytes as text.
-
-    >>> sized(999), sized(72_400_000)
-    ('999 B', '72.4 MB')
-    """
-    power = min(len(_UNITS) - 1, (len(str(count)) - 1) // 3)
-    return f"{count / 1000**power:.{1 if power else 0}f} {_UNITS[power]}"
 
 
 def lasting(seconds: float) -> str:

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Path, Response
 from twofold.answer.events import DoneEvent, ErrorEvent, Event, SourcesEvent
 from twofold.answer.types import Answer, Source
 from twofold.answering import Answering
+from twofold.domain.generators import Generator
 from twofold.search.engine import SearchOptions
 from twofold.server.auth import Action, Grant
 from twofold.server.errors import Problem, ProblemError, refused
@@ -20,6 +21,9 @@ from twofold.server.schemas.requests import ForAnswer, InSession, Query
 from twofold.server.schemas.responses import shown
 from twofold.server.service import Caller, GuardedRoute, Here, IndexName, Service, encoded, json_response, needs
 from twofold.server.streaming import EVENTS, TOO_LONG, Stream, check_room, event, event_stream, in_thread
+
+Writer = str | Generator | None
+"""Who writes an answer: a model, `none` for sentences of the documents, None for the model of the index."""
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["answers"], route_class=GuardedRoute)
 
@@ -44,7 +48,7 @@ async def ask(index: IndexName, asked: AskRequest, service: Here, caller: Caller
     if asked.session:
         await service.run(lambda: _begin(service, index, caller, asked.session))
     where = (index, asked.as_of)
-    begin = partial(answering, service, where, asked.query, options, extractive=asked.mode == "extractive")
+    begin = partial(answering, service, where, asked.query, options, writer_of(service, asked))
     return await answered(service, begin, stream=asked.stream)
 
 
@@ -93,11 +97,11 @@ async def answered(
 
 @contextmanager
 def answering(
-    service: Service, where: tuple[str, str], question: str, options: SearchOptions, *, extractive: bool = False
+    service: Service, where: tuple[str, str], question: str, options: SearchOptions, writer: Writer = None
 ) -> Iterator[Stream[Event]]:
     """Hold an index while it answers; `where` is its name, and the snapshot that is meant or nothing for today."""
     with service.held(*where) as held:
-        yield Shown(opened(held, question, options, extractive=extractive))
+        yield Shown(opened(held, question, options, writer))
 
 
 class Shown:
@@ -128,12 +132,19 @@ def _shown(sources: Sequence[Source]) -> tuple[Source, ...]:
     return tuple(replace(one, metadata=shown(one.metadata)) for one in sources)
 
 
-def opened(index: Answering, question: str, options: SearchOptions, *, extractive: bool) -> Stream[Event]:
-    """Begin an answer, by the model that the server was started with or with sentences of the documents."""
+def writer_of(service: Service, asked: ForAnswer) -> Writer:
+    """Return who is to write an answer. Raises InvalidInputError for a model that the server was not started with."""
+    if asked.mode == "extractive":
+        return "none"
+    return service.models.named(asked.model) if asked.model else None
+
+
+def opened(index: Answering, question: str, options: SearchOptions, writer: Writer) -> Stream[Event]:
+    """Begin an answer, by a model that the server was started with or with sentences of the documents."""
     unread = {} if options.rerank is None else {"rerank.model": "none"}
     return index.ask_stream(
         question,
-        llm="none" if extractive else None,
+        llm=writer,
         k=options.k,
         mode=options.mode,
         filter=options.filter,

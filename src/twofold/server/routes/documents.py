@@ -20,7 +20,7 @@ from twofold.server.error_handlers import invalid
 from twofold.server.errors import refused
 from twofold.server.jobs.store import Job, JobKind, Part, Task
 from twofold.server.pdf_preview import page_image
-from twofold.server.schemas.requests import ReadersRequest, SyncRequest, TextsRequest
+from twofold.server.schemas.requests import FieldsRequest, ReadersRequest, SyncRequest, TextsRequest
 from twofold.server.schemas.responses import (
     ChunkList,
     DocumentList,
@@ -30,7 +30,7 @@ from twofold.server.schemas.responses import (
     whole_document_given,
 )
 from twofold.server.service import AsOf, DocumentId, GuardedRoute, Here, IndexName, Service, UploadRoute, needs
-from twofold.server.uploads import files_of, sent_form, write_files, write_texts
+from twofold.server.uploads import files_of, lists_as_tuples, sent_form, write_files, write_texts
 
 MAX_CHARACTERS = 1 << 31
 
@@ -133,6 +133,18 @@ async def set_readers(index: IndexName, document: DocumentId, asked: ReadersRequ
         with service.held(index) as held:
             found = _named(held, document)
             return document_given(held.set_readers(found.id, asked.readers))
+
+    return await service.write(changed)
+
+
+@router.put("/documents/{document}/metadata", response_model=DocumentResponse, openapi_extra=needs(Action.WRITE))
+async def set_metadata(index: IndexName, document: DocumentId, asked: FieldsRequest, service: Here) -> Response:
+    """Set fields of a document; an empty text takes one away. Nothing is embedded again, and later syncs keep them."""
+
+    def changed() -> DocumentResponse:
+        with service.held(index) as held:
+            found = _named(held, document)
+            return document_given(held.set_metadata(found.id, lists_as_tuples(asked.metadata)))
 
     return await service.write(changed)
 

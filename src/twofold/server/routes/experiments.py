@@ -3,18 +3,15 @@
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.evaluation.report import metric_named
 from twofold.evaluation.tuning import MIN_QUESTIONS
 from twofold.evaluation.variants import Grades, Variants, judged_questions, measure_variants
-from twofold.factory.search import query_log_of
 from twofold.index import Index
 from twofold.query.parse import as_prose
 from twofold.search.plan import MAX_K
@@ -25,7 +22,6 @@ from twofold.server.service import Caller, GuardedRoute, Here, IndexName, Servic
 from twofold.server.streaming import EVENTS, check_room, event, event_stream, in_thread
 from twofold.server.tuning_stream import PASSAGES_A_DOCUMENT, TuneEvent, TuningStream
 
-MAX_LOGGED = 200
 METRIC = "ndcg@10"
 
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["experiments"], route_class=GuardedRoute)
@@ -53,17 +49,6 @@ class KeptSettings(Strict):
     """Settings of a search that the index keeps for itself."""
 
     settings: Annotated[dict[str, Any], Field(max_length=64)]
-
-
-class NothingAsked(Strict):
-    """No options."""
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionList:
-    """Questions that could be judged."""
-
-    questions: tuple[str, ...]
 
 
 @router.post("/evaluations", response_model=Variants, openapi_extra=needs(Action.READ))
@@ -105,20 +90,6 @@ async def keep_settings(index: IndexName, asked: KeptSettings, service: Here) ->
 
     await service.write(kept)
     return Response(status_code=204)
-
-
-@router.post("/questions:logged", response_model=QuestionList, openapi_extra=needs(Action.ADMIN))
-async def logged_questions(index: IndexName, _: NothingAsked, service: Here) -> Response:
-    """Return the questions that were asked last, each once, where questions are logged."""
-
-    def listed() -> QuestionList:
-        service.speaker.check_owner()
-        with service.held(index):
-            log = query_log_of(index, service.indexes.settings)
-        asked = [] if log is None else [entry.question for entry in log.entries()]
-        return QuestionList(tuple(islice(dict.fromkeys(reversed(asked)), MAX_LOGGED)))
-
-    return await service.answer(listed)
 
 
 def _grades(service: Service, index: str) -> Grades:

@@ -16,7 +16,7 @@ from twofold.multi_index import MultiIndex, UnavailableIndex
 from twofold.search.engine import SearchOptions
 from twofold.search.result import SearchResult
 from twofold.server.auth import Action, Grant
-from twofold.server.routes.ask import Shown, answered, opened
+from twofold.server.routes.ask import Shown, Writer, answered, opened, writer_of
 from twofold.server.schemas.requests import AsOfField, ForAnswer, ForResults, IndexText, Query, QueryOptions
 from twofold.server.schemas.responses import SearchResponse, explanation_given, search_given
 from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, Service, require
@@ -78,7 +78,7 @@ async def ask_multi(asked: MultiAskRequest, service: Here, caller: Caller) -> Re
     _require_all(caller, asked.indexes)
     options = asked.options(caller)
     where = (asked.indexes, asked.as_of)
-    begin = partial(answering_from, service, where, asked.query, options, extractive=asked.mode == "extractive")
+    begin = partial(answering_from, service, where, asked.query, options, writer_of(service, asked))
     return await answered(service, begin, stream=asked.stream)
 
 
@@ -107,11 +107,11 @@ def together(service: Service, names: Sequence[str], as_of: str = "") -> Iterato
 
 @contextmanager
 def answering_from(
-    service: Service, where: tuple[Sequence[str], str], question: str, options: SearchOptions, *, extractive: bool
+    service: Service, where: tuple[Sequence[str], str], question: str, options: SearchOptions, writer: Writer
 ) -> Iterator[Stream[Event]]:
     """Hold several indexes while they answer as one; `where` are their names, and the snapshot or nothing for today."""
     with together(service, *where) as several:
-        yield Shown(opened(several, question, options, extractive=extractive))
+        yield Shown(opened(several, question, options, writer))
 
 
 def _require_all(caller: Grant, names: Sequence[str]) -> None:

@@ -215,7 +215,7 @@ def _begin(
 ) -> Callable[[], AbstractContextManager[Stream[Event]]]:
     if len(names) == 1:
         return lambda: answering(service, (names[0], ""), question, options)
-    return lambda: answering_from(service, (names, ""), question, options, extractive=False)
+    return lambda: answering_from(service, (names, ""), question, options, None)
 
 
 def _parted(asked: ResponseRequest) -> tuple[str, tuple[Turn, ...]]:

@@ -7,8 +7,9 @@ from twofold.config.profiles import PROFILES
 from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import Finding
 from twofold.models.generators.factory import NONE as NO_GENERATOR
+from twofold.server.answer_models import shown_model
 from twofold.server.auth import Action
-from twofold.server.routes.experiments import NothingAsked
+from twofold.server.routes.questions import NothingAsked
 from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, IndexName, needs
 
 router = APIRouter(prefix="/v1", tags=["server"], route_class=GuardedRoute)
@@ -24,14 +25,16 @@ class ProfileLine:
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """How the server was started. `generator` is empty where answers are sentences of documents.
+    """How the server was started.
 
+    `generator` is empty where answers are sentences of documents; a question may name one of `models` instead of it.
     `roots` are the folders that may be synced, for an admin of the server; `upload_bytes` and `upload_files` bound one
     upload.
     """
 
     version: str
     generator: str
+    models: tuple[str, ...]
     profiles: tuple[ProfileLine, ...]
     query_log: bool
     roots: tuple[str, ...]
@@ -54,7 +57,8 @@ async def server_info(service: Here, caller: Caller) -> Response:
     def told() -> ServerInfo:
         return ServerInfo(
             version=__version__,
-            generator="" if settings.generator == NO_GENERATOR else _named(settings.generator),
+            generator="" if settings.generator == NO_GENERATOR else shown_model(settings.generator),
+            models=service.models.names,
             profiles=tuple(ProfileLine(one.name, one.description) for one in PROFILES),
             query_log=settings.log.queries,
             roots=service.roots if caller.allows(Action.ADMIN) else (),
@@ -74,12 +78,3 @@ async def verify_index(index: IndexName, _: NothingAsked, service: Here) -> Resp
             return Findings(tuple(held.verify()))
 
     return await service.answer(verified)
-
-
-def _named(generator: str) -> str:
-    """Return a model's name without its address, which is nobody's business.
-
-    >>> _named("http://10.0.0.7:8080/v1#mistral"), _named("ollama/qwen3:8b")
-    ('mistral', 'ollama/qwen3:8b')
-    """
-    return generator.partition("#")[2] or generator.partition("&")[0] if "://" in generator else generator

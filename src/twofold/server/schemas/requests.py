@@ -157,6 +157,9 @@ class ForAnswer(QueryOptions):
         Literal["generated", "extractive"],
         Field(description="Written by the language model, where the server has one, or sentences of the documents."),
     ] = "generated"
+    model: Annotated[
+        str, Field(max_length=200, description="Who writes: one of `models` of `GET /v1/server`; empty for its own.")
+    ] = ""
     search_mode: Annotated[SearchMode | None, Field(description="Which retrievers search.")] = None
 
     @property
@@ -240,6 +243,12 @@ class ReadersRequest(Strict):
     """Who may read a document; null for the index's default, an empty list for nobody but the index's owner."""
 
     readers: ReadersField
+
+
+class FieldsRequest(Strict):
+    """Fields of a document to be set."""
+
+    metadata: MetadataFields
 
 
 class TextsRequest(Strict):

@@ -1,0 +1,151 @@
+"""The models of the catalog over HTTP: which are on this machine, and fetching one while the page watches."""
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Response
+
+from twofold.config.load import Settings
+from twofold.domain.dataclass import dataclass
+from twofold.domain.errors import ModelError, TwofoldError
+from twofold.models.catalog.entries import CATALOG, entry_named
+from twofold.models.catalog.files import is_present, pull
+from twofold.models.catalog.progress import Progress
+from twofold.models.catalog.types import ModelEntry
+from twofold.server.auth import Action
+from twofold.server.errors import Problem, problem_of
+from twofold.server.service import GuardedRoute, Here, needs
+from twofold.server.streaming import EVENTS, check_room, event, event_stream, in_thread
+
+router = APIRouter(prefix="/v1/model-files", tags=["server"], route_class=GuardedRoute)
+CatalogName = Annotated[str, Path(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="A model of the catalog.")]
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogModel:
+    """A model that twofold knows by name: what it is for, its license, and whether its files are here."""
+
+    name: str
+    task: str
+    licence: str
+    bytes: int
+    present: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogModels:
+    """All models of the catalog. `offline` says that none can be fetched."""
+
+    models: tuple[CatalogModel, ...]
+    offline: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FetchEvent:
+    """How far a download is: `done` of `total` bytes of this step."""
+
+    step: str
+    done: int
+    total: int
+    type: Literal["progress"] = "progress"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchFailedEvent:
+    """The model cannot be had; the last event."""
+
+    problem: Problem
+    type: Literal["error"] = "error"
+
+
+@router.get("", response_model=CatalogModels, openapi_extra=needs(Action.ADMIN))
+async def list_models(service: Here) -> Response:
+    """List the models of the catalog, and which of them are on this machine."""
+    settings = service.indexes.settings
+
+    def listed() -> CatalogModels:
+        found = (
+            CatalogModel(
+                name=one.name,
+                task=one.task,
+                licence=one.licence,
+                bytes=sum(file.size for file in one.files),
+                present=is_present(one, settings.models),
+            )
+            for one in CATALOG.values()
+        )
+        return CatalogModels(tuple(found), settings.offline)
+
+    return await service.answer(listed)
+
+
+@router.post(
+    "/{name}", response_class=Response, responses={200: {"content": EVENTS}}, openapi_extra=needs(Action.ADMIN)
+)
+async def fetch_model(name: CatalogName, service: Here) -> Response:
+    """Fetch a model of the catalog, in events `progress`, and `error` where it cannot be had; hanging up stops it."""
+    service.speaker.check_owner()
+    check_room(service)
+    entry = entry_named(name)
+
+    @contextmanager
+    def fetching() -> Iterator[_Fetching]:
+        yield _Fetching(entry, service.indexes.settings)
+
+    events = in_thread(service, fetching)
+    begun = await anext(events)
+    return event_stream(service, _told(begun, events))
+
+
+class _Fetching:
+    """A download as a stream of events, in a thread of its own."""
+
+    def __init__(self, entry: ModelEntry, settings: Settings) -> None:
+        self._entry = entry
+        self._settings = settings
+        self._closed = Event()
+        self._events: SimpleQueue[FetchEvent | FetchFailedEvent | None] = SimpleQueue()
+        self._thread = Thread(target=self._work, name="twofold fetch", daemon=True)
+        self._thread.start()
+
+    def __iter__(self) -> "_Fetching":
+        return self
+
+    def __next__(self) -> FetchEvent | FetchFailedEvent:
+        """Wait for the next event."""
+        one = self._events.get()
+        if one is None:
+            raise StopIteration
+        return one
+
+    def close(self) -> None:
+        """Stop at the next bytes."""
+        self._closed.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            pull(self._entry, self._settings.models, offline=self._settings.offline, progress=self._heard)
+        except TwofoldError as error:
+            self._events.put(FetchFailedEvent(problem_of(error)))
+        finally:
+            self._events.put(None)
+
+    def _heard(self, progress: Progress) -> None:
+        if self._closed.is_set():
+            raise ModelError("The download was stopped.", "Begin again: it goes on where it was.")
+        self._events.put(FetchEvent(progress.step, progress.done, progress.total))
+
+
+async def _told(
+    begun: FetchEvent | FetchFailedEvent, events: AsyncGenerator[FetchEvent | FetchFailedEvent]
+) -> AsyncGenerator[bytes]:
+    try:
+        yield event(begun.type, begun)
+        async for one in events:
+            yield event(one.type, one)
+    finally:
+        await events.aclose()
