@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from support.postgres_server import PostgresServer
 from surfaces.conftest import Run
 from twofold.connectors.fetch import Fetcher
 from twofold.domain.errors import ReadError
@@ -268,9 +270,54 @@ def test_rows_of_a_database_are_documents(run: Run, tmp_path: Path) -> None:
     assert sources(run) == {"1.md"}
 
 
+def test_rows_of_two_queries_may_have_one_id(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE ferries (id INTEGER, body TEXT)")
+        database.execute("CREATE TABLE trains (id INTEGER, body TEXT)")
+        database.execute("INSERT INTO ferries VALUES (1, 'The night ferry leaves at 23:15.')")
+        database.execute("INSERT INTO trains VALUES (1, 'The sleeper has twelve cars.')")
+        database.commit()
+    for table in ("ferries", "trains", "ferries"):
+        sync(run, f"sqlite:{path}#SELECT id, body FROM {table}")  # noqa: S608
+
+    assert len(run("ls", "--json").data) == 2
+    assert "sleeper" in run("search", "sleeper", "--json").data["hits"][0]["text"]
+
+
+def test_rows_of_postgresql_are_documents(run: Run, postgres_server: PostgresServer) -> None:
+    with psycopg.connect(postgres_server.address(), autocommit=True) as database:
+        database.execute(b"DROP TABLE IF EXISTS notes")
+        database.execute(b"CREATE TABLE notes (id int, title text, body text, sent date, price numeric, raw bytea)")
+        database.execute(
+            b"INSERT INTO notes VALUES (1, 'Ferries', 'The night ferry leaves at 23:15.', '2025-03-01', 12.5, 'x'), "
+            b"(2, 'Trains', 'The sleeper has twelve cars.', '2026-03-01', 80, NULL)"
+        )
+        place = f"{postgres_server.address()}#SELECT id, title, body, sent, price, raw FROM notes"  # noqa: S608
+        first = sync(run, place)
+        idle = sync(run, place)
+        database.execute(b"UPDATE notes SET body = 'The night ferry leaves at 22:40.' WHERE id = 1")
+        database.execute(b"DELETE FROM notes WHERE id = 2")
+        second = sync(run, place)
+        found = run("search", "ferry", "--filter", "price < 20 AND sent < 2026-01-01", "--json").data["hits"][0]
+        writing = run("sync", f"{postgres_server.address()}#DELETE FROM notes RETURNING id, body")  # noqa: S608
+        kept = database.execute(b"SELECT count(*) FROM notes").fetchone()
+
+    assert len(first["added"]) == 2  # type: ignore[arg-type]
+    assert idle["unchanged"] == 2
+    assert [len(second[name]) for name in ("updated", "deleted")] == [1, 1]  # type: ignore[arg-type]
+    assert (found["title"], found["metadata"]["source_type"]) == ("Ferries", ["markdown", "sql"])
+    assert "22:40" in found["text"]
+    assert (writing.code, kept) == (2, (1,))  # the transaction may not write
+    assert sources(run) == {"1.md"}
+
+
 @pytest.mark.parametrize(
     ("place", "code"),
     [
+        ("postgresql://ann@/notes", 2),
+        ("postgresql://ann:secret@127.0.0.1/notes#SELECT 1", 2),
+        ("postgresql://ann@127.0.0.1:1/notes#SELECT 1", 3),
         ("sqlite:notes.db", 2),
         ("sqlite:none.db#SELECT 1", 3),
         ("git+none", 3),
@@ -283,6 +330,7 @@ def test_a_place_that_is_not_one_is_refused_with_a_remedy(run: Run, place: str, 
 
     assert done.code == code
     assert len(done.err.strip().splitlines()) == 2
+    assert "secret" not in done.err
 
 
 def test_places_are_named_by_the_command_line_alone(run: Run, notes: Path) -> None:

@@ -181,7 +181,7 @@ def _sniff_marked_text(head: str, by_suffix: str) -> str:
         (HTML, _HTML.match(head) is not None or (is_xml and "<html" in head[:2048].lower())),
         (XML, is_xml),
         (MBOX, head.startswith("From ") and _is_mail(head.partition("\n")[2])),
-        (EML, by_suffix in ("", PLAIN, EML, MBOX) and _is_mail(head)),
+        (EML, by_suffix in ("", PLAIN, EML, MBOX) and _is_mail(head, 1 if by_suffix == EML else 2)),
     )
     for media_type, is_marked in marks:
         if is_marked:
@@ -190,8 +190,8 @@ def _sniff_marked_text(head: str, by_suffix: str) -> str:
     return next((media_type for word, media_type in SHEBANGS if word in interpreter), "")
 
 
-def _is_mail(head: str) -> bool:
-    """Return whether a text opens with at least two headers of mail and nothing else before the first empty line."""
+def _is_mail(head: str, least: int = 2) -> bool:
+    """Return whether a text opens with that many headers of mail and nothing else before the first empty line."""
     found: set[str] = set()
     for line in head.split("\n")[:200]:
         if not line.strip():
@@ -202,7 +202,7 @@ def _is_mail(head: str) -> bool:
         if header is None:
             return False
         found.add(header[1].lower())
-    return len(found & _MAIL_HEADERS) > 1
+    return len(found & _MAIL_HEADERS) >= least
 
 
 def _sniff_json(data: bytes, head: str, suffix: str) -> str:
