@@ -14,13 +14,16 @@ from twofold.query.any_filter import filter_of
 from twofold.query.operators import all_of
 from twofold.search.engine import PLAIN, ResultOptions, boosts_from
 
+_PLACES = (
+    "a name under TWOFOLD_HOME, a path (with / in it, or . or ~ in front), or postgresql://HOST/DATABASE?index=NAME"
+)
 IndexOption = Annotated[
     str | None,
     typer.Option(
         "--index",
         "-i",
         metavar="NAME",
-        help="The index: a name under TWOFOLD_HOME, or a path (it contains / or begins with . or ~).",
+        help=f"The index: {_PLACES}.",
         show_default=False,
     ),
 ]
@@ -30,7 +33,7 @@ IndexesOption = Annotated[
         "--index",
         "-i",
         metavar="NAME",
-        help="The index: a name under TWOFOLD_HOME, or a path (it contains / or begins with . or ~); repeat for more.",
+        help=f"The index: {_PLACES}; repeat for more.",
         show_default=False,
     ),
 ]

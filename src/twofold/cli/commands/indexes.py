@@ -18,6 +18,7 @@ from twofold.factory.places import index_names, is_there, shown_name
 from twofold.factory.search import MEMORY, open_store
 from twofold.index import Index
 from twofold.indexing.types import IndexInfo
+from twofold.stores.database_address import is_address
 from twofold.text.quantities import counted, sized
 
 NameArgument = Annotated[
@@ -215,7 +216,7 @@ def _waiting(pending: int) -> str:
 def _lines(found: IndexInfo) -> list[tuple[str, str]]:
     lines = [
         ("name", found.name),
-        ("folder", found.folder),
+        ("address" if is_address(found.folder) else "folder", found.folder),
         ("documents", f"{found.documents:,}"),
         ("passages", f"{found.chunks:,}{_waiting(found.pending)}"),
         ("size", sized(found.bytes_on_disk)),
