@@ -211,7 +211,7 @@ def _password() -> str:
 
 
 def _message_id(header: bytes) -> bytes:
-    """Return the `Message-ID` of a header, empty where there is none."""
+    """Return the `Message-ID` of a header, or the empty string."""
     _, _, value = header.partition(b":")
     return b"".join(value.split())
 

@@ -125,7 +125,7 @@ class PostgresConnector(_Rows):
         return source_name(f"postgresql://{place}{port}/{known.get('dbname', '')}")
 
     def _parts(self) -> dict[str, str]:
-        """Return the parts of the address. Raises InvalidInputError for one that is none, or that has a password."""
+        """Return the parts of the address. Raises InvalidInputError for a malformed one, or one with a password."""
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
 
