@@ -3,6 +3,7 @@
     python benchmarks/speed.py --memory DIR                          10,000 and 100,000 passages
     python benchmarks/speed.py --memory DIR --chunks 1000000         a million (an hour, 6 GB of disk)
     python benchmarks/speed.py --memory DIR --peers                  and six others instead, all alike, in one run
+    python benchmarks/speed.py --peers --keep DIR                    the same; indexes built there before are only asked
     python benchmarks/speed.py --memory DIR --index INDEX            profiles alone, on an index of the default recipe
 
 `--memory` is a folder where real vectors are kept between runs, by default below the system's temporary one;
@@ -28,8 +29,8 @@ from pathlib import Path
 
 import psutil
 from given import GivenVectors
-from material import Asked, entries_of, gather, restore, save
-from peers.engine import exact_ranking, measured
+from material import Asked, Material, entries_of, gather, restore, save
+from peers.engine import BUILT, exact_ranking, measured
 from profiled import profiled
 from remembered import MEMORY
 from reporting import bytes_a_second, keep, machine
@@ -92,25 +93,39 @@ def main() -> None:
     parser.add_argument("--engines", default=",".join(ENGINES), help="which of them --peers measures, in this order")
     parser.add_argument("--material", type=Path, help="take the material of an earlier run from this file")
     parser.add_argument("--scratch", type=Path, help="build indexes below this folder instead of the system's")
+    parser.add_argument("--keep", type=Path, help="keep material and peers' indexes in this folder for later runs")
     parser.add_argument("--index", type=Path, help="measure nothing but the profiles, on this index")
     parser.add_argument("--out", type=Path, help="write to this file")
     options = parser.parse_args()
-    material = restore(options.material) if options.material else gather(options.memory)
+    kept = options.keep / "material.npz" if options.keep else None
+    known = kept if kept and kept.exists() else options.material
+    material = restore(known) if known else gather(options.memory)
     if options.index:
         found = profiled(options.index, material.asked.texts)
         print(keep("profiles", {"machine": {**machine(), "kernels": KERNELS}, **found}, options.out))
         return
-    sizes = {}
     with tempfile.TemporaryDirectory(prefix="twofold-speed-", dir=options.scratch) as scratch:
-        save(material, Path(scratch) / "material.npz")
-        for count in map(int, options.chunks.split(",")):
-            folder = Path(scratch) / str(count)
-            folder.mkdir()
-            sizes[str(count)] = {} if options.peers else {"twofold": measure(folder, count, material.asked)}
-            if options.peers:
-                sizes[str(count)].update(measure_peers(folder, count, options.engines.split(",")))
+        sizes = measured_sizes(options, material, options.keep or Path(scratch))
     about = {**machine(), "kernels": KERNELS, "bytes_a_second": round(bytes_a_second())}
     print(keep("speed", {"machine": about, "vectors": material.resemblance(), "sizes": sizes}, options.out))
+
+
+def measured_sizes(options: argparse.Namespace, material: Material, where: Path) -> Mapping[str, Figures]:
+    """Measure every size below a folder."""
+    where.mkdir(parents=True, exist_ok=True)
+    if not (where / "material.npz").exists():
+        save(material, where / "material.npz")
+    sizes: dict[str, Figures] = {}
+    for count in map(int, options.chunks.split(",")):
+        folder = where / str(count)
+        folder.mkdir(exist_ok=bool(options.keep))
+        if options.peers:
+            sizes[str(count)] = measure_peers(
+                folder, count, options.engines.split(","), keep_indexes=bool(options.keep)
+            )
+        else:
+            sizes[str(count)] = {"twofold": measure(folder, count, material.asked)}
+    return sizes
 
 
 def measure(folder: Path, count: int, asked: Asked) -> Figures:
@@ -271,15 +286,19 @@ def spread(seconds: Sequence[float]) -> Figures:
     return {name: round(rising[int(len(rising) * share)] * 1e3, 2) for name, share in (("p50", 0.5), ("p99", 0.99))}
 
 
-def measure_peers(folder: Path, count: int, engines: Sequence[str]) -> Figures:
+def measure_peers(folder: Path, count: int, engines: Sequence[str], *, keep_indexes: bool) -> Figures:
     """Measure twofold and the others alike on the same passages, each in a fresh process."""
     material = folder.parent / "material.npz"
     elsewhere(exact_ranking, material, count)
     found: dict[str, object] = {}
     for name in engines:
-        found[name] = elsewhere(measured_peer, name, folder / name.replace(" ", "-"), material, count)
+        own = folder / name.replace(" ", "-")
+        if not (own / BUILT).exists():
+            shutil.rmtree(own, ignore_errors=True)  # of a run that was ended while it was filled
+        found[name] = elsewhere(measured_peer, name, own, material, count)
         say(count, {name: found[name]})
-        shutil.rmtree(folder / name.replace(" ", "-"), ignore_errors=True)
+        if not keep_indexes:
+            shutil.rmtree(own, ignore_errors=True)
     return found
 
 

@@ -1,5 +1,6 @@
 """bm25s: BM25 of Lucene's kind with k1 1.2 and b 0.75, English stems and stop words, in memory."""
 
+import json
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -12,13 +13,17 @@ from peers.engine import Hits, K, Rows, Task
 
 
 class Bm25s:
-    """An index of texts in memory, made anew for every change."""
+    """An index of texts in memory, made anew for every change; what was filled is kept in a folder."""
 
-    def __init__(self, _folder: Path) -> None:
+    def __init__(self, folder: Path, *, built: bool) -> None:
         self.version = version("bm25s")
         self._texts: list[str] = []
         self._stemmer = Stemmer.Stemmer("english")
-        self._filling = True
+        self._filling = not built
+        self._folder = folder
+        if built:
+            self._texts = json.loads((folder / "texts.json").read_text())
+            self._retriever = bm25s.BM25.load(folder / "index", show_progress=False)
 
     def add(self, rows: Rows) -> None:
         """Keep the texts; after the filling, index everything again."""
@@ -30,6 +35,9 @@ class Bm25s:
         """Index all texts."""
         self._retriever = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
         self._retriever.index(self._tokens(self._texts), show_progress=False)
+        if self._filling:
+            self._retriever.save(self._folder / "index", show_progress=False)
+            (self._folder / "texts.json").write_text(json.dumps(self._texts))
         self._filling = False
 
     def _tokens(self, texts: list[str]) -> object:

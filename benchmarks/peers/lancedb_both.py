@@ -18,10 +18,10 @@ COLUMNS = ["number", "text"]
 class LanceDb:
     """A table in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, built: bool) -> None:
         self.version = lancedb.__version__
         self._database = lancedb.connect(folder)
-        self._table: Any = None
+        self._table: Any = self._database.open_table("passages") if built else None
         self._waiting: list[pa.RecordBatch] = []
 
     def add(self, rows: Rows) -> None:

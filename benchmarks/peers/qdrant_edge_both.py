@@ -17,14 +17,16 @@ RRF_K = 60
 class QdrantEdge:
     """A shard in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, built: bool) -> None:
         config = edge.EdgeConfig(
             vectors={"dense": edge.EdgeVectorParams(size=DIMENSIONS, distance=edge.Distance.Cosine)},
             sparse_vectors={"words": edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
         )
         self.version = version("qdrant-edge-py")
-        self._shard = edge.EdgeShard.create(str(folder), config)
         self._words = edge.Bm25(edge.Bm25Config())
+        self._shard = (edge.EdgeShard.load if built else edge.EdgeShard.create)(str(folder / "shard"), config)
+        if built:
+            return
         for field, kind in (("shelf", edge.PayloadSchemaType.Integer), ("half", edge.PayloadSchemaType.Bool)):
             self._shard.update(edge.UpdateOperation.create_field_index(field, kind))
 
@@ -41,7 +43,7 @@ class QdrantEdge:
         self._shard.update(edge.UpdateOperation.upsert_points(points))
 
     def ready(self) -> None:
-        """Build the graph."""
+        """Build the graphs."""
         while self._shard.optimize():
             pass
         self._shard.flush()

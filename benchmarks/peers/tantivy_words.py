@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import tantivy
 from material import Asked
@@ -13,7 +14,7 @@ from peers.engine import Hits, K, Rows, Task
 class Tantivy:
     """An index in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, built: bool) -> None:
         schema = tantivy.SchemaBuilder()
         schema.add_text_field("body", stored=True, tokenizer_name="en_stem")
         schema.add_integer_field("number", stored=True, indexed=True)
@@ -21,8 +22,8 @@ class Tantivy:
         schema.add_integer_field("half", indexed=True)
         self.version = version("tantivy")
         self._index = tantivy.Index(schema.build(), path=str(folder))
-        self._writer = self._index.writer(256 * 1024 * 1024, 1)
-        self._filling = True
+        self._filling = not built
+        self._writer: Any = self._index.writer(256 * 1024 * 1024, 1)
 
     def add(self, rows: Rows) -> None:
         """Write; while filling without a commit."""

@@ -21,10 +21,10 @@ from twofold.text.analyzer import analyzer_for
 class Twofold:
     """An index in a folder, filled with vectors that are ready."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, built: bool) -> None:
         self.version = twofold.__version__
         self._analyzer = analyzer_for("english")
-        self._store = LocalStore(folder)
+        self._store = LocalStore(folder, create=not built)
         self._store.ensure_fingerprint(IndexFingerprint(GivenVectors.identity, self._analyzer.describe(), "stitched"))
 
     def add(self, rows: Rows) -> None:

@@ -15,7 +15,7 @@ DIMENSIONS = 384
 class Zvec:
     """A collection in a folder, its vectors under an index of a kind."""
 
-    def __init__(self, folder: Path, index: object) -> None:
+    def __init__(self, folder: Path, index: object, *, built: bool) -> None:
         zvec.init(log_level=zvec.LogLevel.ERROR)
         words = zvec.FtsIndexParam(filters=["lowercase", "stemmer"])
         schema = zvec.CollectionSchema(
@@ -28,7 +28,8 @@ class Zvec:
             vectors=zvec.VectorSchema("dense", zvec.DataType.VECTOR_FP32, DIMENSIONS, index),
         )
         self.version = version("zvec")
-        self._collection = zvec.create_and_open(path=str(folder / "passages"), schema=schema)
+        path = str(folder / "passages")
+        self._collection = zvec.open(path) if built else zvec.create_and_open(path=path, schema=schema)
 
     def add(self, rows: Rows) -> None:
         """Insert, as many at once as it takes."""
@@ -74,11 +75,11 @@ class Zvec:
         self._collection.flush()
 
 
-def hnsw(folder: Path) -> Zvec:
+def hnsw(folder: Path, *, built: bool) -> Zvec:
     """Open with a graph, of the default size."""
-    return Zvec(folder, zvec.HnswIndexParam(metric_type=zvec.MetricType.COSINE))
+    return Zvec(folder, zvec.HnswIndexParam(metric_type=zvec.MetricType.COSINE), built=built)
 
 
-def flat(folder: Path) -> Zvec:
+def flat(folder: Path, *, built: bool) -> Zvec:
     """Open with exact comparison."""
-    return Zvec(folder, zvec.FlatIndexParam(metric_type=zvec.MetricType.COSINE))
+    return Zvec(folder, zvec.FlatIndexParam(metric_type=zvec.MetricType.COSINE), built=built)

@@ -19,6 +19,9 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9
 #include <immintrin.h>
 #endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
 
 /* Multiversioning needs the loader's indirect functions, which glibc has. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
@@ -53,6 +56,7 @@ enum {
     FEW = 2,       /* a block with fewer than one posting in two slots is gathered by posting, not by slot */
     LANES = 8,     /* rows whose bits stand side by side */
     AHEAD = 8,     /* rows fetched before they are needed */
+    ROWS_AHEAD = 12, /* the same of codes, which are a few cache lines each */
     PLANES = 4,    /* bits of a dimension of the query */
     CHOSEN = 4096, /* rows of which those that reach a score are scored together */
     WIDEST = 131071 /* 131071 * 128 * 128 < 2^31 */
@@ -87,6 +91,7 @@ typedef struct {
     uint64_t *keys; /* scratch of `cut` */
     size_t size, capacity, k;
     double threshold; /* what a newcomer must reach */
+    uint32_t base;    /* added to the slots that come in, which then count over several segments */
 } Best;
 
 static void best_free(Best *best)
@@ -183,7 +188,7 @@ INLINE enum failure best_add(Best *best, uint32_t slot, double score)
         if (!(score >= best->threshold)) return FINE;
     }
     best->scores[best->size] = score;
-    best->slots[best->size++] = slot;
+    best->slots[best->size++] = best->base + slot;
     return FINE;
 }
 
@@ -637,14 +642,14 @@ typedef struct {
     const int8_t *query, *rows;
     size_t width;
     const uint32_t *slots;
-    uint64_t count;
+    uint64_t count, held; /* `held` slots are there, of which `count` are multiplied now; 0 for no more than these */
 } Products;
 
 #if defined(__GNUC__)
 INLINE void fetch_ahead(const Products *of, uint64_t at)
 {
-    if (of->slots == NULL || at + AHEAD >= of->count) return;
-    const int8_t *next = of->rows + (size_t)of->slots[at + AHEAD] * of->width;
+    if (of->slots == NULL || at + ROWS_AHEAD >= (of->held ? of->held : of->count)) return;
+    const int8_t *next = of->rows + (size_t)of->slots[at + ROWS_AHEAD] * of->width;
     for (size_t i = 0; i < of->width; i += 64) __builtin_prefetch(next + i);
 }
 #else
@@ -715,6 +720,7 @@ static void codes_of(Products of, const float *scales, float step, float *restri
     for (uint64_t first = 0; first < count; first += 1024) {
         of.slots = slots + first;
         of.count = count - first < 1024 ? count - first : 1024;
+        of.held = count - first;
         dots_of(&of, dots);
         for (uint64_t i = 0; i < of.count; i++) scores[first + i] = (float)dots[i] * (scales[of.slots[i]] * step);
     }
@@ -996,6 +1002,256 @@ static void cosines_of(const double *query, const uint16_t *rows, size_t width, 
 {
     if (adds_in_registers(padded)) cosines_in_registers(query, rows, width, slots, count, cosines);
     else cosines_in_loop(query, rows, width, slots, count, sums, padded, cosines);
+}
+
+/* ---- The nearest rows of several segments: estimates, a floor, and what can reach it scored ever more closely. ---- */
+
+enum { MOST_STRIPES = 2 };
+
+/* A segment's rows as they are compared. `chosen` are the rows that may be found where these are few, else NULL. */
+typedef struct {
+    const uint16_t *vectors;
+    const int8_t *codes;
+    const float *scales;
+    const uint8_t *allowed;
+    BitRows bits; /* without bits where `planes` is NULL */
+    uint64_t *planes;
+    Scaling by;
+    uint32_t *chosen;
+    float *bounds; /* of each row, or of each chosen one */
+    uint64_t rows, count; /* `count` of them have a bound */
+    uint32_t first; /* its first row among those of all segments */
+} Searched;
+
+typedef struct {
+    const double *exact;
+    const int8_t *code;
+    size_t width, padded, k, looked;
+    float step, rounding;
+    double margin;
+    int at_once;
+} Near;
+
+/* What one thread does: its stripe of every segment, and what it finds there. */
+typedef struct {
+    const Near *near;
+    const Searched *parts;
+    Py_ssize_t count, stripe, stripes;
+    float least;
+    Best best; /* the best estimates */
+    uint32_t *slots; /* counted over all segments */
+    double *scores, *sums;
+    size_t found, capacity;
+    enum failure failure;
+} Stripe;
+
+static uint64_t stripe_start(const Searched *part, Py_ssize_t stripe, Py_ssize_t stripes)
+{
+    return stripe == stripes ? part->count : part->count * (uint64_t)stripe / (uint64_t)stripes / LANES * LANES;
+}
+
+/* Bounds by eight bits of the rows, or of the chosen ones, in a stripe. */
+static enum failure bounds_by_codes(const Near *near, const Searched *part, uint64_t start, uint64_t end, Best *best)
+{
+    float scores[1024];
+    int32_t products[1024];
+    for (uint64_t at = start; at < end; at += 1024) {
+        uint64_t length = end - at < 1024 ? end - at : 1024;
+        const uint32_t *slots = part->chosen == NULL ? NULL : part->chosen + at;
+        Products of = {near->code, part->codes + (slots == NULL ? (size_t)at * near->width : 0), near->width, slots, length, 0};
+        dots_of(&of, products);
+        for (uint64_t i = 0; i < length; i++) {
+            float scale = part->scales[slots == NULL ? at + i : slots[i]];
+            scores[i] = (float)products[i] * (scale * near->step);
+            part->bounds[at + i] = scores[i] + near->rounding * sqrtf(scale * scale + near->step * near->step);
+        }
+        for (uint64_t i = 0; i < length; i++) {
+            uint32_t slot = slots == NULL ? (uint32_t)(at + i) : slots[i];
+            if (!(scores[i] >= best->threshold) || (part->allowed != NULL && !part->allowed[slot])) continue;
+            enum failure failure = best_add(best, slot, scores[i]);
+            if (failure) return failure;
+        }
+    }
+    return FINE;
+}
+
+static void *estimate_stripe(void *argument)
+{
+    Stripe *own = argument;
+    const Near *near = own->near;
+    for (Py_ssize_t i = 0; i < own->count && !own->failure; i++) {
+        const Searched *part = own->parts + i;
+        uint64_t start = stripe_start(part, own->stripe, own->stripes);
+        uint64_t end = stripe_start(part, own->stripe + 1, own->stripes);
+        if (part->planes == NULL) {
+            own->best.base = part->first;
+            own->failure = bounds_by_codes(near, part, start, end, &own->best);
+            continue;
+        }
+        size_t words = (near->width + 63) / 64;
+        const BitRows *all = &part->bits;
+        BitRows rows = {all->bits + start * words, all->scales + start, all->offsets + start, all->spreads + start,
+                        all->allowed == NULL ? NULL : all->allowed + start, end - start};
+        own->best.base = part->first + (uint32_t)start;
+        own->failure = (near->at_once ? bit_bounds_at_once : bit_bounds_in_loop)(part->planes, &rows, words, part->by,
+                                                                                part->bounds + start, &own->best);
+    }
+    return NULL;
+}
+
+static enum failure make_room(Stripe *own, size_t more)
+{
+    if (own->found + more <= own->capacity) return FINE;
+    size_t capacity = own->found + more + own->capacity;
+    uint32_t *slots = realloc(own->slots, capacity * sizeof *slots);
+    if (slots == NULL) return NO_MEMORY;
+    own->slots = slots;
+    double *scores = realloc(own->scores, capacity * sizeof *scores);
+    if (scores == NULL) return NO_MEMORY;
+    own->scores = scores;
+    own->capacity = capacity;
+    return FINE;
+}
+
+/* Score some rows of a segment truly, by their slots, and note them. */
+static enum failure note_exact(Stripe *own, const Searched *part, const uint32_t *slots, uint64_t count)
+{
+    enum failure failure = make_room(own, count);
+    if (failure) return failure;
+    const Near *near = own->near;
+    cosines_of(near->exact, part->vectors, near->width, slots, count, own->sums, near->padded, own->scores + own->found);
+    for (uint64_t i = 0; i < count; i++) own->slots[own->found + i] = part->first + slots[i];
+    own->found += count;
+    return FINE;
+}
+
+/* Score the rows of one segment's stripe that can reach the least, by eight bits where bits were first, then truly. */
+static enum failure reach_in(Stripe *own, const Searched *part, uint64_t start, uint64_t end, uint32_t *some)
+{
+    const Near *near = own->near;
+    const uint8_t *allowed = part->chosen == NULL ? part->allowed : NULL;
+    uint64_t count = reaching_of(part->bounds, allowed, start, end, own->least, some), kept = 0;
+    if (part->chosen != NULL)
+        for (uint64_t i = 0; i < count; i++) some[i] = part->chosen[some[i]];
+    if (part->planes == NULL) return note_exact(own, part, some, count);
+    float scores[1024];
+    for (uint64_t at = 0; at < count; at += 1024) {
+        uint64_t length = count - at < 1024 ? count - at : 1024;
+        int32_t products[1024];
+        Products of = {near->code, part->codes, near->width, some + at, length, count - at};
+        dots_of(&of, products);
+        for (uint64_t i = 0; i < length; i++) {
+            float scale = part->scales[some[at + i]];
+            scores[i] = (float)products[i] * (scale * near->step);
+            scores[i] += near->rounding * sqrtf(scale * scale + near->step * near->step);
+        }
+        for (uint64_t i = 0; i < length; i++) {
+            some[kept] = some[at + i];
+            kept += scores[i] >= own->least;
+        }
+    }
+    return note_exact(own, part, some, kept);
+}
+
+static void *reach_stripe(void *argument)
+{
+    Stripe *own = argument;
+    for (Py_ssize_t i = 0; i < own->count && !own->failure; i++) {
+        const Searched *part = own->parts + i;
+        uint64_t start = stripe_start(part, own->stripe, own->stripes);
+        uint64_t end = stripe_start(part, own->stripe + 1, own->stripes);
+        uint32_t *some = malloc((end - start + GROUP) * sizeof *some);
+        own->failure = some == NULL ? NO_MEMORY : reach_in(own, part, start, end, some);
+        free(some);
+    }
+    return NULL;
+}
+
+/* Have every stripe done: the second in a thread of its own, where there are threads. */
+static enum failure do_stripes(Stripe *stripes, Py_ssize_t count, void *(*work)(void *))
+{
+#if defined(__unix__) || defined(__APPLE__)
+    pthread_t other;
+    int apart = count > 1 && pthread_create(&other, NULL, work, stripes + 1) == 0;
+    work(stripes);
+    if (apart) pthread_join(other, NULL);
+    else if (count > 1) work(stripes + 1);
+#else
+    for (Py_ssize_t i = 0; i < count; i++) work(stripes + i);
+#endif
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (stripes[i].failure) return stripes[i].failure;
+    return FINE;
+}
+
+/* The k-th best score; below all where there are fewer. */
+static enum failure kth_best(const double *scores, size_t count, size_t k, double *found)
+{
+    *found = -INFINITY;
+    if (count < k) return FINE;
+    uint64_t *keys = malloc(count * sizeof *keys);
+    if (keys == NULL) return NO_MEMORY;
+    for (size_t i = 0; i < count; i++) keys[i] = key_of(scores[i]);
+    *found = score_of(kth_largest(keys, count, k));
+    free(keys);
+    return FINE;
+}
+
+/* Score the best estimates of all segments truly; what the k-th best of these has, the k nearest have at the least. */
+static enum failure floor_of(Stripe *own, const Best *best, double *least)
+{
+    uint32_t *slots = malloc((best->size ? best->size : 1) * sizeof *slots);
+    enum failure failure = slots == NULL ? NO_MEMORY : FINE;
+    for (Py_ssize_t i = 0; i < own->count && !failure; i++) {
+        const Searched *part = own->parts + i;
+        uint64_t held = 0;
+        for (size_t j = 0; j < best->size; j++) {
+            uint32_t slot = best->slots[j] - part->first;
+            if (best->slots[j] >= part->first && slot < part->rows) slots[held++] = slot;
+        }
+        failure = note_exact(own, part, slots, held);
+    }
+    free(slots);
+    if (!failure) failure = kth_best(own->scores, own->found, own->near->k, least);
+    *least -= own->near->margin;
+    own->found = 0;
+    return failure;
+}
+
+/* Find the rows of all segments that are among the k nearest: in the first stripe, with every tie at the k-th. */
+static enum failure search_stripes(Stripe *stripes, Py_ssize_t count)
+{
+    enum failure failure = do_stripes(stripes, count, estimate_stripe);
+    Best *best = &stripes[0].best;
+    best->base = 0;
+    for (Py_ssize_t i = 1; i < count && !failure; i++)
+        for (size_t j = 0; j < stripes[i].best.size && !failure; j++)
+            if (stripes[i].best.scores[j] >= best->threshold)
+                failure = best_add(best, stripes[i].best.slots[j], stripes[i].best.scores[j]);
+    if (failure) return failure;
+    best_cut(best);
+    double least = -INFINITY;
+    failure = floor_of(stripes, best, &least);
+    for (Py_ssize_t i = 0; i < count; i++) stripes[i].least = (float)least;
+    if (!failure) failure = do_stripes(stripes, count, reach_stripe);
+    Stripe *first = stripes;
+    for (Py_ssize_t i = 1; i < count && !failure; i++) {
+        failure = make_room(first, stripes[i].found);
+        if (failure) break;
+        memcpy(first->slots + first->found, stripes[i].slots, stripes[i].found * sizeof *first->slots);
+        memcpy(first->scores + first->found, stripes[i].scores, stripes[i].found * sizeof *first->scores);
+        first->found += stripes[i].found;
+    }
+    double kth;
+    if (!failure) failure = kth_best(first->scores, first->found, first->near->k, &kth);
+    size_t kept = 0;
+    for (size_t i = 0; i < first->found && !failure; i++) {
+        first->slots[kept] = first->slots[i];
+        first->scores[kept] = first->scores[i];
+        kept += first->scores[i] >= kth;
+    }
+    first->found = kept;
+    return failure;
 }
 
 /* ---- Python's side: checked views of arrays, and the arrays that go back. ---- */
@@ -1408,6 +1664,126 @@ done:
     return result;
 }
 
+/* ---- A question's terms in several segments, by their numbers. ---- */
+
+enum { TERM_ARRAYS = 5 };
+
+/* A segment's terms: their numbers, where each stands (or NULL), where its postings begin, these, and who lives. */
+typedef struct {
+    Py_buffer views[TERM_ARRAYS];
+} TermViews;
+
+static const Shape *const TERM_SHAPES[TERM_ARRAYS] = {&PLACES, &PLACES, &OFFSETS, &SLOTS, &MARKS};
+
+static int open_arrays(PyObject *part, const Shape *const *shapes, int count, unsigned optional, Py_buffer *views)
+{
+    if (!PyTuple_Check(part) || PyTuple_Size(part) != count) {
+        PyErr_SetString(PyExc_TypeError, "a part is a tuple of its arrays");
+        return -1;
+    }
+    for (int i = 0; i < count; i++) {
+        PyObject *array = PyTuple_GetItem(part, i);
+        if ((optional >> i & 1) && array == Py_None) continue;
+        if (open_view(array, shapes[i], &views[i])) return -1;
+    }
+    return 0;
+}
+
+static uint32_t place_of(const TermViews *held, uint32_t id)
+{
+    const uint32_t *table = held->views[1].buf, *terms = held->views[0].buf;
+    Py_ssize_t count = held->views[0].shape[0];
+    if (table != NULL) return (Py_ssize_t)id < held->views[1].shape[0] ? table[id] : NOWHERE;
+    Py_ssize_t low = 0, high = count;
+    while (low < high) {
+        Py_ssize_t middle = low + (high - low) / 2;
+        if (terms[middle] < id) low = middle + 1;
+        else high = middle;
+    }
+    return low < count && terms[low] == id ? (uint32_t)low : NOWHERE;
+}
+
+/* Where each term's postings stand in one segment; the living ones are added to `holding`. */
+static enum failure count_in(const TermViews *held, const uint32_t *ids, Py_ssize_t count, uint32_t *places,
+                             int64_t *starts, int64_t *ends, int64_t *holding)
+{
+    const int64_t *offsets = held->views[2].buf;
+    const uint32_t *slots = held->views[3].buf;
+    const uint8_t *live = held->views[4].obj == NULL ? NULL : held->views[4].buf;
+    Py_ssize_t terms = held->views[2].shape[0] - 1, size = held->views[3].shape[0];
+    for (Py_ssize_t i = 0; i < count; i++) {
+        uint32_t place = places[i] = place_of(held, ids[i]);
+        starts[i] = ends[i] = 0;
+        if (place == NOWHERE) continue;
+        if ((Py_ssize_t)place >= terms) return OUTSIDE;
+        int64_t start = offsets[place], end = offsets[place + 1];
+        if (start < 0 || end < start || end > size) return OUTSIDE;
+        starts[i] = start;
+        ends[i] = end;
+        holding[i] += end - start;
+        if (live == NULL) continue;
+        for (int64_t at = start; at < end; at++) {
+            if (slots[at] >= (uint64_t)held->views[4].shape[0]) return OUT_OF_RANGE;
+            holding[i] -= !live[slots[at]];
+        }
+    }
+    return FINE;
+}
+
+/* Count one segment's terms into `holding`, and give (places, starts, ends). */
+static PyObject *counted_part(PyObject *module, PyObject *part, const Py_buffer *ids, int64_t *holding)
+{
+    State *state = PyModule_GetState(module);
+    PyObject *kinds[3] = {state->uint32, state->int64, state->int64}, *made[3] = {NULL, NULL, NULL}, *result = NULL;
+    Py_buffer views[3] = {{0}, {0}, {0}};
+    TermViews held;
+    memset(&held, 0, sizeof held);
+    int failed = open_arrays(part, TERM_SHAPES, TERM_ARRAYS, 1 << 1 | 1 << 4, held.views);
+    if (!failed && held.views[2].shape[0] < 1) {
+        PyErr_SetString(PyExc_ValueError, "offsets has the wrong length");
+        failed = 1;
+    }
+    for (int i = 0; i < 3 && !failed; i++) failed = open_result(module, kinds[i], ids->shape[0], &made[i], &views[i]);
+    if (!failed) {
+        enum failure failure;
+        BEGIN_WORK(held.views[4].obj == NULL ? 4 * ids->shape[0] : held.views[3].shape[0])
+        failure = count_in(&held, ids->buf, ids->shape[0], views[0].buf, views[1].buf, views[2].buf, holding);
+        END_WORK
+        result = failure ? fail(failure) : PyTuple_Pack(3, made[0], made[1], made[2]);
+    }
+    for (int i = 0; i < 3; i++) {
+        PyBuffer_Release(&views[i]);
+        Py_XDECREF(made[i]);
+    }
+    for (int i = 0; i < TERM_ARRAYS; i++) PyBuffer_Release(&held.views[i]);
+    return result;
+}
+
+static PyObject *count_terms(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer ids, view = {0};
+    PyObject *holding = NULL, *parts = NULL, *result = NULL;
+    if (expect(given, 2)) return NULL;
+    if (open_view(arguments[0], &PLACES, &ids)) return NULL;
+    State *state = PyModule_GetState(module);
+    Py_ssize_t count = PyTuple_Check(arguments[1]) ? PyTuple_Size(arguments[1]) : 0;
+    if (open_result(module, state->int64, ids.shape[0], &holding, &view)) goto done;
+    memset(view.buf, 0, (size_t)view.len);
+    parts = PyTuple_New(count);
+    for (Py_ssize_t i = 0; i < count && parts != NULL; i++) {
+        PyObject *own = counted_part(module, PyTuple_GetItem(arguments[1], i), &ids, view.buf);
+        if (own == NULL) Py_CLEAR(parts);
+        else PyTuple_SetItem(parts, i, own);
+    }
+    if (parts != NULL) result = PyTuple_Pack(2, holding, parts);
+done:
+    PyBuffer_Release(&view);
+    Py_XDECREF(parts);
+    Py_XDECREF(holding);
+    PyBuffer_Release(&ids);
+    return result;
+}
+
 static PyObject *idfs(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
 {
     Py_buffer holding, view = {0};
@@ -1688,32 +2064,6 @@ static int open_stretch(PyObject *const *arguments, const Shape *shape, Py_buffe
     return 0;
 }
 
-static PyObject *count_marked(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
-{
-    (void)module;
-    Py_buffer slots, marks;
-    int64_t start, end;
-    PyObject *result = NULL;
-    if (expect(given, 4)) return NULL;
-    if (open_stretch(arguments, &MARKS, &slots, &marks, &start, &end) == 0) {
-        const uint32_t *held = slots.buf;
-        const uint8_t *marked = marks.buf;
-        uint64_t length = (uint64_t)marks.shape[0];
-        int64_t count = 0, outside = 0;
-        Py_BEGIN_ALLOW_THREADS
-        for (int64_t i = start; i < end; i++) {
-            uint32_t slot = held[i];
-            if (slot < length) count += marked[slot] != 0;
-            else outside++;
-        }
-        Py_END_ALLOW_THREADS
-        result = outside ? fail(OUT_OF_RANGE) : PyLong_FromLongLong(count);
-    }
-    PyBuffer_Release(&slots);
-    PyBuffer_Release(&marks);
-    return result;
-}
-
 static PyObject *mark(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
 {
     (void)module;
@@ -1782,7 +2132,7 @@ static PyObject *dots(PyObject *module, PyObject *const *arguments, Py_ssize_t g
         Py_CLEAR(result);
         goto done;
     }
-    Products of = {query.buf, rows.buf, (size_t)query.shape[0], NULL, (uint64_t)rows.shape[0]};
+    Products of = {query.buf, rows.buf, (size_t)query.shape[0], NULL, (uint64_t)rows.shape[0], 0};
     BEGIN_WORK((uint64_t)rows.shape[0] * (uint64_t)rows.shape[1] / 64)
     dots_of(&of, view.buf);
     END_WORK
@@ -1813,7 +2163,7 @@ static PyObject *codes_at(PyObject *module, PyObject *const *arguments, Py_ssize
         Py_CLEAR(result);
         goto done;
     }
-    Products of = {query.buf, rows.buf, (size_t)query.shape[0], slots.buf, (uint64_t)slots.shape[0]};
+    Products of = {query.buf, rows.buf, (size_t)query.shape[0], slots.buf, (uint64_t)slots.shape[0], 0};
     BEGIN_WORK(4 * slots.shape[0])
     codes_of(of, scales.buf, (float)step, view.buf);
     END_WORK
@@ -1826,136 +2176,193 @@ done:
     return result;
 }
 
-/* The rows whose bounds reach `least` are scored by their codes, and those are kept that may reach it by these too. */
-static uint64_t codes_reaching_of(Products of, const float *scales, float step, const float *bounds,
-                                  const uint8_t *allowed, float least, float rounding, uint32_t *slots, float *scores)
+enum { PLANE_ARRAYS = 9, PLANE_ITEMS = 11 };
+
+/* One segment as Python gives it: its arrays and what they are searched with. */
+typedef struct {
+    Py_buffer views[PLANE_ARRAYS];
+} PlaneViews;
+
+static const Shape *const PLANE_SHAPES[PLANE_ARRAYS] = {&ROW_VECTORS, &ROW_CODES,   &ROW_NUMBERS, &ALLOWED, &ROW_BITS,
+                                                        &ROW_NUMBERS, &ROW_NUMBERS, &ROW_NUMBERS, &TURNED};
+
+static int misfit(void)
 {
-    uint64_t rows = of.count, found = 0;
-    uint32_t some[CHOSEN + GROUP];
-    float theirs[CHOSEN];
-    for (uint64_t first = 0; first < rows; first += CHOSEN) {
-        uint64_t end = rows - first < CHOSEN ? rows : first + CHOSEN;
-        of.slots = some;
-        of.count = reaching_of(bounds, allowed, first, end, least, some);
-        codes_of(of, scales, step, theirs);
-        for (uint64_t i = 0; i < of.count; i++) {
-            slots[found] = some[i];
-            scores[found] = theirs[i];
-            float scale = scales[some[i]];
-            found += theirs[i] + rounding * sqrtf(scale * scale + step * step) >= least;
-        }
-    }
-    return found;
+    PyErr_SetString(PyExc_ValueError, "query, rows, codes, bits and their numbers differ in size");
+    return -1;
 }
 
-static PyObject *codes_reaching(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+/* Open and check one segment; whatever happens, its views must be released and what `part` owns freed. */
+static int searched_open(PyObject *plane, const Near *near, double by_scale, PlaneViews *held, Searched *part)
 {
-    Py_buffer query, rows = {0}, scales = {0}, bounds = {0}, allowed = {0};
-    PyObject *result = NULL;
-    uint32_t *slots = NULL;
-    float *scores = NULL;
-    if (expect(given, 8)) return NULL;
-    if (open_view(arguments[0], &QUERY_CODE, &query) || open_view(arguments[1], &ROW_CODES, &rows) ||
-        open_view(arguments[2], &ROW_NUMBERS, &scales) || open_view(arguments[4], &SCORES, &bounds) ||
-        same_length(&scales, rows.shape[0], "scales has the wrong length") ||
-        same_length(&bounds, rows.shape[0], "bounds has the wrong length") || fits_slots(rows.shape[0]) ||
-        open_allowed(arguments[5], rows.shape[0], &allowed))
-        goto done;
-    if (rows.shape[1] != query.shape[0] || query.shape[0] == 0 || query.shape[0] > WIDEST) {
-        PyErr_SetString(PyExc_ValueError, "rows and query differ in width");
-        goto done;
+    if (!PyTuple_Check(plane) || PyTuple_Size(plane) != PLANE_ITEMS) {
+        PyErr_SetString(PyExc_TypeError, "a plane is a tuple of eleven");
+        return -1;
     }
-    double step = PyFloat_AsDouble(arguments[3]), least = PyFloat_AsDouble(arguments[6]);
-    double rounding = PyFloat_AsDouble(arguments[7]);
-    if (PyErr_Occurred()) goto done;
-    size_t count = (size_t)rows.shape[0];
-    slots = PyMem_Malloc((count + GROUP) * sizeof *slots);
-    scores = PyMem_Malloc((count + GROUP) * sizeof *scores);
-    if (slots == NULL || scores == NULL) {
-        fail(NO_MEMORY);
-        goto done;
+    Py_buffer *views = held->views;
+    for (int i = 0; i < PLANE_ARRAYS; i++) {
+        PyObject *array = PyTuple_GetItem(plane, i);
+        if (i >= 3 && array == Py_None) continue;
+        if (open_view(array, PLANE_SHAPES[i], &views[i])) return -1;
     }
-    uint64_t found;
-    Products of = {query.buf, rows.buf, (size_t)query.shape[0], NULL, count};
-    BEGIN_WORK(count)
-    found = codes_reaching_of(of, scales.buf, (float)step, bounds.buf, allowed.buf, (float)least, (float)rounding,
-                              slots, scores);
-    END_WORK
+    Py_ssize_t rows = views[0].shape[0];
+    if (views[0].shape[1] != (Py_ssize_t)near->width || views[1].shape[0] != rows || views[1].shape[1] != (Py_ssize_t)near->width ||
+        views[2].shape[0] != rows || (views[3].buf != NULL && views[3].shape[0] != rows))
+        return misfit();
+    part->vectors = views[0].buf;
+    part->codes = views[1].buf;
+    part->scales = views[2].buf;
+    part->allowed = views[3].obj == NULL ? NULL : views[3].buf;
+    part->rows = part->count = (uint64_t)rows;
+    if (views[4].obj == NULL) return 0;
+    size_t words = (near->width + 63) / 64;
+    if (views[8].obj == NULL || views[8].shape[0] != (Py_ssize_t)(64 * words) || views[4].shape[1] != (Py_ssize_t)(words * LANES) ||
+        views[4].shape[0] != rows / LANES + (rows % LANES != 0))
+        return misfit();
+    for (int i = 5; i < 8; i++)
+        if (views[i].obj == NULL || views[i].shape[0] != rows) return misfit();
+    double base = PyFloat_AsDouble(PyTuple_GetItem(plane, 9)), by_spread = PyFloat_AsDouble(PyTuple_GetItem(plane, 10));
+    if (PyErr_Occurred()) return -1;
+    part->planes = malloc(PLANES * words * sizeof *part->planes);
+    if (part->planes == NULL) return PyErr_NoMemory(), -1;
+    part->by = planes_of(views[8].buf, 64 * words, base, by_spread, by_scale, part->planes);
+    part->bits = (BitRows){views[4].buf, views[5].buf, views[6].buf, views[7].buf, part->allowed, (uint64_t)rows};
+    return 0;
+}
+
+/* Rows that may be found are listed where they are less than one in eight, and make room for bounds. */
+static enum failure searched_prepare(Searched *part)
+{
+    if (part->planes == NULL && part->allowed != NULL) {
+        uint64_t open = 0;
+        for (uint64_t i = 0; i < part->rows; i++) open += part->allowed[i] != 0;
+        if (open * 8 < part->rows) {
+            part->chosen = malloc((open ? open : 1) * sizeof *part->chosen);
+            if (part->chosen == NULL) return NO_MEMORY;
+            part->count = 0;
+            for (uint64_t i = 0; i < part->rows && part->count < open; i++)
+                if (part->allowed[i]) part->chosen[part->count++] = (uint32_t)i;
+        }
+    }
+    part->bounds = malloc((part->count ? part->count : 1) * sizeof *part->bounds);
+    return part->bounds == NULL ? NO_MEMORY : FINE;
+}
+
+static void stripe_close(Stripe *own)
+{
+    best_free(&own->best);
+    free(own->slots);
+    free(own->scores);
+    free(own->sums);
+}
+
+/* The rows found, segment by segment, as a list of (slots, scores). */
+static PyObject *found_by_part(PyObject *module, const Stripe *found, const Searched *parts, Py_ssize_t count)
+{
     State *state = PyModule_GetState(module);
-    result = pair(new_array(module, state->uint32, slots, found, sizeof *slots),
-                  new_array(module, state->float32, scores, found, sizeof *scores));
-done:
-    PyMem_Free(scores);
+    PyObject *result = PyList_New(count);
+    size_t room = found->found ? found->found : 1;
+    uint32_t *slots = PyMem_Malloc(room * sizeof *slots);
+    double *scores = PyMem_Malloc(room * sizeof *scores);
+    if (slots == NULL || scores == NULL) PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < count && result != NULL && !PyErr_Occurred(); i++) {
+        size_t held = 0;
+        for (size_t j = 0; j < found->found; j++) {
+            uint32_t slot = found->slots[j] - parts[i].first;
+            if (found->slots[j] < parts[i].first || slot >= parts[i].rows) continue;
+            slots[held] = slot;
+            scores[held++] = found->scores[j];
+        }
+        PyObject *own = pair(new_array(module, state->uint32, slots, held, sizeof *slots),
+                             new_array(module, state->float64, scores, held, sizeof *scores));
+        if (own != NULL) PyList_SetItem(result, i, own);
+    }
     PyMem_Free(slots);
-    PyBuffer_Release(&allowed);
-    PyBuffer_Release(&bounds);
-    PyBuffer_Release(&scales);
-    PyBuffer_Release(&rows);
-    PyBuffer_Release(&query);
+    PyMem_Free(scores);
+    if (PyErr_Occurred()) Py_CLEAR(result);
     return result;
 }
 
-/* The slots and the scores of the best, as float32. */
-static PyObject *best_of(PyObject *module, Best *best)
+static int read_near(PyObject *const *arguments, Near *near, double *by_scale)
 {
-    State *state = PyModule_GetState(module);
-    float *singles = (float *)best->keys; /* scratch that is large enough, and done with */
-    for (size_t i = 0; i < best->size; i++) singles[i] = (float)best->scores[i];
-    return pair(slots_of(module, best), new_array(module, state->float32, singles, best->size, sizeof *singles));
+    near->step = (float)PyFloat_AsDouble(arguments[2]);
+    near->rounding = (float)PyFloat_AsDouble(arguments[5]);
+    near->margin = PyFloat_AsDouble(arguments[6]);
+    *by_scale = PyFloat_AsDouble(arguments[7]);
+    if (PyErr_Occurred() || read_k(arguments[3], &near->k) || read_k(arguments[4], &near->looked)) return -1;
+    near->padded = 1;
+    while (near->padded < near->width) near->padded *= 2;
+    near->at_once = counts_at_once();
+    return 0;
 }
 
-static PyObject *bit_bounds(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+static PyObject *search_parts(PyObject *module, const Near *near, Searched *parts, Py_ssize_t count, Py_ssize_t stripes)
 {
-    Py_buffer turned, bits = {0}, numbers[3] = {{0}, {0}, {0}}, allowed = {0}, view = {0};
-    PyObject *bounds = NULL, *near = NULL, *result = NULL;
-    uint64_t *planes = NULL;
-    Best best = {0};
-    size_t k;
-    if (expect(given, 10)) return NULL;
-    if (open_view(arguments[0], &TURNED, &turned) || open_view(arguments[1], &ROW_BITS, &bits)) goto done;
-    for (int i = 0; i < 3; i++)
-        if (open_view(arguments[2 + i], &ROW_NUMBERS, &numbers[i])) goto done;
-    size_t width = (size_t)turned.shape[0], words = width / 64;
-    Py_ssize_t count = numbers[0].shape[0];
-    if (words == 0 || width % 64 || width > WIDEST || (size_t)bits.shape[1] != words * LANES ||
-        numbers[1].shape[0] != count || numbers[2].shape[0] != count ||
-        bits.shape[0] != count / LANES + (count % LANES != 0)) {
-        PyErr_SetString(PyExc_ValueError, "query, bits, scales, offsets and spreads differ in size");
-        goto done;
+    Stripe own[MOST_STRIPES];
+    memset(own, 0, sizeof own);
+    uint64_t rows = 0;
+    enum failure failure = FINE;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        parts[i].first = (uint32_t)rows;
+        rows += parts[i].rows;
     }
-    double base = PyFloat_AsDouble(arguments[5]), by_spread = PyFloat_AsDouble(arguments[6]);
-    double by_scale = PyFloat_AsDouble(arguments[7]);
-    if (PyErr_Occurred() || fits_slots(count) || open_allowed(arguments[8], count, &allowed) ||
-        read_k(arguments[9], &k))
-        goto done;
-    planes = PyMem_Malloc(PLANES * words * sizeof *planes);
-    if (planes == NULL) {
-        fail(NO_MEMORY);
-        goto done;
+    if (rows > UINT32_MAX) return fits_slots((Py_ssize_t)rows), NULL;
+    BEGIN_WORK(rows)
+    for (Py_ssize_t i = 0; i < count && !failure; i++) failure = searched_prepare(&parts[i]);
+    for (Py_ssize_t i = 0; i < stripes && !failure; i++) {
+        own[i] = (Stripe){.near = near, .parts = parts, .count = count, .stripe = i, .stripes = stripes};
+        own[i].sums = calloc(near->padded, sizeof *own[i].sums);
+        failure = own[i].sums == NULL ? NO_MEMORY : best_init(&own[i].best, near->looked, rows, -INFINITY);
     }
-    State *state = PyModule_GetState(module);
-    if (open_result(module, state->float32, count, &bounds, &view)) goto done;
-    BitRows rows = {bits.buf, numbers[0].buf, numbers[1].buf, numbers[2].buf, allowed.buf, (uint64_t)count};
-    int at_once = counts_at_once();
-    enum failure failure;
-    BEGIN_WORK(count)
-    Scaling by = planes_of(turned.buf, width, base, by_spread, by_scale, planes);
-    failure = best_init(&best, k, (size_t)count, -INFINITY);
-    if (!failure) failure = (at_once ? bit_bounds_at_once : bit_bounds_in_loop)(planes, &rows, words, by, view.buf, &best);
-    if (!failure) best_cut(&best);
+    if (!failure) failure = search_stripes(own, stripes);
     END_WORK
-    near = failure ? fail(failure) : best_of(module, &best);
-    if (near != NULL) result = PyTuple_Pack(2, bounds, near);
+    PyObject *result = failure ? fail(failure) : found_by_part(module, &own[0], parts, count);
+    for (Py_ssize_t i = 0; i < stripes; i++) stripe_close(&own[i]);
+    return result;
+}
+
+static PyObject *nearest_rows(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer exact, code = {0};
+    PlaneViews *views = NULL;
+    Searched *parts = NULL;
+    Near near = {0};
+    PyObject *result = NULL;
+    double by_scale;
+    Py_ssize_t count = 0;
+    if (expect(given, 10)) return NULL;
+    if (open_view(arguments[0], &QUERY_VECTOR, &exact) || open_view(arguments[1], &QUERY_CODE, &code)) goto done;
+    near.exact = exact.buf;
+    near.code = code.buf;
+    near.width = (size_t)exact.shape[0];
+    if (code.shape[0] != exact.shape[0] || near.width == 0 || near.width > WIDEST || !PyTuple_Check(arguments[8])) {
+        misfit();
+        goto done;
+    }
+    Py_ssize_t stripes = PyNumber_AsSsize_t(arguments[9], NULL);
+    if (read_near(arguments, &near, &by_scale) || PyErr_Occurred()) goto done;
+    stripes = stripes < 2 ? 1 : MOST_STRIPES;
+    count = PyTuple_Size(arguments[8]);
+    views = PyMem_Calloc(count ? (size_t)count : 1, sizeof *views);
+    parts = PyMem_Calloc(count ? (size_t)count : 1, sizeof *parts);
+    if (views == NULL || parts == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (searched_open(PyTuple_GetItem(arguments[8], i), &near, by_scale, &views[i], &parts[i])) goto done;
+    result = search_parts(module, &near, parts, count, stripes);
 done:
-    best_free(&best);
-    PyMem_Free(planes);
-    PyBuffer_Release(&view);
-    Py_XDECREF(near);
-    Py_XDECREF(bounds);
-    PyBuffer_Release(&allowed);
-    for (int i = 0; i < 3; i++) PyBuffer_Release(&numbers[i]);
-    PyBuffer_Release(&bits);
-    PyBuffer_Release(&turned);
+    for (Py_ssize_t i = 0; i < count && views != NULL && parts != NULL; i++) {
+        for (int j = 0; j < PLANE_ARRAYS; j++) PyBuffer_Release(&views[i].views[j]);
+        free(parts[i].planes);
+        free(parts[i].chosen);
+        free(parts[i].bounds);
+    }
+    PyMem_Free(parts);
+    PyMem_Free(views);
+    PyBuffer_Release(&code);
+    PyBuffer_Release(&exact);
     return result;
 }
 
@@ -2003,19 +2410,18 @@ static PyMethodDef METHODS[] = {
     {"bm25_top", (PyCFunction)(void (*)(void))bm25_top, METH_FASTCALL, NULL},
     {"bm25_at", (PyCFunction)(void (*)(void))bm25_at, METH_FASTCALL, NULL},
     {"occurrences", (PyCFunction)(void (*)(void))occurrences, METH_FASTCALL, NULL},
+    {"count_terms", (PyCFunction)(void (*)(void))count_terms, METH_FASTCALL, NULL},
     {"stretches", (PyCFunction)(void (*)(void))stretches, METH_FASTCALL, NULL},
     {"idfs", (PyCFunction)(void (*)(void))idfs, METH_FASTCALL, NULL},
     {"turn_over", (PyCFunction)(void (*)(void))turn_over, METH_FASTCALL, NULL},
     {"find_texts", (PyCFunction)(void (*)(void))find_texts, METH_FASTCALL, NULL},
     {"phrase_marks", (PyCFunction)(void (*)(void))phrase_marks, METH_FASTCALL, NULL},
     {"edit_distances", (PyCFunction)(void (*)(void))edit_distances, METH_FASTCALL, NULL},
-    {"count_marked", (PyCFunction)(void (*)(void))count_marked, METH_FASTCALL, NULL},
     {"mark", (PyCFunction)(void (*)(void))mark, METH_FASTCALL, NULL},
     {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},
     {"codes_at", (PyCFunction)(void (*)(void))codes_at, METH_FASTCALL, NULL},
-    {"codes_reaching", (PyCFunction)(void (*)(void))codes_reaching, METH_FASTCALL, NULL},
     {"dots", (PyCFunction)(void (*)(void))dots, METH_FASTCALL, NULL},
-    {"bit_bounds", (PyCFunction)(void (*)(void))bit_bounds, METH_FASTCALL, NULL},
+    {"nearest_rows", (PyCFunction)(void (*)(void))nearest_rows, METH_FASTCALL, NULL},
     {"cosines", (PyCFunction)(void (*)(void))cosines, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,11 @@
 # `_kernels_numpy` describes these functions and is their oracle.
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
+
+from twofold._kernels_numpy import TermArrays
+from twofold._kernels_numpy_nearest import SearchedRows
 
 def bm25_top(
     slots: NDArray[np.uint32],
@@ -52,7 +57,9 @@ def phrase_marks(
 def edit_distances(
     texts: NDArray[np.uint8], offsets: NDArray[np.int64], word: NDArray[np.uint8], most: int
 ) -> NDArray[np.uint8]: ...
-def count_marked(slots: NDArray[np.uint32], start: int, end: int, marks: NDArray[np.uint8]) -> int: ...
+def count_terms(
+    ids: NDArray[np.uint32], parts: tuple[TermArrays, ...]
+) -> tuple[NDArray[np.int64], tuple[tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]], ...]]: ...
 def mark(slots: NDArray[np.uint32], start: int, end: int, marks: NDArray[np.uint8]) -> None: ...
 def top_scores(scores: NDArray[np.float32], allowed: NDArray[np.uint8] | None, k: int) -> NDArray[np.uint32]: ...
 def cosines(
@@ -66,25 +73,15 @@ def codes_at(
     step: float,
     slots: NDArray[np.uint32],
 ) -> NDArray[np.float32]: ...
-def codes_reaching(
-    query: NDArray[np.int8],
-    rows: NDArray[np.int8],
-    scales: NDArray[np.float32],
+def nearest_rows(
+    exact: NDArray[np.float64],
+    code: NDArray[np.int8],
     step: float,
-    bounds: NDArray[np.float32],
-    allowed: NDArray[np.uint8] | None,
-    least: float,
-    rounding: float,
-) -> tuple[NDArray[np.uint32], NDArray[np.float32]]: ...
-def bit_bounds(
-    turned: NDArray[np.float32],
-    bits: NDArray[np.uint64],
-    scales: NDArray[np.float32],
-    offsets: NDArray[np.float32],
-    spreads: NDArray[np.float32],
-    base: float,
-    by_spread: float,
-    by_scale: float,
-    allowed: NDArray[np.uint8] | None,
     k: int,
-) -> tuple[NDArray[np.float32], tuple[NDArray[np.uint32], NDArray[np.float32]]]: ...
+    looked: int,
+    rounding: float,
+    margin: float,
+    by_scale: float,
+    parts: tuple[SearchedRows, ...],
+    threads: int,
+) -> Sequence[tuple[NDArray[np.uint32], NDArray[np.float64]]]: ...

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from twofold._kernels_numpy_vectors import (
     at_least_kth,
-    bit_bounds,
     check,
     check_k,
     codes_at,
-    codes_reaching,
     cosines,
     dots,
     top_scores,
@@ -24,13 +22,11 @@ from twofold._kernels_numpy_vectors import (
 
 __all__ = [
     "NOWHERE",
-    "bit_bounds",
     "bm25_at",
     "bm25_top",
     "codes_at",
-    "codes_reaching",
     "cosines",
-    "count_marked",
+    "count_terms",
     "dots",
     "find_texts",
     "idfs",
@@ -315,18 +311,50 @@ def _is_free(text: bytes, at: int) -> bool:
     return len(character) == 1 and any(first <= character <= last for first, last in _FREE)
 
 
-def count_marked(slots: Slots, start: int, end: int, marks: Mask) -> int:
-    """Count the postings in [start, end) whose slot is marked (nonzero): a term's dead passages, for an exact df.
+TermArrays = tuple[Slots, Slots | None, Offsets, Slots, Mask | None]
 
-    Raises ValueError for a stretch outside the postings or a slot outside `marks`.
+
+def count_terms(
+    ids: Slots, parts: tuple[TermArrays, ...]
+) -> tuple[Offsets, tuple[tuple[Slots, Offsets, Offsets], ...]]:
+    """Return in how many living passages each term occurs, int64 (m,), and where its postings are in each segment.
+
+    `ids` (m,) number the terms. A segment is its terms' rising numbers, or also a table that says by number where each
+    stands, where the postings of each begin, the slots of these, and uint8 (n,), nonzero for a slot that lives, or None
+    where all do. Of each segment is returned where the terms stand among its own, `NOWHERE` for one that is not there,
+    and where their postings start and end, (m,) each. Raises ValueError for places and postings that lead out.
     """
-    check(slots, np.uint32, "slots")
-    check(marks, np.uint8, "marks")
-    return int(np.count_nonzero(marks[_within(slots, start, end, len(marks))]))
+    check(ids, np.uint32, "places")
+    holding = np.zeros(len(ids), dtype=np.int64)
+    found = []
+    for terms, table, offsets, slots, live in parts:
+        check(terms, np.uint32, "places")
+        places = np.full(len(ids), NOWHERE, dtype=np.uint32)
+        if table is None:
+            at = np.minimum(np.searchsorted(terms, ids), max(len(terms) - 1, 0))
+            held = terms[at] == ids if len(terms) else np.zeros(len(ids), np.bool_)
+            places[held] = at[held]
+        else:
+            check(table, np.uint32, "places")
+            places[ids < len(table)] = table[ids[ids < len(table)]]
+        starts, ends = stretches(offsets, places)
+        if ((starts < 0) | (ends < starts) | (ends > len(slots))).any():
+            raise ValueError("the terms of a passage lie outside the index")
+        holding += ends - starts
+        if live is not None:
+            check(live, np.uint8, "marks")
+            dead = live == 0
+            pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+            holding -= [int(np.count_nonzero(dead[_within(slots, *pair, len(live))])) for pair in pairs]
+        found.append((places, starts, ends))
+    return holding, tuple(found)
 
 
 def mark(slots: Slots, start: int, end: int, marks: Mask) -> None:
-    """Set `marks[slot] = 1` for the postings in [start, end). Raises ValueError as `count_marked` does."""
+    """Set `marks[slot] = 1` for the postings in [start, end).
+
+    Raises ValueError for a stretch outside the postings and a slot outside `marks`.
+    """
     check(slots, np.uint32, "slots")
     check(marks, np.uint8, "marks")
     if not marks.flags.writeable:

@@ -8,6 +8,7 @@
 from typing import TYPE_CHECKING, Literal
 
 from twofold._kernels_numpy import NOWHERE
+from twofold._kernels_numpy_nearest import SearchedRows
 
 if TYPE_CHECKING:
     from twofold._analyzer import Runs, number_terms, shape_tokens, squeeze_text, unknown_terms
@@ -23,18 +24,17 @@ KERNELS: Literal["c", "numpy"]
 
 try:
     from twofold._kernels import (
-        bit_bounds,
         bm25_at,
         bm25_top,
         codes_at,
-        codes_reaching,
         cosines,
-        count_marked,
+        count_terms,
         dots,
         edit_distances,
         find_texts,
         idfs,
         mark,
+        nearest_rows,
         occurrences,
         phrase_marks,
         stretches,
@@ -45,13 +45,11 @@ try:
     KERNELS = "c"
 except ImportError:
     from twofold._kernels_numpy import (
-        bit_bounds,
         bm25_at,
         bm25_top,
         codes_at,
-        codes_reaching,
         cosines,
-        count_marked,
+        count_terms,
         dots,
         find_texts,
         idfs,
@@ -62,6 +60,7 @@ except ImportError:
         top_scores,
         turn_over,
     )
+    from twofold._kernels_numpy_nearest import nearest_rows
     from twofold._kernels_text import edit_distances
 
     KERNELS = "numpy"
@@ -70,18 +69,18 @@ __all__ = [
     "KERNELS",
     "NOWHERE",
     "Runs",
-    "bit_bounds",
+    "SearchedRows",
     "bm25_at",
     "bm25_top",
     "codes_at",
-    "codes_reaching",
     "cosines",
-    "count_marked",
+    "count_terms",
     "dots",
     "edit_distances",
     "find_texts",
     "idfs",
     "mark",
+    "nearest_rows",
     "number_terms",
     "occurrences",
     "phrase_marks",

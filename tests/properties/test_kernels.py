@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from twofold import _kernels_numpy
+from twofold._kernels_numpy_vectors import codes_reaching
 from twofold.kernels import NOWHERE
 from twofold.text.bm25 import inverse_document_frequency
 from twofold.text.phrases import squeeze, stands_in
@@ -195,18 +196,56 @@ def test_cosines_of_some_rows_are_the_true_scores(
 
 
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 300))
-def test_marks_are_set_and_counted_as_by_a_loop(kernels: ModuleType, seed: int, count: int) -> None:
+def test_marks_are_set_as_by_a_loop(kernels: ModuleType, seed: int, count: int) -> None:
     random = np.random.default_rng(seed)
     slots = np.flatnonzero(random.random(count) < 0.5).astype(np.uint32)
     start, end = sorted(random.integers(0, len(slots) + 1, 2).tolist())
     marks = (random.random(count) < 0.3).astype(np.uint8)
     before = marks.copy()
 
-    assert kernels.count_marked(slots, start, end, marks) == sum(int(before[s]) for s in slots[start:end])
-
     kernels.mark(slots, start, end, marks)
     held = set(slots[start:end].tolist())
     assert marks.tolist() == [1 if s in held else int(v) for s, v in enumerate(before)]
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    parts=st.integers(0, 3),
+    passages=st.integers(0, 40),
+    dead=st.sampled_from([None, 0.3]),
+    with_table=st.booleans(),
+)
+def test_terms_are_counted_as_by_a_loop_over_their_passages(
+    kernels: ModuleType,
+    seed: int,
+    parts: int,
+    passages: int,
+    dead: float | None,
+    with_table: bool,  # noqa: FBT001
+) -> None:
+    random = np.random.default_rng(seed)
+    asked = [*random.permutation(60)[:20].tolist(), NOWHERE]
+    holding = dict.fromkeys(asked, 0)
+    arrays, expected = [], []
+    for _ in range(parts):
+        terms = np.flatnonzero(random.random(50) < 0.5).astype(np.uint32)
+        held = [np.flatnonzero(random.random(passages) < 0.4).astype(np.uint32) for _ in terms]
+        offsets = np.concatenate([[0], np.cumsum([len(one) for one in held])]).astype(np.int64)
+        live = None if dead is None else (random.random(passages) >= dead).astype(np.uint8)
+        table = np.full(52, NOWHERE, dtype=np.uint32)
+        table[terms] = np.arange(len(terms))
+        slots = np.concatenate([np.empty(0, np.uint32), *held])
+        arrays.append((terms, table if with_table else None, offsets, slots, live))
+        places = [terms.tolist().index(one) if one in terms else NOWHERE for one in asked]
+        expected.append((places, [(offsets[at], offsets[at + 1]) if at != NOWHERE else (0, 0) for at in places]))
+        for number, own in zip(terms.tolist(), held, strict=True):
+            if number in holding:
+                holding[number] += sum(live is None or live[slot] != 0 for slot in own.tolist())
+
+    counted, found = kernels.count_terms(np.array(asked, dtype=np.uint32), tuple(arrays))
+
+    assert counted.tolist() == [holding[one] for one in asked]
+    assert [(places.tolist(), list(zip(starts, ends, strict=True))) for places, starts, ends in found] == expected
 
 
 @given(data=st.binary(min_size=0, max_size=400), count=st.integers(0, 50), k=st.integers(1, 5))
@@ -256,7 +295,7 @@ def test_dot_products_of_chosen_rows_are_those_of_all(kernels: ModuleType, seed:
     least=st.sampled_from([-1.0, 0.5, 0.9, 3.0, float("nan")]),
 )
 def test_rows_that_may_reach_a_score_are_those_of_a_loop(
-    kernels: ModuleType, seed: int, count: int, share: float | None, least: float
+    seed: int, count: int, share: float | None, least: float
 ) -> None:
     random = np.random.default_rng(seed)
     bounds, scales = random.random((2, count)).astype(np.float32)
@@ -266,9 +305,9 @@ def test_rows_that_may_reach_a_score_are_those_of_a_loop(
     allowed, step = masks(count, seed, share), np.float32(0.0001)
     plain = (codes.astype(np.int64) @ query.astype(np.int64)).astype(np.float32) * (scales * step)
 
-    slots, scores = kernels.codes_reaching(query, codes, scales, 0.0001, bounds, allowed, least, 0.5)
+    slots, scores = codes_reaching(query, codes, scales, 0.0001, bounds, allowed, least, 0.5)
 
-    assert (slots.dtype, scores.dtype) == (np.uint32, np.float32)
+    assert [slots.dtype.name, scores.dtype.name] == ["uint32", "float32"]
     assert slots.tolist() == [
         slot
         for slot in range(count)
@@ -278,9 +317,9 @@ def test_rows_that_may_reach_a_score_are_those_of_a_loop(
     ]
     assert scores.tolist() == plain[slots].tolist()
     with pytest.raises(ValueError, match="scales"):
-        kernels.codes_reaching(query, codes, np.zeros(count + 1, np.float32), 0.1, bounds, allowed, least, 0.5)
+        codes_reaching(query, codes, np.zeros(count + 1, np.float32), 0.1, bounds, allowed, least, 0.5)
     with pytest.raises(ValueError, match="bounds"):
-        kernels.codes_reaching(query, codes, scales, 0.1, np.zeros(count + 1, np.float32), allowed, least, 0.5)
+        codes_reaching(query, codes, scales, 0.1, np.zeros(count + 1, np.float32), allowed, least, 0.5)
 
 
 @given(passages=st.integers(1, 10**12), shares=st.lists(st.floats(0, 1), max_size=40))

@@ -228,15 +228,35 @@ def test_malformed_wanted_slots_are_refused(twin: ModuleType, wanted: Any) -> No
 def test_a_stretch_outside_the_postings_is_refused(twin: ModuleType, start: int, end: int) -> None:
     marks = np.zeros(4, dtype=np.uint8)
     with pytest.raises(ValueError, match="outside"):
-        twin.count_marked(SLOTS, start, end, marks)
-    with pytest.raises(ValueError, match="outside"):
         twin.mark(SLOTS, start, end, marks)
+
+
+ONE = np.zeros(1, dtype=np.uint32)
+TWO_POSTINGS = np.array([0, 2], dtype=np.int64)
+TWO_SLOTS = np.array([0, 1], dtype=np.uint32)
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ((ONE, None, np.array([0, 3], np.int64), TWO_SLOTS, None), "outside"),
+        ((ONE, None, np.array([-1, 2], np.int64), TWO_SLOTS, None), "outside"),
+        ((ONE, None, np.array([2, 0], np.int64), TWO_SLOTS, None), "outside"),
+        ((ONE, None, np.array([0], np.int64), TWO_SLOTS, None), "outside"),
+        ((ONE, np.array([9], np.uint32), TWO_POSTINGS, TWO_SLOTS, None), "outside"),
+        ((ONE, None, np.empty(0, np.int64), TWO_SLOTS, None), "offsets|outside"),
+        ((ONE, None, TWO_POSTINGS, TWO_SLOTS, np.ones(1, np.uint8)), "out of range"),
+        ((ONE, None, TWO_POSTINGS, TWO_SLOTS, np.ones(2, np.int8)), "marks"),
+        ((ONE.astype(np.int64), None, TWO_POSTINGS, TWO_SLOTS, None), "places"),
+    ],
+)
+def test_terms_whose_postings_lead_out_are_not_counted(twin: ModuleType, part: tuple[Any, ...], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        twin.count_terms(ONE, (part,))
 
 
 def test_marks_too_few_for_the_slots_are_refused_and_stay_as_they_were(twin: ModuleType) -> None:
     marks = np.zeros(2, dtype=np.uint8)
-    with pytest.raises(ValueError, match="out of range"):
-        twin.count_marked(SLOTS, 0, 4, marks)
     with pytest.raises(ValueError, match="out of range"):
         twin.mark(SLOTS, 0, 4, marks)
 

@@ -216,7 +216,8 @@ class _Patterns:
 
     def pattern_of(self, part: Part) -> str:
         """Return a part's pattern, folded; empty for a word or a phrase."""
-        return "" if self._analysis.expand is None or part.quoted else self._analysis.fold(pattern_in(part.text))
+        found = "" if self._analysis.expand is None or part.quoted else pattern_in(part.text)
+        return self._analysis.fold(found) if found else ""
 
     def words_of(self, part: Part) -> str:
         """Return a part as words for the embedder: of a pattern its most frequent word."""

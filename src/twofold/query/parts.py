@@ -24,6 +24,9 @@ SHOUTED = 4  # this many other words, none with a small letter, and OR is no ope
 _CLOSING = {'"': '"', "\uff02": "\uff02", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\xab": "\xbb", "\xbb": "\xab"}
 _START = re.compile(r"([+-]?)(?=\S)")
 _SPACE = re.compile(r"\s")
+_WORDS = re.compile(r"\S+")
+_SIGNS = re.compile(f"(?<!\\S)[+-]|[:{''.join(_CLOSING)}]")
+"""Without any of these a question is words alone."""
 _PATTERN = re.compile(r"\w{2}[\w.'-]*(?:[*?](?!\*)[\w.'-]*)+")
 _TRAILING = ".,;:!?)"
 MAX_WORDS = 64
@@ -93,6 +96,8 @@ class Part(NamedTuple):
 
 def parts_of(text: str, is_field: Callable[[str], bool]) -> list[Part]:
     """Return the parts of a question, those joined by `OR` as one."""
+    if not _SIGNS.search(text) and OR not in text:
+        return [Part("", word[0], quoted=False, span=word.span()) for word in _WORDS.finditer(text)]
     words = text.split()
     if OR not in words or (text.isupper() and len(words) - words.count(OR) >= SHOUTED):
         return list(_parts(text, is_field))

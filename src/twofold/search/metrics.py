@@ -90,7 +90,8 @@ def resident_bytes() -> int:
     Files mapped into memory count as far as they have been read: the system can take them back.
     """
     try:
-        pages = int(STATM.read_text(encoding="ascii").split()[1])
+        with STATM.open("rb", buffering=0) as file:
+            pages = int(file.read(256).split()[1])
     except (OSError, IndexError, ValueError):
         return _peak_bytes()
     return pages * os.sysconf("SC_PAGE_SIZE")

@@ -7,16 +7,15 @@ normal with a deviation that is known for each row. So a scan over a twelfth of 
 a few hundred or thousand rows that can be among the best, and only those are scored more closely.
 """
 
+import math
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Vector
-from twofold.kernels import bit_bounds
 
 Words = NDArray[np.uint64]
 Singles = NDArray[np.float32]
@@ -53,17 +52,6 @@ class BitCodes:
         blocks = slice(bound.start // LANES, -(-bound.stop // LANES))
         numbers = (self.scales[bound], self.offsets[bound], self.spreads[bound])
         return BitCodes(self.center, self.turned_center, self.bits[blocks], *numbers)
-
-
-class Estimates(NamedTuple):
-    """What the cosine of each row is at most, `bounds` (n,) float32, and the slots of the best estimates, with these.
-
-    At most but for an error beyond `DEVIATIONS` deviations.
-    """
-
-    bounds: Singles
-    slots: NDArray[np.uint32]
-    scores: Singles
 
 
 @cache
@@ -107,22 +95,23 @@ def words_of(count: int, dimensions: int) -> tuple[int, int]:
     return -(-count // LANES), -(-dimensions // WORD) * LANES
 
 
-def estimate(
-    query: Vector, turned_query: Singles, codes: BitCodes, k: int, allowed: NDArray[np.uint8] | None = None
-) -> Estimates:
-    """Return the estimated cosines of a query (d,) with the k best of the allowed rows, and what each row's is at most.
+def compared(query: Vector, turned_query: Singles, codes: BitCodes) -> tuple[Singles, float, float]:
+    """Return what a query (d,) is compared with a segment's bits by.
 
-    `turned_query` is `turned(query)`, which segments share. Two errors make an estimate differ from the cosine: that of
-    the row's code, and that of rounding the query. They are independent, so the deviation of both is the root of the
-    sum of their squares. Raises ValueError for k < 1.
+    They are the turned query less the turned center, the product of query and center, which every estimate has, and
+    how many of a row's `spreads` its estimate may be off. `turned_query` is `turned(query)`, which segments share.
     """
     apart = turned_query - codes.turned_center
     base = float(codes.center.astype(np.float64) @ query)
-    rounding = DEVIATIONS * (len(apart) / 12.0) ** 0.5  # of a sum of roundings, each uniform over a step: in steps
-    length = DEVIATIONS * float(np.sqrt(np.dot(apart, apart)))
-    arrays = (codes.bits, codes.scales, codes.offsets, codes.spreads)
-    bounds, (slots, scores) = bit_bounds(apart, *arrays, base, length, rounding, allowed, k)
-    return Estimates(bounds, slots, scores)
+    return apart, base, DEVIATIONS * float(np.sqrt(np.dot(apart, apart)))
+
+
+def rounding_of(dimensions: int) -> float:
+    """Return how many levels' steps the sum of a query's roundings may be off, each uniform over a step.
+
+    It is independent of the error of a row's code, so the deviation of both is the root of the sum of their squares.
+    """
+    return DEVIATIONS * math.sqrt(-(-dimensions // WORD) * WORD / 12.0)
 
 
 def _mean(vectors: Halves) -> Singles:

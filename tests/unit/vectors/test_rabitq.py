@@ -1,15 +1,18 @@
 """Codes of one bit: unbiased, as far off as they say, and the same from both kernels."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from twofold import _kernels_numpy as twin
-from twofold.kernels import bit_bounds, codes_reaching
+from twofold import _kernels_numpy_nearest as twin
+from twofold._kernels_numpy_vectors import bit_bounds
+from twofold.kernels import SearchedRows, nearest_rows
 from twofold.vectors import rabitq
-from twofold.vectors.rabitq import BitCodes, bit_codes, estimate, rotation, turned
+from twofold.vectors.rabitq import BitCodes, bit_codes, compared, rotation, rounding_of, turned
 
 
 def unit_rows(seed: int, count: int, width: int, lean: float = 0.0) -> NDArray[np.float16]:
@@ -27,13 +30,28 @@ def test_a_rotation_keeps_lengths_and_angles(width: int) -> None:
     np.testing.assert_allclose(turn @ turn.T, np.eye(width), atol=1e-5)
 
 
+class Estimates(NamedTuple):
+    """The estimates of all rows, and what each row's is at most."""
+
+    scores: NDArray[np.float32]
+    bounds: NDArray[np.float32]
+
+
+def estimate(query: NDArray[np.float32], codes: BitCodes) -> Estimates:
+    """Estimate the cosine of every row."""
+    apart, base, length = compared(query, turned(query), codes)
+    arrays = (codes.bits, codes.scales, codes.offsets, codes.spreads)
+    bounds, (_, scores) = bit_bounds(apart, *arrays, base, length, rounding_of(len(query)), None, max(len(codes), 1))
+    return Estimates(scores, bounds)
+
+
 @pytest.mark.parametrize("lean", [0.0, 1.0])
 @pytest.mark.parametrize("width", [128, 384, 1000])
 def test_errors_are_centered_and_as_large_as_the_spread_says(width: int, lean: float) -> None:
     rows = unit_rows(3, 4000, width, lean)
     query = unit_rows(4, 1, width, lean)[0].astype(np.float32)
 
-    guess = estimate(query, turned(query), bit_codes(rows), len(rows))
+    guess = estimate(query, bit_codes(rows))
     slack = guess.bounds - guess.scores
     errors = (guess.scores - rows.astype(np.float64) @ query) / (slack / rabitq.DEVIATIONS)
 
@@ -46,7 +64,7 @@ def test_a_row_at_the_center_is_estimated_exactly() -> None:
     rows = np.repeat(unit_rows(5, 1, 64), 9, axis=0)
     query = unit_rows(6, 1, 64)[0].astype(np.float32)
 
-    guess = estimate(query, turned(query), bit_codes(rows), len(rows))
+    guess = estimate(query, bit_codes(rows))
 
     np.testing.assert_allclose(guess.scores, rows.astype(np.float64) @ query, atol=1e-3)
 
@@ -57,30 +75,50 @@ def test_no_rows_have_no_estimates() -> None:
     assert len(codes) == 0
     assert codes.bits.shape == rabitq.words_of(0, 384) == (0, 48)
     query = np.ones(384, dtype=np.float32)
-    assert estimate(query, turned(query), codes, 5).bounds.shape == (0,)
+    assert estimate(query, codes).bounds.shape == (0,)
 
 
+def random_part(random: np.random.Generator, rows: int, width: int, share: float | None, *, bits: bool) -> SearchedRows:
+    """Make rows whose bits and codes say what they like: only what is compared with what decides."""
+    vectors = random.normal(size=(rows, width)).astype(np.float16)
+    codes = random.integers(-127, 128, (rows, width)).astype(np.int8)
+    allowed = None if share is None else (random.random(rows) < share).astype(np.uint8)
+    plain = (vectors, codes, random.random(rows).astype(np.float32), allowed)
+    if not bits:
+        return SearchedRows(*plain)
+    words = -(-width // 64)
+    held = random.integers(0, 2**64, (-(-rows // 8), 8 * words), dtype=np.uint64)
+    scales, offsets, spreads = random.normal(size=(3, rows)).astype(np.float32)
+    apart = random.normal(size=64 * words).astype(np.float32)
+    return SearchedRows(*plain, held, scales, offsets, spreads, apart, *random.normal(size=2).tolist())
+
+
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    rows=st.sampled_from([0, 1, 7, 8, 9, 70_001]),
-    words=st.sampled_from([1, 2, 6, 12]),
+    sizes=st.lists(st.sampled_from([0, 1, 7, 8, 9, 1025, 2050]), max_size=3),
+    width=st.sampled_from([3, 64, 384]),
     k=st.sampled_from([1, 20, 100_000]),
-    share=st.sampled_from([None, 0.5]),
+    share=st.sampled_from([None, 0.02, 0.5]),
+    threads=st.sampled_from([1, 2]),
 )
-def test_both_kernels_give_the_same_bounds(seed: int, rows: int, words: int, k: int, share: float | None) -> None:
+def test_both_kernels_find_the_same_rows(
+    seed: int, sizes: list[int], width: int, k: int, share: float | None, threads: int
+) -> None:
     random = np.random.default_rng(seed)
-    turned = random.normal(size=64 * words).astype(np.float32)
-    bits = random.integers(0, 2**64, (-(-rows // 8), 8 * words), dtype=np.uint64)
-    scales, offsets, spreads = random.normal(size=(3, rows)).astype(np.float32)
-    allowed = None if share is None else (random.random(rows) < share).astype(np.uint8)
-    arguments = turned, bits, scales, offsets, spreads, *random.normal(size=3).tolist(), allowed, k
+    parts = tuple(random_part(random, rows, width, share, bits=random.random() < 0.7) for rows in sizes)
+    query = random.normal(size=width)
+    code = random.integers(-127, 128, width).astype(np.int8)
+    numbers = (0.001, k, 2 * k + 20, 1.25, 1e-4, float(random.normal()))
 
-    bounds, (slots, scores) = bit_bounds(*arguments)
-    expected, (near, theirs) = twin.bit_bounds(*arguments)
+    found = nearest_rows(query, code, *numbers, parts, threads)
+    expected = twin.nearest_rows(query, code, *numbers, parts, threads)
 
-    assert [one.dtype.name for one in (bounds, slots, scores)] == ["float32", "uint32", "float32"]
-    assert bounds.tolist() == expected.tolist()
-    assert (slots.tolist(), scores.tolist()) == (near.tolist(), theirs.tolist())
+    assert [(one.dtype.name, other.dtype.name) for one, other in found] == [("uint32", "float64")] * len(parts)
+    for (slots, scores), (their_slots, theirs) in zip(found, expected, strict=True):
+        assert sorted(zip(slots.tolist(), scores.tolist(), strict=True)) == sorted(
+            zip(their_slots.tolist(), theirs.tolist(), strict=True)
+        )
 
 
 def test_a_bound_is_the_one_that_was_worked_out_by_hand() -> None:
@@ -99,56 +137,44 @@ def test_a_bound_is_the_one_that_was_worked_out_by_hand() -> None:
     assert bounds[1] == pytest.approx(-15.625 + (3.0**2 + 1.0**2) ** 0.5)
 
 
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    rows=st.sampled_from([0, 1, 15, 16, 17, 4095, 9001]),
-    width=st.sampled_from([3, 64, 384]),
-    share=st.sampled_from([None, 0.3]),
-    cut=st.sampled_from([-9e9, -1.0, 0.0, 1.5, 9e9]),
-)
-def test_both_kernels_find_the_same_rows_in_reach(
-    seed: int, rows: int, width: int, share: float | None, cut: float
-) -> None:
-    random = np.random.default_rng(seed)
-    codes = random.integers(-127, 128, (rows, width)).astype(np.int8)
-    query = random.integers(-127, 128, width).astype(np.int8)
-    scales, bounds = random.random(rows).astype(np.float32), random.normal(size=rows).astype(np.float32)
-    allowed = None if share is None else (random.random(rows) < share).astype(np.uint8)
-
-    slots, scores = codes_reaching(query, codes, scales, 0.001, bounds, allowed, cut, 1.25)
-    near, theirs = twin.codes_reaching(query, codes, scales, 0.001, bounds, allowed, cut, 1.25)
-
-    assert [slots.dtype.name, scores.dtype.name] == ["uint32", "float32"]
-    assert (slots.tolist(), scores.tolist()) == (near.tolist(), theirs.tolist())
-
-
 @pytest.mark.parametrize(
     "change",
     [
-        {"turned": np.zeros(0, np.float32)},
-        {"turned": np.zeros(65, np.float32)},
-        {"turned": np.zeros(64, np.float64)},
+        {"vectors": np.zeros((4, 63), np.float16)},
+        {"vectors": np.zeros((4, 64), np.float32)},
+        {"codes": np.zeros((3, 64), np.int8)},
+        {"scales": np.zeros(5, np.float32)},
+        {"allowed": np.zeros(3, np.uint8)},
+        {"apart": np.zeros(0, np.float32)},
+        {"apart": np.zeros(65, np.float32)},
+        {"apart": np.zeros(64, np.float64)},
         {"bits": np.zeros((2, 8), np.uint64)},
         {"bits": np.zeros((1, 16), np.uint64)},
         {"bits": np.zeros(8, np.uint64)},
-        {"scales": np.zeros(4, np.float64)},
-        {"offsets": np.zeros(3, np.float32)},
-        {"spreads": np.zeros(5, np.float32)},
+        {"bit_scales": np.zeros(4, np.float64)},
+        {"bit_offsets": np.zeros(3, np.float32)},
+        {"bit_spreads": np.zeros(5, np.float32)},
     ],
 )
 def test_arrays_that_do_not_fit_are_refused_by_both(change: dict[str, NDArray[np.generic]]) -> None:
-    arrays: dict[str, NDArray[np.generic]] = {
-        "turned": np.zeros(64, np.float32),
-        "bits": np.zeros((1, 8), np.uint64),
-        "scales": np.zeros(4, np.float32),
-        "offsets": np.zeros(4, np.float32),
-        "spreads": np.zeros(4, np.float32),
-    }
-    for bound in (bit_bounds, twin.bit_bounds):
-        with pytest.raises(ValueError, match=r"must be|differ"):
-            bound(*(arrays | change).values(), 0.0, 0.0, 0.0, None, 1)  # type: ignore[arg-type, call-arg]
-    with pytest.raises(ValueError, match="k must be"):
-        bit_bounds(*arrays.values(), 0.0, 0.0, 0.0, None, 0)  # type: ignore[arg-type, call-arg]
+    part = SearchedRows(
+        vectors=np.zeros((4, 64), np.float16),
+        codes=np.zeros((4, 64), np.int8),
+        scales=np.zeros(4, np.float32),
+        allowed=None,
+        bits=np.zeros((1, 8), np.uint64),
+        bit_scales=np.zeros(4, np.float32),
+        bit_offsets=np.zeros(4, np.float32),
+        bit_spreads=np.zeros(4, np.float32),
+        apart=np.zeros(64, np.float32),
+    )
+    query, code = np.zeros(64), np.zeros(64, np.int8)
+    for search in (nearest_rows, twin.nearest_rows):
+        assert len(search(query, code, 1.0, 1, 2, 1.0, 0.0, 1.0, (part,), 1)) == 1
+        with pytest.raises(ValueError, match=r"must be|differ|wrong length"):
+            search(query, code, 1.0, 1, 2, 1.0, 0.0, 1.0, (part._replace(**change),), 1)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="k must be"):
+            search(query, code, 1.0, 0, 2, 1.0, 0.0, 1.0, (part,), 1)
 
 
 def test_codes_are_made_in_parts_as_they_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import GroupMember, Statistics, TermQuery
-from twofold.kernels import NOWHERE, count_marked, mark
+from twofold.kernels import NOWHERE, count_terms, mark
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.segment import Segment
-from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot
+from twofold.stores.local.snapshot import SegmentSnapshot
 from twofold.stores.local.term_dictionary import EncodedTerms
 from twofold.stores.local.tfidf import passage_norms
 from twofold.text.bm25 import inverse_document_frequencies, with_groups
@@ -48,50 +48,55 @@ class ResolvedTerms:
 def resolve(snapshot: SegmentSnapshot, known: KnownTerms, query: TermQuery) -> ResolvedTerms:
     """Look a question's terms up."""
     terms = query.terms
-    places = _places_of(snapshot, known, terms)
-    stretches = _stretches_of(snapshot, places)
+    held, parts = _count(snapshot, _numbers_of(snapshot, known, terms))
+    places = tuple(part[0] for part in parts)
+    stretches = tuple(part[1:] for part in parts)
     if query.scorer == "tfidf":
-        statistics = with_groups(query, query.statistics or _counted(snapshot, terms, stretches))
-        return _resolved_tfidf(snapshot, query, statistics, places)
-    totals, holding = _totals_of(snapshot, query, stretches)
+        statistics = with_groups(query, query.statistics or _counted(snapshot, terms, held))
+        return _resolved_tfidf(snapshot, query, statistics, places, stretches)
+    totals, holding = _totals_of(snapshot, query, held)
     idfs = inverse_document_frequencies(totals.chunks, holding)
     weights = np.fromiter(query.weights.values(), dtype=np.float64, count=len(idfs)) * idfs
     norms = _norms(snapshot, query, totals.average_length)
     return ResolvedTerms(tuple(idfs.tolist()), weights, places, stretches, norms)
 
 
-def _totals_of(
-    snapshot: SegmentSnapshot, query: TermQuery, stretches: Sequence[tuple[Offsets, Offsets]]
-) -> tuple[Statistics, NDArray[np.int64]]:
-    """Return the collection's counts, and in how many passages each name of the query occurs."""
+def _totals_of(snapshot: SegmentSnapshot, query: TermQuery, held: Offsets) -> tuple[Statistics, Offsets]:
+    """Return the collection's counts, and in how many passages each name of the query occurs.
+
+    `held` says it of each of the query's terms.
+    """
     if query.statistics is None and not query.groups:
-        return Statistics(snapshot.state.chunks, snapshot.state.words, {}), _holding(
-            snapshot, len(query.weights), stretches
-        )
-    statistics = with_groups(query, query.statistics or _counted(snapshot, query.terms, stretches))
+        return Statistics(snapshot.state.chunks, snapshot.state.words, {}), held
+    statistics = with_groups(query, query.statistics or _counted(snapshot, query.terms, held))
     frequencies = statistics.frequencies
     return statistics, np.array([frequencies.get(name, 0) for name in query.weights], dtype=np.int64)
 
 
 def _resolved_tfidf(
-    snapshot: SegmentSnapshot, query: TermQuery, statistics: Statistics, places: tuple[Places, ...]
+    snapshot: SegmentSnapshot,
+    query: TermQuery,
+    statistics: Statistics,
+    places: tuple[Places, ...],
+    stretches: tuple[tuple[Offsets, Offsets], ...],
 ) -> ResolvedTerms:
     idfs = idfs_of(query, statistics)
     weights = np.array([weight * idf for weight, idf in zip(query.weights.values(), idfs, strict=True)])
     asked = norm_of_query(query, statistics) or math.inf  # no living passage holds any of the terms
     norms = tuple(asked * held for held in passage_norms(snapshot))
-    return ResolvedTerms(idfs, weights, places, _stretches_of(snapshot, places), norms)
+    return ResolvedTerms(idfs, weights, places, stretches, norms)
 
 
 def statistics_of(snapshot: SegmentSnapshot, known: KnownTerms, terms: Sequence[str]) -> Statistics:
     """Count live passages, their words, and in how many of them each term occurs."""
-    return _counted(snapshot, terms, _stretches_of(snapshot, _places_of(snapshot, known, terms)))
+    if not terms:
+        return Statistics(snapshot.state.chunks, snapshot.state.words, {})
+    return _counted(snapshot, terms, _count(snapshot, _numbers_of(snapshot, known, terms))[0])
 
 
 def document_frequencies(snapshot: SegmentSnapshot, ids: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Count in how many live passages each term occurs, by the terms' numbers."""
-    places = tuple(part.segment.places_of(ids) for part in snapshot.parts)
-    return _holding(snapshot, len(ids), _stretches_of(snapshot, places))
+    return _count(snapshot, ids)[0]
 
 
 def texts_of(snapshot: SegmentSnapshot, known: KnownTerms, ids: NDArray[np.uint32]) -> Sequence[str]:
@@ -116,47 +121,37 @@ def _read_texts(snapshot: SegmentSnapshot, numbers: Sequence[int]) -> dict[int, 
     return found
 
 
-def _places_of(snapshot: SegmentSnapshot, known: KnownTerms, terms: Sequence[str]) -> tuple[Places, ...]:
-    """Look terms up: by their numbers where these are known, else by their texts."""
+def _numbers_of(snapshot: SegmentSnapshot, known: KnownTerms, terms: Sequence[str]) -> NDArray[np.uint32]:
+    """Return the terms' numbers, `NOWHERE` for one that no segment holds; those not known are looked up by text."""
     ids = [known.ids.get(term) for term in terms]
-    if None not in ids:
-        numbers = np.array(ids, dtype=np.uint32)
-        return tuple(part.segment.places_of(numbers) for part in snapshot.parts)
-    encoded = EncodedTerms.of(terms)
-    places = tuple(part.segment.dictionary.find(encoded) for part in snapshot.parts)
-    for part, held in zip(snapshot.parts, places, strict=True):
-        at = np.flatnonzero(held != NOWHERE)
-        known.add(zip(part.segment.terms[held[at]].tolist(), [terms[one] for one in at.tolist()], strict=True))
-    return places
+    fresh = [term for term, number in zip(terms, ids, strict=True) if number is None]
+    if fresh:
+        read = _read_numbers(snapshot, fresh)
+        known.add((number, term) for term, number in read.items())
+        ids = [read.get(term, NOWHERE) if number is None else number for term, number in zip(terms, ids, strict=True)]
+    return np.array(ids, dtype=np.uint32)
 
 
-def _stretches_of(snapshot: SegmentSnapshot, places: Sequence[Places]) -> tuple[tuple[Offsets, Offsets], ...]:
-    """Return where each part's postings of each term begin and end."""
-    return tuple(part.segment.postings.stretches(held) for part, held in zip(snapshot.parts, places, strict=True))
+def _read_numbers(snapshot: SegmentSnapshot, terms: Sequence[str]) -> dict[str, int]:
+    encoded, found = EncodedTerms.of(terms), dict[str, int]()
+    for part in snapshot.parts:
+        places = part.segment.dictionary.find(encoded)
+        at = np.flatnonzero(places != NOWHERE)
+        found.update(zip([terms[one] for one in at.tolist()], part.segment.terms[places[at]].tolist(), strict=True))
+    return found
 
 
-def _counted(
-    snapshot: SegmentSnapshot, terms: Sequence[str], stretches: Sequence[tuple[Offsets, Offsets]]
-) -> Statistics:
-    frequencies = _holding(snapshot, len(terms), stretches)
+def _count(
+    snapshot: SegmentSnapshot, ids: NDArray[np.uint32]
+) -> tuple[Offsets, tuple[tuple[Places, Offsets, Offsets], ...]]:
+    """Return how many living passages hold each term; of each part its place, and where its postings begin and end."""
+    arrays = [(part.segment, part.live) for part in snapshot.parts]
+    return count_terms(ids, tuple((one.terms, one.table, one.offsets, one.slots, live) for one, live in arrays))
+
+
+def _counted(snapshot: SegmentSnapshot, terms: Sequence[str], holding: Offsets) -> Statistics:
     state = snapshot.state
-    return Statistics(state.chunks, state.words, dict(zip(terms, frequencies.tolist(), strict=True)))
-
-
-def _holding(snapshot: SegmentSnapshot, terms: int, stretches: Sequence[tuple[Offsets, Offsets]]) -> NDArray[np.int64]:
-    frequencies = np.zeros(terms, dtype=np.int64)
-    for part, (starts, ends) in zip(snapshot.parts, stretches, strict=True):
-        frequencies += ends - starts
-        if part.live is not None:
-            frequencies -= _dead(part, part.live, starts, ends)
-    return frequencies
-
-
-def _dead(part: OpenSegment, live: NDArray[np.uint8], starts: Offsets, ends: Offsets) -> NDArray[np.int64]:
-    """Count each term's postings whose passages are dead, so that a document frequency is exact."""
-    dead = 1 - live
-    pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-    return np.array([count_marked(part.segment.slots, start, end, dead) for start, end in pairs], dtype=np.int64)
+    return Statistics(state.chunks, state.words, dict(zip(terms, holding.tolist(), strict=True)))
 
 
 def _norms(snapshot: SegmentSnapshot, query: TermQuery, average: float) -> tuple[Floats, ...]:

@@ -150,13 +150,19 @@ class Segment:
 
     def places_of(self, term_ids: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Return where terms stand among `terms`; `NOWHERE` for one that is not there."""
+        table = self.table
+        return self.postings.places_of(term_ids) if table is None else table.take(term_ids, mode="clip")
+
+    @property
+    def table(self) -> NDArray[np.uint32] | None:
+        """Return the place of each number, the last of all beyond; None where halving is as fast or it is too large."""
         if not self.tables:
             if len(self.terms) < TABLE_FROM or int(self.terms[-1]) > SPARSEST * len(self.terms):
-                return self.postings.places_of(term_ids)
-            table = np.full(int(self.terms[-1]) + 2, NOWHERE, dtype=np.uint32)  # the last stands for all beyond
+                return None
+            table = np.full(int(self.terms[-1]) + 2, NOWHERE, dtype=np.uint32)
             table[self.terms] = np.arange(len(self.terms), dtype=np.uint32)
             self.tables.append(table)
-        return self.tables[0].take(term_ids, mode="clip")
+        return self.tables[0]
 
     def stretches(self, terms: EncodedTerms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return where the postings of each term start and end."""
