@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from support.postgres_server import PostgresServer
+from support.s3_server import S3Server
 from twofold.config.load import models_folder
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a shell put into the background
@@ -91,6 +92,22 @@ def postgres_server() -> Generator[PostgresServer, None, None]:
 def postgres(postgres_server: PostgresServer) -> str:
     """The address of an index that is not there yet, on a server that is shared."""
     return postgres_server.address(index=secrets.token_hex(8))
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Generator[S3Server, None, None]:
+    """An S3 server that the tests of this process share; each takes an address of its own."""
+    server = S3Server()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of an index that is not there yet, on a server that is shared and that the environment names."""
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    return s3_server.address()
 
 
 @pytest.fixture(autouse=True)

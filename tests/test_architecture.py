@@ -19,10 +19,10 @@ BANNED_CALLS = {"eval", "exec", "yaml.load", "os.system", "pickle.loads", "pickl
 LATE_IMPORTS = frozenset(
     {
         ("__main__.py", "twofold.cli.app"),
-        ("answering.py", "twofold.answer.plan"),
         ("answering.py", "twofold.factory.answer"),
         ("config/load.py", "twofold.config.files"),
         ("factory/places.py", "twofold.stores.postgres.store"),
+        ("factory/places.py", "twofold.stores.s3.store"),
         ("factory/search.py", "twofold.models.embedders.factory"),
         ("factory/search.py", "twofold.models.generators.factory"),
         ("factory/search.py", "twofold.models.rerankers.factory"),

@@ -72,10 +72,8 @@ class Answering:
         """
         import asyncio  # 20 ms that a program without an event loop does not need
 
-        from twofold.answer.plan import Cancellation
-
         options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session)
-        cut = Cancellation()
+        cut = self._asker.cancellation()
         try:
             return await asyncio.to_thread(self._asker.ask, question, options, llm, None, cut)
         except asyncio.CancelledError:

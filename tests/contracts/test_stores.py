@@ -11,14 +11,18 @@ from twofold.stores.database_address import address_of
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 from twofold.stores.postgres.store import PostgresStore
+from twofold.stores.s3.heads import Pace
+from twofold.stores.s3.store import S3Store
 from twofold.testing import StoreContract
 
 
-@pytest.fixture(params=["memory", "local", "postgres"])
+@pytest.fixture(params=["memory", "local", "postgres", "s3"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     made: Store
     if request.param == "postgres":
         made = PostgresStore(address_of(request.getfixturevalue("postgres")), cache=tmp_path / "cache")
+    elif request.param == "s3":
+        made = S3Store(address_of(request.getfixturevalue("s3")), cache=tmp_path / "cache", pace=Pace(fresh=0.0))
     else:
         made = MemoryStore() if request.param == "memory" else LocalStore(tmp_path / "kb")
     made.ensure_fingerprint(fingerprint())

@@ -24,6 +24,7 @@ from hypothesis.stateful import (
 
 from support.factories import DIMENSIONS, entry, fingerprint, pending, query, vector
 from support.postgres_server import PostgresServer
+from support.s3_server import S3Server
 from twofold.domain.access import Readers, Viewer, viewer_of
 from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or
 from twofold.domain.ports import ALL, Scope, Snapshot, Store
@@ -35,6 +36,8 @@ from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 from twofold.stores.past import with_snapshots
 from twofold.stores.postgres.store import PostgresStore
+from twofold.stores.s3.heads import Pace
+from twofold.stores.s3.store import S3Store
 
 SMALL = Upkeep(flush_from=9, flush_at_close_from=3, segment_chunks=7, log_bytes=100_000, documents_at_once=2)
 
@@ -89,7 +92,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.other = self.opened()
         self.editions = 0
 
-    def opened(self) -> LocalStore | PostgresStore:
+    def opened(self) -> LocalStore | PostgresStore | S3Store:
         return LocalStore(self.folder, upkeep=SMALL)
 
     @initialize()
@@ -294,6 +297,34 @@ class PostgresMachine(StoreMachine):
 def test_an_index_in_a_database_answers_like_the_memory_store(postgres_server: PostgresServer) -> None:
     machine: Any = partial(PostgresMachine, postgres_server)
     run_state_machine_as_test(machine, settings=settings(max_examples=8, stateful_step_count=20))
+
+
+class BucketMachine(StoreMachine):
+    """The same with an index in a bucket, which two processes have open."""
+
+    def __init__(self, server: S3Server) -> None:
+        self._address = address_of(server.address())
+        super().__init__()
+
+    def opened(self) -> S3Store:
+        return S3Store(self._address, upkeep=SMALL, cache=self.folder, pace=Pace(fresh=0.0), wait_seconds=60.0)
+
+    def teardown(self) -> None:
+        super().teardown()
+        S3Store.drop(self._address, 10.0)
+
+
+@pytest.mark.usefixtures("s3")
+def test_an_index_in_a_bucket_answers_like_the_memory_store(s3_server: S3Server) -> None:
+    machine: Any = partial(BucketMachine, s3_server)
+    run_state_machine_as_test(machine, settings=settings(max_examples=8, stateful_step_count=20))
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("s3")
+def test_an_index_in_a_bucket_answers_like_the_memory_store_in_thousands_of_worlds(s3_server: S3Server) -> None:
+    machine: Any = partial(BucketMachine, s3_server)
+    run_state_machine_as_test(machine, settings=settings(max_examples=2_500, stateful_step_count=40))
 
 
 @pytest.mark.soak

@@ -2,16 +2,17 @@
 
 import ctypes
 import multiprocessing
+import os
 import resource
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Literal
 
-from reliability.workload import MOST, difference, do, entry_of, open_busy, open_shared, reopened, steps
+from reliability.workload import MOST, difference, do, entry_of, open_busy, open_in_bucket, open_shared, reopened, steps
 from support.factories import entry, fingerprint, query, vector
 from support.slow_embedder import SlowEmbedder
 from twofold import Index
@@ -46,6 +47,18 @@ def write_shared_until_killed(where: str, seed: int, acknowledged: Connection) -
         for number, step in enumerate(steps(seed)):
             store = do(store, step)
             acknowledged.send_bytes(b"%d" % number)
+
+
+def write_to_bucket_until_killed(
+    where: str, environment: Mapping[str, str], seed: int, acknowledged: Connection
+) -> None:
+    """Do the same to an index in a bucket."""
+    os.environ.update(environment)
+    store = open_in_bucket(where)
+    store.ensure_fingerprint(fingerprint())
+    for number, step in enumerate(steps(seed)):
+        store = do(store, step)
+        acknowledged.send_bytes(b"%d" % number)
 
 
 def make_copies(folder: Path, what: Literal["branch", "import"], begun: Connection) -> None:

@@ -17,6 +17,8 @@ from twofold.stores.local.maintenance import Upkeep
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 from twofold.stores.postgres.store import PostgresStore
+from twofold.stores.s3.heads import Pace
+from twofold.stores.s3.store import S3Store
 
 BUSY = Upkeep(flush_from=12, flush_at_close_from=4, segment_chunks=20, log_bytes=150_000, documents_at_once=1)
 WORDS = ["cat", "dog", "mat", "log", "run", "sat", "fox", "the", "quick", "brown"]
@@ -29,7 +31,7 @@ Model = Mapping[str, str]
 """Documents' sources and their texts, with `LATER` in front while one waits for its vectors; and snapshots, with
 `NAMED` in front of the name, and the documents that they hold as JSON."""
 LATER = "\x02"
-Kept = TypeVar("Kept", LocalStore, PostgresStore)
+Kept = TypeVar("Kept", LocalStore, PostgresStore, S3Store)
 NAMED = "\x03"
 
 
@@ -83,6 +85,11 @@ def open_shared(where: str) -> PostgresStore:
     return PostgresStore(address_of(where), upkeep=BUSY, wait_seconds=30.0)
 
 
+def open_in_bucket(where: str) -> S3Store:
+    """Open an index in a bucket that flushes and merges all the time, and sees every change at once."""
+    return S3Store(address_of(where), upkeep=BUSY, wait_seconds=60.0, pace=Pace(fresh=0.0))
+
+
 def documents_in(model: Model) -> Model:
     """Return the documents of a model, without its snapshots."""
     return {source: held for source, held in model.items() if not source.startswith(NAMED)}
@@ -119,6 +126,8 @@ def reopened_of(store: Kept) -> Kept:
     if isinstance(store, LocalStore):
         return reopened(store)
     store.close()
+    if isinstance(store, S3Store):
+        return open_in_bucket(store.address.shown)
     return type(store)(store.address, upkeep=BUSY, wait_seconds=30.0)
 
 

@@ -72,6 +72,11 @@ class AnswerEngine:
         self._sessions = sessions
         self._caches: ResultCaches[Answer] = ResultCaches()
 
+    @staticmethod
+    def cancellation() -> Cancellation:
+        """Return what stops one answer, to be given to `ask`."""
+        return Cancellation()
+
     def ask(
         self,
         question: str,

@@ -1,4 +1,4 @@
-"""Where indexes are kept: a name under `TWOFOLD_HOME`, a folder, or the address of a database."""
+"""Where indexes are kept: a name under `TWOFOLD_HOME`, a folder, or the address of a database or a bucket."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError, MissingExtraError, NotFoundError
 from twofold.domain.ports import Store
-from twofold.stores.database_address import address_of, is_address, with_index
+from twofold.stores.database_address import Address, address_of, is_address, with_index
 from twofold.stores.local.catalog import is_catalog
 from twofold.stores.local.place import real_folder
 from twofold.stores.local.removal import remove
@@ -15,6 +15,7 @@ from twofold.stores.missing import UnmadeStore
 
 if TYPE_CHECKING:
     from twofold.stores.postgres.store import PostgresStore
+    from twofold.stores.s3.store import S3Store
 
 INDEX_FOLDER = "indexes"
 DATABASE_FOLDER = "databases"
@@ -72,14 +73,15 @@ def short_name(where: str | Path) -> str:
 def is_there(where: str | Path, settings: Settings) -> bool:
     """Return whether there is such an index. Raises StoreError where a database cannot be asked."""
     if isinstance(where, str) and is_address(where):
-        return address_of(where).index in index_names(where, settings)
+        address = address_of(where)
+        return _bucket().is_there(address) if address.in_bucket else address.index in index_names(where, settings)
     return is_catalog(folder_of(where, settings.home))
 
 
 def index_names(root: str | None, settings: Settings) -> Sequence[str]:
     """Name the indexes in a database, or with None those that live under `TWOFOLD_HOME`."""
     if root is not None:
-        return _postgres().names(address_of(root))
+        return _remote(address_of(root)).names(address_of(root))
     folder = settings.home / INDEX_FOLDER
     found = folder.iterdir() if folder.is_dir() else ()
     return sorted(path.name for path in found if is_catalog(path) and not path.name.startswith("."))  # one being made
@@ -91,13 +93,14 @@ def named_in(root: str | None, name: str) -> str:
 
 
 def open_in_database(where: str, settings: Settings, *, create: bool) -> Store:
-    """Open an index in a database. With `create`, one that is not there is made by the first change."""
+    """Open an index in a database or a bucket. With `create`, one that is not there is made by the first change."""
     address = address_of(where)
     checked_name(address.index)
 
     def opened(create: bool) -> Store:  # noqa: FBT001  # a callback's
-        cache = settings.home / DATABASE_FOLDER / SEGMENT_CACHE
-        return _postgres()(address, create=create, wait_seconds=settings.timeouts.write, cache=cache)
+        folder = settings.home / DATABASE_FOLDER
+        cache = folder if address.in_bucket else folder / SEGMENT_CACHE
+        return _remote(address)(address, create=create, wait_seconds=settings.timeouts.write, cache=cache)
 
     try:
         return opened(create=False)
@@ -110,9 +113,23 @@ def open_in_database(where: str, settings: Settings, *, create: bool) -> Store:
 def remove_index(where: str | Path, settings: Settings) -> None:
     """Delete an index that is closed, for good."""
     if isinstance(where, str) and is_address(where):
-        _postgres().drop(address_of(where), settings.timeouts.write)
+        _remote(address_of(where)).drop(address_of(where), settings.timeouts.write)
     else:
         remove(spelled_folder(where, settings.home), settings.timeouts.write)
+
+
+def _remote(address: Address) -> "type[PostgresStore | S3Store]":
+    """Return the store for an address. Raises MissingExtraError where its client is not installed."""
+    return _bucket() if address.in_bucket else _postgres()
+
+
+def _bucket() -> "type[S3Store]":
+    """Return the store in a bucket. Raises MissingExtraError where its client is not installed."""
+    try:
+        from twofold.stores.s3.store import S3Store
+    except ImportError as error:
+        raise MissingExtraError("The client for S3 is not installed.", "Run `pip install 'twofold[s3]'`.") from error
+    return S3Store
 
 
 def _postgres() -> "type[PostgresStore]":

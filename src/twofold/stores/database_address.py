@@ -1,18 +1,26 @@
-"""The address of an index in a database: `postgresql://user@host/database?index=NAME`. A password is never shown."""
+"""The address of an index that is no folder. A password is never shown.
 
+postgresql://user@host/database?index=NAME       in a database
+s3://bucket/prefix/NAME                          in a bucket of an object storage
+"""
+
+import re
 from hashlib import blake2b
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 
-SCHEMES = ("postgresql://", "postgres://")
+BUCKETS = "s3://"
+SCHEMES = ("postgresql://", "postgres://", BUCKETS)
 DEFAULT_INDEX = "default"
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_NAME = re.compile(r"(?!\.\.?$)[A-Za-z0-9._-]{1,64}")
 _SECRETS = frozenset({"password", "sslpassword", "passfile"})
 
 
 def is_address(where: object) -> bool:
-    """Return whether a text is the address of a database."""
+    """Return whether a text is the address of a database or a bucket."""
     return isinstance(where, str) and where.startswith(SCHEMES)
 
 
@@ -32,18 +40,25 @@ class Address:
         return f"Address({self.shown!r})"
 
     @property
+    def in_bucket(self) -> bool:
+        """Whether it is in a bucket of an object storage."""
+        return self.dsn.startswith(BUCKETS)
+
+    @property
     def key(self) -> str:
         """What names files of this machine that belong to the index: letters and digits."""
         return blake2b(self.shown.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     @property
     def database(self) -> str:
-        """The database alone, for people."""
+        """The database alone, for people; of a bucket all of the address."""
         return self.shown.partition("index=")[0].rstrip("?&")
 
 
 def address_of(where: str) -> Address:
     """Read an address. Raises InvalidInputError, which never repeats what was given."""
+    if where.startswith(BUCKETS):
+        return _in_bucket(where)
     try:
         parts = urlsplit(where)
         query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
@@ -66,9 +81,26 @@ def address_of(where: str) -> Address:
 
 
 def with_index(where: str, index: str) -> str:
-    """Return the address of another index of the same database, with the password if there is one."""
+    """Return the address of another index of the same database, with the password if there is one.
+
+    In a bucket it is one below the address.
+    """
     address = address_of(where)
+    if address.in_bucket:
+        return f"{address.dsn}/{index}"
     return f"{address.dsn}{'&' if '?' in address.dsn else '?'}index={quote(index, safe='')}"
+
+
+def _in_bucket(where: str) -> Address:
+    """Read the address of a bucket, or of what is below a prefix in it. Nothing in it can be a secret."""
+    bucket, *names = where.removeprefix(BUCKETS).rstrip("/").split("/")
+    if not _BUCKET.fullmatch(bucket) or not all(map(_NAME.fullmatch, names)):
+        raise InvalidInputError(
+            "That is not the address of a bucket.",
+            "Write s3://BUCKET/NAME; keys and the endpoint are taken from the environment.",
+        )
+    shown = BUCKETS + "/".join([bucket, *names])
+    return Address(shown, names[-1] if names else "", shown)
 
 
 def _with_slashes(address: str) -> str:

@@ -16,7 +16,7 @@ from twofold.indexing.migrate import migrate as copy
 from twofold.indexing.types import Phase, SyncProgress
 from twofold.text.quantities import counted
 
-_PLACE = "A name under TWOFOLD_HOME, a path, or postgresql://HOST/DATABASE?index=NAME."
+_PLACE = "A name under TWOFOLD_HOME, a path, postgresql://HOST/DATABASE?index=NAME or s3://BUCKET/NAME."
 
 
 def migrate(

@@ -30,7 +30,9 @@ def _option(name: str, metavar: str, says: str) -> object:
 
 Roots = Annotated[
     list[str] | None,
-    _option("--root", "FOLDER|URL", "Let clients sync what is in this folder; serve the indexes of this database."),
+    _option(
+        "--root", "FOLDER|URL", "Let clients sync what is in this folder; serve the indexes of this database or bucket."
+    ),
 ]
 Hosts = Annotated[
     list[str] | None, _option("--allow-host", "NAME", "Go by this name too, behind a proxy; repeat for more.")

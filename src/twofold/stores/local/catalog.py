@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -116,15 +116,20 @@ def _fill_catalog(path: Path, vfs: str) -> None:
             connection.pragma("page_size", PAGE_BYTES)
             connection.reserve_bytes(reserve=SEAL_BYTES)
             connection.pragma("synchronous", "extra")  # without a log yet, `full` may leave the last step unflushed
-            connection.execute("BEGIN")
-            connection.execute(schema_text())
-            connection.execute(EMPTY_STATE)
-            connection.pragma("application_id", APPLICATION_ID)
-            connection.pragma("user_version", FORMAT_VERSION)
-            connection.execute("COMMIT")
+            fill_catalog(connection)
             connection.pragma("journal_mode", "wal")
     finally:
         connection.close()
+
+
+def fill_catalog(connection: apsw.Connection) -> None:
+    """Make the tables of an empty catalog."""
+    connection.execute("BEGIN")
+    connection.execute(schema_text())
+    connection.execute(EMPTY_STATE)
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.pragma("user_version", FORMAT_VERSION)
+    connection.execute("COMMIT")
 
 
 def is_catalog(folder: Path) -> bool:
@@ -148,23 +153,31 @@ def open_catalog(folder: Path, vfs: str, *, writing: bool) -> LocalConnection:
     try:
         with failures(connection):
             connection.set_busy_timeout(BUSY_MILLISECONDS)
-            harden(connection)
-            StepLimit(connection, lambda: _bytes_of(path))
             connection.wal_autocheckpoint(0)
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             connection.pragma("synchronous", "full")
-            connection.pragma("foreign_keys", True)
             connection.pragma("journal_size_limit", 0)  # a log that was folded starts small again
-            connection.pragma("cache_size", -CACHE_KIBIBYTES)
-            connection.pragma("cell_size_check", True)
-            connection.pragma("query_only", not writing)
-            _check_format(connection, path)
-            check_schema(connection)
-            check_numbers(connection)
+            prepare(connection, lambda: _bytes_of(path), str(path), writing=writing)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def prepare(connection: apsw.Connection, catalog_bytes: Callable[[], int], shown: str, *, writing: bool) -> None:
+    """Set a connection to a catalog as every store needs it, and check whose catalog it is.
+
+    Raises CorruptError, or MismatchError for a format that this version does not know.
+    """
+    harden(connection)
+    StepLimit(connection, catalog_bytes)
+    connection.pragma("foreign_keys", True)
+    connection.pragma("cache_size", -CACHE_KIBIBYTES)
+    connection.pragma("cell_size_check", True)
+    connection.pragma("query_only", not writing)
+    _check_format(connection, shown)
+    check_schema(connection)
+    check_numbers(connection)
 
 
 def _is_at_rest(path: Path) -> bool:
@@ -181,9 +194,9 @@ def _bytes_of(path: Path) -> int:
     return total
 
 
-def _check_format(connection: apsw.Connection, path: Path) -> None:
+def _check_format(connection: apsw.Connection, shown: str) -> None:
     if connection.pragma("application_id") != APPLICATION_ID:
-        raise CorruptError(f"{path} is not an index of twofold.", "Name another folder or another index.")
+        raise CorruptError(f"{shown} is not an index of twofold.", "Name another folder or another index.")
     version = connection.pragma("user_version")
     if version != FORMAT_VERSION:
         raise MismatchError(

@@ -22,9 +22,9 @@ from twofold.stores.local.verify import verify_contents
 from twofold.stores.postgres.connection import PostgresConnection, schema_of
 from twofold.stores.postgres.connections import Connections
 from twofold.stores.postgres.registry import drop_index, index_names, number_of
-from twofold.stores.postgres.segments import PostgresSegments, SegmentCache
+from twofold.stores.postgres.segments import PostgresSegments
+from twofold.stores.segment_cache import CACHE_BYTES, SegmentCache
 
-CACHE_BYTES = 8 * 1024**3
 UPKEEP = maintenance.Upkeep(flush_from=2_048)  # a new reader makes the tail's segment itself: keep it short
 
 logger = logging.getLogger(__name__)
