@@ -24,6 +24,8 @@ enum {
     LONGEST_WORD = 255,
     LONGEST_CODE = 128,
     LONGEST_ACRONYM = 10,
+    TOGETHER = 32,         /* runs that are looked up together */
+    AHEAD = 8,             /* runs whose terms are fetched ahead */
 };
 
 /* twofold.text.tokenizer.Kind, by the same numbers */
@@ -32,8 +34,8 @@ enum { WORD, STOP, ACRONYM, COMPOUND, CODE, PAIR, KINDS };
 /* One term, shared by the runs that hold it. `stamp` and `count` are of the text that is being counted. */
 typedef struct {
     PyObject *text;
-    uint64_t stamp;
-    uint32_t references, count;
+    uint64_t stamp, vocabulary; /* `vocabulary`: which one `number` is of, 0 for none */
+    uint32_t references, count, number;
     int shared; /* no other record is of this term, until the tables are emptied */
 } Term;
 
@@ -94,11 +96,27 @@ static void drop_entry(void *value)
     free(entry);
 }
 
+/* Eight bytes a step; what collides on purpose is bounded by STEPS. */
 static uint32_t hash_of(const char *key, size_t size)
 {
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    for (size_t at = 0; at < size; at++) hash = (hash ^ (unsigned char)key[at]) * 0x100000001b3u;
+    uint64_t hash = 0xcbf29ce484222325u ^ size;
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        uint64_t eight = 0;
+        memcpy(&eight, key + at, size - at < sizeof eight ? size - at : sizeof eight);
+        hash = (hash ^ eight) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
     return (uint32_t)(hash ^ (hash >> 32));
+}
+
+/* Memory that is about to be read: words of a text lie all over the tables, so most look-ups would wait for it. */
+static void fetch(const void *address)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(address);
+#else
+    (void)address;
+#endif
 }
 
 /* The slot of a key, or a free one to put it in, or NULL after too many steps. */
@@ -699,12 +717,11 @@ static void make_plain(Run run, Plain *plain)
     plain->tailless = !(end == run.size || (end + 1 == run.size && run.text[end] == '.'));
 }
 
-/* What a run comes to, a new reference: remembered, made here, or asked of Python. */
-static Entry *entry_of(Runs *runs, Run run)
+/* What a run comes to, a new reference: remembered, made here, or asked of Python. `hash` is that of a short one. */
+static Entry *entry_of(Runs *runs, Run run, uint32_t hash)
 {
     const char *key = (const char *)run.text;
     int short_enough = run.size <= LONGEST_KEY;
-    uint32_t hash = short_enough ? hash_of(key, run.size) : 0;
     Entry *entry = short_enough ? get(&runs->counted, hash, key, run.size) : NULL;
     if (entry == NULL) {
         entry = is_ascii(run) ? counted_run(runs, run) : asked_run(runs, run);
@@ -749,6 +766,7 @@ static PyObject *places_of(Runs *runs, Run run)
 static size_t space_at(const unsigned char *text, size_t size)
 {
     unsigned char c = text[0];
+    if (c > 0x20 && c < 0xc2) return 0;
     if (c <= 0x20) return (c >= 9 && c <= 13) || c >= 0x1c;
     if (c == 0xc2) return size > 1 && (text[1] == 0x85 || text[1] == 0xa0) ? 2 : 0;
     if (c < 0xe1 || c > 0xe3 || size < 3) return 0;
@@ -811,25 +829,76 @@ typedef struct {
     size_t size, room;
 } Entries;
 
-static int keep(Runs *runs, Entries *entries, Run run)
+static int room_for(Entries *entries, size_t more)
 {
-    Plain plain;
-    make_plain(run, &plain);
-    Entry *entry = entry_of(runs, plain.run);
-    if (entry == NULL) return -1;
-    if (entries->size == entries->room) {
-        size_t room = entries->room ? 2 * entries->room : 256;
-        Met *held = realloc(entries->held, room * sizeof(Met));
-        if (held == NULL) {
-            drop_entry(entry);
-            PyErr_NoMemory();
-            return -1;
-        }
-        entries->held = held;
-        entries->room = room;
+    if (entries->size + more <= entries->room) return 0;
+    size_t room = 2 * entries->room + more;
+    Met *held = realloc(entries->held, room * sizeof(Met));
+    if (held == NULL) {
+        PyErr_NoMemory();
+        return -1;
     }
-    entries->held[entries->size++] = (Met){entry, plain.tailless};
+    entries->held = held;
+    entries->room = room;
     return 0;
+}
+
+/* Runs that are looked up together, so that the memory of one is fetched while that of another is waited for. */
+typedef struct {
+    Plain plain[TOGETHER];
+    uint32_t hash[TOGETHER];
+    Entry *entry[TOGETHER];
+    size_t size;
+} Some;
+
+/* Holds the entries that are remembered. No Python runs here, which could empty the table. */
+static void look_up(Runs *runs, Some *some)
+{
+    for (size_t index = 0; index < some->size; index++) {
+        Run run = some->plain[index].run;
+        int short_enough = run.size <= LONGEST_KEY;
+        some->entry[index] = short_enough ? get(&runs->counted, some->hash[index], (const char *)run.text, run.size) : NULL;
+        if (some->entry[index]) fetch(some->entry[index]);
+    }
+    for (size_t index = 0; index < some->size; index++)
+        if (some->entry[index]) some->entry[index]->references++;
+}
+
+/* Takes over what `some` holds and makes what is not remembered, in order. */
+static int keep(Runs *runs, Entries *entries, Some *some)
+{
+    look_up(runs, some);
+    int failed = room_for(entries, some->size);
+    for (size_t index = 0; index < some->size; index++) {
+        Entry *entry = some->entry[index];
+        if (!failed && entry == NULL) entry = entry_of(runs, some->plain[index].run, some->hash[index]);
+        if (!failed && entry == NULL) failed = -1;
+        if (!failed) entries->held[entries->size++] = (Met){entry, some->plain[index].tailless};
+        else if (entry) drop_entry(entry);
+    }
+    some->size = 0;
+    return failed;
+}
+
+/* Notes one run more, whose slot is fetched meanwhile. */
+static void note(Runs *runs, Some *some, Run run)
+{
+    Plain *plain = &some->plain[some->size];
+    make_plain(run, plain);
+    uint32_t hash = plain->run.size <= LONGEST_KEY ? hash_of((const char *)plain->run.text, plain->run.size) : 0;
+    some->hash[some->size++] = hash;
+    if (runs->counted.slots) fetch(&runs->counted.slots[hash & (runs->counted.room - 1)]);
+}
+
+static int keep_all(Runs *runs, Entries *entries, Scan *scan)
+{
+    Some some = {.size = 0};
+    int failed = 0;
+    while (!failed && next_run(scan)) {
+        note(runs, &some, scan->run);
+        if (some.size == TOGETHER) failed = keep(runs, entries, &some);
+    }
+    return failed ? -1 : keep(runs, entries, &some);
 }
 
 static void drop_all(Entries *entries)
@@ -838,73 +907,241 @@ static void drop_all(Entries *entries)
     free(entries->held);
 }
 
-static int add_count(PyObject *counts, PyObject *term, unsigned long count)
-{
-    PyObject *held = PyDict_GetItemWithError(counts, term);
-    if (held == NULL && PyErr_Occurred()) return -1;
-    PyObject *sum = PyLong_FromUnsignedLong(count + (held ? PyLong_AsUnsignedLong(held) : 0));
-    int failed = sum == NULL || PyDict_SetItem(counts, term, sum);
-    Py_XDECREF(sum);
-    return failed ? -1 : 0;
-}
+/* The terms of a text, each once, in the order in which they are first met, with how often they occur. */
+typedef struct {
+    Term *term;
+    uint32_t count;
+} Often;
 
-/* Counts terms in their records, which nothing else does meanwhile: nothing here runs Python. Gives how many differ,
- * and these in the order in which they are first met. `distinct` has room for all. */
-static size_t tally(Runs *runs, const Entries *entries, Term **distinct)
+static size_t tally_one(uint64_t stamp, Term *term, Often *distinct, size_t found)
 {
-    uint64_t stamp = ++runs->stamp;
-    size_t found = 0;
-    for (size_t index = 0; index < entries->size; index++) {
-        const Entry *entry = entries->held[index].entry;
-        for (uint32_t one = 0; one < entry->terms; one++) {
-            Term *term = entry->held[one];
-            if (term->stamp != stamp) {
-                term->stamp = stamp;
-                term->count = 0;
-                distinct[found++] = term;
-            }
-            term->count++;
-        }
+    if (term->stamp != stamp) {
+        term->stamp = stamp;
+        term->count = 0;
+        distinct[found++].term = term;
     }
+    term->count++;
     return found;
 }
 
-static int count_terms(Runs *runs, PyObject *counts, const Entries *entries, int alone)
+static void fetch_terms(const Entries *entries, size_t index)
 {
-    size_t all = 0;
-    for (size_t index = 0; index < entries->size; index++) all += entries->held[index].entry->terms;
-    Term **distinct = malloc((all + 1) * sizeof(Term *));
-    uint32_t *times = malloc((all + 1) * sizeof(uint32_t));
-    int failed = distinct == NULL || times == NULL;
-    if (failed) PyErr_NoMemory();
-    size_t found = failed ? 0 : tally(runs, entries, distinct);
-    for (size_t index = 0; index < found; index++) times[index] = distinct[index]->count;
-    for (size_t index = 0; !failed && index < found; index++) {
-        Term *term = distinct[index];
-        if (!alone || !term->shared) {
-            failed = add_count(counts, term->text, times[index]);
-            continue;
-        }
-        PyObject *count = PyLong_FromUnsignedLong(times[index]);
-        failed = count == NULL || PyDict_SetItem(counts, term->text, count);
-        Py_XDECREF(count);
-    }
-    free(distinct);
-    free(times);
-    return failed ? -1 : 0;
+    if (index >= entries->size) return;
+    const Entry *entry = entries->held[index].entry;
+    for (uint32_t one = 0; one < entry->terms; one++) fetch(entry->held[one]);
 }
 
-static int count_pairs(PyObject *counts, const Entries *entries)
+/* Counts terms in their records, which nothing else does meanwhile: nothing here runs Python. Gives how many differ.
+ * `distinct` has room for all. Pairs come last. */
+static size_t tally(Runs *runs, const Entries *entries, const Entries *pairs, Often *distinct)
+{
+    uint64_t stamp = ++runs->stamp;
+    size_t found = 0;
+    for (size_t index = 0; index < AHEAD; index++) fetch_terms(entries, index);
+    for (size_t index = 0; index < entries->size; index++) {
+        const Entry *entry = entries->held[index].entry;
+        fetch_terms(entries, index + AHEAD);
+        for (uint32_t one = 0; one < entry->terms; one++) found = tally_one(stamp, entry->held[one], distinct, found);
+    }
+    for (size_t index = 0; index < pairs->size; index++)
+        found = tally_one(stamp, pairs->held[index].entry->held[0], distinct, found);
+    for (size_t index = 0; index < found; index++) distinct[index].count = distinct[index].term->count;
+    return found;
+}
+
+/* The pairs of a text, as entries of one term each. */
+static int find_pairs(Runs *runs, const Entries *entries, Entries *pairs)
 {
     for (size_t index = 1; index < entries->size; index++) {
         PyObject *tail = entries->held[index - 1].entry->tail, *head = entries->held[index].entry->head;
         if (tail == NULL || head == NULL || entries->held[index - 1].tailless) continue;
-        PyObject *pair = pair_of(tail, head);
-        int failed = pair == NULL || add_count(counts, pair, 1);
+        PyObject *pair = room_for(pairs, 1) ? NULL : pair_of(tail, head);
+        Entry *entry = pair ? calloc(1, sizeof(Entry) + sizeof(Term *)) : NULL;
+        if (pair && entry == NULL) PyErr_NoMemory();
+        if (entry) {
+            entry->references = 1;
+            entry->held[0] = record_of(runs, pair);
+            entry->terms = entry->held[0] != NULL;
+            pairs->held[pairs->size++].entry = entry;
+        }
         Py_XDECREF(pair);
-        if (failed) return -1;
+        if (entry == NULL || !entry->terms) return -1;
     }
     return 0;
+}
+
+/* ---- counts as they are handed out: a mapping that becomes a dict when it is read, which indexing never does ---- */
+
+typedef struct {
+    PyObject_HEAD
+    Often *held;    /* `size` of them, each with a reference of its own and no two of one text */
+    Py_ssize_t size;
+    PyObject *dict; /* NULL until asked for */
+} Counts;
+
+static PyObject *dict_of(const Often *held, size_t size)
+{
+    PyObject *dict = PyDict_New();
+    for (size_t index = 0; dict != NULL && index < size; index++) {
+        PyObject *before = PyDict_GetItemWithError(dict, held[index].term->text);
+        unsigned long more = before ? PyLong_AsUnsignedLong(before) : 0;
+        PyObject *count = PyErr_Occurred() ? NULL : PyLong_FromUnsignedLong(more + held[index].count);
+        if (count == NULL || PyDict_SetItem(dict, held[index].term->text, count)) Py_CLEAR(dict);
+        Py_XDECREF(count);
+    }
+    return dict;
+}
+
+/* The dict of counts, a borrowed reference. */
+static PyObject *read_counts(PyObject *object)
+{
+    Counts *counts = (Counts *)object;
+    if (counts->dict == NULL) {
+        PyObject *made = dict_of(counts->held, (size_t)counts->size);
+        if (counts->dict == NULL) counts->dict = made;
+        else Py_XDECREF(made);
+    }
+    return counts->dict;
+}
+
+static void counts_free(PyObject *object)
+{
+    Counts *counts = (Counts *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    for (Py_ssize_t index = 0; index < counts->size; index++) {
+        if (index + AHEAD < counts->size) fetch(counts->held[index + AHEAD].term);
+        drop_term(counts->held[index].term);
+    }
+    free(counts->held);
+    Py_CLEAR(counts->dict);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+static Py_ssize_t counts_length(PyObject *object) { return ((Counts *)object)->size; }
+
+static PyObject *counts_get(PyObject *object, PyObject *key)
+{
+    PyObject *dict = read_counts(object);
+    return dict ? PyObject_GetItem(dict, key) : NULL;
+}
+
+static int counts_contains(PyObject *object, PyObject *key)
+{
+    PyObject *dict = read_counts(object);
+    return dict ? PySequence_Contains(dict, key) : -1;
+}
+
+static PyObject *counts_iterate(PyObject *object)
+{
+    PyObject *dict = read_counts(object);
+    return dict ? PyObject_GetIter(dict) : NULL;
+}
+
+static PyObject *counts_write(PyObject *object)
+{
+    PyObject *dict = read_counts(object);
+    return dict ? PyObject_Repr(dict) : NULL;
+}
+
+static PyObject *counts_compare(PyObject *object, PyObject *other, int how)
+{
+    if (how != Py_EQ && how != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+    PyObject *dict = read_counts(object);
+    PyObject *against = dict && Py_TYPE(other) == Py_TYPE(object) ? read_counts(other) : other;
+    return dict && against ? PyObject_RichCompare(dict, against, how) : NULL;
+}
+
+static PyObject *counts_ask(PyObject *object, const char *method)
+{
+    PyObject *dict = read_counts(object);
+    return dict ? PyObject_CallMethod(dict, method, NULL) : NULL;
+}
+
+static PyObject *counts_keys(PyObject *object, PyObject *nothing) { (void)nothing; return counts_ask(object, "keys"); }
+static PyObject *counts_values(PyObject *object, PyObject *nothing) { (void)nothing; return counts_ask(object, "values"); }
+static PyObject *counts_items(PyObject *object, PyObject *nothing) { (void)nothing; return counts_ask(object, "items"); }
+
+static PyObject *counts_get_or(PyObject *object, PyObject *arguments)
+{
+    PyObject *key, *otherwise = Py_None;
+    if (!PyArg_ParseTuple(arguments, "O|O", &key, &otherwise)) return NULL;
+    PyObject *dict = read_counts(object);
+    PyObject *held = dict ? PyDict_GetItemWithError(dict, key) : NULL;
+    if (PyErr_Occurred()) return NULL;
+    return Py_NewRef(held ? held : otherwise);
+}
+
+static PyObject *counts_reduce(PyObject *object, PyObject *nothing)
+{
+    (void)nothing;
+    PyObject *dict = read_counts(object);
+    return dict ? Py_BuildValue("O(O)", (PyObject *)&PyDict_Type, dict) : NULL;
+}
+
+static PyMethodDef COUNTS_METHODS[] = {
+    {"keys", counts_keys, METH_NOARGS, "Return the terms."},
+    {"values", counts_values, METH_NOARGS, "Return how often they occur."},
+    {"items", counts_items, METH_NOARGS, "Return the terms and how often they occur."},
+    {"get", counts_get_or, METH_VARARGS, "Return how often a term occurs, or what is given."},
+    {"__reduce__", counts_reduce, METH_NOARGS, "Return how a dict of the same is made."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot COUNTS_SLOTS[] = {
+    {Py_tp_dealloc, (void *)counts_free},
+    {Py_mp_length, (void *)counts_length},
+    {Py_mp_subscript, (void *)counts_get},
+    {Py_sq_contains, (void *)counts_contains},
+    {Py_tp_iter, (void *)counts_iterate},
+    {Py_tp_repr, (void *)counts_write},
+    {Py_tp_richcompare, (void *)counts_compare},
+    {Py_tp_hash, (void *)PyObject_HashNotImplemented},
+    {Py_tp_methods, COUNTS_METHODS},
+    {0, NULL},
+};
+
+static PyType_Spec COUNTS = {
+    .name = "twofold._analyzer.Counts",
+    .basicsize = sizeof(Counts),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = COUNTS_SLOTS,
+};
+
+typedef struct {
+    PyTypeObject *counts;
+} State;
+
+/* Takes over `distinct`, in which no two are of one text. */
+static PyObject *counts_of(const Runs *runs, Often *distinct, size_t size)
+{
+    PyTypeObject *type = ((State *)PyType_GetModuleState(Py_TYPE((PyObject *)runs)))->counts;
+    Counts *counts = type ? (Counts *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0) : NULL;
+    if (counts == NULL) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "the module is gone");
+        free(distinct);
+        return NULL;
+    }
+    Often *fitting = realloc(distinct, (size + 1) * sizeof(Often));
+    counts->held = fitting ? fitting : distinct;
+    for (size_t index = 0; index < size; index++) counts->held[index].term->references++;
+    counts->size = (Py_ssize_t)size;
+    return (PyObject *)counts;
+}
+
+/* Counts a text's terms: a `Counts`, or a dict where two records may be of one term. */
+static PyObject *count_terms(Runs *runs, const Entries *entries, const Entries *pairs, int alone)
+{
+    size_t all = pairs->size;
+    for (size_t index = 0; index < entries->size; index++) all += entries->held[index].entry->terms;
+    Often *distinct = malloc((all + 1) * sizeof(Often));
+    if (distinct == NULL) return PyErr_NoMemory();
+    size_t found = tally(runs, entries, pairs, distinct);
+    for (size_t index = 0; alone && index < found; index++) alone = distinct[index].term->shared;
+    if (alone) return counts_of(runs, distinct, found);
+    PyObject *dict = dict_of(distinct, found);
+    free(distinct);
+    return dict;
 }
 
 static PyObject *runs_count(PyObject *object, PyObject *text)
@@ -912,17 +1149,16 @@ static PyObject *runs_count(PyObject *object, PyObject *text)
     Runs *runs = (Runs *)object;
     Scan scan;
     if (scan_of(text, &scan)) return NULL;
-    Entries entries = {0};
+    Entries entries = {0}, pairs = {0};
     uint64_t emptied = runs->emptied;
     Py_ssize_t length = 0;
-    int failed = 0;
-    while (!failed && next_run(&scan)) failed = keep(runs, &entries, scan.run);
+    PyObject *counts = NULL, *made = NULL;
+    int failed = keep_all(runs, &entries, &scan) || find_pairs(runs, &entries, &pairs);
     for (size_t index = 0; index < entries.size; index++) length += entries.held[index].entry->words;
-    PyObject *counts = failed ? NULL : PyDict_New(), *made = NULL;
-    failed = counts == NULL || count_terms(runs, counts, &entries, emptied == runs->emptied) || count_pairs(counts, &entries);
-    if (!failed) made = Py_BuildValue("(On)", counts, length);
-    Py_XDECREF(counts);
+    if (!failed) counts = count_terms(runs, &entries, &pairs, emptied == runs->emptied);
+    if (counts) made = Py_BuildValue("(Nn)", counts, length);
     drop_all(&entries);
+    drop_all(&pairs);
     return made;
 }
 
@@ -1074,23 +1310,39 @@ static PyType_Spec RUNS = {
 
 /* ---- terms as the catalog keeps them ---- */
 
-static int by_id(const void *left, const void *right)
+enum { DIGITS = 6 }; /* bytes of 32 bits of number and 16 of count */
+
+/* Sorts, rising, byte by byte from the last; `spare` has the same room. Numbers differ, so the count needs no sorting. */
+static void sort_numbers(uint64_t *numbers, uint64_t *spare, size_t size)
 {
-    uint64_t one = *(const uint64_t *)left, other = *(const uint64_t *)right;
-    return (one > other) - (one < other);
+    for (int digit = 2; digit < DIGITS; digit++) {
+        uint32_t starts[257] = {0};
+        for (size_t index = 0; index < size; index++) starts[(numbers[index] >> (8 * digit) & 0xff) + 1]++;
+        if (size && starts[(numbers[0] >> (8 * digit) & 0xff) + 1] == size) continue; /* all alike */
+        for (int value = 1; value < 257; value++) starts[value] += starts[value - 1];
+        for (size_t index = 0; index < size; index++) spare[starts[numbers[index] >> (8 * digit) & 0xff]++] = numbers[index];
+        memcpy(numbers, spare, size * sizeof *numbers);
+    }
 }
 
+/* A vocabulary: numbers by term, the last one that was given before, the terms that came since, and its name. Records
+ * of terms keep numbers under that name, so that each term is looked up once. */
+typedef struct {
+    PyObject *ids, *fresh;
+    unsigned long long last, name;
+} Numbers;
+
 /* The number of a term, a new one where it has none; 0 for an error. */
-static uint64_t number_of(PyObject *term, PyObject *ids, unsigned long long last, PyObject *fresh)
+static uint64_t number_of(PyObject *term, const Numbers *numbers)
 {
-    PyObject *id = PyDict_GetItemWithError(ids, term);
+    PyObject *id = PyDict_GetItemWithError(numbers->ids, term);
     if (id != NULL) {
         unsigned long long number = PyLong_AsUnsignedLongLong(id);
         if (!PyErr_Occurred() && number > 0 && number <= UINT32_MAX) return number;
     } else if (!PyErr_Occurred()) {
-        unsigned long long number = last + (unsigned long long)PyList_Size(fresh) + 1;
+        unsigned long long number = numbers->last + (unsigned long long)PyList_Size(numbers->fresh) + 1;
         id = number <= UINT32_MAX ? PyLong_FromUnsignedLongLong(number) : NULL;
-        int failed = id == NULL || PyDict_SetItem(ids, term, id) || PyList_Append(fresh, term);
+        int failed = id == NULL || PyDict_SetItem(numbers->ids, term, id) || PyList_Append(numbers->fresh, term);
         Py_XDECREF(id);
         if (!failed) return number;
     }
@@ -1098,34 +1350,47 @@ static uint64_t number_of(PyObject *term, PyObject *ids, unsigned long long last
     return 0;
 }
 
+static int is_numbered(const Term *term, unsigned long long name) { return name && term->vocabulary == name; }
+
+static uint64_t packed_pair(uint64_t number, unsigned long long often)
+{
+    return number << 16 | (often < UINT16_MAX ? often : UINT16_MAX);
+}
+
 /* Terms' numbers and counts, each in 64 bits: 32 of number, 16 of count. -1 for an error. */
-static int gather(PyObject *counts, PyObject *ids, unsigned long long last, PyObject *fresh, uint64_t *made)
+static int gather(PyObject *counts, const Numbers *numbers, uint64_t *made)
 {
     Py_ssize_t place = 0, room = PyDict_Size(counts), size = 0;
     PyObject *term, *count;
     while (size < room && PyDict_Next(counts, &place, &term, &count)) {
         unsigned long long often = PyLong_AsUnsignedLongLong(count);
-        uint64_t number = PyErr_Occurred() ? 0 : number_of(term, ids, last, fresh);
+        uint64_t number = PyErr_Occurred() ? 0 : number_of(term, numbers);
         if (!number) return -1;
-        made[size++] = number << 16 | (often < UINT16_MAX ? often : UINT16_MAX);
+        made[size++] = packed_pair(number, often);
     }
     return 0;
 }
 
-static PyObject *number_terms(PyObject *module, PyObject *arguments)
+/* The same of records, which remember their numbers. */
+static int gather_counts(const Counts *counts, const Numbers *numbers, uint64_t *made)
 {
-    (void)module;
-    PyObject *counts, *ids, *fresh, *packed = NULL;
-    unsigned long long last;
-    if (!PyArg_ParseTuple(arguments, "O!O!KO!", &PyDict_Type, &counts, &PyDict_Type, &ids, &last, &PyList_Type, &fresh))
-        return NULL;
-    Py_ssize_t size = PyDict_Size(counts);
-    uint64_t *made = calloc((size_t)size + 1, sizeof(uint64_t));
-    if (made == NULL) return PyErr_NoMemory();
-    if (!gather(counts, ids, last, fresh, made)) {
-        qsort(made, (size_t)size, sizeof(uint64_t), by_id);
-        packed = PyBytes_FromStringAndSize(NULL, 6 * size);
+    for (Py_ssize_t index = 0; index < counts->size; index++) {
+        Term *term = counts->held[index].term;
+        if (index + AHEAD < counts->size) fetch(counts->held[index + AHEAD].term);
+        if (!is_numbered(term, numbers->name)) {
+            uint64_t number = number_of(term->text, numbers);
+            if (!number) return -1;
+            term->number = (uint32_t)number;
+            term->vocabulary = numbers->name;
+        }
+        made[index] = packed_pair(term->number, counts->held[index].count);
     }
+    return 0;
+}
+
+static PyObject *packed_records(const uint64_t *made, Py_ssize_t size)
+{
+    PyObject *packed = PyBytes_FromStringAndSize(NULL, 6 * size);
     unsigned char *out = packed ? (unsigned char *)PyBytes_AsString(packed) : NULL;
     for (Py_ssize_t index = 0; packed && index < size; index++, out += 6) {
         uint64_t number = made[index] >> 16, count = made[index] & 0xffff;
@@ -1133,21 +1398,58 @@ static PyObject *number_terms(PyObject *module, PyObject *arguments)
         out[4] = (unsigned char)count;
         out[5] = (unsigned char)(count >> 8);
     }
+    return packed;
+}
+
+/* Whether an object is counts of ours; -1, with an error, where it is no dict either. */
+static int is_counts(PyObject *module, PyObject *object)
+{
+    if (Py_TYPE(object) == ((State *)PyModule_GetState(module))->counts) return 1;
+    if (PyDict_Check(object)) return 0;
+    PyErr_SetString(PyExc_TypeError, "counts are a dict or an analyzer's");
+    return -1;
+}
+
+static PyObject *number_terms(PyObject *module, PyObject *arguments)
+{
+    PyObject *counts, *packed = NULL;
+    Numbers numbers = {0};
+    if (!PyArg_ParseTuple(arguments, "OO!KO!K", &counts, &PyDict_Type, &numbers.ids, &numbers.last, &PyList_Type,
+                          &numbers.fresh, &numbers.name)) return NULL;
+    int ours = is_counts(module, counts);
+    if (ours < 0) return NULL;
+    Py_ssize_t size = ours ? ((Counts *)counts)->size : PyDict_Size(counts);
+    uint64_t *made = malloc(2 * ((size_t)size + 1) * sizeof(uint64_t));
+    if (made == NULL) return PyErr_NoMemory();
+    if (!(ours ? gather_counts((Counts *)counts, &numbers, made) : gather(counts, &numbers, made))) {
+        sort_numbers(made, made + size, (size_t)size);
+        packed = packed_records(made, size);
+    }
     free(made);
     return packed;
 }
 
+static int add_unknown(PyObject *unknown, PyObject *term, PyObject *ids)
+{
+    if (PyDict_GetItemWithError(ids, term) != NULL) return 0;
+    return PyErr_Occurred() || PyList_Append(unknown, term) ? -1 : 0;
+}
+
 static PyObject *unknown_terms(PyObject *module, PyObject *arguments)
 {
-    (void)module;
     PyObject *counts, *ids, *term, *count;
-    if (!PyArg_ParseTuple(arguments, "O!O!", &PyDict_Type, &counts, &PyDict_Type, &ids)) return NULL;
-    PyObject *unknown = PyList_New(0);
-    Py_ssize_t place = 0;
-    while (unknown != NULL && PyDict_Next(counts, &place, &term, &count)) {
-        if (PyDict_GetItemWithError(ids, term) != NULL) continue;
-        if (PyErr_Occurred() || PyList_Append(unknown, term)) Py_CLEAR(unknown);
+    unsigned long long name;
+    if (!PyArg_ParseTuple(arguments, "OO!K", &counts, &PyDict_Type, &ids, &name)) return NULL;
+    int ours = is_counts(module, counts), failed = ours < 0;
+    PyObject *unknown = failed ? NULL : PyList_New(0);
+    Py_ssize_t place = 0, size = ours > 0 ? ((Counts *)counts)->size : 0;
+    for (Py_ssize_t index = 0; unknown && !failed && index < size; index++) {
+        const Term *held = ((Counts *)counts)->held[index].term;
+        if (!is_numbered(held, name)) failed = add_unknown(unknown, held->text, ids);
     }
+    while (unknown && !ours && !failed && PyDict_Next(counts, &place, &term, &count))
+        failed = add_unknown(unknown, term, ids);
+    if (failed) Py_CLEAR(unknown);
     return unknown;
 }
 
@@ -1158,18 +1460,50 @@ typedef struct {
     size_t size, room;
 } Squeezed;
 
+static int room_to_squeeze(Squeezed *made, size_t more)
+{
+    if (made->size + more <= made->room) return 0;
+    size_t room = 2 * (made->size + more);
+    char *larger = realloc(made->text, room);
+    if (larger == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    made->text = larger;
+    made->room = room;
+    return 0;
+}
+
+/* Runs of ASCII in one pass, up to the first that may not be, where the scan then stands. */
+static int append_plain(Squeezed *made, Scan *scan)
+{
+    if (room_to_squeeze(made, scan->size - scan->place + 1)) return -1;
+    const unsigned char *text = scan->text;
+    char *out = made->text + made->size, *run_out = out;
+    size_t place = scan->place, run = place;
+    int inside = 0;
+    for (; place < scan->size && text[place] < 0x80; place++) {
+        if (text[place] <= 0x20 && space_at(text + place, 1)) {
+            inside = 0;
+            continue;
+        }
+        if (!inside) {
+            inside = 1;
+            run = place;
+            run_out = out;
+            if (out > made->text) *out++ = ' ';
+        }
+        *out++ = lowered((char)text[place]);
+    }
+    int cut = place < scan->size && inside; /* the run goes on, or a space that is not ASCII ends it */
+    made->size = (size_t)((cut ? run_out : out) - made->text);
+    scan->place = cut ? run : place;
+    return 0;
+}
+
 static int append(Squeezed *made, const unsigned char *text, size_t size, int lower)
 {
-    if (made->size + size + 1 > made->room) {
-        size_t room = 2 * (made->size + size + 1);
-        char *larger = realloc(made->text, room);
-        if (larger == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        made->text = larger;
-        made->room = room;
-    }
+    if (room_to_squeeze(made, size + 1)) return -1;
     if (made->size) made->text[made->size++] = ' ';
     for (size_t index = 0; index < size; index++)
         made->text[made->size + index] = lower ? lowered((char)text[index]) : (char)text[index];
@@ -1197,7 +1531,7 @@ static PyObject *squeeze_text(PyObject *module, PyObject *arguments)
     Squeezed made = {.text = malloc(scan.size + 1), .room = scan.size + 1};
     int failed = made.text == NULL;
     if (failed) PyErr_NoMemory();
-    while (!failed && next_run(&scan))
+    while (!failed && !(failed = append_plain(&made, &scan)) && next_run(&scan))
         failed = is_ascii(scan.run) ? append(&made, scan.run.text, scan.run.size, 1) : append_folded(&made, scan.run, fold);
     if (!failed) squeezed = PyUnicode_FromStringAndSize(made.text, (Py_ssize_t)made.size);
     free(made.text);
@@ -1329,11 +1663,28 @@ static PyMethodDef METHODS[] = {
 
 static int module_exec(PyObject *module)
 {
+    State *state = PyModule_GetState(module);
+    state->counts = (PyTypeObject *)PyType_FromModuleAndSpec(module, &COUNTS, NULL);
+    if (state->counts == NULL || PyModule_AddObjectRef(module, "Counts", (PyObject *)state->counts)) return -1;
     PyObject *type = PyType_FromModuleAndSpec(module, &RUNS, NULL);
     int failed = type == NULL || PyModule_AddObjectRef(module, "Runs", type);
     Py_XDECREF(type);
     return failed ? -1 : 0;
 }
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    Py_VISIT(((State *)PyModule_GetState(module))->counts);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    Py_CLEAR(((State *)PyModule_GetState(module))->counts);
+    return 0;
+}
+
+static void module_free(void *module) { module_clear(module); }
 
 static PyModuleDef_Slot MODULE_SLOTS[] = {
     {Py_mod_exec, (void *)module_exec},
@@ -1344,8 +1695,12 @@ static struct PyModuleDef MODULE = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "twofold._analyzer",
     .m_doc = "The analyzer's loop; twofold.text.analyzer describes it.",
+    .m_size = sizeof(State),
     .m_methods = METHODS,
     .m_slots = MODULE_SLOTS,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
 };
 
 PyMODINIT_FUNC PyInit__analyzer(void)

@@ -1,5 +1,7 @@
 """Numbers of terms in Python: the oracle of two functions of `_analyzer.c`, and what serves without a compiler."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 TERM_RECORD = np.dtype([("term", "<u4"), ("count", "<u2")])
@@ -7,11 +9,18 @@ MAX_COUNT = 65_535
 MAX_NUMBER = 2**32 - 1
 
 
-def number_terms(counts: dict[str, int], ids: dict[str, int], last: int, fresh: list[str]) -> bytes:
+def number_terms(
+    counts: Mapping[str, int],
+    ids: dict[str, int],
+    last: int,
+    fresh: list[str],
+    name: int,  # noqa: ARG001  # by which records in C remember numbers
+) -> bytes:
     """Return (uint32 number, uint16 count) records of a passage's terms, little-endian, by rising number.
 
     A term that `ids` lacks gets the next number after `last` and those of `fresh`, and is added to both. Counts stop at
-    65,535. Raises ValueError for a number that is 0 or beyond 32 bits.
+    65,535. `name` is the vocabulary's, 0 for none: a name always goes with the same `ids`. Raises ValueError for a
+    number that is 0 or beyond 32 bits.
     """
     numbered = []
     for term, count in counts.items():
@@ -26,7 +35,7 @@ def number_terms(counts: dict[str, int], ids: dict[str, int], last: int, fresh: 
     return np.array(sorted(numbered), dtype=TERM_RECORD).tobytes()
 
 
-def unknown_terms(counts: dict[str, int], ids: dict[str, int]) -> list[str]:
+def unknown_terms(counts: Mapping[str, int], ids: dict[str, int], name: int) -> list[str]:  # noqa: ARG001  # as above
     """Return the terms of a passage without a number, in their order."""
     return [term for term in counts if term not in ids]
 

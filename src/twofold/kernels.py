@@ -11,14 +11,14 @@ from twofold._kernels_numpy import NOWHERE
 from twofold._kernels_numpy_nearest import SearchedRows
 
 if TYPE_CHECKING:
-    from twofold._analyzer import Runs, number_terms, shape_tokens, squeeze_text, unknown_terms
+    from twofold._analyzer import Counts, Runs, number_terms, shape_tokens, squeeze_text, unknown_terms
 else:
     try:
-        from twofold._analyzer import Runs, number_terms, shape_tokens, squeeze_text, unknown_terms
+        from twofold._analyzer import Counts, Runs, number_terms, shape_tokens, squeeze_text, unknown_terms
     except ImportError:
         from twofold._analyzer_python import number_terms, shape_tokens, unknown_terms
 
-        Runs = squeeze_text = None
+        Counts = Runs = squeeze_text = None
 
 KERNELS: Literal["c", "numpy"]
 
@@ -68,6 +68,7 @@ except ImportError:
 __all__ = [
     "KERNELS",
     "NOWHERE",
+    "Counts",
     "Runs",
     "SearchedRows",
     "bm25_at",

@@ -31,11 +31,20 @@ pieces = [
     "a" * 300, "9" * 140, "A" * 10, "a." * 200, "a-" * 100, "a/" * 60, "_" * 90, "x" * 27, "x" * 28, "Ab" * 13 + "a",
     "\\u2019", "\\u00e9", "\\u6c34", "\\u3000", "\\U0001f389", "\\ud800", "\\u00a0",
 ]
+ids, fresh, kept = {}, [], []
 for spec in ("english", "french", "code", "cjk"):
     analyzer = analyzer_for(spec)
     for _ in range(1500):
         text = "".join(drawn.choice(pieces) for _ in range(drawn.randint(0, 9)))
-        analyzer.counts(text)
+        kept.append(analyzer.counts(text).counts)
+        try:
+            unknown = kernels.unknown_terms(kept[-1], ids, 5)
+            packed = kernels.number_terms(kept[-1], ids, 0, fresh, 5)
+            assert len(packed) == 6 * len(kept[-1])
+            assert packed == kernels.number_terms(dict(kept[-1]), ids, 0, fresh, 5)
+            assert not kernels.unknown_terms(kept[-1], ids, 5)
+        except UnicodeEncodeError:
+            pass
         list(analyzer.tokens(text))
         squeeze(text)
         shape_of(text)
@@ -43,6 +52,8 @@ many = analyzer_for("simple")
 for turn in range(2):
     many.counts(" ".join(f"{turn}w{number}" for number in range(70_000)))
 many.counts(",".join(f"v{number}" for number in range(140_000)))
+for held in kept:  # the tables were emptied since
+    assert sum(held.values()) == sum(held.get(term) for term in held)
 del many
 print("fine")
 """

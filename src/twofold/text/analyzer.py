@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import TermCounts
-from twofold.kernels import Runs
+from twofold.kernels import Counts, Runs
 from twofold.text.languages import (
     Apostrophe,
     Language,
@@ -57,6 +57,8 @@ WEIGHTS: Mapping[Kind, float] = {
 }
 _WEIGHED_BY_TERM = frozenset({Kind.ACRONYM, Kind.NGRAM})
 _CACHED_RUNS = 65_536
+if Counts is not None:
+    Mapping.register(Counts)
 _MAX_CACHED_RUN_LENGTH = 48
 _TURKISH_I = str.maketrans({"I": "\u0131", "\u0130": "i"})
 _SHOUT = 3  # this many words without a small letter are no acronyms
@@ -138,7 +140,7 @@ class Analyzer:
             counts = {term: min(count, MAX_EXPANSIONS_OF_A_TERM) for term, count in counts.items()}
         return TermCounts(counts, length)
 
-    def _counts_and_length(self, text: str) -> tuple[dict[str, int], int]:
+    def _counts_and_length(self, text: str) -> tuple[Mapping[str, int], int]:
         if self._native is not None:
             with suppress(UnicodeEncodeError):
                 return self._native.count(text)
@@ -226,10 +228,14 @@ class Analyzer:
 
     def _term(self, folded: str) -> str:
         """Return the term of a folded word: its stem, or with a mark in front a stop word."""
-        if folded in self._language.stop_words:
+        stop_words = self._language.stop_words
+        if folded in stop_words:
             return EXACT + folded
-        plain = without_apostrophes(folded)
-        return EXACT + plain if plain in self._language.stop_words else self._stem(plain)
+        if "'" in folded:
+            folded = without_apostrophes(folded)
+            if folded in stop_words:
+                return EXACT + folded
+        return self._stem(folded)
 
     def _counted(self, run: str) -> tuple[list[str], list[str], str | None, str | None]:
         """Return what the loop in C counts of a run that is not ASCII: words, exact forms, tail and head."""

@@ -10,6 +10,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 
 from twofold.domain.types import Clause
 from twofold.kernels import squeeze_text
@@ -17,6 +18,8 @@ from twofold.text.tokenizer import character_kind
 from twofold.text.unicode_normalization import Normal, fold, fold_with_places
 
 _NUMBER_GOES_ON = ".,:"
+MAX_REMEMBERED = 32  # characters of a run
+REMEMBERED_RUNS = 4096  # at most 1 MB
 _SPACED_WORD = re.compile(r"[^\W\u0e00-\u1eff\u2e80-\U0010ffff]*+")  # only scripts in which no border stands within
 
 
@@ -93,10 +96,18 @@ def squeeze(text: str) -> str:
     """Fold case and encoding, and make every stretch of white space one space, with none at either end. Idempotent."""
     if squeeze_text is not None:
         with suppress(UnicodeEncodeError):
-            return squeeze_text(text, fold)
+            return squeeze_text(text, _fold_run)
     if text.isascii():  # nothing to fold but case: a tenth of the time
         return " ".join(text.lower().split())
     return " ".join(" ".join([run.lower() if run.isascii() else fold(run) for run in text.split()]).split())
+
+
+def _fold_run(run: str) -> str:
+    """Fold a run of non-space text. Short ones come again: a dash, a name with an accent."""
+    return _fold_short_run(run) if len(run) <= MAX_REMEMBERED else fold(run)
+
+
+_fold_short_run = lru_cache(maxsize=REMEMBERED_RUNS)(fold)
 
 
 def _squeeze_with_places(text: str) -> Normal:

@@ -19,6 +19,7 @@ Frequencies = NDArray[np.uint16]
 Remap = NDArray[np.int64]
 
 DROPPED = -1
+DENSE = 2  # postings a term number, from which numbers are worth an array of their own
 
 
 class TermsOfPassages(NamedTuple):
@@ -80,10 +81,25 @@ class ForwardIndex:
 
 
 def build(passages: TermsOfPassages) -> Postings:
-    """Turn passages, the slot of each its place among them, into postings."""
+    """Turn passages, the slot of each its place among them, into postings.
+
+    Where most numbers up to the highest are held, as in all but small segments, one pass puts each in its place.
+    """
+    highest = int(passages.term_ids.max(initial=0))
+    if highest < DENSE * len(passages.term_ids):
+        return _build_dense(passages, highest)
     slots = np.repeat(np.arange(len(passages.sizes), dtype=np.uint32), passages.sizes)
     order = _stable_order(passages.term_ids)
     return _directory(passages.term_ids[order], slots[order], passages.frequencies[order])
+
+
+def _build_dense(passages: TermsOfPassages, highest: int) -> Postings:
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(passages.sizes, dtype=np.int64)])
+    offsets, slots, frequencies = turn_over(
+        starts, np.ascontiguousarray(passages.term_ids), np.ascontiguousarray(passages.frequencies), highest + 1
+    )
+    terms = np.flatnonzero(offsets[1:] > offsets[:-1])
+    return Postings(terms.astype(np.uint32), np.append(offsets[terms], offsets[-1]), slots, frequencies)
 
 
 def merge(parts: Sequence[Postings], remaps: Sequence[Remap]) -> Postings:

@@ -7,7 +7,7 @@ from twofold.domain.dataclass import dataclass
 
 Halves = NDArray[np.float16]
 
-ROW_BATCH_SIZE = 16_384
+ROW_BATCH_SIZE = 1_024  # so that what is computed of them stays in the cache
 MAX_CODE = np.float32(127.0)
 
 

@@ -23,7 +23,7 @@ Halves = NDArray[np.float16]
 
 LANES = 8  # rows whose words stand side by side, as the kernel reads them
 WORD = 64
-ROW_BATCH_SIZE = 16_384
+ROW_BATCH_SIZE = 1_024  # so that what is computed of them stays in the cache
 SEED = 2024
 DEVIATIONS = 4.0  # how many deviations an estimate may be off: 1 row in 30,000 is, and few of those matter
 
@@ -69,6 +69,8 @@ def rotation(dimensions: int) -> Singles:
 def bit_codes(vectors: Halves) -> BitCodes:
     """Return the codes of rows (n, d), of any length; a row equal to the center is estimated exactly."""
     count, dimensions = vectors.shape
+    if not count:
+        return _no_codes(dimensions)
     turn = rotation(dimensions)
     center = _mean(vectors)
     words = turn.shape[1] // WORD
@@ -81,6 +83,14 @@ def bit_codes(vectors: Halves) -> BitCodes:
         numbers[:, part] = _numbers(apart, placed, center)
     blocks = bits.reshape(-1, LANES, words).transpose(0, 2, 1).reshape(-1, words * LANES)
     return BitCodes(center, turned(center), np.ascontiguousarray(blocks), *np.ascontiguousarray(numbers))
+
+
+def _no_codes(dimensions: int) -> BitCodes:
+    """Return the codes of no rows, for which no rotation is made: that would take most of opening a small index."""
+    nothing = np.empty(0, dtype=np.float32)
+    center = np.zeros(dimensions, dtype=np.float32)
+    turned_center = np.zeros(-(-dimensions // WORD) * WORD, dtype=np.float32)
+    return BitCodes(center, turned_center, np.zeros((0, len(turned_center) // WORD * LANES), np.uint64), *[nothing] * 3)
 
 
 def turned(vector: Vector) -> Singles:
@@ -135,7 +145,7 @@ def _numbers(apart: Singles, placed: Singles, center: Singles) -> Singles:
     it, `|r| / fit / sqrt(D)` times the signed sum; its deviation is `|r| sqrt(1 - fit²) / fit / sqrt(D - 1)` times |q|.
     """
     width = placed.shape[1]
-    lengths = np.linalg.norm(apart, axis=1)
+    lengths = np.sqrt(np.einsum("ij,ij->i", apart, apart))
     safe = np.where(lengths > 0.0, lengths, 1.0)
     fit = np.abs(placed).sum(axis=1) / (safe * np.float32(width**0.5))
     fit = np.where(fit > 0.0, fit, 1.0)

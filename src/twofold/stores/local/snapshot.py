@@ -26,6 +26,7 @@ from twofold.stores.local.serialization import FIELD_COLUMNS, MAX_DIMENSIONS, Fi
 from twofold.text.vocabulary import PlainVocabulary
 
 MAX_ROW = 2**63 - 1
+DENSE = 4  # where a segment holds one of four numbers in a row, all are read: none is then looked up by itself
 ROW_COLUMNS = f"chunk.row, key, words, terms, vector, heading, header, chunk.text, {FIELD_COLUMNS}"
 
 logger = logging.getLogger(__name__)
@@ -246,11 +247,18 @@ def segment_of(connection: CatalogConnection, rows: Sequence[SegmentRow], dimens
 
 def _term_texts(connection: CatalogConnection, ids: NDArray[np.uint32]) -> Sequence[str]:
     """Return the terms of some numbers. Raises CorruptError for a number that was never given."""
-    listed, bound = connection.among(ids.tolist())
-    found = dict(connection.execute(f"SELECT id, text FROM term WHERE id IN {listed}", (bound,)))  # noqa: S608
-    if len(found) != len(ids):
-        raise CorruptError("The index has lost some of its terms.", "Restore a copy, or sync into a new index.")
-    return [found[one] for one in ids.tolist()]
+    if len(ids) and int(ids[-1]) - int(ids[0]) < DENSE * len(ids):
+        bounds = (int(ids[0]), int(ids[-1]))
+        found = dict(connection.execute("SELECT id, text FROM term WHERE id BETWEEN ? AND ?", bounds))
+    else:
+        listed, bound = connection.among(ids.tolist())
+        found = dict(connection.execute(f"SELECT id, text FROM term WHERE id IN {listed}", (bound,)))  # noqa: S608
+    try:
+        return [found[one] for one in ids.tolist()]
+    except KeyError as error:
+        raise CorruptError(
+            "The index has lost some of its terms.", "Restore a copy, or sync into a new index."
+        ) from error
 
 
 def _open_all(
