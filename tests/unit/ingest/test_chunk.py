@@ -222,6 +222,12 @@ def test_a_long_heading_path_is_trimmed_from_the_outermost_inwards() -> None:
     assert chunk.heading == (path[1], "last")
 
 
+def test_the_document_s_own_name_stays_when_headings_between_are_left_out() -> None:
+    path = ("Name", number_words(5, "a"), number_words(5, "b"), "last")
+    (chunk,) = structure(measure, SMALL)(document_of((P, number_words(20), path)))
+    assert chunk.heading == ("Name", "last")
+
+
 def test_a_single_overlong_heading_keeps_its_beginning() -> None:
     (chunk,) = structure(measure, SMALL)(document_of((P, number_words(20), (number_words(200, "h"),))))
     assert chunk.heading[0].startswith("h0 h1")

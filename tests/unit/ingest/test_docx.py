@@ -172,7 +172,7 @@ def cell(text: str, properties: str = "") -> str:
 WIDE, TALL, HIDDEN = '<w:gridSpan w:val="2"/>', '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
 
 
-def test_merged_cells_hold_their_text_once() -> None:
+def test_merged_cells_keep_their_text_in_every_row_and_over_every_column() -> None:
     cells = (
         cell("wide", WIDE) + cell("c"),
         cell("tall", TALL) + cell("x") + cell("y"),
@@ -181,7 +181,7 @@ def test_merged_cells_hold_their_text_once() -> None:
     rows = [f"<w:tr>{row}</w:tr>" for row in cells]
     extract = read(word_of(f"<w:tbl>{''.join(rows)}</w:tbl>"))
 
-    assert extract.text == "wide |  | c\ntall | x | y\n | p | q"
+    assert extract.text == "wide | wide | c\ntall | x | y\ntall | p | q"
 
 
 def test_a_table_of_one_cell_is_a_frame_around_text() -> None:

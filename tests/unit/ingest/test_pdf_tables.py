@@ -96,3 +96,32 @@ def test_a_table_stands_under_the_line_that_introduces_it() -> None:
     (table,) = tables(read([*above, *page_of(("", "2022", "2021"), ("Asia", "1", "2"), ("Europe", "3", "4"))]))
 
     assert table.heading == ("Revenues by place were as follows",)
+
+
+def test_header_cells_written_one_after_the_other_are_rows() -> None:
+    """A file may hold "March 31," over "2022" cell by cell: down one column, up, and down the next."""
+    cells = [Words(x, y, text) for x in (350, 450) for y, text in ((700, "March 31,"), (686, "2022"))]
+    years = [*cells[:3], Words(450, 686, "2021")]
+    (table,) = tables(extract := read([*years, *page_of(("Sales", "34,229", "35,355"), ("Costs", "9", "8"), top=670)]))
+
+    assert table.header == " | March 31, 2022 | March 31, 2021"
+    assert extract.text[table.start : table.end].splitlines()[1:] == ["Sales | 34,229 | 35,355", "Costs | 9 | 8"]
+
+
+def test_two_columns_of_text_stay_as_they_are() -> None:
+    left = [Words(72, 700 - 14 * at, f"Left line {at} of running text") for at in range(8)]
+    right = [Words(330, 700 - 14 * at, f"Right line {at} of running text") for at in range(8)]
+    text = read([*left, *right]).text
+
+    assert text.index("Left line 7") < text.index("Right line 0")
+
+
+def test_lines_over_the_middle_of_a_table_are_its_caption() -> None:
+    """They would stand over the first column of figures too, and be repeated in every row's header."""
+    rows = [("", "2022", "2021"), ("Las Vegas Strip Resorts", "877,052", "698,739"), ("China", "(54,979)", "5,015")]
+    body = page_of(*rows, top=670)
+    titles = [Words(212, 700, "NET REVENUES BY REGION"), Words(246, 685, "(In thousands)")]
+    (table,) = tables(read([*titles, *body]))
+
+    assert table.header == " | 2022 | 2021"
+    assert table.heading[-1] == "NET REVENUES BY REGION (In thousands)"

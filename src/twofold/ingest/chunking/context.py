@@ -25,14 +25,23 @@ class ContextPrefixes:
     share: int
 
     def path(self, path: Path) -> Path:
-        """Trim a path to its share, dropping headings from the outermost inwards."""
-        kept, total = 0, -self.separator
-        for heading in reversed(path):
-            total += self.shortened[heading][1] + self.separator
+        """Trim a path to its share: of what is too long the middle goes, headings from the outermost inwards.
+
+        The outermost, which is the document's own name or title, stays where it takes no more than half the share.
+        """
+        if not path:
+            return ()
+        weights = [self.shortened[heading][1] for heading in path]
+        name = weights[0] + self.separator
+        keeps_name = len(path) > 1 and name <= self.share // 2
+        kept, total = 0, (name if keeps_name else 0) - self.separator
+        for weight in reversed(weights[1 if keeps_name else 0 :]):
+            total += weight + self.separator
             if kept and total > self.share:
                 break
             kept += 1
-        return tuple(self.shortened[heading][0] for heading in path[len(path) - kept :])
+        inner = path[len(path) - kept :]
+        return tuple(self.shortened[heading][0] for heading in ((path[0], *inner) if keeps_name else inner))
 
     def path_weight(self, path: Path) -> int:
         """Return the tokens that a path takes once it is trimmed, at most."""

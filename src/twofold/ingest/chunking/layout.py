@@ -6,6 +6,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import Measure
 from twofold.domain.types import Block, BlockKind, Chunk, Document
 from twofold.ingest.chunking.context import ContextPrefixes, weigh_prefixes
+from twofold.ingest.chunking.document_name import document_name
 from twofold.ingest.chunking.outline import Path, common_path, outline, with_title
 from twofold.ingest.chunking.pack import Sizes, pack
 from twofold.ingest.chunking.plan import ChunkPlan
@@ -43,7 +44,8 @@ class Draft:
 def read_draft(document: Document, cut: Cancellation, plan: ChunkPlan, measure: Measure) -> Draft:
     """Take a document apart: blocks in order, what stands in front of them, and pieces that fit with it."""
     blocks = outline(document)
-    paths = [with_title(block.heading, document.title) for block in blocks]
+    name = document_name(document.source, document.title)
+    paths = [with_title(with_title(block.heading, document.title), name) for block in blocks]
     fronts = weigh_prefixes(paths, blocks, plan.size, measure)
     of_paths = {path: fronts.path_weight(path) for path in set(paths)}
     in_front = [(of_paths[path], fronts.header_weight(block.header)) for path, block in zip(paths, blocks, strict=True)]

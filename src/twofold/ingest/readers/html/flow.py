@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import BlockKind
-from twofold.ingest.readers.html.table import has_header_row, is_data_table, rows_of
+from twofold.ingest.readers.html.table import grid_of, is_data_table
 from twofold.ingest.readers.html.tree import BLOCKS, LINE_BREAK, collapse, inline_text, verbatim_text
 from twofold.ingest.readers.office.rows import add_rows
 from twofold.ingest.readers.types import Outline, TextBuilder
@@ -186,8 +186,11 @@ class Flow:
     def _add_table(self, table: "LexborNode") -> None:
         self._flush_list()
         caption = table.css_first("caption")
-        if caption is not None:
-            self._add(BlockKind.PARAGRAPH, inline_text(caption), 0)
-        above = (*self._path, *((inline_text(caption),) if caption is not None else ()))
-        add_rows(self.builder, rows_of(table), has_header=has_header_row(table), heading=above)
+        named = inline_text(caption) if caption is not None else ""
+        grid = grid_of(table)
+        for text in (named, grid.caption):
+            if text:
+                self._add(BlockKind.PARAGRAPH, text, 0)
+        above = (*self._path, *filter(None, (named, grid.caption)))
+        add_rows(self.builder, grid.rows, has_header=bool(grid.header), heading=above)
         self._note(sum(len(inline_text(link)) for link in table.css("a[href]")))

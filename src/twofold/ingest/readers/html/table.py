@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from twofold.ingest.readers.html.tree import inline_text
+from twofold.ingest.readers.office.grid import MAX_SPAN, Grid, GridCell, laid_out
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 _HELD_IN_LAYOUT = "pre, h1, h2, h3, h4, dl, ul ul, p + p + p"
-_MAX_SPAN = 1_000
-_MAX_COLUMNS = 200
 
 
 def is_data_table(table: "LexborNode") -> bool:
@@ -21,42 +20,29 @@ def is_data_table(table: "LexborNode") -> bool:
     return len(rows) > 1 and max(len(row.css("td, th")) for row in rows) > 1
 
 
-def has_header_row(table: "LexborNode") -> bool:
-    """Return whether the first row names columns: it is marked so, and has more than one cell."""
-    first = table.css_first("tr")
-    if first is None or len(first.css("td, th")) < 2:  # noqa: PLR2004 one cell is a caption
-        return False
-    return first.css_first("td") is None or table.css_first("thead") is not None
+def grid_of(table: "LexborNode") -> Grid:
+    """Return a table's header row and rows, cells that span others laid out."""
+    rows = table.css("tr")
+    cells = [[_cell(cell) for cell in row.css("td, th")] for row in rows]
+    kept = [number for number, row in enumerate(cells) if row]
+    return laid_out([cells[number] for number in kept], _header_rows([rows[number] for number in kept]))
 
 
-def rows_of(table: "LexborNode") -> list[Sequence[str]]:
-    """Read the cells row by row. One that spans rows is repeated in each, so that no row loses its context."""
-    rows: list[Sequence[str]] = []
-    hanging: dict[int, tuple[int, str]] = {}  # column: in how many more rows, and what
-    for row in table.css("tr"):
-        cells: list[str] = []
-        for cell in row.css("td, th"):
-            _fill(cells, hanging)
-            text = inline_text(cell)
-            if len(cells) < _MAX_COLUMNS and (down := _span(cell, "rowspan") - 1):
-                hanging[len(cells)] = (down, text)
-            cells.append(text)
-            cells.extend("" for _ in range(min(_span(cell, "colspan"), _MAX_COLUMNS) - 1))
-        _fill(cells, hanging)
-        rows.append(cells)
-    return rows
+def _header_rows(rows: Sequence["LexborNode"]) -> int:
+    """Count the rows that are marked as header: those of `thead`, else the first ones of `th` alone."""
+    heads = 0
+    for row in rows:
+        if row.css_first("td") is not None and (row.parent is None or row.parent.tag != "thead"):
+            break
+        heads += 1
+    names = len(rows[0].css("td, th")) > 1 or heads > 1 if rows else False
+    return heads if names and heads < len(rows) else 0
 
 
-def _fill(cells: list[str], hanging: dict[int, tuple[int, str]]) -> None:
-    """Put cells that hang down from rows above into the columns they stand in."""
-    while len(cells) in hanging:
-        column = len(cells)
-        left, text = hanging.pop(column)
-        cells.append(text)
-        if left > 1:
-            hanging[column] = (left - 1, text)
+def _cell(cell: "LexborNode") -> GridCell:
+    return GridCell(inline_text(cell), _span(cell, "colspan"), _span(cell, "rowspan"))
 
 
 def _span(cell: "LexborNode", name: str) -> int:
     value = cell.attributes.get(name) or ""
-    return min(int(value), _MAX_SPAN) or 1 if value.isascii() and value.isdigit() and len(value) < 7 else 1  # noqa: PLR2004 digits
+    return min(int(value), MAX_SPAN) or 1 if value.isascii() and value.isdigit() and len(value) < 7 else 1  # noqa: PLR2004 digits

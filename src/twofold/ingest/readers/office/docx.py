@@ -4,13 +4,16 @@ Read without a library in between: both of Office's dialects (Transitional and S
 equations count as text here. Headers and footers, deleted text, field codes and comments do not.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from xml.etree.ElementTree import Element
 
 from twofold.domain.types import BlockKind
 from twofold.ingest.archive import Archive
 from twofold.ingest.readers.office.charts import chart_rows, chart_title
 from twofold.ingest.readers.office.docx_styles import Style, numbering_of, over, style_of_properties, styles_of
+from twofold.ingest.readers.office.grid import MAX_SPAN, GridCell, laid_out
 from twofold.ingest.readers.office.omml import equation_text
 from twofold.ingest.readers.office.ooxml import core_properties, main_part, open_package, relations, target_of
 from twofold.ingest.readers.office.rows import add_rows
@@ -24,6 +27,9 @@ _SKIPPED = frozenset(
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _WRAPPERS = frozenset(("sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag"))
 _INDENT = "  "
+_CAPTION = re.compile(r"(?:table|tabelle|tableau|tabla|tabella)\s+\d+[.\d]*\s*[:.–—-]?", re.IGNORECASE)
+_CAPTION_STYLES = ("caption", "beschriftung", "lgende", "legenda", "leyenda", "epgrafe")  # ids leave out accents
+_MAX_CAPTION = 300
 
 
 def read_docx(source: Source) -> Extract:
@@ -55,6 +61,7 @@ class _BodyReader:
         }
         self._outline = Outline()
         self._items: list[str] = []
+        self._caption = ""  # of the table that follows
         self.builder = TextBuilder()
         self.title = ""
 
@@ -65,6 +72,7 @@ class _BodyReader:
                 self._paragraph(child)
             elif child.tag == "tbl":
                 self._table(child)
+                self._caption = ""
             elif child.tag in _WRAPPERS:
                 self.blocks(child)
             elif child.tag == "AlternateContent":
@@ -78,9 +86,10 @@ class _BodyReader:
 
     def _paragraph(self, paragraph: Element) -> None:
         text = inline_text(paragraph).strip()
-        style = self._style(paragraph.find("pPr"))
+        properties = paragraph.find("pPr")
         if text:
-            self._write(text, style)
+            self._caption = text if _is_caption(text, properties) else ""
+            self._write(text, self._style(properties))
         for box in _text_boxes(paragraph):
             self.blocks(box)
         for chart in paragraph.iter("chart"):
@@ -121,14 +130,25 @@ class _BodyReader:
 
     def _table(self, table: Element) -> None:
         self.finish()
-        rows = [list(_cells(row)) for row in _unwrapped(table, "tr")]
+        found = list(_unwrapped(table, "tr"))
+        rows = [list(_cells(row)) for row in found]
         if len(rows) == 1 and len(rows[0]) == 1:
-            for cell in _unwrapped(next(_unwrapped(table, "tr")), "tc"):
+            for cell in _unwrapped(found[0], "tc"):
                 self.blocks(cell)
             return
-        add_rows(self.builder, rows, has_header=True, heading=self._outline.path)
+        grid = laid_out([row for row in rows if row], _header_rows(found) or None)
+        self.builder.add(BlockKind.PARAGRAPH, grid.caption, heading=self._outline.path)
+        above = (*self._outline.path, *filter(None, (self._caption, grid.caption)))
+        add_rows(self.builder, grid.rows, has_header=bool(grid.header), heading=above)
         for box in _text_boxes(table):
             self.blocks(box)
+
+
+def _is_caption(text: str, properties: Element | None) -> bool:
+    """Return whether a paragraph names the table below it: by its style, or as in `Table 2: Sales`."""
+    named = None if properties is None else properties.find("pStyle")
+    style = "" if named is None else named.get("val", "").casefold()
+    return len(text) <= _MAX_CAPTION and (style.startswith(_CAPTION_STYLES) or _CAPTION.match(text) is not None)
 
 
 def inline_text(element: Element) -> str:
@@ -185,13 +205,20 @@ def _unwrapped(element: Element, name: str) -> Iterator[Element]:
             yield from _unwrapped(child, name)
 
 
-def _cells(row: Element) -> Iterator[str]:
+def _header_rows(rows: Sequence[Element]) -> int:
+    """Count the first rows that are repeated on every page: Word's own mark of a header."""
+    marked = [row.find("trPr") for row in rows]
+    heads = (one is not None and one.find("tblHeader") is not None for one in marked)
+    return sum(1 for _ in takewhile(bool, heads))
+
+
+def _cells(row: Element) -> Iterator[GridCell]:
     for cell in _unwrapped(row, "tc"):
         properties = cell.find("tcPr")
         merged = None if properties is None else properties.find("vMerge")
-        yield "" if merged is not None and merged.get("val") != "restart" else _cell_text(cell)
         span = 1 if properties is None else number_of(properties.find("gridSpan"), "val", 1)
-        yield from [""] * min(span - 1, 63)
+        goes_on = merged is not None and merged.get("val") != "restart"
+        yield GridCell("" if goes_on else _cell_text(cell), min(max(span, 1), MAX_SPAN), goes_on=goes_on)
 
 
 def _cell_text(cell: Element) -> str:

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 
 from twofold.domain.errors import ReadError
 from twofold.domain.types import BlockKind
+from twofold.ingest.readers.office.grid import GridCell, laid_out
 from twofold.ingest.readers.office.opendocument import document_properties, open_document
 from twofold.ingest.readers.office.rows import add_rows
 from twofold.ingest.readers.types import Extract, Outline, Source, TextBuilder, one_line
@@ -111,8 +112,12 @@ class _BodyReader:
             self._aside(paragraph)
 
     def _table(self, element: Element) -> None:
-        rows = [list(_cells(row)) for row in _rows(element)]
-        add_rows(self.builder, rows, has_header=True, heading=self._outline.path, page=self._page)
+        rows = [row for one in _rows(element) if (row := list(_cells(one)))]
+        heads = sum(1 for group in children(element, "table-header-rows") for _ in _rows(group))
+        grid = laid_out(rows, heads or None)
+        self.builder.add(BlockKind.PARAGRAPH, grid.caption, heading=self._outline.path, page=self._page)
+        above = (*self._outline.path, *filter(None, (grid.caption,)))
+        add_rows(self.builder, grid.rows, has_header=bool(grid.header), heading=above, page=self._page)
 
     def _slide(self, element: Element) -> None:
         self._page = (self._page or 0) + 1
@@ -159,11 +164,14 @@ def _rows(table: Element) -> Iterator[Element]:
             yield from _rows(child)
 
 
-def _cells(row: Element) -> Iterator[str]:
+def _cells(row: Element) -> Iterator[GridCell]:
+    """Yield the cells of a row but those that another one covers."""
     for cell in row:
-        if cell.tag in ("table-cell", "covered-table-cell"):
+        if cell.tag == "table-cell":
             text = " ".join(_cell_texts(cell))
-            yield from [text] * min(max(number_of(cell, "number-columns-repeated", 1), 1), _MAX_REPEATS)
+            right, down = number_of(cell, "number-columns-spanned", 1), number_of(cell, "number-rows-spanned", 1)
+            times = min(max(number_of(cell, "number-columns-repeated", 1), 1), _MAX_REPEATS)
+            yield from [GridCell(text, max(right, 1), max(down, 1))] * times
 
 
 def _cell_texts(cell: Element) -> Iterator[str]:

@@ -14,7 +14,7 @@ from statistics import median
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import BlockKind
 from twofold.ingest.readers.pdf.lines import Line
-from twofold.ingest.readers.pdf.tables import Table, cells_of, has_figure, tables_of
+from twofold.ingest.readers.pdf.tables import Table, caption_lines, cells_of, has_figure, tables_of
 
 _BULLET = re.compile(r"(?:[•●▪■◦‣∙·○❖➢✓–—-]|\*{1,3}|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+\S")
 _SENTENCE_END = (".", "!", "?", ":", ";", "。")
@@ -63,11 +63,16 @@ def _parts(groups: Sequence[list[Line]], words: frozenset[str]) -> list[Paragrap
     found: list[Paragraph] = []
     waiting: list[Line] = []
     table: Table | None = None
-    for group in groups:
+    for whole in groups:
+        group = whole
         if not _is_table(group) and not _goes_on(table, group):
             found += _flow(waiting, words)
             waiting = group
             continue
+        caption = caption_lines(group)
+        if caption:
+            found += _flow(waiting, words)
+            waiting, group = group[:caption], group[caption:]
         above = _near(waiting, group[0])
         taken, tables = tables_of(group, above)
         found += _flow(waiting[: len(waiting) - taken], words)
@@ -85,6 +90,7 @@ def _flow(lines: Sequence[Line], words: frozenset[str]) -> list[Paragraph]:
 
 def _is_table(group: Sequence[Line]) -> bool:
     """Return whether lines are a table: two or more, half of them rows, and one of these with figures in cells."""
+    group = group[caption_lines(group) :]
     return (
         len(group) > 1
         and sum(map(is_row, group)) * 2 >= len(group)

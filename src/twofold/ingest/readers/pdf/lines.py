@@ -122,7 +122,7 @@ def lines_of(page: PageText) -> list[Line]:
         if line is None:
             continue
         if lines and _beside(lines[-1], line):
-            lines[-1] = _joined(lines[-1], line)
+            lines[-1] = joined(lines[-1], line)
         else:
             lines.append(line)
     return lines if _run_down(lines) else lines[::-1]
@@ -226,7 +226,8 @@ def _beside(one: Line, other: Line) -> bool:
     )
 
 
-def _joined(one: Line, other: Line) -> Line:
+def joined(one: Line, other: Line) -> Line:
+    """Make one line of two that stand side by side."""
     width = (other.left - one.right) / one.size if one.size > 0 else 0.0
     shift = len(one.text) + 1
     seam = [Gap(shift, one.right, other.left, width)] if width > _NOTED else []

@@ -15,8 +15,9 @@ from twofold.domain.errors import ReadError
 from twofold.domain.types import BlockKind, MetadataValue
 from twofold.ingest.archive import encrypted
 from twofold.ingest.readers.pdf.layout import Paragraph, heading_levels, paragraphs_of
-from twofold.ingest.readers.pdf.lines import Line, PageText, lines_of
+from twofold.ingest.readers.pdf.lines import Line, PageText
 from twofold.ingest.readers.pdf.running import NUMBER, running_lines
+from twofold.ingest.readers.pdf.stacked import rows_of
 from twofold.ingest.readers.types import Extract, Outline, Source, TextBuilder
 
 MAX_PAGES = 50_000
@@ -96,7 +97,7 @@ def _read_pages(source: Source, document: Any, count: int) -> list[list[Line]]: 
     for index in range(count):
         try:
             with _page(document, index) as text:
-                pages.append(lines_of(text))
+                pages.append(rows_of(text))
         except pypdfium2.PdfiumError:
             broken += 1
             pages.append([])
@@ -131,10 +132,14 @@ def _drop(builder: TextBuilder, lines: Sequence[Sequence[Line]], running: Mappin
 
 
 def _caption(before: Paragraph | None) -> tuple[str, ...]:
-    """Return what introduces a table: the paragraph right above it, where it is short and ends in a colon."""
-    if before is None or before.kind is BlockKind.TABLE or len(before.text) > _LONGEST_CAPTION:
+    """Return what introduces a table: the short paragraph right above it that is no sentence, or ends in a colon."""
+    if before is None or before.kind is not BlockKind.PARAGRAPH or len(before.text) > _LONGEST_CAPTION:
         return ()
-    return (before.text.rstrip(": "),) if before.text.endswith(":") else ()
+    text = before.text.strip()
+    if text.endswith(":"):
+        return (text.rstrip(": "),)
+    names = len(_WORDS.findall(text)) > 1 and text[0].isupper() and not text.endswith((".", ";", ",", "!", "?"))
+    return (text,) if names else ()
 
 
 def _information(document: Any) -> dict[str, str]:  # noqa: ANN401

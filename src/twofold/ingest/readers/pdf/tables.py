@@ -23,6 +23,8 @@ _DAY = re.compile(
 _OPENS = frozenset("$€£¥(")
 _CLOSES = frozenset({"%", ")", ")%", "*", "pts", "x"})
 _HEADER_LINES = 4
+_LABELS = 0.2  # of a table's width that its labels take where its middle is not that of its columns
+_OFF_CENTER = 0.03  # of a table's width
 _LONGEST_HEADER = 60  # characters of one header cell of one line; more is a sentence
 
 
@@ -92,7 +94,7 @@ def tables_of(lines: Sequence[Line], above: Sequence[Line] = ()) -> tuple[int, l
         columns = _columns(body) or (tables[-1].columns if tables else ())
         heads = rows[start : stop - len(body)]
         if number == 0:
-            taken = _taken(above, columns) if len(heads) < _HEADER_LINES else 0
+            taken = _taken(above, columns, _extent(body)) if len(heads) < _HEADER_LINES else 0
             heads = [*(cells_of(line) for line in above[len(above) - taken :]), *heads]
         named = max((at for at, row in enumerate(heads, 1) if _stands(row, columns)), default=0)
         tables.append(_table(heads[:named], [*heads[named:], *body], columns))
@@ -160,7 +162,29 @@ def _stands(row: Row, columns: Sequence[Span]) -> list[Cell]:
     return [cell for cell in row if any(cell.over(column) for column in columns)]
 
 
-def _taken(above: Sequence[Line], columns: Sequence[Span]) -> int:
+def caption_lines(lines: Sequence[Line]) -> int:
+    """Count the first lines of a table that are its caption: each alone over the middle of the whole table."""
+    rows = [cells_of(line) for line in lines]
+    first = next((at for at, row in enumerate(rows) if has_figure(row)), 0)
+    columns, extent = _columns(rows[first:]), _extent(rows[first:])
+    return next((at for at, row in enumerate(rows[:first]) if not _is_centered(row, extent, columns)), first)
+
+
+def _extent(rows: Sequence[Row]) -> Span:
+    """Return from where to where rows reach, their labels included."""
+    cells = [cell for row in rows for cell in row]
+    return (min(cell.left for cell in cells), max(cell.right for cell in cells)) if cells else (0.0, 0.0)
+
+
+def _is_centered(row: Row, extent: Span, columns: Sequence[Span]) -> bool:
+    """Return whether a line stands over the middle of a whole table, not of its columns: it is its caption."""
+    width = extent[1] - extent[0]
+    if len(row) != 1 or not columns or columns[0][0] - extent[0] < _LABELS * width:
+        return False
+    return abs(row[0].left + row[0].right - sum(extent)) / 2 < _OFF_CENTER * width
+
+
+def _taken(above: Sequence[Line], columns: Sequence[Span], extent: Span) -> int:
     """Count the lines right above a table that are its header: short cells that stand over columns."""
     count = 0
     for line in reversed(above[-_HEADER_LINES:]):
@@ -169,6 +193,8 @@ def _taken(above: Sequence[Line], columns: Sequence[Span]) -> int:
         is_short = all(len(cell.text) <= _LONGEST_HEADER for cell in row)
         is_first_label = len(row) > len(stands) + 1
         if not stands or not is_short or is_first_label or has_figure(row) or line.text.endswith((".", ";")):
+            break
+        if _is_centered(row, extent, columns):
             break
         if len(columns) > 1 and len(stands) == 1 and not names_days(row) and _width(stands[0]) > _reach(columns):
             break
