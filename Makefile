@@ -12,7 +12,7 @@ QUESTION ?= What happens to a file that cannot be read?
 BUILT_FROM := pyproject.toml constraints.txt $(wildcard setup.py src/twofold/*.c)
 
 .DEFAULT_GOAL := help
-.PHONY: help frameworks setup model demo check test coverage fix bench docs site items soak golden screenshots clean
+.PHONY: help frameworks setup model demo check test coverage fix bench docs site preview items soak golden screenshots clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -81,6 +81,9 @@ docs: setup  ## Regenerate the reference pages
 
 site: setup  ## Build the documentation site into build/site
 	$(BIN)/zensical build --clean --strict
+
+preview: site model  ## Serve the documentation site on this machine, searched by twofold
+	$(BIN)/python docs/preview.py
 
 items: setup  ## Write which item of the checklist each acceptance test is of
 	$(BIN)/python docs/items.py

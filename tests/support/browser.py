@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Dialog, Locator, Page, expect, sync_pla
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SAID = os.environ.get("TWOFOLD_BROWSER", "")
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 expect.set_options(PATIENCE_MS)
 
 SENTENCE = "The night ferry to Ostend leaves at eleven from quay nine."

@@ -169,7 +169,7 @@ class ImapConnector:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Say in one line what a server did, and connect anew after it."""
+        """Raise ReadError for what a server refuses or does not answer; the next call connects again."""
         try:
             from imapclient.exceptions import IMAPClientError, LoginError
         except ModuleNotFoundError as error:
