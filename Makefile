@@ -12,10 +12,10 @@ QUESTION ?= What happens to a file that cannot be read?
 BUILT_FROM := pyproject.toml constraints.txt $(wildcard setup.py src/twofold/*.c)
 
 .DEFAULT_GOAL := help
-.PHONY: help frameworks setup model demo check test coverage fix bench docs site preview items soak golden screenshots clean
+.PHONY: help frameworks setup model demo check test coverage fix bench docs site preview items soak soak-access golden screenshots clean
 
 help:  ## Show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
 
 $(VENV)/.installed: $(BUILT_FROM)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "twofold needs Python 3.11 or newer; say make PYTHON=... to choose one")'
@@ -91,6 +91,12 @@ items: setup  ## Write which item of the checklist each acceptance test is of
 soak: setup model  ## The long reliability runs, and a thousand examples for each property
 	$(BIN)/pytest -m soak
 	$(BIN)/pytest -n $(WORKERS) --hypothesis-profile=night tests/properties
+
+NON_INTERFERENCE := tests/properties/test_non_interference.py tests/properties/test_non_interference_commands.py \
+  tests/server/test_worlds_over_http.py
+
+soak-access: setup  ## 2,000 worlds with and without what somebody may not read, through every interface, byte for byte
+	$(BIN)/pytest -m soak $(NON_INTERFERENCE)
 
 screenshots: setup  ## Draw every view of the web application into build/screenshots, to be looked at
 	PYTHONPATH=tests $(BIN)/python tests/web/screenshots.py build/screenshots

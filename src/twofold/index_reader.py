@@ -283,7 +283,9 @@ class Collection:
             return view.synonyms
 
     def metrics(self) -> Metrics:
-        """Return how searching went since the index was opened: counts, times by stage, memory."""
+        """Return how searching went since the index was opened, for everybody: counts, times by stage, memory."""
+        if self._viewer is not None:
+            raise NotAllowedError("Figures are of everybody's searches.", "Only the index's owner can see them.")
         return self._searcher.metrics()
 
     def get_settings(self) -> Mapping[str, str]:

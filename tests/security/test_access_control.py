@@ -180,8 +180,39 @@ def test_answers_that_are_kept_are_kept_apart(index: Index) -> None:
 def test_shared_statistics_are_rounded() -> None:
     """3 passages and 3 holders of at most 10 each: idf ln(1 + (10 - 10 + .5) / (10 + .5)), whatever the truth is."""
     shared = indexed(TEXTS, {"acl": {"statistics": "shared"}}).as_principals([])
-    hit = shared.search("soup", mode="bm25").hits[0]
-    assert hit.trace.terms[0].idf == pytest.approx(0.04652001563489282)
+    found = shared.search("soup", mode="bm25")
+    assert found.hits[0].trace.terms[0].idf == pytest.approx(0.04652001563489282)
+
+
+def test_explanations_say_that_counts_are_rounded(index: Index) -> None:
+    """The owner's counts are exact in either case, and so are those of what somebody may read."""
+    shared = indexed(TEXTS, {"acl": {"statistics": "shared"}})
+    notes = {
+        name: [note for stage in view.search("soup").stages if stage.name == "bm25" for note in stage.notes]
+        for name, view in (("ann", shared.as_principals([])), ("owner", shared), ("exact", index.as_principals([])))
+    }
+    assert notes == {
+        "ann": ["counted over all documents, rounded to two digits, 10 at the least"], "owner": [], "exact": [],
+    }  # fmt: skip
+
+
+def test_shared_counts_tell_nothing_finer_than_their_two_digits() -> None:
+    """Two hidden texts with the same words in another number: fewer than ten each way, so nobody can tell them apart.
+
+    Six passages of twelve words count as 10 of 12 in either world, and each word as one that 10 of them hold.
+    """
+    hidden = ("soup soup", "merger soup"), ("merger merger", "soup merger")
+
+    def told(texts: Sequence[str]) -> str:
+        made = indexed({}, {"acl": {"statistics": "shared"}})
+        for number in range(4):
+            made.add(("the merger", "merger soup")[number % 2], source=f"{number}.txt")
+        for number, text in enumerate(texts):
+            made.add(text, source=f"hidden{number}.txt", readers=[])
+        found = made.as_principals([]).search("merger soup", mode="bm25", k=9)
+        return repr([(hit.source, hit.score, hit.trace) for hit in found.hits])
+
+    assert told(hidden[0]) == told(hidden[1])
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import httpx2
 import uvicorn
 
 from twofold.config.load import NOTHING, load_settings
+from twofold.domain.access import PrincipalResolver
 from twofold.index import Index
 from twofold.server.app import create_server
 from twofold.server.auth import TokenStore, parse_scope
@@ -61,13 +62,14 @@ def visiting(  # noqa: PLR0913  # each may be left out
     embedder: str | None = "hashing",
     database: str | None = None,
     models: tuple[str, ...] = (),
+    resolver: PrincipalResolver | None = None,
 ) -> Iterator[Visit]:
     """Serve until the block ends, by these settings beside those of tests; with no embedder each index has its own."""
     named = {} if embedder is None else {"embedder": embedder}
     overrides = {**named, "offline": True, "home": str(home), **said}
     settings = load_settings(overrides=overrides)
     plan = plan_for(settings, partial(Index, overrides=overrides, create=False), address, roots, limits)
-    plan = replace(plan, database=database, models=models)
+    plan = replace(plan, database=database, models=models, resolver=resolver or plan.resolver)
     with bound(address) as listening:
         server = LocalServer(configured(create_server(plan), limits))
         thread = threading.Thread(target=server.run, args=([listening],))

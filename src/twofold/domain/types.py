@@ -272,11 +272,13 @@ class Statistics:
     """What BM25 needs to know of a collection; figures of several collections add up.
 
     `chunks` live passages, `words` the sum of their lengths, `frequencies` how many passages hold each asked term.
+    With `rounded` they are of all passages, for a viewer who may not read all: two digits, and 10 at the least.
     """
 
     chunks: int
     words: int
     frequencies: Mapping[str, int]
+    rounded: bool = False
 
     @property
     def average_length(self) -> float:

@@ -183,7 +183,8 @@ def explain(held: Held, query: str, identity: str) -> given.Explanation:
     parts = tuple(given.Part(one.retriever, one.rank, one.raw, one.part) for one in hit.trace.retrievers)
     terms = tuple(given.Term(one.word or one.term, one.frequency, one.idf, one.score) for one in hit.trace.terms)
     changes = tuple(given.Change(one.stage, one.before, one.after) for one in hit.trace.steps)
-    return given.Explanation(query, hit.chunk_id, hit.rank, hit.score, found.fusion, parts, terms, changes)
+    notes = tuple(note for one in found.stages if one.name in {"bm25", "vector"} for note in one.notes)
+    return given.Explanation(query, hit.chunk_id, hit.rank, hit.score, found.fusion, parts, terms, changes, notes)
 
 
 def why_not(held: Held, query: str, document: str) -> given.Missed:

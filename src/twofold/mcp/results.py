@@ -199,7 +199,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Where a passage's score comes from: the retrievers' parts add up to the fused score, then each change in turn."""
+    """Where a passage's score comes from: the retrievers' parts add up to the fused score, then each change in turn.
+
+    `notes` are what the retrievers have to say, such as that counts are rounded.
+    """
 
     query: str
     id: str
@@ -209,6 +212,7 @@ class Explanation:
     retrievers: tuple[Part, ...]
     terms: tuple[Term, ...]
     changes: tuple[Change, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -349,7 +349,7 @@ def _fused_state(state: PipelineState, reach: RetrievalScope, look: _Look, fused
         retrieved=Retrieved(fused, look.found, look.asked),
         ranking=fused.ranking,
         constants=fused.constants,
-        stages=_traces(query, look, fused, others),
+        stages=_traces(query, look, fused, others, _counting(state)),
         passed=(("fuse", fused.ranking),),
         warnings=(
             *state.parts.models.warnings,
@@ -440,7 +440,18 @@ def _with_others(fused: Fused, others: Sequence[_Other], fusion: FusionPlan) -> 
     return replace(made, constants={**fused.constants, **made.constants})
 
 
-def _traces(query: EncodedQuery, look: _Look, fused: Fused, others: Sequence[_Other]) -> tuple[StageTrace, ...]:
+ROUNDED = "counted over all documents, rounded to two digits, 10 at the least"
+
+
+def _counting(state: PipelineState) -> tuple[str, ...]:
+    """Return a note that BM25 counts what the viewer may not read, where it does."""
+    view = state.passages.view
+    return (ROUNDED,) if view.viewer_key and view.statistics(()).rounded else ()
+
+
+def _traces(
+    query: EncodedQuery, look: _Look, fused: Fused, others: Sequence[_Other], counting: Sequence[str]
+) -> tuple[StageTrace, ...]:
     understood, found = query.understood, look.found
     queries = tuple(variant.words for variant in understood.queries)
     terms = tuple(understood.parsed.terms.weights)
@@ -450,7 +461,7 @@ def _traces(query: EncodedQuery, look: _Look, fused: Fused, others: Sequence[_Ot
         StageTrace("expand", 1, len(queries), notes=understood.decisions),
         StageTrace("embed", len(queries), sum(one.vector is not None for one in query.asked)),
         *(() if look.learnt is None else (look.learnt,)),
-        StageTrace("bm25", len(query.asked), len(found.bm25)),
+        StageTrace("bm25", len(query.asked), len(found.bm25), notes=tuple(counting)),
         StageTrace("vector", len(query.asked), len(found.vector), notes=_waiting(found)),
         *(StageTrace(one.name, 1, len(one.ranking), notes=one.decisions) for one in others),
         StageTrace("fuse", given, len(fused.ranking), notes=look.leaning),
@@ -469,6 +480,6 @@ def _pending_warnings(state: PipelineState) -> tuple[StageWarning, ...]:
     view = state.passages.view
     if state.query.mode == "bm25" or not view.pending:
         return ()
-    total = view.statistics(()).chunks
+    total = view.sizes().chunks
     says = f"{view.pending:,} of {total:,} passages have no vector yet; they are ranked by their words."
     return (StageWarning("vector", WarningCode.PENDING, says),)

@@ -171,7 +171,8 @@ class FederatedSnapshot:
             counted = self._ask_all(lambda view: view.statistics(asked))
             frequencies = {term: sum(one.frequencies.get(term, 0) for one in counted) for term in asked}
             chunks, words = sum(one.chunks for one in counted), sum(one.words for one in counted)
-            self._counted[asked] = Statistics(chunks, words, frequencies)
+            rounded = any(one.rounded for one in counted)
+            self._counted[asked] = Statistics(chunks, words, frequencies, rounded)
         return self._counted[asked]
 
     def count_within(self, scope: Scope, narrower: Sequence[Scope]) -> Sequence[int]:

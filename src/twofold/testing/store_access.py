@@ -11,11 +11,12 @@ from twofold.domain.access import PUBLIC, Viewer, viewer_of
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import Scope, Snapshot, Store
-from twofold.domain.types import Clause, Entry
+from twofold.domain.types import Clause, Entry, GroupMember, TermQuery
 from twofold.testing.making import entry, pending, query, vector
 
 ANN = viewer_of(["user:ann", "group:legal"])
 BOB = viewer_of(["user:bob"])
+SOUP, BREAD = GroupMember(("soup",)), GroupMember(("bread",))
 SCOPES = (Scope(), Scope(required=(Clause(("the",)),)), Scope(Condition("kind", Operator.EQ, "memo")))
 
 
@@ -169,6 +170,7 @@ class StoreAccess:
         store.set_readers({entry("", "a.txt").document.id: ("user:bob",)})
         with store.view(viewer_of([], statistics="shared")) as view:
             counted = view.statistics(["soup", "day", "absent"])
+            assert counted.rounded
             assert (counted.chunks, counted.words) == (130, 520)  # of 131 passages and 521 words
             assert counted.frequencies == {"soup": 130, "day": 130, "absent": 0}
             (hit,) = view.search_bm25(query("soup"), 9)
@@ -179,3 +181,8 @@ class StoreAccess:
             terms = view.passage_terms([hit.key])
             assert view.document_frequencies(terms.ids).tolist() == [130]
             assert view.sizes() == (1, 1)
+            # a group occurs where its most frequent member does: soup, 130, for a pattern as well as for a word
+            group = TermQuery({"soup or bread": 1.0}, groups={"soup or bread": (SOUP, BREAD)})
+            assert view.explain_terms(group, [hit.key]).of(0)[0].idf == pytest.approx(0.0038241)
+        with store.view(viewer_of([])) as view:
+            assert not view.statistics(["soup"]).rounded

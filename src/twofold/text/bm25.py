@@ -170,4 +170,4 @@ def shared_statistics(counted: Statistics) -> Statistics:
     Worked numbers: of 1,234 passages with 98,765 words, of which 3 hold `merger`, 1,200, 99,000 and 10 are left.
     """
     frequencies = {term: rounded(count) for term, count in counted.frequencies.items()}
-    return Statistics(rounded(counted.chunks), rounded(counted.words), frequencies)
+    return Statistics(rounded(counted.chunks), rounded(counted.words), frequencies, rounded=True)

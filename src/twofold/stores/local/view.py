@@ -446,7 +446,7 @@ class LocalSnapshot:
         """Return a question with the counts of all passages, rounded, where the viewer gets those."""
         if not self._counts_all or query.statistics is not None:
             return query
-        return replace(query, statistics=self.statistics(tuple(query.weights)))
+        return replace(query, statistics=self.statistics(query.terms))
 
     def _often(self, terms: ResolvedTerms, place: int, slots: NDArray[np.uint32]) -> NDArray[np.uint16]:
         """Return how often each term occurs in slots of one part: (slots, terms)."""
