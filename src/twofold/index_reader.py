@@ -52,6 +52,15 @@ if TYPE_CHECKING:
     from twofold.search.suggest import Suggestion
 
 
+def _opened_at(base: Store, as_of: str) -> Store:
+    """Return a store as it was at a snapshot; a store without it is closed."""
+    try:
+        return past_store(base, as_of)
+    except BaseException:
+        base.close()
+        raise
+
+
 class Collection:
     """Documents that can be searched and listed. `Index` is one too, and can change it.
 
@@ -82,7 +91,7 @@ class Collection:
         found = Resolved(settings, ()) if settings else resolve(config=config, overrides=overrides)
         self._own_embedder = embedder
         self._base = open_store(where, found.settings, create=create and not as_of) if store is None else store
-        self._store = self._whole = past_store(self._base, as_of) if as_of else self._base
+        self._store = self._whole = _opened_at(self._base, as_of) if as_of else self._base
         self._viewer: Viewer | None = None
         self._views: OrderedDict[str, Self] = OrderedDict()
         self._turn = threading.Lock()

@@ -28,7 +28,7 @@ from support.s3_server import S3Server
 from twofold.domain.access import Readers, Viewer, viewer_of
 from twofold.domain.filters import And, Condition, Filter, Not, Operator, Or
 from twofold.domain.ports import ALL, Scope, Snapshot, Store
-from twofold.domain.snapshots import StoredVectors
+from twofold.domain.snapshots import SnapshotStore, StoredVectors
 from twofold.domain.types import Clause, IndexedChunk, TermQuery
 from twofold.stores.database_address import address_of
 from twofold.stores.local.maintenance import Upkeep
@@ -177,7 +177,7 @@ class StoreMachine(RuleBasedStateMachine):
             for store in (self.model, self.local):
                 store.ensure_fingerprint(fingerprint(name, width))
 
-    @precondition(lambda self: isinstance(self.local, LocalStore))
+    @precondition(lambda self: isinstance(self.local, SnapshotStore))
     @rule(name=names)
     def create_snapshot(self, name: str) -> None:
         if name in {one.name for one in self.model.snapshots()}:
@@ -211,7 +211,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def lists_the_same(self) -> None:
-        if isinstance(self.local, LocalStore):
+        if isinstance(self.local, SnapshotStore):
             assert [(one.name, one.documents, one.chunks) for one in self.local.snapshots()] == [
                 (one.name, one.documents, one.chunks) for one in self.model.snapshots()
             ]
@@ -290,6 +290,12 @@ class PostgresMachine(StoreMachine):
         return PostgresStore(self._address, upkeep=SMALL, cache=self.folder)
 
     def teardown(self) -> None:
+        assert isinstance(self.local, PostgresStore)
+        for one in self.local.snapshots():
+            self.local.delete_snapshot(one.name)
+        with self.local._connections.reading() as connection:
+            for table in ("retained_document", "retained_chunk"):
+                assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)  # noqa: S608
         super().teardown()
         PostgresStore.drop(self._address, 10.0)
 

@@ -51,7 +51,7 @@ def steps(seed: int) -> Iterator[Step]:
     """Draw steps without an end."""
     random_ = random.Random(seed)  # noqa: S311
     while True:
-        kind = random_.choices(["upsert", "vectors", "delete", "compact", "reopen", "rebuild"], [24, 6, 8, 2, 2, 1])[0]
+        kind = random_.choices(list(KINDS), list(KINDS.values()))[0]
         some = tuple(random_.sample(SOURCES, random_.randint(1, 3)))
         if kind == "upsert":
             later = random_.choice(["", LATER])
@@ -116,7 +116,7 @@ def do(store: Kept, step: Step) -> Kept:
         store.rebuild(fingerprint(), lambda documents: [entry_of(one.text, one.source).chunks for one in documents])
     elif step.kind == "reopen":
         return reopened_of(store)
-    elif isinstance(store, LocalStore):
+    elif not isinstance(store, S3Store):
         do_named(store, step)
     return store
 
@@ -131,7 +131,7 @@ def reopened_of(store: Kept) -> Kept:
     return type(store)(store.address, upkeep=BUSY, wait_seconds=30.0)
 
 
-def do_named(store: LocalStore, step: Step) -> None:
+def do_named(store: LocalStore | PostgresStore, step: Step) -> None:
     """Make or delete a snapshot, unless that is done already."""
     there = step.sources[0] in {one.name for one in store.snapshots()}
     if step.kind == "snapshot" and not there:

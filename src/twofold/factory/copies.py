@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
@@ -12,8 +12,9 @@ from twofold.config.load import Settings, resolve
 from twofold.domain.errors import CorruptError, InvalidInputError, NotFoundError, TwofoldError
 from twofold.domain.ports import IndexFingerprint, Store
 from twofold.domain.types import Entry
-from twofold.factory.places import spelled_folder
+from twofold.factory.places import making_in_database, spelled_folder
 from twofold.query.synonyms import read_rules
+from twofold.stores.database_address import is_address
 from twofold.stores.export_file import ExportReader, check_whole, entries_of, write_export
 from twofold.stores.local.durable import flush_folder, make_folder, refusal
 from twofold.stores.local.lock import WriterLock
@@ -96,9 +97,15 @@ def _fill(
         made.set_synonyms(kept[1])
 
 
+def _new_index(where: str | Path, settings: Settings) -> AbstractContextManager[Store]:
+    """Return what yields the store of a new index; it gets its name when all went well, and is deleted when not."""
+    if isinstance(where, str) and is_address(where):
+        return making_in_database(where, settings)
+    return _new_folder(where, settings)
+
+
 @contextmanager
-def _new_index(where: str | Path, settings: Settings) -> Iterator[LocalStore]:
-    """Yield the store of a new index; it gets its name when all went well, and is deleted when it did not."""
+def _new_folder(where: str | Path, settings: Settings) -> Iterator[LocalStore]:
     folder = spelled_folder(where, settings.home)
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise InvalidInputError(f"There is an index or a file {where} already.", "Choose another name.")

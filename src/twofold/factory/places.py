@@ -1,6 +1,7 @@
 """Where indexes are kept: a name under `TWOFOLD_HOME`, a folder, or the address of a database or a bucket."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,6 +109,21 @@ def open_in_database(where: str, settings: Settings, *, create: bool) -> Store:
         if not create:
             raise
         return UnmadeStore(opened)
+
+
+def making_in_database(where: str, settings: Settings) -> AbstractContextManager[Store]:
+    """Return what yields a new index in a database, which gets its name when all went well.
+
+    Raises InvalidInputError for a name that is taken, or that could be mistaken for anything else than a name.
+    """
+    address = address_of(where)
+    checked_name(address.index)
+    if address.in_bucket:
+        raise InvalidInputError(
+            "In a bucket no index is made of a snapshot or a file.", "Make it in a folder, then `twofold migrate` it."
+        )
+    cache = settings.home / DATABASE_FOLDER / SEGMENT_CACHE
+    return _postgres().making(address, settings.timeouts.write, cache)
 
 
 def remove_index(where: str | Path, settings: Settings) -> None:

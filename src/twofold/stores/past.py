@@ -120,7 +120,10 @@ class PastStore:
 def with_snapshots(store: Store) -> SnapshotStore:
     """Return a store that keeps snapshots. Raises InvalidInputError for one that does not."""
     if not isinstance(store, SnapshotStore):
-        raise InvalidInputError("Snapshots are not kept here.", "Open an index of this machine, and not at a snapshot.")
+        raise InvalidInputError(
+            "Snapshots are not kept here.",
+            "Open an index that is kept in a folder or a database, and not at a snapshot.",
+        )
     return store
 
 

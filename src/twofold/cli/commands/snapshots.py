@@ -15,6 +15,7 @@ from twofold.domain.snapshots import SnapshotInfo
 from twofold.evaluation.changes import ChangeKind, IndexDiff
 from twofold.evaluation.queries import read_asked
 from twofold.factory.copies import import_index
+from twofold.factory.places import shown_name
 from twofold.factory.search import query_log_of
 from twofold.text.quantities import counted, sized
 
@@ -114,7 +115,7 @@ def _draw(screen: Screen, found: IndexDiff) -> None:
 def branch(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="A snapshot, a date in UTC, or `now`.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The new index: a name or a path.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new index, named as by --index.")],
     *,
     index: IndexOption = None,
     as_json: JsonOption = False,
@@ -167,4 +168,4 @@ def _made(context: typer.Context, name: str, *, as_json: bool) -> None:
         write_json(found)
     else:
         held = f"{counted(found.documents, 'document')}, {counted(found.chunks, 'passage')}"
-        screen_on().line(f"Made the index {one_line(name)}: {held}, in {one_line(found.folder)}")
+        screen_on().line(f"Made the index {one_line(shown_name(name))}: {held}, in {one_line(found.folder)}")

@@ -1,14 +1,15 @@
 """A collection as a snapshot holds it: the segments of today without what is newer, and what died since made again.
 
-Statements that name `chunk` and `document` see the rows of then: on these connections the names are views.
+Statements that name `chunk` and `document` see the rows of then: on these connections the names are views, or stand in
+front of each statement.
 """
 
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from twofold.domain.ports import StoreInfo
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import retained
 from twofold.stores.local.catalog import HINT, LocalConnection, select
-from twofold.stores.local.connections import Connections
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.maintenance import transaction
 from twofold.stores.local.retained import CHUNK_ROW, DOCUMENT_ROW, NamedState, find
@@ -50,6 +50,27 @@ ROWS_DROPPED_AT_ONCE = 1_024
 _DOCUMENT_TODAY = DOCUMENT_ROW.replace("readers", f"{_READERS_TODAY} AS readers")
 
 
+Catalog = TypeVar("Catalog", bound=CatalogConnection)
+Lent_co = TypeVar("Lent_co", bound=CatalogConnection, covariant=True)
+
+
+class CatalogConnections(Protocol[Lent_co]):
+    """Lends connections to readers."""
+
+    def reading(self) -> AbstractContextManager[Lent_co]:
+        """Lend a connection inside a read transaction."""
+
+
+class ClosableConnections(Protocol):
+    """Lends connections to readers, until it is closed."""
+
+    def reading(self) -> AbstractContextManager[CatalogConnection]:
+        """Lend a connection inside a read transaction."""
+
+    def close(self) -> None:
+        """Close the connections."""
+
+
 class PastView(LocalSnapshot):
     """Answers one question from the rows that a snapshot holds."""
 
@@ -71,11 +92,11 @@ class PastView(LocalSnapshot):
 class Past:
     """One snapshot of an open store: what is loaded of it, and its connections. Bears calls from several threads."""
 
-    def __init__(self, folder: Path, base_vfs: str, named: NamedState, parts: SegmentSnapshot) -> None:
+    def __init__(self, named: NamedState, parts: SegmentSnapshot, connections: ClosableConnections) -> None:
         self.named = named
         self._parts = parts
         self._known = KnownTerms()
-        self._connections = Connections(folder, base_vfs, self._see_then)
+        self._connections = connections
 
     @contextmanager
     def view(self, viewer: Viewer | None) -> Iterator[PastView]:
@@ -108,37 +129,46 @@ class Past:
         """Close the connections."""
         self._connections.close()
 
-    def _see_then(self, connection: LocalConnection) -> None:
-        """Let the names of the tables mean the rows that the snapshot holds."""
-        named = self.named
-        connection.pragma("query_only", False)
-        connection.pragma("temp_store", "memory")
-        for table, columns, kept, last in (
-            ("document", DOCUMENT_ROW, _DOCUMENT_TODAY, named.last_document),
-            ("chunk", CHUNK_ROW, CHUNK_ROW, named.last_chunk),
-        ):
-            died = f"kept.died > {named.generation:d}"
-            connection.execute(
-                f"CREATE TEMP VIEW {table} AS SELECT {columns} FROM main.{table} WHERE row <= {last:d} UNION ALL"  # noqa: S608
-                f" SELECT {kept} FROM main.retained_{table} AS kept WHERE row <= {last:d} AND {died}"
-            )
-        connection.pragma("query_only", True)
+
+def tables_then(named: NamedState) -> Iterator[tuple[str, str]]:
+    """Yield each table's name, and the query of the rows that a snapshot holds of it."""
+    for table, columns, kept, last in (
+        ("document", DOCUMENT_ROW, _DOCUMENT_TODAY, named.last_document),
+        ("chunk", CHUNK_ROW, CHUNK_ROW, named.last_chunk),
+    ):
+        died = f"kept.died > {named.generation:d}"
+        rows = (
+            f"SELECT {columns} FROM main.{table} WHERE row <= {last:d} UNION ALL"  # noqa: S608
+            f" SELECT {kept} FROM main.retained_{table} AS kept WHERE row <= {last:d} AND {died}"
+        )
+        yield table, rows
 
 
-class Pasts:
-    """The snapshots of an open store; each is loaded when it is first looked at, and of many the oldest is let go."""
+def see_then(named: NamedState, connection: LocalConnection) -> None:
+    """Let the names of the tables mean the rows that a snapshot holds."""
+    connection.pragma("query_only", False)
+    connection.pragma("temp_store", "memory")
+    for table, rows in tables_then(named):
+        connection.execute(f"CREATE TEMP VIEW {table} AS {rows}")
+    connection.pragma("query_only", True)
+
+
+class Pasts(Generic[Catalog]):
+    """The snapshots of an open store; each is loaded when it is first looked at, and of many the oldest is let go.
+
+    `seeing` makes connections whose statements see the rows of a snapshot.
+    """
 
     MOST = 4
 
     def __init__(
         self,
-        folder: Path,
-        base_vfs: str,
-        connections: Connections,
-        follow: Callable[[LocalConnection], SegmentSnapshot],
+        seeing: Callable[[NamedState], ClosableConnections],
+        connections: CatalogConnections[Catalog],
+        follow: Callable[[Catalog], SegmentSnapshot],
         rows_at_once: int,
     ) -> None:
-        self._place = folder, base_vfs
+        self._seeing = seeing
         self._connections = connections
         self._follow = follow
         self._rows_at_once = rows_at_once
@@ -158,7 +188,7 @@ class Pasts:
         return PastStore(name, view, lambda: self._loaded(named).info(), settings_of(named))
 
     def close(self) -> None:
-        """Close all."""
+        """Forget all that were loaded."""
         with self._turn:
             while self._held:
                 self._held.popitem()[1].close()
@@ -173,7 +203,7 @@ class Pasts:
             if not find(connection, named.name).holds_the_same(named):
                 raise unknown(named.name)
             parts = load_parts(connection, named, current, self._rows_at_once)
-        return self._kept(Past(*self._place, named, parts))
+        return self._kept(Past(named, parts, self._seeing(named)))
 
     def _kept(self, made: Past) -> Past:
         """Keep what was loaded; return what another thread kept before."""
@@ -186,7 +216,7 @@ class Pasts:
             return kept
 
 
-def drop_unheld(connection: LocalConnection, after_each: Callable[[], None]) -> None:
+def drop_unheld(connection: CatalogConnection, after_each: Callable[[], None]) -> None:
     """Delete what no snapshot holds any more, some rows in each transaction, so that the log stays short."""
     after: tuple[int, int] | None = (0, 0)
     while after is not None:

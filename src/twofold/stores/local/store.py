@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic
 
 from twofold.domain.access import Readers, Viewer
 from twofold.domain.errors import (
@@ -24,7 +24,6 @@ from twofold.domain.errors import (
 from twofold.domain.ports import EmbedderIdentity, Finding, IndexFingerprint, Remake, StoreInfo
 from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Entry, Metadata, Vector
-from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.index_settings import checked
 from twofold.stores.local import commit_marker, maintenance, retained, writing
 from twofold.stores.local.catalog import LocalConnection, create_catalog, failures, is_catalog, select
@@ -32,7 +31,7 @@ from twofold.stores.local.connections import Connections
 from twofold.stores.local.durable import make_folder
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.lock import WriterLock
-from twofold.stores.local.past import Pasts, drop_unheld
+from twofold.stores.local.past import Catalog, CatalogConnections, ClosableConnections, Pasts, drop_unheld, see_then
 from twofold.stores.local.place import (
     CATALOG_NAME,
     LOCK_NAME,
@@ -42,6 +41,7 @@ from twofold.stores.local.place import (
     real_folder,
 )
 from twofold.stores.local.reindex import rebuild
+from twofold.stores.local.retained import NamedState
 from twofold.stores.local.scoping import storable
 from twofold.stores.local.snapshot import (
     SegmentFiles,
@@ -61,17 +61,6 @@ from twofold.stores.past import PastStore
 OPENING_ATTEMPTS = 10
 
 logger = logging.getLogger(__name__)
-
-
-Catalog = TypeVar("Catalog", bound=CatalogConnection)
-Lent_co = TypeVar("Lent_co", bound=CatalogConnection, covariant=True)
-
-
-class CatalogConnections(Protocol[Lent_co]):
-    """Lends connections to readers."""
-
-    def reading(self) -> AbstractContextManager[Lent_co]:
-        """Lend a connection inside a read transaction."""
 
 
 class SegmentedStore(Generic[Catalog]):
@@ -320,7 +309,42 @@ class SegmentedStore(Generic[Catalog]):
         raise StoreError("The index changes too fast to be read.", "Run the search again.")
 
 
-class LocalStore(SegmentedStore[LocalConnection]):
+class SnapshottedStore(SegmentedStore[Catalog]):
+    """A segmented store that keeps named states."""
+
+    def __init__(
+        self, connections: CatalogConnections[Catalog], segments: SegmentFiles, upkeep: maintenance.Upkeep
+    ) -> None:
+        super().__init__(connections, segments, upkeep)
+        self._pasts = Pasts(self._seeing, connections, self._follow, upkeep.segment_chunks)
+
+    def create_snapshot(self, name: str, created: int) -> None:
+        """Name the present state, durable when it returns. Nothing is copied."""
+        with self._changing() as connection, maintenance.transaction(connection):
+            retained.create(connection, name, created)
+
+    def snapshots(self) -> Sequence[SnapshotInfo]:
+        """List the snapshots in the order in which they were made, with what is kept for each."""
+        with self._connections.reading() as connection:
+            return [retained.described(connection, one) for one in retained.list_all(connection)]
+
+    def delete_snapshot(self, name: str) -> None:
+        """Delete a snapshot, and what was retained for it alone. Interrupted, the next deletion does the rest."""
+        with self._changing() as connection:
+            with maintenance.transaction(connection):
+                retained.forget(connection, name)
+            drop_unheld(connection, lambda: self._after_step(connection))
+
+    def at(self, name: str) -> PastStore:
+        """Return the collection as it was when a snapshot was made."""
+        return self._pasts.at(name)
+
+    @abstractmethod
+    def _seeing(self, named: NamedState) -> ClosableConnections:
+        """Return connections whose statements see the rows of a snapshot."""
+
+
+class LocalStore(SnapshottedStore[LocalConnection]):
     """Keeps a collection in `folder`.
 
     With `create`, a missing folder is made. `wait_seconds` is how long a writer waits for another one. `base_vfs` names
@@ -347,7 +371,7 @@ class LocalStore(SegmentedStore[LocalConnection]):
         make_folder(folder / SEGMENT_FOLDER)
         self._lock = WriterLock(folder / LOCK_NAME, wait_seconds)
         super().__init__(Connections(folder, base_vfs), maintenance.FolderSegments(folder), upkeep)
-        self._pasts = Pasts(folder, base_vfs, self._connections, self._follow, upkeep.segment_chunks)
+        self._base_vfs = base_vfs
         self._unsettled = False
         if not is_catalog(folder):
             with self._lock.held():
@@ -360,32 +384,14 @@ class LocalStore(SegmentedStore[LocalConnection]):
             self._connections.close()
             raise
 
+    def _seeing(self, named: NamedState) -> ClosableConnections:
+        return Connections(self._folder, self._base_vfs, partial(see_then, named))
+
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Keep other writers out for a while. Raises WriterBusyError."""
         with self._lock.held():
             yield
-
-    def create_snapshot(self, name: str, created: int) -> None:
-        """Name the present state, durable when it returns. Nothing is copied."""
-        with self._changing() as connection, maintenance.transaction(connection):
-            retained.create(connection, name, created)
-
-    def snapshots(self) -> Sequence[SnapshotInfo]:
-        """List the snapshots in the order in which they were made, with what is kept for each."""
-        with self._connections.reading() as connection:
-            return [retained.described(connection, one) for one in retained.list_all(connection)]
-
-    def delete_snapshot(self, name: str) -> None:
-        """Delete a snapshot, and what was retained for it alone. Interrupted, the next deletion does the rest."""
-        with self._changing() as connection:
-            with maintenance.transaction(connection):
-                retained.forget(connection, name)
-            drop_unheld(connection, lambda: self._after_step(connection))
-
-    def at(self, name: str) -> PastStore:
-        """Return the collection as it was when a snapshot was made."""
-        return self._pasts.at(name)
 
     def verify(self) -> Sequence[Finding]:
         """Recompute every checksum and cross-check both retrievers; an empty answer means all is well."""

@@ -5,6 +5,7 @@ A session has no state of its own: every transaction names its schema, so that a
 
 import errno
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -23,11 +24,14 @@ from twofold.domain.errors import (
     WriterBusyError,
 )
 from twofold.stores.catalog_connection import SQLValue
+from twofold.stores.local.past import tables_then
+from twofold.stores.local.retained import NamedState
 from twofold.stores.postgres.dialect import blob_columns, column_types, translated
 
 LOCK_CLASS = 0x32464F4C  # of all our advisory locks; the second number is the index's, 0 for the list of indexes
 CONNECT_SECONDS = 10
 _BYTEA, _NUMERIC = 17, 1700
+_NAMES_ROWS = re.compile(r"\b(?:document|chunk)\b")
 
 
 class DatabaseLostError(StoreError):
@@ -77,7 +81,7 @@ class PostgresConnection:
             finally:
                 self.rollback()
         with self._driver.cursor(binary=True) as cursor:
-            cursor.execute(translated(statement), list(map(_bound, bindings)))
+            cursor.execute(self._written(statement), list(map(_bound, bindings)))
             return Found(_decoded(cursor) if cursor.description else [])
 
     def executemany(self, statement: str, bindings: Iterable[Sequence[SQLValue]], /) -> None:
@@ -150,11 +154,32 @@ class PostgresConnection:
         with suppress(psycopg.Error):
             self._driver.close()
 
+    def _written(self, statement: str) -> str:
+        """Return a statement as this connection sends it."""
+        return translated(statement)
+
     def _run(self, statements: str) -> None:
         self._driver.execute(statements, prepare=False)
 
     def _search_path(self) -> str:
         return f"SET LOCAL search_path TO {self._schema}, pg_temp"
+
+
+class PastConnection(PostgresConnection):
+    """A reader's connection on which `document` and `chunk` are the rows that a snapshot holds.
+
+    They are said in front of each statement: a transaction that only reads cannot make views, and nothing of a session
+    outlives a transaction behind a pooler.
+    """
+
+    def __init__(self, dsn: str, number: int, wait_seconds: float, named: NamedState) -> None:
+        super().__init__(dsn, number, wait_seconds)
+        tables = (f"{table} AS NOT MATERIALIZED ({rows})" for table, rows in tables_then(named))
+        self._then = f"WITH {', '.join(tables)} "
+
+    def _written(self, statement: str) -> str:
+        said = self._then + statement if _NAMES_ROWS.search(statement) else statement
+        return translated(said.replace("main.", f"{self._schema}."))
 
 
 def connect(dsn: str) -> psycopg.Connection[Any]:

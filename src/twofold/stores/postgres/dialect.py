@@ -67,7 +67,7 @@ def blob_columns() -> frozenset[str]:
 def translated(statement: str) -> str:
     """Return a statement of the catalog's as PostgreSQL reads it: its parameters, and no hints for SQLite's planner."""
     text = re.sub(r"NOT INDEXED|INDEXED BY \w+", "", statement)
-    text = re.sub(r"CROSS JOIN (\w+) ON", r"JOIN \1 ON", text)
+    text = re.sub(r"CROSS JOIN (\w+|\([^()]*\) AS \w+) ON", r"JOIN \1 ON", text)
     count = 0
 
     def numbered(found: re.Match[str]) -> str:

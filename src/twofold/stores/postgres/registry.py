@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import psycopg
+from psycopg import errors
 
-from twofold.domain.errors import MismatchError, NotFoundError
-from twofold.stores.database_address import Address
+from twofold.domain.errors import InvalidInputError, MismatchError, NotFoundError
+from twofold.stores.database_address import Address, address_of, with_index
 from twofold.stores.local.catalog import EMPTY_STATE, FORMAT_VERSION
 from twofold.stores.postgres.connection import LOCK_CLASS, connect, failures, schema_of
 from twofold.stores.postgres.dialect import schema_statements
+
+MAKING = ".making-"
 
 _LIST = """
 CREATE SCHEMA IF NOT EXISTS twofold;
@@ -41,7 +44,28 @@ def index_names(address: Address) -> Sequence[str]:
         if not _has_list(database):
             return []
         rows = database.execute("SELECT name FROM twofold.indexes ORDER BY name").fetchall()
-        return [bytes(name).decode() for (name,) in rows]
+    names = [bytes(name).decode() for (name,) in rows]
+    return [name for name in names if not name.startswith(MAKING)]
+
+
+def unfinished(address: Address) -> Address:
+    """Return where an index is filled before it gets its name."""
+    return address_of(with_index(address.dsn, MAKING + address.index))
+
+
+def name_index(address: Address) -> None:
+    """Give an index that was filled at `unfinished` its name. Raises InvalidInputError when the name is taken."""
+    number = number_of(unfinished(address), create=False)
+    with failures(), connect(address.dsn) as database:
+        try:
+            database.execute("UPDATE twofold.indexes SET name = $1 WHERE id = $2", [address.index.encode(), number])
+        except errors.UniqueViolation:
+            raise taken(address) from None
+
+
+def taken(address: Address) -> InvalidInputError:
+    """Return the error for a name that another index has."""
+    return InvalidInputError(f"There is an index {address.shown} already.", "Choose another name.")
 
 
 def drop_index(address: Address, wait_seconds: float) -> None:

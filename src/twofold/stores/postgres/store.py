@@ -7,21 +7,22 @@ however that ends. A reader's question is one short transaction that sees one st
 import logging
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from twofold.domain.errors import TwofoldError, WriterBusyError
+from twofold.domain.errors import NotFoundError, TwofoldError, WriterBusyError
 from twofold.domain.ports import Finding
 from twofold.stores.database_address import Address
 from twofold.stores.local import maintenance
 from twofold.stores.local.known_terms import KnownTerms
+from twofold.stores.local.retained import NamedState
 from twofold.stores.local.snapshot import SegmentSnapshot, follow, read_state
-from twofold.stores.local.store import SegmentedStore
+from twofold.stores.local.store import SnapshottedStore
 from twofold.stores.local.verify import verify_contents
-from twofold.stores.postgres.connection import PostgresConnection, schema_of
+from twofold.stores.postgres.connection import PastConnection, PostgresConnection, schema_of
 from twofold.stores.postgres.connections import Connections
-from twofold.stores.postgres.registry import drop_index, index_names, number_of
+from twofold.stores.postgres.registry import drop_index, index_names, name_index, number_of, taken, unfinished
 from twofold.stores.postgres.segments import PostgresSegments
 from twofold.stores.segment_cache import CACHE_BYTES, SegmentCache
 
@@ -30,7 +31,7 @@ UPKEEP = maintenance.Upkeep(flush_from=2_048)  # a new reader makes the tail's s
 logger = logging.getLogger(__name__)
 
 
-class PostgresStore(SegmentedStore[PostgresConnection]):
+class PostgresStore(SnapshottedStore[PostgresConnection]):
     """Keeps a collection in a database.
 
     With `create`, an index that is not there is made. `wait_seconds` is how long a writer waits for another one.
@@ -64,10 +65,38 @@ class PostgresStore(SegmentedStore[PostgresConnection]):
         """List the indexes of a database."""
         return index_names(address)
 
+    @classmethod
+    @contextmanager
+    def making(cls, address: Address, wait_seconds: float, cache: Path | None) -> Iterator["PostgresStore"]:
+        """Yield a new index to be filled; it gets its name when all went well, and is deleted when it did not.
+
+        What a killed process left of the same is deleted first. Raises InvalidInputError for a name that is taken.
+        """
+        if address.index in index_names(address):
+            raise taken(address)
+        beside = unfinished(address)
+        with suppress(NotFoundError):
+            drop_index(beside, wait_seconds)
+        store = cls(beside, wait_seconds=wait_seconds, cache=cache)
+        try:
+            try:
+                yield store
+            finally:
+                store.close()
+            name_index(address)
+        except BaseException:
+            with suppress(TwofoldError):
+                drop_index(beside, wait_seconds)
+            raise
+
     @staticmethod
     def drop(address: Address, wait_seconds: float) -> None:
         """Delete an index that is closed, for good. Raises NotFoundError, WriterBusyError while it is used."""
         drop_index(address, wait_seconds)
+
+    def _seeing(self, named: NamedState) -> Connections:
+        opener = partial(PastConnection, self.address.dsn, self._number, self._wait_seconds, named)
+        return Connections(opener, self._forget)
 
     def verify(self) -> Sequence[Finding]:
         """Hold passages against documents, and segments against passages; pages are the server's own to check."""
@@ -83,6 +112,7 @@ class PostgresStore(SegmentedStore[PostgresConnection]):
         except TwofoldError as error:
             logger.warning("The index was closed as it stood: %s", error.message)
         finally:
+            self._pasts.close()
             self._connections.close()
 
     def _settle(self) -> None:
@@ -135,3 +165,4 @@ class PostgresStore(SegmentedStore[PostgresConnection]):
         self._vocabulary.forget()
         self._known = KnownTerms()
         self._snapshot = None
+        self._pasts.close()
