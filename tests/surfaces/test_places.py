@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import obstore
 import psycopg
 import pytest
 
 from support.postgres_server import PostgresServer
+from support.s3_server import BUCKET, S3Server
 from surfaces.conftest import Run
 from twofold.connectors.fetch import Fetcher
 from twofold.domain.errors import ReadError
@@ -312,9 +314,44 @@ def test_rows_of_postgresql_are_documents(run: Run, postgres_server: PostgresSer
     assert sources(run) == {"1.md"}
 
 
+def test_objects_of_a_bucket_are_documents(
+    run: Run, s3: str, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, client = f"{s3}/notes", s3_server.client()
+    folder = place.removeprefix(f"s3://{BUCKET}/")
+    texts = {"ferries.md": "# Ferries\n\nThe night ferry leaves at 23:15.\n", "old/trains.txt": "Twelve cars.\n"}
+    for name, text in {**texts, ".hidden/a.txt": "Nobody reads this.", "large.txt": "word " * 100_000}.items():
+        obstore.put(client, f"{folder}/{name}", text.encode())
+    monkeypatch.setenv("TWOFOLD_LIMITS", '{"file_bytes": 300000}')
+    first = sync(run, place)
+    idle = sync(run, place)
+    obstore.put(client, f"{folder}/ferries.md", b"# Ferries\n\nThe night ferry leaves at 22:40.\n")
+    obstore.rename(client, f"{folder}/old/trains.txt", f"{folder}/new/trains.txt")
+    obstore.delete(client, f"{folder}/large.txt")
+    second = sync(run, place)
+    found = run("search", "night ferry", "--json").data["hits"][0]
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+    refused = run("sync", place)
+    obstore.delete(client, f"{folder}/new/trains.txt")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", s3_server.environment["AWS_SECRET_ACCESS_KEY"])
+    third = sync(run, place)
+
+    assert [len(first[name]) for name in ("added", "skipped")] == [2, 1]  # type: ignore[arg-type]
+    assert idle["unchanged"] == 2
+    assert [len(second[name]) for name in ("added", "updated", "renamed", "deleted")] == [0, 1, 1, 0]  # type: ignore[arg-type]
+    assert found["source"] == f"{place}/ferries.md"
+    assert "22:40" in found["text"]
+    assert found["metadata"]["source_type"] == ["markdown", "s3"]
+    assert (refused.code, "refuses" in refused.err) == (9, True)
+    assert len(third["deleted"]) == 1  # type: ignore[arg-type]
+    assert sources(run) == {"ferries.md"}
+
+
 @pytest.mark.parametrize(
     ("place", "code"),
     [
+        ("s3://", 2),
+        ("s3://bucket/without-credentials", 2),
         ("postgresql://ann@/notes", 2),
         ("postgresql://ann:secret@127.0.0.1/notes#SELECT 1", 2),
         ("postgresql://ann@127.0.0.1:1/notes#SELECT 1", 3),

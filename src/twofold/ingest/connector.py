@@ -35,7 +35,7 @@ class Connector(Protocol):
 
     @property
     def origin(self) -> str:
-        """The kind of place: `git`, `web`, `mail`, `sql`."""
+        """The kind of place: `git`, `web`, `mail`, `s3`, `sql`."""
 
     def items(self, known: Mapping[str, DocumentInfo], limits: Limits) -> Iterator[Item | Skipped]:
         """Yield all that the place holds now; `known` are the documents of it that the index has, by source.

@@ -25,7 +25,7 @@ from twofold.text.quantities import counted
 _SHOWN = 10
 _PLACES = (
     "What the index follows: files and folders, https://HOST/sitemap.xml, urls:FILE, git+PATH@REVISION#FOLDER, "
-    "imaps://USER@HOST/FOLDER, sqlite:FILE#QUERY, postgresql://…#QUERY."
+    "imaps://USER@HOST/FOLDER, s3://BUCKET/FOLDER, sqlite:FILE#QUERY, postgresql://…#QUERY."
 )
 
 

@@ -44,18 +44,8 @@ class Bucket:
     """The objects below `prefix`. Raises StoreError when the service refuses or does not answer."""
 
     def __init__(self, bucket: str, prefix: str) -> None:
-        _check_credentials()
         self._prefix = prefix
-        with failures():
-            self._client = S3Store(
-                bucket,
-                client_options={
-                    "allow_http": _endpoint().startswith("http://"),
-                    "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
-                    "timeout": timedelta(seconds=REQUEST_SECONDS),
-                },
-                retry_config={"max_retries": RETRIES, "retry_timeout": timedelta(seconds=RETRY_SECONDS)},
-            )
+        self._client = client_of(bucket)
 
     def get(self, key: str) -> bytes:
         """Return an object. Raises CorruptError for one that is not there: what the head names is."""
@@ -126,6 +116,21 @@ class Bucket:
 
     def _path(self, key: str) -> str:
         return f"{self._prefix}/{key}" if self._prefix else key
+
+
+def client_of(bucket: str) -> S3Store:
+    """Return a client of a bucket. Raises InvalidInputError without credentials, StoreError for a wrong endpoint."""
+    _check_credentials()
+    with failures():
+        return S3Store(
+            bucket,
+            client_options={
+                "allow_http": _endpoint().startswith("http://"),
+                "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
+                "timeout": timedelta(seconds=REQUEST_SECONDS),
+            },
+            retry_config={"max_retries": RETRIES, "retry_timeout": timedelta(seconds=RETRY_SECONDS)},
+        )
 
 
 @contextmanager
