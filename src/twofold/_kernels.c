@@ -1267,7 +1267,7 @@ static enum failure search_stripes(Stripe *stripes, Py_ssize_t count)
     }
 
 typedef struct {
-    PyObject *empty, *uint8, *uint16, *uint32, *int32, *int64, *float32, *float64;
+    PyObject *empty, *uint8, *uint16, *uint32, *uint64, *int32, *int64, *float32, *float64;
 } State;
 
 /* The buffer protocol's letters for each kind; sizes tell apart those that differ by platform. */
@@ -1959,14 +1959,55 @@ static int letters_of(const uint8_t *text, int64_t size, uint32_t *letters, uint
     return count;
 }
 
-static int bits_in(uint64_t value, int most)
+/* Write down the texts that `most` edits may make of a word with these kinds of letters, and count them. */
+CLONES static int64_t like_kinds(const uint64_t *restrict kinds, int64_t count, uint64_t own, int most,
+                                 uint32_t *restrict places)
 {
-    int count = 0;
-    while (value && count <= most) {
-        value &= value - 1;
-        count++;
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; i++) {
+        places[found] = (uint32_t)i;
+        found += (int)POPCOUNT(own & ~kinds[i]) <= most && (int)POPCOUNT(kinds[i] & ~own) <= most;
     }
-    return count;
+    return found;
+}
+
+static PyObject *letter_kinds(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer texts, offsets = {0}, view = {0};
+    PyObject *result = NULL;
+    uint32_t letters[MOST_LETTERS];
+    if (expect(given, 2)) return NULL;
+    if (open_view(arguments[0], &TEXTS, &texts) || open_view(arguments[1], &OFFSETS, &offsets)) goto done;
+    if (offsets.shape[0] < 1) {
+        PyErr_SetString(PyExc_ValueError, "offsets has the wrong length");
+        goto done;
+    }
+    State *state = PyModule_GetState(module);
+    int64_t count = offsets.shape[0] - 1, size = texts.shape[0];
+    if (open_result(module, state->uint64, count, &result, &view)) {
+        Py_CLEAR(result);
+        goto done;
+    }
+    const int64_t *bounds = offsets.buf;
+    uint64_t *kinds = view.buf;
+    enum failure failure = FINE;
+    Py_BEGIN_ALLOW_THREADS
+    for (int64_t i = 0; i < count && !failure; i++) {
+        int64_t start = bounds[i], end = bounds[i + 1];
+        kinds[i] = 0;
+        if (start < 0 || end < start || end > size) failure = OUTSIDE;
+        else if (letters_of((const uint8_t *)texts.buf + start, end - start, letters, &kinds[i]) < 0) kinds[i] = UINT64_MAX;
+    }
+    Py_END_ALLOW_THREADS
+    if (failure) {
+        Py_CLEAR(result);
+        fail(failure);
+    }
+done:
+    PyBuffer_Release(&view);
+    PyBuffer_Release(&offsets);
+    PyBuffer_Release(&texts);
+    return result;
 }
 
 /* Optimal string alignment: insertion, deletion, substitution, and neighbors swapped; TOO_FAR beyond `most`. */
@@ -1996,15 +2037,16 @@ static uint8_t edits_between(const uint32_t *a, int m, const uint32_t *b, int n,
 
 static PyObject *edit_distances(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
 {
-    Py_buffer texts, offsets = {0}, word = {0}, view = {0};
+    Py_buffer texts, offsets = {0}, held = {0}, word = {0}, view = {0};
     PyObject *result = NULL;
-    uint32_t wanted[MOST_LETTERS], letters[MOST_LETTERS];
+    uint32_t wanted[MOST_LETTERS], letters[MOST_LETTERS], *places = NULL;
     uint64_t kinds = 0, others = 0;
-    if (expect(given, 4)) return NULL;
+    if (expect(given, 5)) return NULL;
     if (open_view(arguments[0], &TEXTS, &texts) || open_view(arguments[1], &OFFSETS, &offsets) ||
-        open_view(arguments[2], &TEXTS, &word))
+        open_view(arguments[2], &HASHES, &held) || open_view(arguments[3], &TEXTS, &word) ||
+        same_length(&held, offsets.shape[0] - 1, "kinds has the wrong length") || fits_slots(held.shape[0]))
         goto done;
-    long most = PyLong_AsLong(arguments[3]);
+    long most = PyLong_AsLong(arguments[4]);
     if (most == -1 && PyErr_Occurred()) goto done;
     if (most < 0 || most > 2 || offsets.shape[0] < 1) {
         PyErr_SetString(PyExc_ValueError, "most must be from 0 to 2");
@@ -2021,17 +2063,21 @@ static PyObject *edit_distances(PyObject *module, PyObject *const *arguments, Py
     enum failure failure = FINE;
     Py_BEGIN_ALLOW_THREADS
     int length = letters_of(word.buf, word.shape[0], wanted, &kinds);
-    for (int64_t i = 0; i < count && !failure; i++) {
+    places = malloc((size_t)(count + 1) * sizeof *places);
+    if (places == NULL) failure = NO_MEMORY;
+    int64_t like = length < 0 || failure ? 0 : like_kinds(held.buf, count, kinds, (int)most, places);
+    if (count) memset(found, TOO_FAR, (size_t)count);
+    for (int64_t at = 0; at < like && !failure; at++) {
+        uint32_t i = places[at];
         int64_t start = bounds[i], end = bounds[i + 1];
-        found[i] = TOO_FAR;
         if (start < 0 || end < start || end > size) failure = OUTSIDE;
-        else if (length >= 0 && end - start + most >= length && end - start <= 4 * (length + most)) {
+        else if (end - start + most >= length && end - start <= 4 * (length + most)) {
             int other = letters_of((const uint8_t *)texts.buf + start, end - start, letters, &others);
-            if (other >= 0 && other <= length + most && length <= other + most &&
-                bits_in(kinds & ~others, (int)most) <= most && bits_in(others & ~kinds, (int)most) <= most)
+            if (other >= 0 && other <= length + most && length <= other + most)
                 found[i] = edits_between(wanted, length, letters, other, (int)most);
         }
     }
+    free(places);
     Py_END_ALLOW_THREADS
     if (failure) {
         Py_CLEAR(result);
@@ -2040,6 +2086,7 @@ static PyObject *edit_distances(PyObject *module, PyObject *const *arguments, Py
 done:
     PyBuffer_Release(&view);
     PyBuffer_Release(&word);
+    PyBuffer_Release(&held);
     PyBuffer_Release(&offsets);
     PyBuffer_Release(&texts);
     return result;
@@ -2416,6 +2463,7 @@ static PyMethodDef METHODS[] = {
     {"turn_over", (PyCFunction)(void (*)(void))turn_over, METH_FASTCALL, NULL},
     {"find_texts", (PyCFunction)(void (*)(void))find_texts, METH_FASTCALL, NULL},
     {"phrase_marks", (PyCFunction)(void (*)(void))phrase_marks, METH_FASTCALL, NULL},
+    {"letter_kinds", (PyCFunction)(void (*)(void))letter_kinds, METH_FASTCALL, NULL},
     {"edit_distances", (PyCFunction)(void (*)(void))edit_distances, METH_FASTCALL, NULL},
     {"mark", (PyCFunction)(void (*)(void))mark, METH_FASTCALL, NULL},
     {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},
@@ -2435,12 +2483,13 @@ static int module_exec(PyObject *module)
     state->uint8 = PyObject_GetAttrString(numpy, "uint8");
     state->uint16 = PyObject_GetAttrString(numpy, "uint16");
     state->uint32 = PyObject_GetAttrString(numpy, "uint32");
+    state->uint64 = PyObject_GetAttrString(numpy, "uint64");
     state->int32 = PyObject_GetAttrString(numpy, "int32");
     state->int64 = PyObject_GetAttrString(numpy, "int64");
     state->float32 = PyObject_GetAttrString(numpy, "float32");
     state->float64 = PyObject_GetAttrString(numpy, "float64");
     Py_DECREF(numpy);
-    return state->empty && state->uint8 && state->uint16 && state->uint32 && state->int32 && state->int64 &&
+    return state->empty && state->uint8 && state->uint16 && state->uint32 && state->uint64 && state->int32 && state->int64 &&
                    state->float32 && state->float64
                ? 0 : -1;
 }
@@ -2452,6 +2501,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->uint8);
     Py_VISIT(state->uint16);
     Py_VISIT(state->uint32);
+    Py_VISIT(state->uint64);
     Py_VISIT(state->int32);
     Py_VISIT(state->int64);
     Py_VISIT(state->float32);
@@ -2466,6 +2516,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->uint8);
     Py_CLEAR(state->uint16);
     Py_CLEAR(state->uint32);
+    Py_CLEAR(state->uint64);
     Py_CLEAR(state->int32);
     Py_CLEAR(state->int64);
     Py_CLEAR(state->float32);

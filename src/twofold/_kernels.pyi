@@ -54,8 +54,13 @@ def find_texts(
 def phrase_marks(
     texts: NDArray[np.uint8], offsets: NDArray[np.int64], marks: NDArray[np.uint8], phrase: NDArray[np.uint8]
 ) -> NDArray[np.uint8]: ...
+def letter_kinds(texts: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint64]: ...
 def edit_distances(
-    texts: NDArray[np.uint8], offsets: NDArray[np.int64], word: NDArray[np.uint8], most: int
+    texts: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    kinds: NDArray[np.uint64],
+    word: NDArray[np.uint8],
+    most: int,
 ) -> NDArray[np.uint8]: ...
 def count_terms(
     ids: NDArray[np.uint32], parts: tuple[TermArrays, ...]

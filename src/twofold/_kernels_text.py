@@ -1,9 +1,9 @@
-"""The loop over words that is in C where it was built; both give the same bits."""
+"""The loops over words that are in C where they were built; both give the same bits."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold._kernels_numpy import Bytes, Offsets
+from twofold._kernels_numpy import Bytes, Hashes, Offsets
 from twofold._kernels_numpy_vectors import check
 
 TOO_FAR = 255
@@ -11,29 +11,55 @@ _MOST_LETTERS = 64
 _FARTHEST = 2
 
 
-def edit_distances(texts: Bytes, offsets: Offsets, word: Bytes, most: int) -> NDArray[np.uint8]:
+def letter_kinds(texts: Bytes, offsets: Offsets) -> Hashes:
+    """Return which letters each of n texts has, uint64 (n,): bit c % 64 for each character c, by its code point.
+
+    All bits are set for what is longer than 64 characters, or no UTF-8. The texts are those of `edit_distances`, and
+    errors alike.
+    """
+    _check_texts(texts, offsets)
+    found = np.full(len(offsets) - 1, np.iinfo(np.uint64).max, dtype=np.uint64)
+    for place in range(len(found)):
+        letters = _letters(texts[offsets[place] : offsets[place + 1]].tobytes())
+        if letters is not None:
+            found[place] = sum(1 << code for code in {ord(letter) % 64 for letter in letters})
+    return found
+
+
+def edit_distances(texts: Bytes, offsets: Offsets, kinds: Hashes, word: Bytes, most: int) -> NDArray[np.uint8]:
     """Return the edit distance of a word to each of n texts where it is at most `most` (0 to 2), else 255: uint8 (n,).
 
     An edit is a character more, less or another, or two neighbors swapped (optimal string alignment). Text i is the
-    UTF-8 `texts[offsets[i]:offsets[i + 1]]`; what is longer than 64 characters, or no UTF-8, is too far. Raises
+    UTF-8 `texts[offsets[i]:offsets[i + 1]]`; what is longer than 64 characters, or no UTF-8, is too far. `kinds` are
+    the texts' `letter_kinds`: where more than `most` of them differ to either side a text is not looked at. Raises
     ValueError for another `most`, for offsets that lead out, and for arrays of a wrong kind.
     """
-    check(texts, np.uint8, "texts")
     check(word, np.uint8, "texts")
-    check(offsets, np.int64, "offsets")
-    if not 0 <= most <= _FARTHEST or not len(offsets):
+    _check_texts(texts, offsets)
+    check(kinds, np.uint64, "hashes", len(offsets) - 1)
+    if not 0 <= most <= _FARTHEST:
         raise ValueError("most must be from 0 to 2")
-    if offsets[0] < 0 or offsets[-1] > len(texts) or (np.diff(offsets) < 0).any():
-        raise ValueError("the terms of a passage lie outside the index")
     wanted, found = _letters(word.tobytes()), np.full(len(offsets) - 1, TOO_FAR, dtype=np.uint8)
     if wanted is None:
         return found
-    for place in range(len(found)):
+    own = sum(1 << code for code in {ord(letter) % 64 for letter in wanted})
+    for place, held in enumerate(kinds.tolist()):
+        if max((own & ~held).bit_count(), (held & ~own).bit_count()) > most:
+            continue
         other = _letters(texts[offsets[place] : offsets[place + 1]].tobytes())
         if other is not None and abs(len(other) - len(wanted)) <= most:
             distance = _edits(wanted, other)
             found[place] = distance if distance <= most else TOO_FAR
     return found
+
+
+def _check_texts(texts: Bytes, offsets: Offsets) -> None:
+    check(texts, np.uint8, "texts")
+    check(offsets, np.int64, "offsets")
+    if not len(offsets):
+        raise ValueError("offsets has the wrong length")
+    if offsets[0] < 0 or offsets[-1] > len(texts) or (np.diff(offsets) < 0).any():
+        raise ValueError("the terms of a passage lie outside the index")
 
 
 def _letters(text: bytes) -> str | None:

@@ -33,6 +33,7 @@ try:
         edit_distances,
         find_texts,
         idfs,
+        letter_kinds,
         mark,
         nearest_rows,
         occurrences,
@@ -61,7 +62,7 @@ except ImportError:
         turn_over,
     )
     from twofold._kernels_numpy_nearest import nearest_rows
-    from twofold._kernels_text import edit_distances
+    from twofold._kernels_text import edit_distances, letter_kinds
 
     KERNELS = "numpy"
 
@@ -80,6 +81,7 @@ __all__ = [
     "edit_distances",
     "find_texts",
     "idfs",
+    "letter_kinds",
     "mark",
     "nearest_rows",
     "number_terms",

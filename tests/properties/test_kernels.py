@@ -1,6 +1,7 @@
 """The kernels in C, their numpy twin and a plain loop agree bit for bit, whatever the postings."""
 
 from collections.abc import Mapping
+from itertools import accumulate
 from types import ModuleType
 from typing import NamedTuple
 
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from twofold import _kernels_numpy
+from twofold import _kernels_numpy, _kernels_text
+from twofold import kernels as exported_kernels
 from twofold._kernels_numpy_vectors import codes_reaching
 from twofold.kernels import NOWHERE
 from twofold.text.bm25 import inverse_document_frequency
@@ -390,3 +392,57 @@ def test_words_border_on_every_character_that_the_kernels_take_for_free() -> Non
         assert all(
             stands_in("a", f"a{chr(code)}") and stands_in("a", f"{chr(code)}a") for code in range(first, last + 1)
         )
+
+
+WORDS = st.lists(
+    st.one_of(
+        st.text(alphabet="abz\u00e9\u6c34", max_size=7).map(str.encode),
+        st.sampled_from([b"", b"a" * 65, b"\xff", b"a\xc3", "\u6c34".encode() * 64]),
+    ),
+    max_size=12,
+)
+
+
+@given(words=WORDS, word=st.text(alphabet="abz\u00e9\u6c34", max_size=7), most=st.integers(0, 2))
+def test_words_are_as_far_as_a_table_of_edits_says(words: list[bytes], word: str, most: int) -> None:
+    texts = np.frombuffer(b"".join(words), dtype=np.uint8)
+    offsets = np.array([0, *accumulate(map(len, words))], dtype=np.int64)
+    asked = np.frombuffer(word.encode(), dtype=np.uint8)
+    found = []
+    for one in (exported_kernels, _kernels_text):
+        kinds = one.letter_kinds(texts, offsets)
+        assert kinds.tolist() == _kernels_text.letter_kinds(texts, offsets).tolist()
+        found.append(one.edit_distances(texts, offsets, kinds, asked, most).tolist())
+
+    read = [held.decode(errors="replace") for held in words]
+    sound = [len(held) <= 64 and held.encode() == text for held, text in zip(read, words, strict=True)]
+    edits = [edits_between(word, held) if good else 255 for held, good in zip(read, sound, strict=True)]
+    assert found[0] == found[1] == [one if one <= most else 255 for one in edits]
+
+
+def edits_between(first: str, second: str) -> int:
+    """Count insertions, deletions, substitutions and swaps of neighbors by the recursive definition."""
+    known: dict[tuple[int, int], int] = {}
+    for i in range(len(first) + 1):
+        for j in range(len(second) + 1):
+            ways = [max(i, j)] if not min(i, j) else []
+            if i and j:
+                ways += [
+                    known[i - 1, j] + 1,
+                    known[i, j - 1] + 1,
+                    known[i - 1, j - 1] + (first[i - 1] != second[j - 1]),
+                ]
+            if min(i, j) > 1 and first[i - 2 : i] == second[j - 2 : j][::-1]:
+                ways.append(known[i - 2, j - 2] + 1)
+            known[i, j] = min(ways)
+    return known[len(first), len(second)]
+
+
+@pytest.mark.parametrize("offsets", [[], [0, 9], [-1, 1], [1, 0]])
+def test_words_that_lead_out_are_refused(offsets: list[int]) -> None:
+    texts, bounds = np.zeros(3, np.uint8), np.array(offsets, dtype=np.int64)
+    for one in (exported_kernels, _kernels_text):
+        with pytest.raises(ValueError, match=r"offsets|outside"):
+            one.letter_kinds(texts, bounds)
+    with pytest.raises(ValueError, match=r"kinds|hashes"):
+        exported_kernels.edit_distances(texts, np.array([0, 1]), np.zeros(2, np.uint64), texts, 1)

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import pairwise
+from operator import add
 from typing import NamedTuple
 
 from twofold.domain.errors import InvalidInputError
@@ -55,6 +56,8 @@ WEIGHTS: Mapping[Kind, float] = {
     Kind.ACRONYM: 0.25,
     Kind.NGRAM: 0.2,
 }
+_IDEOGRAPHS_ALONE = re.compile(r"\s*[\u3400-\u4dbf\u4e00-\u9fff][\u3400-\u4dbf\u4e00-\u9fff\s]*")
+"""What normalizing and folding leave as it is, and what has no words, codes or stop words in it."""
 _WEIGHED_BY_TERM = frozenset({Kind.ACRONYM, Kind.NGRAM})
 _CACHED_RUNS = 65_536
 if Counts is not None:
@@ -169,6 +172,8 @@ class Analyzer:
         English: `"What is dbt?"` gives `{"dbt": 1.0}`, `"to be"` gives `{"=to": 1.0, "=be": 1.0}`; with n-grams up to
         2, `"soft reset"` gives `{"soft": 1.0, "reset": 1.0, "=+soft reset": 0.2}`.
         """
+        if self._most == 1 and _IDEOGRAPHS_ALONE.fullmatch(text):
+            return _weighed_ideographs(text)
         tokens = list(self.tokens(text))
         shouted = text.isupper() and len(text.split()) >= _SHOUT
         weights: dict[str, float] = {}
@@ -353,6 +358,24 @@ def analyzer_for(spec: str) -> Analyzer:
     )
 
 
+def _weighed_ideographs(text: str) -> dict[str, float]:
+    """Weigh the terms of a question in ideographs as `Analyzer.query` does: each pair, then each character.
+
+    >>> _weighed_ideographs("\u6c34\u706b\u6c34 \u706b")
+    {'\u6c34\u706b': 1.0, '\u706b\u6c34': 1.0, '=\u6c34': 0.5, '=\u706b': 1.25}
+    """
+    weights: dict[str, float] = {}
+    for run in text.split():
+        pairs = Counter(map(add, run, run[1:]))
+        single = WEIGHTS[Kind.CHARACTER if pairs else Kind.LONE]
+        for term, times in pairs.items():
+            weights[term] = weights.get(term, 0.0) + WEIGHTS[Kind.BIGRAM] * times
+        for character, times in Counter(run).items():
+            term = EXACT + character
+            weights[term] = weights.get(term, 0.0) + single * times
+    return weights
+
+
 def _placed(normal: Normal, term: str, piece: Piece) -> tuple[str, int, int, Kind]:
     return term, normal.starts[piece.start], normal.ends[piece.end - 1], piece.kind
 
@@ -389,6 +412,8 @@ def is_about_a_code(weights: Mapping[str, float], counts: Callable[[str], TermCo
     exact = [term for term in weights if term.startswith(EXACT) and not term.startswith(NGRAM)]
     codes = [term.removeprefix(EXACT) for term in exact if weights[term] >= 1.0]
     named = [code for code in codes if any(map(str.isdecimal, code)) and not code.isdecimal()]
+    if not named:
+        return False
     parts = {part for code in named for part in counts(code).counts}
     others = [term for term in weights if not term.startswith(EXACT) and term not in parts]
-    return bool(named) and len(others) <= MAX_OTHER_WORDS
+    return len(others) <= MAX_OTHER_WORDS

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.types import WordCount
-from twofold.kernels import edit_distances
+from twofold.kernels import edit_distances, letter_kinds
 from twofold.text.phrases import squeeze
 
 MAX_WORD_BYTES = 96
@@ -100,8 +100,8 @@ class PlainVocabulary:
 
     def near(self, word: str, distance: int) -> Sequence[tuple[WordCount, int]]:
         """Return the words within an edit distance of 1 or 2 of a folded word, each with it."""
-        texts, offsets = self._joined
-        distances = edit_distances(texts, offsets, np.frombuffer(word.encode("utf-8", "replace"), np.uint8), distance)
+        wanted = np.frombuffer(word.encode("utf-8", "replace"), np.uint8)
+        distances = edit_distances(*self._joined, wanted, distance)
         return [
             (self._counted(place), int(distances[place])) for place in np.flatnonzero(distances <= distance).tolist()
         ]
@@ -128,9 +128,11 @@ class PlainVocabulary:
         return self._counted_words[0]
 
     @cached_property
-    def _joined(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    def _joined(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64]]:
+        """Return the words one after the other, where each begins and ends, and which letters it has."""
         offsets = np.fromiter(accumulate(map(len, self._words), initial=0), np.int64, len(self._words) + 1)
-        return np.frombuffer(b"".join(self._words), dtype=np.uint8), offsets
+        texts = np.frombuffer(b"".join(self._words), dtype=np.uint8)
+        return texts, offsets, letter_kinds(texts, offsets)
 
     @cached_property
     def _title_words(self) -> tuple[list[str], Mapping[str, list[int]], list[str]]:

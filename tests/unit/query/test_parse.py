@@ -1,8 +1,12 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import MAX_QUESTION_LENGTH, Clause
+from twofold.query import parts
 from twofold.query.parse import Analysis, ParsedQuery, normalize, parse
+from twofold.query.parts import parts_of
 from twofold.text.analyzer import analyzer_for
 from twofold.text.unicode_normalization import fold
 
@@ -20,6 +24,13 @@ def test_checklist_12_a_question_is_normalized_and_its_original_kept() -> None:
     assert found.normalized.split() == ["what", "is", "dbt"]
     assert found.words == "What is dbt?"
     assert list(found.terms.weights) == ["dbt"]
+
+
+@given(text=st.text(alphabet='ab1-+.,:"\u201c\u201d\xab*?() \t\u3000\u6c34', max_size=20))
+def test_words_alone_are_the_parts_that_the_whole_grammar_finds(text: str) -> None:
+    alone = parts_of(text, lambda _: False)
+
+    assert alone == list(parts._parts(text, lambda _: False))
 
 
 def test_operators_are_told_from_words() -> None:

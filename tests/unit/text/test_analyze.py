@@ -1,10 +1,12 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import TermCounts, TermQuery
-from twofold.text.analyzer import EXACT, MAX_EXPANSIONS_OF_A_TERM, analyzer_for
+from twofold.text.analyzer import EXACT, MAX_EXPANSIONS_OF_A_TERM, WEIGHTS, analyzer_for
 from twofold.text.bm25 import reference_scores
 
 
@@ -19,6 +21,18 @@ def exact_forms(text: str, spec: str = "english") -> set[str]:
         for token in analyzer_for(spec).tokens(text)
         if token.kind.name in ("CODE", "COMPOUND", "PAIR", "ACRONYM")
     }
+
+
+@given(text=st.text(alphabet="\u6c34\u706b\u3400\u9fff \u3000", max_size=30), spec=st.sampled_from(["english", "cjk"]))
+def test_a_question_in_ideographs_is_weighed_by_its_tokens(text: str, spec: str) -> None:
+    analyzer = analyzer_for(spec)
+    weights: dict[str, float] = {}
+    for token in analyzer.tokens(text):
+        weights[token.term] = weights.get(token.term, 0.0) + WEIGHTS[token.kind]
+    by_run = [list(analyzer.query(run)) for run in text.split()]
+
+    assert analyzer.query(text) == weights
+    assert list(analyzer.query(text)) == list(dict.fromkeys(term for run in by_run for term in run))
 
 
 def test_checklist_12_stop_words_leave_dbt() -> None:

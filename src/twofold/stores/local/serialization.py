@@ -297,17 +297,18 @@ def _page(page: object) -> int | None:
 def read_chunk(row: tuple[str | int | None, ...]) -> Chunk:
     """Make a passage of `CHUNK_COLUMNS`."""
     document, ordinal, text, start, stop, heading, page, place, header, metadata = row
+    first, end = _span(start, stop)
     return Chunk(
         document=str(document),
         ordinal=_span(0, ordinal)[1],
         text=str(text),
-        start=_span(start, stop)[0],
-        end=_span(start, stop)[1],
-        heading=_texts(_JSON.decode(str(heading))),
+        start=first,
+        end=end,
+        heading=() if heading == "[]" else _texts(_JSON.decode(str(heading))),
         page=_page(page),
         place=str(place),
         header=str(header),
-        metadata=read_metadata(str(metadata)),
+        metadata={} if metadata == "{}" else read_metadata(str(metadata)),
     )
 
 
