@@ -54,7 +54,7 @@ def unfinished(address: Address) -> Address:
 
 
 def name_index(address: Address) -> None:
-    """Publish an index that was filled at `unfinished` under its name. Raises InvalidInputError for one that is taken."""
+    """Publish an index that was filled at `unfinished` under its name. Raises InvalidInputError if that is taken."""
     number = number_of(unfinished(address), create=False)
     with failures(), connect(address.dsn) as database:
         try:
