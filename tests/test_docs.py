@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import twofold
 from twofold.cli.app import application
 
 ROOT = Path(__file__).resolve().parent.parent
+EXTRAS = re.compile(r"twofold\[([a-z0-9, -]+)\]")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
@@ -127,6 +129,20 @@ def test_links_lead_somewhere(path: Path) -> None:
     inner = [target for target in targets if "://" not in target and not target.startswith("mailto:")]
 
     assert not [target for target in inner if not (path.parent / target).exists()]
+
+
+def test_extras_that_are_named_exist() -> None:
+    known = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
+    named = {
+        (path.relative_to(ROOT).as_posix(), extra)
+        for path in pages
+        for extras in EXTRAS.findall(path.read_text())
+        for extra in extras.split(",")
+    }
+
+    assert {extra for _, extra in named} > {"server", "git"}
+    assert {(where, extra) for where, extra in named if extra not in known} == set()
 
 
 def test_every_command_is_in_the_documentation() -> None:
