@@ -16,6 +16,7 @@ from support.indexes import GIT, indexed
 from twofold import Index
 from twofold.cli.app import application
 from twofold.domain.errors import CorruptError, InvalidInputError, MismatchError, TwofoldError
+from twofold.domain.filters import Condition, Operator
 from twofold.models.embedders.hashing import HashingEmbedder
 
 MAGIC = b"twofold index 1\n"
@@ -149,6 +150,10 @@ def test_a_part_that_claims_to_be_huge_takes_no_memory(tmp_path: Path) -> None:
         in_chunk(span=[9, 2]),
         in_chunk(span=["0", "5"]),
         in_chunk(ordinal=7),
+        in_chunk(ordinal=0.0),
+        in_chunk(ordinal=False),
+        in_chunk(span=[False, 5]),
+        in_chunk(span=[0, 5.0]),
         in_chunk(terms=10**9),
         in_chunk(terms=0),
         in_chunk(words=-1),
@@ -176,6 +181,91 @@ def test_random_bytes_in_a_sealed_file_end_in_a_typed_error_or_an_index(
     except TwofoldError:
         made = folder / "made"
         assert list(made.iterdir() if made.exists() else ()) == []
+
+
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.text(max_size=8), st.just("\ud800"),
+    st.lists(st.integers(), max_size=3), st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+)  # fmt: skip
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:  # noqa: ANN401  # JSON
+    """Yield where values stand in JSON, the outer ones too."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, one in inner:
+        yield (*path, name)
+        yield from places(one, (*path, name))
+
+
+def with_value(lot: int, put: object) -> Change:
+    """Return a change that puts a value in the place of another, whichever of all places it is."""
+
+    def change(header: dict[str, Any], document: dict[str, Any]) -> None:
+        both = {"header": header, "document": document}
+        found = [path for path in places(both) if len(path) > 1]
+        *outer, last = found[lot % len(found)]
+        held: Any = both
+        for name in outer:
+            held = held[name]
+        held[last] = put
+
+    return change
+
+
+def taken_or_refused(exported: bytes, folder: Path, change: Change) -> None:
+    """Import a changed file: it is refused and leaves nothing, or makes an index that can be searched and listed."""
+    file, made = folder / "changed.twofold", folder / "made"
+    file.write_bytes(rewritten(exported, change))
+    try:
+        with Index.from_export(file, made / "kb") as index:
+            for info in index.documents():
+                assert index.document(info.id).source == info.source
+                assert len(index.chunks(info.id)) == info.chunks
+            index.search("undo a commit", mode="bm25")
+            assert index.verify() == []
+    except TwofoldError:
+        left = [path.name for path in made.iterdir()] if made.exists() else []
+        assert left in ([], ["kb"])  # "kb" where a later answer says that something is wrong with it
+    assert {path.name for path in folder.iterdir()} <= {"changed.twofold", "made"}
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10_000), VALUES)
+def test_any_value_in_any_place_ends_in_a_typed_error_or_an_index_that_answers(
+    exported: bytes, tmp_path_factory: pytest.TempPathFactory, lot: int, put: object
+) -> None:
+    taken_or_refused(exported, tmp_path_factory.mktemp("value"), with_value(lot, put))
+
+
+@pytest.mark.soak
+@settings(max_examples=2_000)
+@given(st.integers(0, 10_000), VALUES)
+def test_two_thousand_values_end_in_a_typed_error_or_an_index_that_answers(
+    exported: bytes, tmp_path_factory: pytest.TempPathFactory, lot: int, put: object
+) -> None:
+    taken_or_refused(exported, tmp_path_factory.mktemp("value"), with_value(lot, put))
+
+
+FOREIGN = (
+    "C:\\Users\\Ann\\notes.md", "\\\\server\\share\\a.md", "/srv/notes.md", "con", "a:b?*.md", "dots...",
+    " x ",    "../up.md", "Zoe\u0308/e.md", "Zo\u00eb/e.md", "UPPER.md", "upper.md", "x" * 300 + ".md", "new\nline.md",
+)  # fmt: skip
+
+
+def test_names_by_the_rules_of_another_platform_stay_as_they_are(tmp_path: Path) -> None:
+    """Neither case nor Unicode's form, drive letters nor separators are changed: a document's name is no path."""
+    texts = {name: f"the text of document {number}" for number, name in enumerate(FOREIGN)}
+    with indexed(texts, where=tmp_path / "kb") as index:
+        checksum = index.export(tmp_path / "kb.twofold")
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "upper.md").write_text("a file of this machine")
+    with Index.from_export(tmp_path / "kb.twofold", tmp_path / "made" / "kb") as made:
+        assert {info.source: made.document(info.id).text for info in made.documents()} == texts
+        for number, name in enumerate(FOREIGN):
+            assert made.search(f"document {number}", filter=Condition("source", Operator.EQ, name), mode="bm25").hits
+        assert made.export(tmp_path / "again.twofold") == checksum
+        report = made.sync(tmp_path / "files")  # what came with the file lies below no folder of this machine
+        assert (len(report.added), report.deleted, len(made)) == (1, (), len(FOREIGN) + 1)
 
 
 def test_names_that_look_like_paths_are_names(exported: bytes, tmp_path: Path) -> None:

@@ -272,6 +272,36 @@ def test_who_carries_no_principals_reads_everything(world: Visit) -> None:
     assert world.client.get("/v1/indexes/notes", headers=bearer(world, "public")).json()["documents"] == 1
 
 
+def test_tokens_are_made_listed_and_revoked_by_those_who_read_as_much(world: Visit) -> None:
+    """Who may not read everything hears of no token that reads more, and of no principal but their own."""
+    owner, ann = bearer(world), bearer(world, "user:ann", "group:legal")
+
+    def ids(headers: Mapping[str, str]) -> list[str]:
+        return [one["id"] for one in world.client.get("/v1/tokens", headers=headers).json()["tokens"]]
+
+    def made(headers: Mapping[str, str], *principals: str) -> httpx2.Response:
+        sent = {"name": "more", "scopes": ["read:notes"], "principals": list(principals)}
+        return world.client.post("/v1/tokens", json=sent, headers=headers)
+
+    mine, theirs = made(ann, "group:legal", "public").json(), made(owner, "group:merger").json()
+    reads = {"Authorization": f"Bearer {mine['token']}"}
+    assert mine["record"]["principals"] == ["group:legal", "public"]
+    assert world.client.get("/v1/indexes/notes/documents", headers=reads).json()["total"] == 1
+    assert made(ann, "group:merger").status_code == 403
+    assert {mine["record"]["id"], theirs["record"]["id"]} <= set(ids(owner))
+    assert mine["record"]["id"] in ids(ann)
+    assert theirs["record"]["id"] not in ids(ann)
+    assert "merger" not in world.client.get("/v1/tokens", headers=ann).text
+    hidden, absent = (
+        world.client.delete(f"/v1/tokens/{one}", headers=ann) for one in (theirs["record"]["id"], "0" * 12)
+    )
+    assert hidden.status_code == absent.status_code == 404
+    assert hidden.text.replace(theirs["record"]["id"], "") == absent.text.replace("0" * 12, "")
+    assert theirs["record"]["id"] in ids(owner)
+    assert world.client.delete(f"/v1/tokens/{mine['record']['id']}", headers=ann).status_code == 204
+    assert world.client.get("/v1/indexes/notes/documents", headers=reads).status_code == 401
+
+
 class Directory:
     """A resolver: it knows one name, and is broken for another."""
 

@@ -186,7 +186,7 @@ def test_no_route_tells_of_what_is_hidden(served: Pair, made: World, part: int) 
 
 
 @pytest.mark.soak
-@settings(max_examples=150, phases=FAST)
+@settings(max_examples=100, phases=FAST)
 @given(made=worlds, part=st.integers(0, 7))
 def test_worlds_over_http(served: Pair, made: World, part: int) -> None:
     check(served, made, Share(8, part))

@@ -152,7 +152,7 @@ class TokenStore:
         with self._changing() as held:
             found = next((one for one in held.tokens if one.id == identity and not one.revoked), None)
             if found is None:
-                raise NotFoundError(f"There is no token {identity!r} that is good.", "`twofold token list` shows them.")
+                raise unknown_token(identity)
             ended = replace(found, revoked=_now())
             self._write(replace(held, tokens=tuple(ended if one is found else one for one in held.tokens)))
         return ended
@@ -241,6 +241,11 @@ def _decoded(path: Path) -> _File:
         return msgspec.json.decode(path.read_bytes(), type=_File)
     except (OSError, msgspec.DecodeError) as error:
         raise CorruptError("The file of tokens is damaged.", "Delete tokens.json and make new ones.") from error
+
+
+def unknown_token(identity: str) -> NotFoundError:
+    """Return the error for a token that is not there, or not good any more."""
+    return NotFoundError(f"There is no token {identity!r} that is good.", "`twofold token list` shows them.")
 
 
 def _hashed(secret: str) -> str:

@@ -266,15 +266,15 @@ def _read_terms(one: Mapping[str, Any], data: _Bytes, terms: list[str]) -> TermC
 
 
 def _read_chunk(one: Mapping[str, Any], document: Document) -> Chunk:
-    start, stop = one["span"]
-    if not (isinstance(stop, int) and stop <= len(document.text)):
+    start, stop = map(_count, one["span"])
+    if stop > len(document.text):
         _refuse("a passage ends behind its document")
-    if not (isinstance(start, int) and 0 <= start <= stop):
+    if start > stop:
         _refuse("a passage begins behind its end")
     heading, metadata = json.dumps(one["heading"]), json.dumps(one["metadata"])
     shown = (_text(one["place"]), _text(one["header"]))
     text = document.text[start:stop]
-    return read_chunk((document.id, one["ordinal"], text, start, stop, heading, one["page"], *shown, metadata))
+    return read_chunk((document.id, _count(one["ordinal"]), text, start, stop, heading, one["page"], *shown, metadata))
 
 
 @contextmanager

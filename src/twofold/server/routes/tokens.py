@@ -1,5 +1,6 @@
 """Tokens over HTTP, for an admin of the server: list, make, revoke. A token is shown once, by what made it."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
@@ -8,7 +9,7 @@ from pydantic import Field
 from twofold.domain.access import PUBLIC
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import NotAllowedError
-from twofold.server.auth import MAX_TOKEN_NAME_LENGTH, Action, TokenRecord, parse_scope
+from twofold.server.auth import MAX_TOKEN_NAME_LENGTH, Action, TokenRecord, parse_scope, unknown_token
 from twofold.server.schemas.requests import Strict
 from twofold.server.service import GuardedRoute, Here, Service, needs
 
@@ -41,7 +42,7 @@ class TokenResponse:
 
 @dataclass(frozen=True, slots=True)
 class TokenList:
-    """All tokens, the revoked ones too."""
+    """Tokens, the revoked ones too."""
 
     tokens: tuple[TokenResponse, ...]
 
@@ -56,8 +57,13 @@ class CreatedToken:
 
 @router.get("", response_model=TokenList, openapi_extra=needs(Action.ADMIN))
 async def list_tokens(service: Here) -> Response:
-    """List all tokens in the order in which they were made."""
-    return await service.answer(lambda: TokenList(tuple(map(_given, service.tokens.records()))))
+    """List tokens in the order in which they were made: all, or those that read no more than the caller's own."""
+
+    def listed() -> TokenList:
+        own = service.speaker.principals()
+        return TokenList(tuple(_given(one) for one in service.tokens.records() if _no_more(own, one.principals)))
+
+    return await service.answer(listed)
 
 
 @router.post("", response_model=CreatedToken, status_code=201, openapi_extra=needs(Action.ADMIN))
@@ -75,18 +81,30 @@ async def create_token(asked: TokenRequest, service: Here) -> Response:
 
 @router.delete("/{token}", status_code=204, response_class=Response, openapi_extra=needs(Action.ADMIN))
 async def revoke_token(token: TokenId, service: Here) -> Response:
-    """Make a token worthless from now on."""
-    await service.write(lambda: service.tokens.revoke(token).id)
+    """Make a token worthless from now on; one that reads more than the caller's own is not there."""
+
+    def revoked() -> str:
+        own = service.speaker.principals()
+        held = next((one for one in service.tokens.records() if one.id == token), None)
+        if held is not None and not _no_more(own, held.principals):
+            raise unknown_token(token)
+        return service.tokens.revoke(token).id
+
+    await service.write(revoked)
     return Response(status_code=204)
 
 
 def _check_given(service: Service, asked: TokenRequest) -> None:
     """Refuse to give away more than the caller may read. Raises NotAllowedError."""
-    own = service.speaker.principals()
-    if own is not None and (asked.principals is None or not {*asked.principals} <= {*own, PUBLIC}):
+    if not _no_more(service.speaker.principals(), asked.principals):
         raise NotAllowedError(
             "The new token could read more than yours.", "Give it principals that your own token has."
         )
+
+
+def _no_more(own: Iterable[str] | None, other: Iterable[str] | None) -> bool:
+    """Return whether somebody with the principals `other` may read nothing that one with `own` may not."""
+    return own is None or (other is not None and {*other} <= {*own, PUBLIC})
 
 
 def _given(record: TokenRecord) -> TokenResponse:

@@ -7,14 +7,14 @@ front of each statement.
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from twofold.domain.access import Viewer
-from twofold.domain.errors import CorruptError
+from twofold.domain.errors import CorruptError, StoreError
 from twofold.domain.ports import StoreInfo
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import retained
@@ -182,10 +182,21 @@ class Pasts(Generic[Catalog]):
 
         @contextmanager
         def view(viewer: Viewer | None) -> Iterator[PastView]:
-            with self._loaded(named).view(viewer) as opened:
-                yield opened
+            with ExitStack() as stack:
+                yield self._viewed(stack, named, viewer)
 
         return PastStore(name, view, lambda: self._loaded(named).info(), settings_of(named))
+
+    def _viewed(self, stack: ExitStack, named: NamedState, viewer: Viewer | None) -> PastView:
+        """Open a view; a snapshot that another thread lets go meanwhile is loaded again."""
+        while True:
+            held = self._loaded(named)
+            try:
+                return stack.enter_context(held.view(viewer))
+            except StoreError:
+                with self._turn:
+                    if self._held.get(named.id) is held:
+                        raise
 
     def close(self) -> None:
         """Forget all that were loaded."""
