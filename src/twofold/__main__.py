@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 
-from twofold import __version__
+from twofold import UNSUPPORTED, __version__
 from twofold.cli.completion import answer
 
 
@@ -22,6 +22,8 @@ def main() -> None:
     if (found := answer(os.environ)) is not None:
         sys.stdout.write(found.text)
         sys.exit(found.code)
+    if sys.platform == "win32":
+        sys.exit(UNSUPPORTED)
     gc.disable()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from twofold.cli.app import main as run
