@@ -89,6 +89,7 @@ items: setup  ## Write which item of the checklist each acceptance test is of
 	$(BIN)/python docs/items.py
 
 soak: setup model  ## The long reliability runs, and a thousand examples for each property
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[ray]'
 	$(BIN)/pytest -m soak
 	$(BIN)/pytest -n $(WORKERS) --hypothesis-profile=night tests/properties
 

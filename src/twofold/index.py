@@ -22,6 +22,7 @@ from twofold.evaluation.changes import IndexDiff, document_changes, ranking_chan
 from twofold.factory.copies import copy_index, export_index, import_index
 from twofold.factory.indexing import filled, limits_of
 from twofold.factory.places import remove_index
+from twofold.factory.ray_workers import ray_spread
 from twofold.factory.search import MEMORY, query_log_of
 from twofold.index_reader import Collection
 from twofold.indexing.components import IndexingComponents
@@ -131,6 +132,7 @@ class Index(Collection, Answering):
         progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
         vectors: VectorTiming = "follow",
+        on: str = "",
     ) -> SyncReport: ...
 
     def sync(
@@ -140,6 +142,7 @@ class Index(Collection, Answering):
         progress: OnProgress = no_progress,
         metadata: Metadata = NO_METADATA,
         vectors: VectorTiming = "follow",
+        on: str = "",
     ) -> SyncPlan | SyncReport:
         """Make the index match these files and folders: add, update and delete documents.
 
@@ -152,7 +155,8 @@ class Index(Collection, Answering):
         `vectors="atomic"` a document comes with its vectors in one transaction; with `"later"` they are left to
         `embed_pending`, or to the next sync. Every document below the paths has the fields of `metadata`, over those
         that its file states; documents keep such fields in later syncs, files that are new then do not have them, and
-        an empty text takes one away.
+        an empty text takes one away. `on` names a Ray cluster whose actors read, cut and embed, `ray:local` or
+        `ray://HOST:PORT`; then documents come with their vectors.
         Raises InvalidInputError for a field that the sync keeps itself, NotFoundError for a path that is not there,
         MismatchError (also where the index was made with a model or an extension that you did not name),
         WriterBusyError, StorageFullError and ModelError.
@@ -164,6 +168,9 @@ class Index(Collection, Answering):
         limits = limits_of(self._settings)
         if dry_run:
             return plan_sync(self._planned(), paths, limits, metadata)
+        if on:
+            with ray_spread(on, self._settings, self._parts.fingerprint) as spread:
+                return sync(replace(self._parts, spread=spread), paths, limits, progress, metadata, vectors)
         return sync(self._parts, paths, limits, progress, metadata, vectors)
 
     def embed_pending(self, *, progress: OnProgress = no_progress, seconds: float = math.inf) -> int:

@@ -1,7 +1,7 @@
 """The parts that fill a collection, in addition to those that search it: what cuts, enriches and reads documents."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.ports import Chunker, Enricher, IndexFingerprint
@@ -9,6 +9,9 @@ from twofold.domain.retry import ONCE, RetryPlan, retried
 from twofold.domain.types import Chunk, Metadata, Vectors
 from twofold.ingest.readers.custom import CustomReader
 from twofold.search.components import SearchComponents
+
+if TYPE_CHECKING:
+    from twofold.indexing.spread import Spread
 
 
 def add_nothing(_: Chunk) -> Metadata:
@@ -37,6 +40,7 @@ class IndexingComponents(SearchComponents):
     `chunking` describes the chunker; `settings` are those that the parts were made with, by name. `readers` are the
     user's own. `retry` says how often an embedder that is out of reach is asked again, `batch` how
     many passages it gets at once. `embeds_at_once` is for an embedder that is as fast as storing its vectors.
+    `spread` reads and prepares elsewhere.
     """
 
     chunker: Chunker
@@ -47,6 +51,7 @@ class IndexingComponents(SearchComponents):
     retry: RetryPlan = ONCE
     batch: int = 128
     embeds_at_once: bool = False
+    spread: "Spread | None" = None
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages, asking again as `retry` says. Raises ModelError."""

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from twofold.domain.dataclass import dataclass
 from twofold.domain.filters import values_of
 from twofold.domain.ports import Embedder, Snapshot
 from twofold.domain.types import Chunk, Document, Entry, IndexedChunk, Vector
 from twofold.indexing.components import IndexingComponents
+from twofold.indexing.spread import Prepared
 from twofold.text.language_detection import language_of_text
 
 LANGUAGE = "language"
@@ -19,15 +19,6 @@ MAX_KEYWORDS = 5  # twenty made words match what a passage only touches on
 
 OnEmbedded = Callable[[int], None]
 """Called with how many passages more are embedded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Entries ready to be put, how many of their passages are new to the embedder, and how many it had to cut short."""
-
-    entries: tuple[Entry, ...]
-    embedded: int
-    truncated: int
 
 
 def prepare(

@@ -12,6 +12,7 @@ from twofold.indexing.components import IndexingComponents
 from twofold.indexing.diff import GIVEN, NONE_GIVEN, Diff, Root, Wanted, is_below, own_fields, root_name, survey
 from twofold.indexing.embed import embed_pending
 from twofold.indexing.prepare import prepare
+from twofold.indexing.spread import Prepared, Reads
 from twofold.indexing.types import Failure, Phase, SyncPlan, SyncProgress, SyncReport, VectorTiming
 from twofold.ingest.boilerplate import SharedBlocks
 from twofold.ingest.pool import Failed, ReaderPool
@@ -62,9 +63,13 @@ def sync(  # each may be left out but the first four
     if found.readers:
         parts.store.set_readers(found.readers)  # before anything else: what was taken away is hidden at once
     run = _Run(parts, found, on_progress, at_once=vectors == "atomic" or parts.embeds_at_once)
-    with ReaderPool(own=parts.readers) as pool:
-        for batch in run.batches(pool, limits):
-            run.write(shared.cleaned(batch))
+    if parts.spread is not None:
+        for prepared in parts.spread.prepare_all(map(shared.cleaned, run.batches(parts.spread, limits))):
+            run.take(prepared)
+    else:
+        with ReaderPool(own=parts.readers) as pool:
+            for batch in run.batches(pool, limits):
+                run.write(shared.cleaned(batch))
     failed = run.failed
     on_progress(SyncProgress(Phase.WRITE, len(found.to_read), len(found.to_read), "", run.embedded))
     kept = {rename.old for rename in found.plan.renamed if rename.new in failed}
@@ -116,7 +121,7 @@ class _Run:
         self.embedded = 0
         self.truncated = 0
 
-    def batches(self, pool: ReaderPool, limits: Limits) -> Iterator[list[Document]]:
+    def batches(self, pool: Reads, limits: Limits) -> Iterator[list[Document]]:
         """Read the wanted files, a batch between two commits."""
         batch: list[Document] = []
         for outcome in pool.read_all(self._sources(limits)):
@@ -137,6 +142,14 @@ class _Run:
         """Commit a batch: with the vectors of what is new, or without vectors."""
         with self._parts.store.view(rows_only=True) as view:
             prepared = prepare(batch, self._parts, view, self._embedded, embed=self._at_once)
+        self._put(prepared)
+
+    def take(self, prepared: Prepared) -> None:
+        """Commit a batch that was prepared elsewhere, with its vectors."""
+        self._embedded(prepared.embedded)
+        self._put(prepared)
+
+    def _put(self, prepared: Prepared) -> None:
         self._report(Phase.WRITE)
         self._parts.store.upsert(prepared.entries)
         self.passages += sum(len(entry.chunks) for entry in prepared.entries)

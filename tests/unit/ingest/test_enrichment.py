@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from twofold.domain.types import Chunk, Document, MetadataValue
 from twofold.factory.indexing import ENRICHERS
 from twofold.indexing.components import NO_ENRICHING, CustomEnricher, IndexingComponents
-from twofold.indexing.prepare import Prepared, prepare
+from twofold.indexing.prepare import prepare
+from twofold.indexing.spread import Prepared
 from twofold.ingest.enrich import enrich
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.stores.memory import MemoryStore

@@ -28,6 +28,8 @@ _PLACES = (
     "imaps://USER@HOST/FOLDER, s3://BUCKET/FOLDER, sqlite:FILE#QUERY, postgresql://…#QUERY."
 )
 
+_ON = "Read and embed on a Ray cluster: ray:local, ray://HOST:PORT."
+
 
 def sync(
     context: typer.Context,
@@ -44,6 +46,7 @@ def sync(
     private: Annotated[
         bool, typer.Option("--allow-private-addresses", help="Fetch pages of this machine and its network too.")
     ] = False,
+    on: Annotated[str, typer.Option("--on", metavar="RAY", help=_ON)] = "",
     metadata: MetaOption = None,
     index: IndexOption = None,
     embedder: EmbedderOption = None,
@@ -59,6 +62,8 @@ def sync(
     """
     show: Callable[[SyncPlan | SyncReport], None] = write_json if as_json else _draw
     fields = fields_from(metadata or [])
+    if on and (watch or dry_run):
+        raise InvalidInputError("--on is for one sync that writes.", "Leave --watch and --dry-run out.")
     places = [place_named(path, private=private) for path in paths]
     if dry_run:
         with _to_plan_with(context, index, embedder) as opened:
@@ -70,7 +75,7 @@ def sync(
                 show(report)
                 sys.stdout.flush()
         else:
-            report = _synced(opened, places, fields, "atomic" if atomic_vectors else "follow")
+            report = _synced(opened, places, fields, "atomic" if atomic_vectors else "follow", on)
             show(report)
             _refuse_silence(report)
 
@@ -91,9 +96,9 @@ def _to_plan_with(context: typer.Context, index: str | None, embedder: str | Non
         return open_index(context, MEMORY, create=True, embedder=embedder)
 
 
-def _synced(opened: Index, paths: Sequence[Root], fields: Metadata, vectors: VectorTiming) -> SyncReport:
+def _synced(opened: Index, paths: Sequence[Root], fields: Metadata, vectors: VectorTiming, on: str) -> SyncReport:
     with progress_on() as progress:
-        return opened.sync(*paths, progress=progress, metadata=fields, vectors=vectors)
+        return opened.sync(*paths, progress=progress, metadata=fields, vectors=vectors, on=on)
 
 
 def _refuse_silence(report: SyncReport) -> None:

@@ -1,0 +1,110 @@
+"""A sync over the actors of a Ray cluster writes the index that a sync of this process writes, whatever is killed."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from support import thread_actors
+from support.thread_actors import ThreadActor
+from surfaces.conftest import Run
+from twofold import Index
+from twofold.domain.errors import InvalidInputError, MismatchError, MissingExtraError
+from twofold.factory.ray_workers import IN_FLIGHT, RaySpread, Worker
+from twofold.indexing.sync import sync
+from twofold.ingest.readers.types import Limits
+
+SECONDS = 560
+CLUSTER = Path(__file__).resolve().parent.parent / "support" / "ray_cluster.py"
+ENVIRONMENT = {"RAY_memory_monitor_refresh_ms": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+
+
+def written(folder: Path, count: int, size: int = 600) -> Path:
+    """Write documents, and a file that cannot be read."""
+    folder.mkdir()
+    for number in range(count):
+        words = " ".join(f"word{number * place % 97}" for place in range(size))
+        (folder / f"{number:03d}.md").write_text(
+            f"# Cat {number}\n\n{words}\n\n## Dog\n\nERR-{number} means a conflict."
+        )
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 nothing of the kind")
+    return folder
+
+
+def digest(run: Run, index: str) -> str:
+    made: str = run("migrate", index, f"{index}-copy", "--json").data["digest"]
+    return made
+
+
+def on_ray(*command: object) -> str:
+    """Run a program that uses Ray, which has its own processes; return what it printed."""
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+        env={**os.environ, **ENVIRONMENT, "COLUMNS": "100"},
+    )
+    assert done.returncode in {0, 9}, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_work_is_given_to_all_actors_a_few_calls_at_once_and_makes_the_same_index(run: Run, tmp_path: Path) -> None:
+    folder = written(tmp_path / "docs", 12, size=7_000)
+    with Index("here") as index:
+        index.sync(folder, vectors="atomic")
+    with Index("there") as index:
+        actors = [ThreadActor(Worker(index.settings), lost=2 if number == 1 else 0) for number in range(3)]
+        errors = SimpleNamespace(RayError=ConnectionError, RayTaskError=ConnectionAbortedError)
+        api = SimpleNamespace(get=thread_actors.get, wait=thread_actors.ready, exceptions=errors)
+        spread = RaySpread(actors, api)
+        spread.check(index._parts.fingerprint)
+        with pytest.raises(MismatchError, match="other passages"):
+            spread.check(replace(index._parts.fingerprint, analyzer="another"))
+        report = sync(replace(index._parts, spread=spread), [str(folder)], Limits(), lambda _: None)
+        for actor in actors:
+            actor.close.remote().result()
+            actor.end()
+    assert (len(report.added), len(report.failed), report.pending) == (12, 1, 0)
+    assert sum(actor.calls for actor in actors) == 3 * 3 + 13 + 3 + 2
+    assert all(actor.calls > 3 for actor in actors)
+    assert max(actor.most for actor in actors) <= 2 * IN_FLIGHT + 1
+    assert digest(run, "there") == digest(run, "here")
+
+
+@pytest.mark.soak
+def test_a_sync_over_actors_writes_the_same_index(run: Run, tmp_path: Path) -> None:
+    folder = written(tmp_path / "docs", 6)
+    with Index("here") as index:
+        assert len(index.sync(folder, vectors="atomic").failed) == 1
+    printed = on_ray("-m", "twofold", "sync", folder, "--index", "there", "--on", "ray:local")
+    assert "6 added" in printed
+    assert "1 failed" in printed
+    assert digest(run, "there") == digest(run, "here")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("victim", ["actor", "node"])
+def test_a_killed_actor_or_node_costs_only_time(run: Run, tmp_path: Path, victim: str) -> None:
+    folder = written(tmp_path / "docs", 300)
+    with Index("here") as index:
+        index.sync(folder, vectors="atomic")
+    printed = on_ray(CLUSTER, folder, "there", victim)
+    assert printed.splitlines()[-1] == "300 1 1"
+    assert digest(run, "there") == digest(run, "here")
+
+
+def test_what_cannot_be_asked_is_refused(run: Run, tmp_path: Path) -> None:
+    folder = written(tmp_path / "docs", 1)
+    assert run("sync", folder, "--on", "ray:local", "--dry-run").code == 2
+    with Index("kb") as index, pytest.raises(InvalidInputError, match="no place to work on"):
+        index.sync(folder, on="dask:local")
+    code = "import sys; sys.modules['ray'] = None; from twofold import Index; Index('kb').sync('.', on='ray:local')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert MissingExtraError.__name__ in done.stderr
+    assert "twofold[ray]" in done.stderr
