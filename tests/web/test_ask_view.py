@@ -156,7 +156,7 @@ def test_what_a_model_writes_is_text(browser: Browser, wordy: Visit) -> None:
         turn = ask(page, "Where does the Eiffel tower stand?")
         expect(turn.locator(".prose")).to_contain_text("stands in Paris")
         assert page.locator("main img").count() == 0
-        page.get_by_label("Only sentences of the documents").check()
+        page.get_by_label("Answered by").select_option("extracts")
         ask(page, "When was it finished?")
         expect(page.locator(".turn").nth(1)).to_contain_text("word for word")
 

@@ -137,7 +137,7 @@ def test_the_focus_moves_among_results_and_back_to_the_box(page: Page) -> None:
 
 
 def test_a_filter_narrows_and_what_is_wrong_with_it_is_said_beside_it(page: Page) -> None:
-    page.locator("#options summary").click()
+    page.locator("#options > summary").click()
     page.locator("#query").fill("tower ferry cat")
     page.get_by_label("Filter").fill("source ==")
     page.keyboard.press("Enter")
@@ -150,7 +150,8 @@ def test_a_filter_narrows_and_what_is_wrong_with_it_is_said_beside_it(page: Page
 
 
 def test_what_was_typed_into_a_form_outlives_what_the_page_hears_meanwhile(page: Page) -> None:
-    page.locator("#options summary").click()
+    page.locator("#options > summary").click()
+    page.locator(".expert > summary").click()
     page.get_by_label("Filter").fill("source == cat.txt")
     page.get_by_label("Neighbors").fill("2")
     page.get_by_label("Words", exact=True).check()
@@ -165,7 +166,8 @@ def test_what_was_typed_into_a_form_outlives_what_the_page_hears_meanwhile(page:
 
 
 def test_the_ways_of_searching_are_asked_of_the_server_as_they_were_set(page: Page) -> None:
-    page.locator("#options summary").click()
+    page.locator("#options > summary").click()
+    page.locator(".expert > summary").click()
     page.locator("#query").fill("tower")
     for label, value in (("Neighbors", "2"), ("Weight of meaning", "0.5"), ("Passages to read again", "7")):
         page.get_by_label(label).fill(value)
@@ -229,7 +231,7 @@ def test_a_search_is_narrowed_by_values_with_their_counts_and_by_dates(page: Pag
 
 def test_a_filter_that_was_read_out_of_the_question_can_be_taken_back(page: Page) -> None:
     search(page, "tower in markdown files")
-    page.locator("#options summary").click()
+    page.locator("#options > summary").click()
     page.get_by_label("Heed dates, types").check()
     expect(page.locator(".chip")).to_contain_text("in markdown files")
     expect(page.locator(".hit .title").first).to_contain_text(".md")

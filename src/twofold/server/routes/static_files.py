@@ -1,6 +1,7 @@
 """The files of the page, read once when the server starts; a name is looked up in a table and opens nothing."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 from types import MappingProxyType
@@ -24,6 +25,8 @@ class PageFile:
     tag: str
 
 
+_INDENT = re.compile(rb"^[ \t]+", re.MULTILINE)
+_COMMENT = re.compile(rb"^//.*$", re.MULTILINE)
 PageFiles = Mapping[str, PageFile]
 
 
@@ -33,6 +36,20 @@ def load_page() -> PageFiles:
     for one in files("twofold.server").joinpath("static").iterdir():
         media_type = MEDIA_TYPES.get(one.name.rpartition(".")[2])
         if media_type is not None:
-            data = one.read_bytes()
+            data = sent(one.read_bytes(), media_type)
             found[one.name] = PageFile(data, media_type, f'"{hashlib.sha256(data).hexdigest()[:16]}"')
     return MappingProxyType(found)
+
+
+def sent(data: bytes, media_type: str) -> bytes:
+    r"""Return a file as it is sent: without indents and whole lines of comment, which are a tenth of all.
+
+    Lines stay lines, so that a browser names the line of the source. A template's own blanks are one blank anyway.
+
+    >>> sent(b"// Why.\nif (a) {\n  b();\n}", MEDIA_TYPES["js"])
+    b'\nif (a) {\nb();\n}'
+    """
+    if media_type not in (MEDIA_TYPES["js"], MEDIA_TYPES["css"]):
+        return data
+    bare = _INDENT.sub(b"", data)
+    return _COMMENT.sub(b"", bare) if media_type == MEDIA_TYPES["js"] else bare

@@ -4,7 +4,7 @@ import { Refused, answerOf } from "/page/api.js";
 import { lastPart } from "/page/format.js";
 import { slicedBy, unitsAt } from "/page/marking.js";
 import { stretchesOf, tableOf } from "/page/passages.js";
-import { sourceHref } from "/page/source.js";
+import { sourceHref } from "/page/places.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 

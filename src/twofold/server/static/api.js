@@ -24,6 +24,8 @@ export const forgetToken = () => sessionStorage.removeItem(KEPT);
 
 export const pathOf = (index, ...parts) => ["/v1/indexes", ...[index, ...parts].map(encodeURIComponent)].join("/");
 
+export const withQuery = (path, text) => path + (path.includes("?") ? "&" : "?") + text;
+
 // Where indexes are asked, and with what: one by its own route, several together.
 export const askedOf = (indexes, what, body) =>
   indexes.length === 1 ? [pathOf(indexes[0], what), body] : [`/v1/${what}`, { ...body, indexes }];
@@ -175,8 +177,18 @@ export const answerOf = (answer) => ({
   cache: cacheOf(answer), ms: answer.timings_ms?.total ?? 0, model: answer.usage?.model ?? "",
 });
 
-// The body of a question: its options, and whether only sentences of documents are wanted.
-export const askBody = ({ extracts, ...body }) => (extracts ? { ...body, mode: "extractive" } : body);
+// The body of a question, with what the address says of it: its profile, a snapshot, and who answers.
+export const askBody = (body, params) => {
+  const [by, profile, past] = ["by", "profile", "as_of"].map((name) => params.get(name));
+  return { ...body, ...(profile ? { profile } : {}), ...(past ? { as_of: past } : {}),
+    ...(by === "extracts" ? { mode: "extractive" } : by ? { model: by } : {}) };
+};
+
+// Where a document is asked for: today, or as it was at the snapshot that the address names.
+export const documentPath = (index, document, ...parts) => {
+  const past = new URLSearchParams(location.search).get("as_of");
+  return pathOf(index, "documents", document, ...parts) + (past ? `?as_of=${encodeURIComponent(past)}` : "");
+};
 
 // Searches with the whole explanation. Where the indexes cannot be searched as one, since their models differ, their
 // results are joined by rank.

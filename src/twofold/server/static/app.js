@@ -1,37 +1,41 @@
 // The application: its frame, the way between views, tokens, keys, and what is said when the server is away.
 
 import { Refused, forgetToken, getJson, hasToken, keepToken, pathOf, whenReached, whenTokenWanted } from "/page/api.js";
-import { closeExplain, drawer, followExplain, isOpen as isExplaining } from "/page/explain.js";
 import { icon } from "/page/icons.js";
 import { note } from "/page/notes.js";
-import { address, patch, start } from "/page/router.js";
-import { closeSource, followSource, isOpen as isReading, sourcePanel } from "/page/source.js";
-import { chosen, drawnBy, state, update } from "/page/store.js";
+import { closeExplain, isExplaining, isReading } from "/page/places.js";
+import { address, patch, patchedAddress, start } from "/page/router.js";
+import { chosen, drawnBy, heardFromTabs, state, update } from "/page/store.js";
 import { language, t } from "/page/strings.js";
 import { html, mount } from "/page/ui.js";
 
 const VIEWS = ["ask", "search", "library", "document", "compare", "judge", "experiments", "settings"]; // each a module of its own, loaded when it is looked at
 const MAIN = ["ask", "search", "library"];
 const MEASURING = ["compare", "judge", "experiments", "settings"];
-const SHEETS = { library: "library", document: "document", compare: "measure", judge: "measure", experiments: "measure", settings: "measure" };
+const SHEETS = {
+  ask: ["ask"], search: ["search"], library: ["library"], document: ["search", "source", "document"], compare: ["search", "measure"],
+  judge: ["search", "measure"], experiments: ["measure"], settings: ["measure"], source: ["source"], explain: ["explain"],
+};
 const loaded = {};
 
+// Loads a view, or what lies next to one, with its stylesheets.
 const load = async (name) => {
-  if (!loaded[name]) [loaded[name]] = await Promise.all([import(`/page/${name}.js`), sheet(SHEETS[name])]);
+  if (!loaded[name]) [loaded[name]] = await Promise.all([import(`/page/${name}.js`), ...SHEETS[name].map(sheet)]);
+  return loaded[name];
 };
 
-// Adds the stylesheet of a view, once.
-const sheet = (name) => new Promise((settle) => {
-  if (!name || document.querySelector(`link[href="/page/${name}.css"]`)) {
-    settle();
-    return;
-  }
-  const link = document.createElement("link");
-  link.rel = "stylesheet";
-  link.href = `/page/${name}.css`;
-  link.onload = link.onerror = () => settle();
-  document.head.append(link);
-});
+// Adds a stylesheet, once.
+const sheets = {};
+const sheet = (name) => {
+  sheets[name] ??= new Promise((settle) => {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = `/page/${name}.css`;
+    link.onload = link.onerror = settle;
+    document.head.append(link);
+  });
+  return sheets[name];
+};
 
 const AWAY_MS = 1_500;
 
@@ -41,7 +45,9 @@ const isTyping = (target) =>
 
 // ---- Drawing the frame.
 
-const kept = () => ({ index: state.route.params.getAll("index") });
+const kept = () => ({ index: state.route.params.getAll("index"), as_of: state.route.params.get("as_of") });
+
+const past = () => state.route.params.has("as_of") && html`<p class="note">${t("past", { name: state.route.params.get("as_of") })} <a href=${patchedAddress({ as_of: null, doc: null, at: null, of: null, cite: null })}>${t("past.leave")}</a></p>`;
 
 const link = (view) => html`<li><a class="nav-link" href=${address(view, kept())} aria-current=${state.route.view === view ? "page" : null}>
   ${icon(view)}<span>${t(`nav.${view}`)}</span></a></li>`;
@@ -66,7 +72,7 @@ const MANY = ["ask", "search"];
 const choose = (name, single) => {
   const now = new Set(single ? [] : chosen());
   if (!now.delete(name) || !now.size) now.add(name);
-  patch({ index: (state.indexes ?? []).filter((one) => now.has(one)), page: null, doc: null, at: null, of: null, cite: null, c: null, missing: null });
+  patch({ index: (state.indexes ?? []).filter((one) => now.has(one)), page: null, doc: null, at: null, of: null, cite: null, c: null, missing: null, as_of: null });
 };
 
 const indexPicker = () => {
@@ -132,13 +138,13 @@ const content = () => {
 const isFirstRun = () => !state.indexes.length && state.route.view !== "settings";
 
 const app = () => {
-  const panel = sourcePanel(current()?.terms?.() ?? []) ?? drawer(explained());
+  const panel = loaded.source?.sourcePanel(current()?.terms?.() ?? []) ?? loaded.explain?.drawer(explained());
   return html`
     <a class="skip" href="#main">${t("skip")}</a>
     ${top()}
     ${navigation()}
     <main id="main" class=${`view-${state.route.view}${panel ? " has-panel" : ""}`} tabindex="-1">
-      ${banner()}
+      ${banner()}${past()}
       ${content()}
     </main>
     ${panel}
@@ -152,11 +158,12 @@ const onRoute = async (route) => {
   const before = state.route;
   state.route = route;
   state.more = false;
-  const elsewhere = before.view !== route.view;
+  const turned = before.view !== route.view;
   if (state.indexes !== null) await entered(route);
+  else if (VIEWS.includes(route.view)) load(route.view); // while the server is asked what there is
   await update();
   setTitle();
-  if (elsewhere && before.view) {
+  if (turned && before.view) {
     scrollTo(0, 0);
     (document.querySelector("main h1") ?? document.getElementById("main")).focus({ preventScroll: true });
   }
@@ -172,11 +179,18 @@ const entered = async (route) => {
   if (state.route !== route) return; // somebody went on meanwhile
   for (const name of chosen()) if (!state.infos[name]) describe(name);
   const done = current().enter(route.params); // what it loads is drawn when it comes
-  followSource(route.params);
-  Promise.resolve(done).then(() => {
-    followExplain(state.route.params, explained());
+  read();
+  Promise.resolve(done).then(async () => {
     setTitle();
-  }, failed);
+    if (isExplaining()) await load("explain");
+    loaded.explain?.followExplain(state.route.params, explained());
+    update();
+  }).catch(failed);
+};
+
+const read = async () => {
+  if (isReading()) await load("source");
+  loaded.source?.followSource(state.route.params);
 };
 
 const setTitle = () => {
@@ -240,6 +254,14 @@ const reached = (there) => {
 
 // ---- Keys.
 
+// Another tab changed something: what this one knows of indexes is asked for again, and the view looks again.
+const elsewhere = async (what) => {
+  const { indexes } = await getJson("/v1/indexes").catch(() => ({ indexes: state.indexes }));
+  update((all) => Object.assign(all, { indexes, infos: {}, changes: all.changes + 1 }));
+  for (const name of chosen()) describe(name);
+  for (const view of Object.values(loaded)) view.elsewhere?.(what);
+};
+
 const onKey = (event) => {
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const typing = isTyping(event.target);
@@ -255,7 +277,7 @@ const closeTop = (typing) => {
     menu.querySelector("summary").focus();
   } else if (state.more) update((all) => { all.more = false; });
   else if (typing) return false;
-  else if (isReading()) closeSource();
+  else if (isReading()) loaded.source?.closeSource();
   else if (isExplaining()) closeExplain();
   else return false;
   return true;
@@ -280,11 +302,11 @@ const begin = async () => {
   document.addEventListener("click", closeMenus);
   addEventListener("online", () => reached(true));
   addEventListener("offline", () => reached(false));
+  heardFromTabs(elsewhere);
   start(onRoute, VIEWS);
   try {
-    const { indexes } = await getJson("/v1/indexes");
-    state.indexes = indexes;
-    state.server = await getJson("/v1/server").catch(() => null);
+    state.indexes = (await getJson("/v1/indexes")).indexes;
+    getJson("/v1/server").then((server) => update((all) => { all.server = server; }), () => {});
     await onRoute(state.route);
   } catch (error) {
     failed(error);

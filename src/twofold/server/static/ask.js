@@ -5,15 +5,16 @@ import { asText, follow, nearest, nothingYet, prose, sourceList } from "/page/an
 import { duration, moment } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { address, go, patch } from "/page/router.js";
-import { note, warnings } from "/page/notes.js";
-import { chosen, say, slice, state, update } from "/page/store.js";
+import { attempt, note, refusal as problem, warnings } from "/page/notes.js";
+import { saveAs } from "/page/save.js";
+import { chosen, say, slice, state, tellTabs, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
 
 const HISTORY_TURNS = 20;
 const MAX_TITLE = 80;
 
-const own = slice("ask", { id: "", list: null, sought: "", text: "", extracts: false, loading: false, problem: null, renaming: "" });
+const own = slice("ask", { id: "", list: null, sought: "", text: "", loading: false, problem: null, renaming: "" });
 const open = new Map(); // conversations that were looked at, by their ids
 
 const fresh = () => ({ id: "", title: "", turns: [], running: null });
@@ -31,7 +32,7 @@ export const enter = async (params) => {
   try {
     const kept = await getJson(`/v1/conversations/${encodeURIComponent(id)}`);
     const turns = kept.turns.map((turn) => ({ ...turn, stage: "", error: null }));
-    open.set(id, { ...fresh(), id, title: kept.title, turns });
+    open.set(id, { ...fresh(), id, title: kept.title, turns, kept: true });
     if (state.route.params.get("c") === id) current = open.get(id);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -40,8 +41,16 @@ export const enter = async (params) => {
   update(() => { own.loading = false; });
 };
 
+export const elsewhere = async (what) => {
+  if (what !== "conversations") return;
+  await listAll();
+  if (!current.id || current.running) return;
+  const { turns } = await getJson(`/v1/conversations/${current.id}`).catch(() => ({ turns: [] }));
+  update(() => { current.turns = joined(current.turns, turns); });
+};
+
 const listAll = async () => {
-  own.list = [];
+  own.list ??= [];
   const { conversations } = await getJson("/v1/conversations").catch(() => ({ conversations: [] }));
   update(() => { own.list = conversations; });
 };
@@ -67,8 +76,7 @@ const turnsBefore = (turns) => turns.filter((turn) => turn.answer).slice(-HISTOR
 const ask = async (talk, question, again = null) => {
   const turn = again ?? { question, answer: null, asked: new Date().toISOString(), rating: 0 };
   const before = again ? talk.turns.slice(0, talk.turns.indexOf(again)) : talk.turns;
-  const profile = state.route.params.get("profile");
-  const body = askBody({ query: question, extracts: own.extracts, history: turnsBefore(before), ...(profile ? { profile } : {}) });
+  const body = askBody({ query: question, history: turnsBefore(before) }, state.route.params);
   Object.assign(turn, { stage: "search", error: null, draft: nothingYet(), interrupted: false });
   if (!again) talk.turns.push(turn);
   talk.title ||= question.slice(0, MAX_TITLE);
@@ -131,9 +139,19 @@ const recordOf = (talk) => ({
   turns: talk.turns.filter((turn) => turn.answer).map(({ question, answer, asked, rating }) => ({ question, answer, asked, rating })),
 });
 
+// What another tab asked in the same conversation meanwhile stays in it.
+const joined = (mine, theirs) => {
+  const turns = new Map([...theirs, ...mine].map((turn) => [`${turn.asked}\n${turn.question}`, turn]));
+  return [...turns.values()].sort((a, b) => (a.asked < b.asked ? -1 : 1));
+};
+
 const keep = async (talk) => {
   try {
-    const kept = await putJson(`/v1/conversations/${talk.id}`, recordOf(talk));
+    const path = `/v1/conversations/${talk.id}`;
+    if (talk.kept) talk.turns = joined(talk.turns, (await getJson(path).catch(() => ({ turns: [] }))).turns);
+    const kept = await putJson(path, recordOf(talk));
+    talk.kept = true;
+    tellTabs("conversations");
     update(() => { own.list = [kept, ...(own.list ?? []).filter(({ id }) => id !== talk.id)]; });
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -145,6 +163,7 @@ const forget = async (id) => {
   if (!confirm(t("conversation.delete.sure"))) return;
   await remove(`/v1/conversations/${id}`).catch((error) => say(error.message, "error"));
   open.delete(id);
+  tellTabs("conversations");
   update(() => { own.list = own.list.filter((one) => one.id !== id); });
   if (current.id === id) go("ask", { index: chosen() });
 };
@@ -173,7 +192,7 @@ const rate = async (talk, turn, rating) => {
   turn.rating = turn.rating === rating ? 0 : rating;
   update();
   const [index] = turn.indexes ?? chosen();
-  try {
+  await attempt(async () => {
     await postJson(pathOf(index, "feedback"), { query: turn.question, rating: turn.rating });
     if (turn.rating > 0) {
       for (const one of new Map(turn.answer.citations.filter(Boolean).map((each) => [each.source, each])).values()) {
@@ -182,26 +201,15 @@ const rate = async (talk, turn, rating) => {
     }
     say(turn.rating ? t("rated") : t("rated.not"));
     keep(talk);
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    say(`${error.message} ${error.hint}`, "error");
-  }
-};
-
-const download = (name, type, text) => {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+  });
 };
 
 const fileName = () => current.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 40) || "conversation";
 
 const exportAs = {
-  markdown: () => download(`${fileName()}.md`, "text/markdown", [`# ${current.title}`,
-    ...current.turns.filter((turn) => turn.answer).map((turn) => `## ${turn.question}\n\n${asText(turn.answer)}`)].join("\n\n")),
-  json: () => download(`${fileName()}.json`, "application/json", JSON.stringify(recordOf(current), null, 2)),
+  markdown: () => saveAs(`${fileName()}.md`, [`# ${current.title}`,
+    ...current.turns.filter((turn) => turn.answer).map((turn) => `## ${turn.question}\n\n${asText(turn.answer)}`)].join("\n\n"), "text/markdown"),
+  json: () => saveAs(`${fileName()}.json`, JSON.stringify(recordOf(current), null, 2), "application/json"),
 };
 
 // ---- Drawing.
@@ -284,6 +292,17 @@ const grow = (event) => {
   event.target.style.height = `${Math.min(event.target.scrollHeight, 200)}px`;
 };
 
+const EXTRACTS = "extracts"; // as the address says it
+
+// Who writes the answer: the server's own model, one that it lets people choose, or the documents themselves.
+const writers = (params) => {
+  const { generator = "", models = [] } = state.server ?? {};
+  if (!generator && !models.length) return html`<span class="quiet model">${state.server && t("model.none")}</span>`;
+  const options = [["", generator || t("extracts.only")], ...models.map((name) => [name, name]), ...(generator ? [[EXTRACTS, t("extracts.only")]] : [])];
+  return html`<label>${t("model.by")} <select class="model" .value=${params.get("by") ?? ""} @change=${(event) => patch({ by: event.target.value }, { replace: true })}>
+    ${options.map(([value, name]) => html`<option value=${value}>${name}</option>`)}</select></label>`;
+};
+
 const composer = (params) => html`<form class="composer" @submit=${submit} autocomplete="off">
   <label class="hidden" for="question">${t("question.label")}</label>
   <textarea id="question" rows="1" maxlength="4096" placeholder=${current.turns.length ? t("question.follow") : t("question.label")}
@@ -291,12 +310,10 @@ const composer = (params) => html`<form class="composer" @submit=${submit} autoc
   ${current.running ? html`<button type="button" class="second" @click=${stop}>${icon("stop")}<span>${t("stop")}</span></button>`
     : html`<button type="submit">${icon("send")}<span>${t("ask")}</span></button>`}
   <div class="composer-ways">
-    <label class="check"><input type="checkbox" .checked=${own.extracts} @change=${(event) => update(() => { own.extracts = event.target.checked; })}
-      ?disabled=${!state.server?.generator}> ${t("extracts.only")}</label>
+    ${writers(params)}
     <label>${t("profile")} <select .value=${params.get("profile") ?? ""} @change=${(event) => patch({ profile: event.target.value }, { replace: true })}>
       <option value="">${t("as.set")}</option>
       ${(state.server?.profiles ?? []).map(({ name }) => html`<option value=${name}>${name}</option>`)}</select></label>
-    <span class="quiet model">${state.server && (state.server.generator ? t("model.is", { name: state.server.generator }) : t("model.none"))}</span>
   </div>
 </form>`;
 
@@ -325,7 +342,7 @@ export const view = (params) => html`<div class="ask-view">
     <h1 class="hidden" tabindex="-1">${t("ask")}</h1>
     ${top()}
     <div class="turns">
-      ${own.problem && note(own.problem.message, own.problem.hint, "error")}
+      ${problem(own.problem)}
       ${own.loading && html`<p class="quiet" role="status">${t("opening")}</p>`}
       ${!current.turns.length && !own.loading && !own.problem && lesson()}
       ${current.turns.map((turn, at) => turnOf(current, turn, at))}

@@ -48,3 +48,22 @@ export const winsAndLosses = (label, { better, same, worse }) => {
 // A share of something that is done.
 export const meter = (label, done, all) => html`<p class="meter"><progress max=${Math.max(1, all)} .value=${done} aria-label=${label}></progress>
   <span class="quiet">${label}</span></p>`;
+
+const SIDE = 300;
+const EDGE = 44;
+
+// Points from 0 to 1 on both axes, joined by a line; `size` makes a dot of each, `diagonal` draws where both are equal.
+export const curve = (label, points, { x, y, diagonal = false }) => {
+  const [across, up] = [(value) => EDGE + value * SIDE, (value) => 10 + (1 - value) * (SIDE - 60)];
+  const most = Math.max(1, ...points.map((one) => one.size ?? 0));
+  const said = points.filter((_, at) => at % Math.ceil(points.length / 10) === 0).map((one) => `${figure(one.x)}: ${figure(one.y)}`).join("; ");
+  return html`<figure class="chart"><figcaption>${label}</figcaption>
+    <svg viewBox=${`0 0 ${SIDE + EDGE + 20} ${SIDE}`} role="img" aria-label=${`${label}. ${x}: ${y}. ${said}`}>
+      ${[0, 0.5, 1].map((value) => html`<g><line class="axis" x1=${EDGE} x2=${across(1)} y1=${up(value)} y2=${up(value)}></line>
+        <text class="tick end" x=${EDGE - 6} y=${up(value) + 4}>${value}</text><text class="tick middle" x=${across(value)} y=${up(0) + 16}>${value}</text></g>`)}
+      ${diagonal && html`<line class="zero" x1=${across(0)} y1=${up(0)} x2=${across(1)} y2=${up(1)}></line>`}
+      <path class="curve" d=${points.map((one, at) => `${at ? "L" : "M"}${across(one.x)} ${up(one.y)}`).join(" ")}></path>
+      ${points.filter((one) => one.size).map((one) => html`<circle class="dot-of" cx=${across(one.x)} cy=${up(one.y)} r=${3 + 6 * Math.sqrt(one.size / most)}></circle>`)}
+      <text class="tick middle" x=${across(0.5)} y=${up(0) + 34}>${x}</text>
+    </svg><p class="quiet">${y}</p></figure>`;
+};

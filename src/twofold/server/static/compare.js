@@ -7,8 +7,8 @@ import { icon } from "/page/icons.js";
 import { askedTerms } from "/page/marking.js";
 import { snippet } from "/page/passages.js";
 import { address, patch } from "/page/router.js";
-import { note, warnings } from "/page/notes.js";
-import { sourceHref } from "/page/source.js";
+import { refusal, warnings } from "/page/notes.js";
+import { sourceHref } from "/page/places.js";
 import { chosen, slice, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
@@ -115,7 +115,7 @@ export const view = (params) => html`<div class="compare-view">
   </form>
   <div class="configurations">${configuration(params, "a")}${configuration(params, "b")}</div>
   <p class="status" role="status">${own.busy && t("searching")}</p>
-  ${own.problem && note(own.problem.message, own.problem.hint, "error")}
+  ${refusal(own.problem)}
   ${own.a && own.b && html`${measures()}<div class="columns">${column(params, "a", own.a, own.b)}${column(params, "b", own.b, own.a)}</div>
     <p><a href=${address("experiments", { index: chosen()[0], ...Object.fromEntries([...params].filter(([name]) => /^[ab]\./.test(name))) })}>${t("compare.all")}</a></p>`}
 </div>`;

@@ -1,13 +1,15 @@
 // One document: its outline, its text, its pages, and the passages it was cut into.
 
-import { Refused, getBlob, getJson, getText, pathOf } from "/page/api.js";
+import { Refused, documentPath, getBlob, getJson, getText, withQuery } from "/page/api.js";
+import { edit, editor, isEditing, shown } from "/page/fields.js";
 import { lastPart, placeOf, whole } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { marked, occurrences, unitsAt } from "/page/marking.js";
 import { passage } from "/page/passages.js";
 import { address, patch, patchedAddress } from "/page/router.js";
-import { note } from "/page/notes.js";
-import { chosen, say, slice, update } from "/page/store.js";
+import { attempt, note, refusal } from "/page/notes.js";
+import { saveAs } from "/page/save.js";
+import { chosen, slice, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
 
@@ -18,7 +20,7 @@ let opening = new AbortController();
 export const enter = async (params) => {
   const index = chosen()[0];
   const name = params.get("doc") ?? "";
-  const key = `${index}\n${name}`;
+  const key = [index, name, params.get("as_of")].join("\n");
   if (key === own.key) {
     look(params);
     return;
@@ -26,12 +28,11 @@ export const enter = async (params) => {
   opening.abort();
   opening = new AbortController();
   const { signal } = opening;
-  Object.assign(own, { key, index, info: null, chunks: [], text: "", problem: null, found: [], at: 0 });
+  Object.assign(own, { key, index, path: (...parts) => documentPath(index, name, ...parts), info: null, chunks: [], text: "", problem: null, found: [], at: 0 });
   if (!name) return;
   try {
     const [info, chunks, text] = await Promise.all([
-      getJson(pathOf(index, "documents", name), { signal }), getJson(pathOf(index, "documents", name, "chunks"), { signal }),
-      getText(pathOf(index, "documents", name, "content"), { signal }),
+      getJson(own.path(), { signal }), getJson(own.path("chunks"), { signal }), getText(own.path("content"), { signal }),
     ]);
     Object.assign(own, { info, chunks: chunks.chunks, text });
     look(params);
@@ -157,7 +158,7 @@ const pages = (params) => {
   const [start, end] = (params.get("at") ?? "0-0").split("-");
   const marks = own.chunks.find((chunk) => chunk.start <= Number(start) && Number(start) < chunk.end)?.page;
   return html`<ol class="page-list">${pageNumbers().map((page) => keyed(page, html`<li class=${page === marks ? "current" : ""}>
-    <page-image from=${`${pathOf(own.index, "documents", own.info.id, "pages", page)}${page === marks && params.get("at") ? `?start=${start}&end=${end}` : ""}`}
+    <page-image from=${page === marks && params.get("at") ? withQuery(own.path("pages", page), `start=${start}&end=${end}`) : own.path("pages", page)}
       label=${t("page", { page })}></page-image><p class="quiet">${t("page", { page })}</p></li>`))}</ol>`;
 };
 
@@ -181,30 +182,24 @@ const finder = (params) => html`<form class="inline finder" role="search" @submi
     <button type="button" class="plain" aria-label=${t("find.next")} @click=${() => step(1)}>↓</button>`}`}
 </form>`;
 
-const save = async (what) => {
-  try {
-    const data = await getBlob(pathOf(own.index, "documents", own.info.id, what));
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(data);
-    link.download = lastPart(own.info.source) + (what === "content" && !/\.(txt|md)$/.test(own.info.source) ? ".txt" : "");
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    say(`${error.message} ${error.hint}`, "error");
-  }
-};
+const save = (what) => attempt(async () => {
+  const data = await getBlob(own.path(what));
+  saveAs(lastPart(own.info.source) + (what === "content" && !/\.(txt|md)$/.test(own.info.source) ? ".txt" : ""), data);
+});
 
 const HIDDEN = new Set(["title"]);
 
-const facts = (info) => {
+const facts = (info, past) => {
   const fields = Object.entries(info.metadata).filter(([name]) => !HIDDEN.has(name));
+  const editing = isEditing(info);
   return html`<details class="facts-of"><summary>${t("details")}</summary><dl class="facts">
     <div><dt>${t("source")}</dt><dd>${info.source}</dd></div>
     <div><dt>${t("type")}</dt><dd>${info.media_type}</dd></div>
     <div><dt>${t("length")}</dt><dd>${t("length.is", { characters: whole(info.characters), passages: whole(info.chunks) })}</dd></div>
-    ${fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${Array.isArray(value) ? value.join(", ") : String(value)}</dd></div>`)}
+    ${!editing && fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${shown(value)}</dd></div>`)}
   </dl>
+  ${editing ? editor(own.index, info, HIDDEN, ({ metadata }) => Object.assign(info, { metadata }))
+    : !past && html`<button type="button" class="second" @click=${() => edit(info, HIDDEN)}>${icon("edit")}<span>${t("fields.edit")}</span></button>`}
   ${info.dropped.length > 0 && html`<h3>${t("dropped")}</h3><ul class="dropped">${info.dropped.map((one) => html`<li>
     <span class="verbatim">${one.text}</span> <span class="quiet">${one.reason}${one.count > 1 && ` · ${one.count}×`}${one.page && ` · ${t("page", { page: one.page })}`}</span></li>`)}</ul>`}
   </details>`;
@@ -217,14 +212,14 @@ export const terms = () => [];
 
 export const view = (params) => {
   if (!params.get("doc")) return note(t("document.which"), "", "note");
-  if (own.problem) return note(own.problem.message, own.problem.hint, "error");
+  if (own.problem) return refusal(own.problem);
   if (!own.info) return html`<p class="quiet" role="status">${t("opening")}</p>`;
   const tab = tabOf(params);
   return html`<div class="document-view">
     <header class="doc-head">
       <h1 tabindex="-1">${title()}</h1>
       <p class="where">${own.info.source}</p>
-      ${facts(own.info)}
+      ${facts(own.info, params.has("as_of"))}
       <div class="doc-tools">
         <nav class="tabs" aria-label=${t("document.as")}>${tabs().map((name) => html`
           <a href=${patchedAddress({ tab: name === "text" ? null : name })} aria-current=${name === tab ? "page" : null}>${t(`tab.${name}`)}</a>`)}</nav>

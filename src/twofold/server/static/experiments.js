@@ -2,16 +2,19 @@
 
 import { Refused, events, getJson, pathOf, postJson } from "/page/api.js";
 import { intervals, winsAndLosses } from "/page/charts.js";
+import { charts, pointsOf } from "/page/calibration.js";
 import { configuration, nameOf, waysOf } from "/page/configuration.js";
 import { duration, figure } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { address } from "/page/router.js";
-import { note } from "/page/notes.js";
+import { attempt, note, refusal } from "/page/notes.js";
 import { chosen, say, slice, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
-const own = slice("experiments", { index: "", count: null, key: "", result: null, busy: false, problem: null, tuning: null, tuned: 0 });
+const own = slice("experiments", { index: "", count: null, key: "", result: null, busy: false, problem: null, tuning: null, tuned: 0, judgements: [], points: [] });
+const BATCH = 50;
+const MAX_CALIBRATED = 500;
 
 export const enter = async (params) => {
   const [index] = chosen();
@@ -21,7 +24,10 @@ export const enter = async (params) => {
   Object.assign(own, { index, count: null, tuning: null });
   const said = await getJson(pathOf(index, "judgements")).catch(() => ({ judgements: [] }));
   const relevant = said.judgements.filter((one) => one.grade > 0);
-  update(() => { own.count = { questions: new Set(relevant.map((one) => one.query)).size, judgements: said.judgements.length }; });
+  update(() => {
+    own.judgements = said.judgements;
+    own.count = { questions: new Set(relevant.map((one) => one.query)).size, judgements: said.judgements.length };
+  });
 };
 
 const bodyOf = (params) => ({ variants: ["a", "b"].map((side) => ({ name: side.toUpperCase(), ...waysOf(params, side) })) });
@@ -29,13 +35,28 @@ const bodyOf = (params) => ({ variants: ["a", "b"].map((side) => ({ name: side.t
 const run = async (params) => {
   update(() => Object.assign(own, { busy: true, problem: null }));
   try {
-    own.result = await postJson(pathOf(own.index, "evaluations"), bodyOf(params));
+    const [result, points] = await Promise.all([postJson(pathOf(own.index, "evaluations"), bodyOf(params)), calibrated(params)]);
+    Object.assign(own, { result, points });
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     own.problem = error;
   } finally {
     update(() => { own.busy = false; });
   }
+};
+
+// The chances that way A states for the judged questions, some at a time.
+const calibrated = async (params) => {
+  const relevant = new Map();
+  for (const { query, source, grade } of own.judgements) {
+    if (grade > 0) relevant.set(query, (relevant.get(query) ?? new Set()).add(source));
+  }
+  const questions = [...relevant.keys()].slice(0, MAX_CALIBRATED);
+  const results = [];
+  for (let at = 0; at < questions.length; at += BATCH) {
+    results.push(...(await postJson(pathOf(own.index, "search:batch"), { queries: questions.slice(at, at + BATCH), ...waysOf(params, "a") })).results);
+  }
+  return pointsOf(questions, results, relevant);
 };
 
 const tune = async () => {
@@ -53,15 +74,10 @@ const tune = async () => {
   update();
 };
 
-const apply = async () => {
-  try {
-    await postJson(pathOf(own.index, "settings"), { settings: own.tuning.winner });
-    say(t("tune.applied"));
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    say(`${error.message} ${error.hint}`, "error");
-  }
-};
+const apply = () => attempt(async () => {
+  await postJson(pathOf(own.index, "settings"), { settings: own.tuning.winner });
+  say(t("tune.applied"));
+});
 
 const lines = (rows, at, params) => rows.map((row) => {
   const { interval } = row.figures[at];
@@ -76,7 +92,7 @@ const verdict = (difference) => {
 const differences = (comparison) => html`<section aria-labelledby="differences"><h2 id="differences">${t("differences")}</h2>
   ${intervals(t("differences.says"), comparison.differences.map((one) => ({ name: one.metric, mean: one.interval.mean, low: one.interval.low, high: one.interval.high })), { zero: true })}
   <div class="scrolls" tabindex="0" role="region" aria-label=${t("differences")}><table class="grid figures">
-    <thead><tr><th scope="col">${t("metric")}</th><th scope="col">A − B</th><th scope="col">p</th><th scope="col">${t("verdict")}</th></tr></thead>
+    <thead><tr><th scope="col">${t("metric")}</th><th scope="col">A − B</th><th scope="col">p</th><th scope="col" class="left">${t("verdict")}</th></tr></thead>
     <tbody>${comparison.differences.map((one) => html`<tr><th scope="row">${one.metric}</th><td class="number">${figure(one.interval.mean)}</td>
       <td class="number">${figure(one.p_holm)}</td><td>${verdict(one)}</td></tr>`)}</tbody></table></div>
   ${winsAndLosses(comparison.differences[0].metric, comparison.differences[0])}
@@ -95,6 +111,7 @@ const results = (params) => {
     ${queries < 25 && note(t("few.labels"), t("few.labels.says", { count: queries }))}
     <div class="charts">${rows[0].figures.map((one, at) => intervals(one.metric, lines(rows, at, params), { bounds: [0, 1] }))}</div>
     ${comparisons.map(differences)}
+    <section aria-labelledby="calibration"><h2 id="calibration">${t("calibration")}</h2>${charts(own.points)}</section>
     <details class="snippet-ci"><summary>${t("ci")}</summary><p>${t("ci.says")}</p>
       <pre tabindex="0">twofold eval --index ${own.index} --qrels qrels.jsonl --fail-under "ndcg@10 >= ${(rows[0].figures[0].interval.low).toFixed(2)}"</pre></details>`;
 };
@@ -127,7 +144,7 @@ export const view = (params) => html`<div class="experiments-view">
   <div class="buttons"><button type="button" @click=${() => run(params)} ?disabled=${own.busy || !own.count?.questions}>${icon("experiments")}<span>${t("measure")}</span></button>
     <button type="button" class="second" @click=${tune} ?disabled=${own.tuning === "…" || !own.count?.questions}>${t("tune")}</button></div>
   <p class="status" role="status">${own.busy && t("measuring")}</p>
-  ${own.problem && note(own.problem.message, own.problem.hint, "error")}
+  ${refusal(own.problem)}
   ${tuning()}
   ${own.result && results(params)}
 </div>`;

@@ -4,6 +4,7 @@
 import { Refused, pathOf, postJson, whyNotOf } from "/page/api.js";
 import { duration, lastPart, whole } from "/page/format.js";
 import { icon } from "/page/icons.js";
+import { closeExplain, isExplaining } from "/page/places.js";
 import { go, patch } from "/page/router.js";
 import { kindOf, nameOf } from "/page/scores.js";
 import { chosen, slice, state, update } from "/page/store.js";
@@ -11,23 +12,9 @@ import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
 const own = slice("explain", { document: "", busy: false, said: null, problem: null, key: "" });
-let opener = null;
-
-export const openExplain = () => {
-  opener = document.activeElement;
-  patch({ explain: 1 });
-};
-
-export const closeExplain = () => {
-  patch({ explain: null, missing: null });
-  opener?.focus?.();
-};
-
-export const isOpen = () => state.route.params.has("explain");
-
 // Follows the address: asks what became of the document that it names.
 export const followExplain = async (params, explained) => {
-  const missing = isOpen() ? params.get("missing") ?? "" : "";
+  const missing = isExplaining() ? params.get("missing") ?? "" : "";
   const key = missing && explained ? JSON.stringify([chosen(), explained.body, missing]) : "";
   if (key === own.key) return;
   Object.assign(own, { key, said: null, problem: null, document: missing || own.document });
@@ -157,7 +144,7 @@ const whyNot = () => html`<section aria-labelledby="missing-title"><h3 id="missi
 </section>`;
 
 export const drawer = (explained) => {
-  if (!isOpen()) return null;
+  if (!isExplaining()) return null;
   const found = explained?.result;
   return html`<aside class="drawer" id="explain" aria-labelledby="explain-title" tabindex="-1">
     <div class="bar-top"><h2 id="explain-title">${t("how.found")}</h2>

@@ -21,13 +21,11 @@ const PATHS = {
   send: "M4 12h14 M12 5l7 7l-7 7",
   link: "M9 15l6-6 M10 6l2-2a4 4 0 0 1 6 6l-2 2 M14 18l-2 2a4 4 0 0 1-6-6l2-2",
   upload: "M12 16V4 M7 9l5-5l5 5 M4 20h16",
-  folder: "M3 6h6l2 2h10v11H3z",
   trash: "M5 7h14 M9 7V4h6v3 M7 7l1 13h8l1-13",
   edit: "M4 20l1-5L16 4l4 4L9 19z",
   save: "M12 4v12 M7 11l5 5l5-5 M4 20h16",
   again: "M19 12a7 7 0 1 1-2-5 M19 4v4h-4",
   plus: "M12 5v14 M5 12h14",
-  menu: "M4 7h16 M4 12h16 M4 17h16",
 };
 
 export const icon = (name) => html`

@@ -6,7 +6,8 @@ import { lastPart, percent, placeOf } from "/page/format.js";
 import { wordsOf } from "/page/marking.js";
 import { passage } from "/page/passages.js";
 import { address, patch } from "/page/router.js";
-import { note } from "/page/notes.js";
+import { attempt, refusal } from "/page/notes.js";
+import { saveAs } from "/page/save.js";
 import { chosen, say, slice, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
@@ -87,13 +88,8 @@ const judge = async (params, grade) => {
   const question = params.get("q");
   const hit = currentOf(params);
   if (!hit) return;
-  try {
-    await putJson(pathOf(own.index, "judgements"), { query: question, source: hit.source, grade, passage: hit.chunk_id });
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    say(`${error.message} ${error.hint}`, "error");
-    return;
-  }
+  const kept = await attempt(() => putJson(pathOf(own.index, "judgements"), { query: question, source: hit.source, grade, passage: hit.chunk_id }));
+  if (!kept) return;
   own.judgements = own.judgements.filter((one) => !(one.query === question && one.source === hit.source && one.judge === own.mine));
   own.judgements.push({ query: question, source: hit.source, grade, judge: own.mine });
   patch({ source: null }, { replace: true });
@@ -129,26 +125,17 @@ const fromFile = async (event) => {
   }));
 };
 
-const fromIndex = (what) => async () => {
-  try {
-    const { questions } = await postJson(pathOf(own.index, what), {});
-    if (questions.length) addQuestions(questions);
-    else say(t("questions.none"));
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    say(`${error.message} ${error.hint}`, "error");
-  }
-};
+const fromIndex = (what) => () => attempt(async () => {
+  const { questions } = await postJson(pathOf(own.index, what), {});
+  if (questions.length) addQuestions(questions);
+  else say(t("questions.none"));
+});
 
 const exported = () => {
   const byPair = new Map();
   for (const one of own.judgements) byPair.set(`${one.query}\u0001${one.source}`, one); // of two judges the later one counts
   const lines = [...byPair.values()].map(({ query, source, grade }) => JSON.stringify({ query, relevant: { [source]: grade } }));
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([`${lines.join("\n")}\n`], { type: "application/jsonl" }));
-  link.download = `${own.index}-qrels.jsonl`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+  saveAs(`${own.index}-qrels.jsonl`, `${lines.join("\n")}\n`, "application/jsonl");
 };
 
 const item = (params, hit) => {
@@ -187,7 +174,7 @@ export const terms = () => [];
 
 export const view = (params) => html`<div class="judge-view">
   <h1 tabindex="-1">${t("nav.judge")}</h1>
-  ${own.problem && note(own.problem.message, own.problem.hint, "error")}
+  ${refusal(own.problem)}
   <div class="judge-in">
     <section class="questions" aria-label=${t("questions")}>
       <form @submit=${(event) => {
@@ -198,7 +185,8 @@ export const view = (params) => html`<div class="judge-view">
         <div class="box"><input id="new-question" type="text" maxlength="4096" .value=${own.text} @input=${(event) => { own.text = event.target.value; }}>
         <button type="submit" class="second">${t("add")}</button></div></form>
       <div class="buttons"><label class="button second">${t("questions.file")}<input type="file" class="hidden" accept=".txt,.tsv,.jsonl,.json,.csv" @change=${fromFile}></label>
-        <button type="button" class="second" @click=${fromIndex("questions:logged")}>${t("questions.log")}</button></div>
+        <button type="button" class="second" @click=${fromIndex("questions:logged")}>${t("questions.log")}</button>
+        <button type="button" class="second" @click=${fromIndex("questions:made")}>${t("questions.made")}</button></div>
       <ol class="question-list">${own.questions.map((question) => keyed(question, html`<li><a href=${address("judge", { index: own.index, q: question })}
         aria-current=${question === params.get("q") ? "page" : null}>${question}</a> <span class="quiet number">${progressOf(question)}</span></li>`))}</ol>
       ${own.judgements.length > 0 && html`<p class="quiet">${t("judgements", { count: own.judgements.length })}

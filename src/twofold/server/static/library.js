@@ -3,9 +3,9 @@
 import { Refused, getJson, jobOf, pathOf, postJson, remove } from "/page/api.js";
 import { bytes, lastPart, moment, percent, seconds, whole } from "/page/format.js";
 import { icon } from "/page/icons.js";
-import { note } from "/page/notes.js";
+import { attempt, refusal } from "/page/notes.js";
 import { address, go, patch } from "/page/router.js";
-import { chosen, say, slice, state, update } from "/page/store.js";
+import { chosen, say, slice, state, tellTabs, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
 import { Uploads, filesOf } from "/page/uploads.js";
@@ -40,16 +40,24 @@ export const enter = async (params) => {
   if (index === own.index && sought === own.sought) return;
   Object.assign(own, { index, sought, total: null, first: 0, plan: null, findings: null, problem: null });
   own.pages.clear();
+  if (document.querySelector(".kept[open]")) openKept({ target: { open: true } });
   await Promise.all([load(0), loadJobs()]);
 };
 
 const changedNow = (index) => {
   state.changes += 1;
+  tellTabs("documents");
   getJson(pathOf(index)).then((info) => update((all) => { all.infos[index] = info; }), () => {});
 };
 
 const arrived = (index) => {
   changedNow(index);
+  lookAgain(index);
+};
+
+export const elsewhere = (what) => what === "documents" && own.index && lookAgain(own.index);
+
+const lookAgain = (index) => {
   if (index !== own.index) return;
   own.pages.clear();
   loading.clear();
@@ -113,16 +121,6 @@ const drop = async (info) => {
   });
 };
 
-const attempt = async (work) => {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    say(`${error.message} ${error.hint}`, "error");
-    return null;
-  }
-};
-
 const rowsInSight = () => {
   const from = Math.max(0, own.first - SPARE);
   const to = Math.min(own.total, own.first + own.seen + SPARE);
@@ -137,7 +135,7 @@ const documents = () => html`<section class="documents" aria-labelledby="documen
     }}><label class="hidden" for="documents-search">${t("documents.search")}</label>
       <input id="documents-search" name="q" type="search" maxlength="200" placeholder=${t("documents.search")} ~value=${own.sought}>
     </form></div>
-  ${own.problem && note(own.problem.message, own.problem.hint, "error")}
+  ${refusal(own.problem)}
   ${own.total === 0 && html`<p class="quiet">${own.sought ? t("documents.no.match") : t("documents.none")}</p>`}
   ${own.total > 0 && html`<div class="rows" tabindex="0" role="region" aria-label=${t("documents.title")} @scroll=${onScroll}
     style=${{ height: `min(${own.total * ROW + 2}px, 70vh)` }}>
@@ -299,6 +297,7 @@ const create = (event) => {
     await postJson("/v1/indexes", { name });
     event.target.reset();
     state.indexes = [...(state.indexes ?? []), name].sort();
+    tellTabs("indexes");
     go("library", { index: name });
     say(t("index.made", { name }));
   });
@@ -318,6 +317,7 @@ const dropIndex = (event) => {
     queues.delete(name);
     state.indexes = state.indexes.filter((one) => one !== name);
     delete state.infos[name];
+    tellTabs("indexes");
     state.changes += 1;
     say(t("index.gone", { name }));
     go("library", {});
@@ -362,6 +362,20 @@ const manage = () => html`<details class="manage"><summary>${t("index.manage")}<
   <div class="buttons"><button type="submit" class="danger">${t("index.delete")}</button>
     <button type="button" class="second" @click=${(event) => event.target.closest("dialog").close()}>${t("cancel")}</button></div></form></dialog>`;
 
+// ---- What the index keeps besides: a module of its own, loaded when it is looked at.
+
+let keeping = null;
+
+const openKept = async (event) => {
+  if (!event.target.open) return;
+  keeping ??= await import("/page/kept.js");
+  own.kept = own.index;
+  await keeping.enter(own.index);
+};
+
+const kept = () => html`<details class="kept" @toggle=${openKept}><summary>${t("kept")}</summary>
+  ${keeping && own.kept === own.index && keeping.view()}</details>`;
+
 export const title = () => [chosen()[0], t("library")].filter(Boolean).join(" · ");
 export const terms = () => [];
 
@@ -376,6 +390,7 @@ export const view = () => {
         ${queue()}
         ${folders()}
         ${work()}
+        ${kept()}
         ${manage()}
       </div>
       ${documents()}

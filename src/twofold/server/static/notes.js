@@ -1,9 +1,23 @@
-// Short notices within a view: what could not be done, and why.
+// Short notices: within a view, what could not be done and why; in passing, what the server refused.
 
+import { Refused } from "/page/api.js";
+import { say } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
 export const note = (title, text = "", kind = "note") => html`<div class=${kind} role=${kind === "error" ? "alert" : null}>
   <strong>${title}</strong> ${text}</div>`;
 
+export const refusal = (problem) => problem && note(problem.message, problem.hint, "error");
 export const warnings = (list) => list.map((one) => note(t("degraded"), one.text));
+
+// Does what the server may refuse, and says why it did; gives null then.
+export const attempt = async (work) => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    say(`${error.message} ${error.hint}`, "error");
+    return null;
+  }
+};

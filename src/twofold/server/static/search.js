@@ -1,17 +1,16 @@
 // Search: the file first, the words that were found, and why it is where it is.
 
-import { Refused, explain } from "/page/api.js";
-import { openExplain } from "/page/explain.js";
+import { Refused, explain, getJson, pathOf, putJson } from "/page/api.js";
 import { FACETS, narrowing, readings } from "/page/facets.js";
 import { duration, folderOf, lastPart, placeOf } from "/page/format.js";
 import { icon } from "/page/icons.js";
-import { askedTerms } from "/page/marking.js";
-import { note, warnings } from "/page/notes.js";
+import { askedTerms, wordsOf } from "/page/marking.js";
+import { attempt, note, refusal, warnings } from "/page/notes.js";
 import { snippet } from "/page/passages.js";
+import { closing, openExplain, sourceHref } from "/page/places.js";
 import { address, go, patch, patchedAddress } from "/page/router.js";
 import { explanation, legend, scoreBar } from "/page/scores.js";
 import * as suggest from "/page/suggest.js";
-import { closing, sourceHref } from "/page/source.js";
 import { chosen, say, slice, state, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
@@ -19,7 +18,9 @@ import { html, keyed } from "/page/ui.js";
 const DOUBTFUL = 0.3;
 const KEPT = 20; // results of earlier addresses, so that Back shows them at once
 const NUMBERS = ["search.context_window", "fusion.vector_weight", "rerank.candidates"];
+const EXPERT = [...NUMBERS, "score"];
 const PER_PAGE = 10;
+const FRESH = ["30d", "180d", "1095d"]; // half-lives
 const SORTS = { newest: ["modified:desc"], oldest: ["modified"], name: ["source"] };
 
 const own = slice("search", { key: "", result: null, page: 1, busy: false, problem: null, terms: [], open: new Set(), text: "" });
@@ -39,6 +40,10 @@ export const bodyOf = (params, defaults = {}) => {
     query, k, mode: params.get("mode") || "hybrid", ...defaults,
     ...(page > 1 ? { offset: (page - 1) * k } : {}),
     ...(params.get("filter") ? { filter: params.get("filter") } : {}),
+    ...(params.get("as_of") ? { as_of: params.get("as_of") } : {}),
+    ...(params.get("title") ? { boosts: { title: Number(params.get("title")) } } : {}),
+    ...(params.get("fresh") ? { recency: `modified:${params.get("fresh")}` } : {}),
+    ...(params.get("score") ? { score: params.get("score") } : {}),
     ...(params.get("profile") ? { profile: params.get("profile") } : {}),
     ...(params.has("norerank") ? { rerank: false } : {}),
     ...(params.get("sort") in SORTS ? { sort: SORTS[params.get("sort")] } : {}),
@@ -95,7 +100,7 @@ const submit = (event) => {
   suggest.close();
   event.preventDefault();
   const said = new FormData(event.target.closest("form"));
-  const texts = Object.fromEntries(["q", "filter", "k", "profile", ...NUMBERS].map((name) => [name, said.get(name)?.toString().trim() ?? ""]));
+  const texts = Object.fromEntries(["q", "filter", "k", "profile", "title", "fresh", "score", ...NUMBERS].map((name) => [name, said.get(name)?.toString().trim() ?? ""]));
   if (!texts.q) {
     document.getElementById("query").focus();
     return;
@@ -103,7 +108,7 @@ const submit = (event) => {
   if (texts.k === String(PER_PAGE)) texts.k = "";
   go("search", { index: chosen(), ...texts, mode: said.get("mode") === "hybrid" ? "" : said.get("mode"),
     norerank: !said.has("rerank"), read: said.has("read"), sort: state.route.params.get("sort"), group: state.route.params.get("group"),
-    narrow: state.route.params.get("narrow") });
+    narrow: state.route.params.get("narrow"), as_of: state.route.params.get("as_of") });
 };
 
 const typed = (event) => {
@@ -131,7 +136,7 @@ const option = (name, label, attributes) => html`<label class="option">${label}
     placeholder=${t("as.set")} ~value=${state.route.params.get(name) ?? ""} @change=${changed}></label>`;
 
 const invalid = () => {
-  document.getElementById("options").open = true; // else nobody sees what is wrong
+  for (const one of document.querySelectorAll(".options, .expert")) one.open = true; // else nobody sees what is wrong
 };
 
 const form = (params) => html`<form role="search" class="search-form" autocomplete="off" @submit=${submit}>
@@ -157,9 +162,9 @@ const form = (params) => html`<form role="search" class="search-form" autocomple
         <p id="filter-says" class=${isOfFilter(own.problem) ? "says wrong" : "says"}>${isOfFilter(own.problem)
           ? `${own.problem.message} ${own.problem.hint}` : html`${t("for.example")} <code>type == .md and modified >= 2025</code>`}</p>
         ${option("k", t("passages.a.page"), { min: 1, max: 50 })}
-        ${option("search.context_window", t("neighbors"), { min: 0, max: 50 })}
-        ${option("fusion.vector_weight", t("weight.meaning"), { min: 0, max: 1, step: 0.05 })}
-        ${option("rerank.candidates", t("rerank.count"), { min: 1, max: 1000 })}
+        ${option("title", t("weight.title"), { min: 0, max: 100, step: 0.5 })}
+        <label class="option">${t("fresh")} <select name="fresh" ~value=${params.get("fresh") ?? ""} @change=${changed}>
+          <option value="">${t("as.set")}</option>${FRESH.map((span) => html`<option value=${span}>${t(`fresh.${span}`)}</option>`)}</select></label>
         <label class="option">${t("profile")} <select name="profile" ~value=${params.get("profile") ?? ""} @change=${changed}>
           <option value="">${t("as.set")}</option>
           ${(state.server?.profiles ?? []).map(({ name }) => html`<option value=${name}>${name}</option>`)}</select></label>
@@ -167,6 +172,13 @@ const form = (params) => html`<form role="search" class="search-form" autocomple
           ${t("rerank")}</label>
         <label class="option check"><input type="checkbox" name="read" ~checked=${params.has("read")} @change=${changed}>
           ${t("read.filters")}</label>
+        <details class="expert" ?open=${EXPERT.some((name) => params.has(name))}><summary>${t("details")}</summary><div class="options-in">
+        ${option("search.context_window", t("neighbors"), { min: 0, max: 50 })}
+        ${option("fusion.vector_weight", t("weight.meaning"), { min: 0, max: 1, step: 0.05 })}
+        ${option("rerank.candidates", t("rerank.count"), { min: 1, max: 1000 })}
+        <label class="option wide">${t("formula")} <input name="score" type="text" maxlength="1000" spellcheck="false" placeholder="0.7 * score + 0.3 / (1 + age_days)"
+          ~value=${params.get("score") ?? ""} @change=${changed}></label>
+        </div></details>
       </div>
     </details>
   </div>
@@ -202,12 +214,29 @@ const drawn = (hit, best, fusion) => {
     <div class="snippet-of">${snippet(hit.text, own.terms)}</div>
     ${hit.more > 0 && html`<p class="quiet more-of">${t("more.of", { count: hit.more })}</p>`}
     ${isOpen && html`<div class="why-body">${explanation(hit, fusion)}
-      <p class="links"><a href=${address("search", { index: chosen(), q: likeOf(hit) })}>${t("more.like")}</a></p></div>`}
+      <p class="links"><a href=${address("search", { index: chosen(), q: likeOf(hit) })}>${t("more.like")}</a>
+        ${!state.route.params.has("as_of") && PINS.map((what) => html`<button type="button" class="plain" @click=${() => pin(hit, what)}>${t(`pin.${what}`)}</button>`)}</p></div>`}
   </li>`);
 };
 
 // A question made of a passage: its beginning, in whole words.
 const likeOf = (hit) => hit.text.replace(/[^\p{L}\p{N}\s.-]+/gu, " ").replace(/\s+/g, " ").trim().slice(0, 240).replace(/\s\S*$/, "");
+
+const PINS = ["first", "never"];
+const plain = (text) => wordsOf(text).join(" ");
+
+// Keeps for this question that a document comes first, or never; what the index keeps for it already stays.
+const pin = (hit, what) => attempt(async () => {
+  const path = pathOf(hit.collection || chosen()[0], "pins");
+  const { query } = own.result;
+  const { pins } = await getJson(path);
+  const kept = (pins.find((one) => plain(one.query) === plain(query))?.documents ?? []).filter((name) => name.replace(/^-/, "") !== hit.source);
+  const [first, never] = [kept.filter((name) => !name.startsWith("-")), kept.filter((name) => name.startsWith("-")).map((name) => name.slice(1))];
+  await putJson(path, { query, pin: what === "first" ? [hit.source, ...first] : first, hide: what === "never" ? [...never, hit.source] : never });
+  say(t(`pin.${what}.done`));
+  state.changes += 1;
+  enter(state.route.params);
+});
 
 const arrange = (params) => html`<div class="arrange">
   <label>${t("sort")} <select .value=${params.get("sort") ?? "best"} @change=${(event) => patch({ sort: event.target.value === "best" ? null : event.target.value, page: null }, { replace: true })}>
@@ -239,8 +268,7 @@ const pages = (found, params) => {
 };
 
 // The question as it may have been meant, to be asked instead.
-const meant = (found) => found.meant && html`<p class="meant">${t("did.you.mean")}
-  <a href=${patchedAddress({ q: found.meant, page: null })}>${found.meant}</a></p>`;
+const meant = (found) => found.meant && html`<p class="meant">${t("did.you.mean")} <a href=${patchedAddress({ q: found.meant, page: null })}>${found.meant}</a></p>`;
 
 const empty = (found) => html`<div class="lesson"><h2>${t("nothing")}</h2>${meant(found)}
   <ul><li>${t("nothing.operators")}</li><li>${t("nothing.filter")}</li><li>${t("nothing.meaning")}</li></ul>
@@ -256,7 +284,7 @@ const summary = (found) => [
 ].filter(Boolean).join(" ");
 
 const results = (params) => {
-  if (own.problem && !isOfFilter(own.problem)) return note(own.problem.message, own.problem.hint, "error");
+  if (own.problem && !isOfFilter(own.problem)) return refusal(own.problem);
   if (!own.result) return own.busy || own.problem ? null : lesson();
   const found = own.result;
   if (!found.hits.length) return [readings(found, params), params.has("narrow") && narrowing(found, params), empty(found)];

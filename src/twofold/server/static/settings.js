@@ -1,22 +1,30 @@
 // Settings and health: how this page looks, what the server runs with, who may ask it, and how it is doing.
 
-import { Refused, getJson, getText, hasToken, keepToken, postJson, remove } from "/page/api.js";
-import { moment } from "/page/format.js";
+import { Refused, events, getJson, getText, hasToken, keepToken, pathOf, postJson, remove } from "/page/api.js";
+import { bytes, duration, moment, percent } from "/page/format.js";
+import { attempt, note } from "/page/notes.js";
+import { address } from "/page/router.js";
 import { chosen, say, slice, state, update } from "/page/store.js";
 import { LANGUAGES, chooseLanguage, language, t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
 
-const own = slice("settings", { tokens: null, secret: "", metrics: null, entered: false });
+const own = slice("settings", { tokens: null, secret: "", metrics: null, models: null, offline: false, fetching: new Map(), checks: null, log: null, of: "", entered: false });
+
+const quietly = (work) => work.catch((error) => {
+  if (!(error instanceof Refused)) throw error;
+  return null; // what a token may not see is left out
+});
 
 export const enter = async () => {
+  const [of = ""] = chosen();
+  if (of !== own.of) {
+    Object.assign(own, { of, log: null });
+    if (of) quietly(getJson(`${pathOf(of, "log")}?limit=50`)).then((log) => of === own.of && update(() => { own.log = log; }));
+  }
   if (own.entered) return;
   own.entered = true;
-  const quietly = (work) => work.catch((error) => {
-    if (!(error instanceof Refused)) throw error;
-    return null; // what a token may not see is left out
-  });
-  const [tokens, metrics] = await Promise.all([quietly(getJson("/v1/tokens")), quietly(getText("/metrics"))]);
-  update(() => Object.assign(own, { tokens: tokens?.tokens ?? null, metrics: metrics && figuresOf(metrics) }));
+  const [tokens, metrics, models] = await Promise.all([quietly(getJson("/v1/tokens")), quietly(getText("/metrics")), quietly(getJson("/v1/model-files"))]);
+  update(() => Object.assign(own, { tokens: tokens?.tokens ?? null, metrics: metrics && figuresOf(metrics), ...models }));
 };
 
 // The figures of the text that Prometheus reads: names without labels, and for each route how often and how long.
@@ -37,23 +45,16 @@ const figuresOf = (text) => {
   return { single, routes: [...routes].filter(([key]) => key.includes("/v1/")).sort((a, b) => b[1].count - a[1].count).slice(0, 12) };
 };
 
-const attempt = async (work) => {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    say(`${error.message} ${error.hint}`, "error");
-  }
-};
-
 const createToken = (event) => {
   event.preventDefault();
   const form = event.target;
   const said = new FormData(form);
   attempt(async () => {
-    const made = await postJson("/v1/tokens", { name: said.get("name"), scopes: [`${said.get("action")}:${said.get("index")}`] });
+    const principals = said.get("principals").split(",").map((one) => one.trim()).filter(Boolean);
+    const made = await postJson("/v1/tokens", { name: said.get("name"), scopes: [`${said.get("action")}:${said.get("index")}`],
+      ...(principals.length ? { principals } : {}) });
     own.secret = made.token;
-    if (!hasToken() && said.get("action") === "admin" && said.get("index") === "*") { // from now on the server wants one of this page too
+    if (!hasToken() && said.get("action") === "admin" && said.get("index") === "*" && !principals.length) { // from now on the server wants one of this page too
       keepToken(made.token);
       state.token.given = true;
     }
@@ -82,37 +83,90 @@ const server = () => state.server && html`<section aria-labelledby="server"><h2 
     <div><dt>${t("query.log")}</dt><dd>${state.server.query_log ? t("yes") : t("no")}</dd></div>
     ${state.server.roots.length > 0 && html`<div><dt>${t("folders.allowed")}</dt><dd>${state.server.roots.join(", ")}</dd></div>`}
   </dl>
-  <h3>${t("profiles")}</h3>
-  <dl class="facts profiles">${state.server.profiles.map((one) => html`<div><dt>${one.name}</dt><dd>${one.says}</dd></div>`)}</dl></section>`;
+  <details><summary>${t("profiles")}</summary><dl class="facts profiles">${state.server.profiles.map((one) => html`<div><dt>${one.name}</dt><dd>${one.says}</dd></div>`)}</dl></details></section>`;
 
 const ACTIONS = ["read", "write", "admin"];
 
 const tokens = () => own.tokens && html`<section aria-labelledby="tokens"><h2 id="tokens">${t("tokens")}</h2>
   ${own.secret && html`<div class="note" role="status"><p><strong>${t("token.shown")}</strong></p><pre class="secret" tabindex="0">${own.secret}</pre></div>`}
   ${own.tokens.length > 0 ? html`<ul class="token-list">${own.tokens.map((one) => keyed(one.id, html`<li class=${one.revoked ? "revoked" : ""}>
-    <strong>${one.name}</strong> <span>${one.scopes.join(", ")}</span> <span class="quiet">${moment(one.created)}</span>
+    <strong>${one.name}</strong> <span>${one.scopes.join(", ")}${one.principals && ` · ${t("token.reads", { list: one.principals.join(", ") })}`}</span> <span class="quiet">${moment(one.created)}</span>
     ${one.revoked ? html`<span class="quiet">${t("token.revoked")}</span>` : html`<button type="button" class="plain" @click=${() => revoke(one)}>${t("token.revoke")}</button>`}</li>`))}</ul>`
     : html`<p class="quiet">${t("tokens.none")}</p>`}
   <form class="inline" @submit=${createToken} autocomplete="off">
     <label>${t("token.name")} <input name="name" required maxlength="100"></label>
     <label>${t("token.may")} <select name="action">${ACTIONS.map((name) => html`<option value=${name}>${t(`may.${name}`)}</option>`)}</select></label>
     <label>${t("index")} <select name="index"><option value="*">${t("index.all")}</option>${(state.indexes ?? []).map((name) => html`<option value=${name}>${name}</option>`)}</select></label>
+    <label>${t("token.principals")} <input name="principals" maxlength="2000" spellcheck="false" placeholder=${t("token.principals.none")} title="user:ann, group:legal"></label>
     <button type="submit" class="second">${t("token.make")}</button></form>
 </section>`;
 
-const metrics = () => own.metrics && html`<section aria-labelledby="metrics"><h2 id="metrics">${t("metrics")}</h2>
+// ---- Models: their files are fetched while one watches; leaving the page stops it.
+
+const fetchModel = async (one) => {
+  update(() => own.fetching.set(one.name, { done: 0, total: 0, step: "" }));
+  await attempt(async () => {
+    for await (const event of events(`/v1/model-files/${encodeURIComponent(one.name)}`, { body: {} })) {
+      if (event.type === "error") throw new Refused(event.problem);
+      update(() => own.fetching.set(one.name, event));
+    }
+    one.present = true;
+  });
+  update(() => own.fetching.delete(one.name));
+};
+
+const fetched = ({ step, done, total }) => html`<progress max=${Math.max(1, total)} .value=${done} aria-label=${t("model.fetching")}></progress>
+  <span class="quiet number">${total > 0 ? `${bytes(done)} / ${bytes(total)}` : step}</span>`;
+
+const models = () => own.models && html`<section aria-labelledby="models"><h2 id="models">${t("models")}</h2>
+  ${own.offline && note(t("models.offline"))}
+  <ul class="model-list">${own.models.map((one) => keyed(one.name, html`<li><strong>${one.name}</strong> <span>${t(`model.for.${one.task}`)}</span>
+    <span class="quiet">${bytes(one.bytes)}, ${one.licence}</span>
+    ${own.fetching.has(one.name) ? fetched(own.fetching.get(one.name)) : one.present ? html`<span class="good">${t("model.here")}</span>`
+      : html`<button type="button" class="plain" ?disabled=${own.offline} @click=${() => fetchModel(one)}>${t("model.fetch")}</button>`}</li>`))}</ul></section>`;
+
+// ---- Whether everything works.
+
+const look = async () => {
+  update(() => { own.checks = "…"; });
+  const found = await attempt(() => getJson("/v1/checkup"));
+  update(() => { own.checks = found?.checks ?? null; });
+};
+
+const checkup = () => own.tokens && html`<section aria-labelledby="checkup"><h2 id="checkup">${t("checkup")}</h2>
+  <div class="buttons"><button type="button" class="second" @click=${look} ?disabled=${own.checks === "…"}>${t("checkup.do")}</button></div>
+  ${own.checks === "…" ? html`<p class="quiet" role="status">${t("health.checking")}</p>` : own.checks && html`<ul class="items" role="status">${own.checks.map((one) => html`
+    <li class=${`item ${one.state === "ok" ? "done" : one.state === "fail" ? "failed" : ""}`}><span class="item-name"><strong>${one.what}</strong> ${one.says}</span>
+      <span class="item-state">${t(`check.${one.state}`)}</span>${one.state !== "ok" && one.hint && html`<span class="item-why">${one.hint}</span>`}</li>`)}</ul>`}
+</section>`;
+
+// ---- What was asked.
+
+const asked = (one) => html`<tr><td><a href=${address("search", { index: own.of, q: one.question })}>${one.question}</a></td>
+  <td class="quiet">${moment(one.at)}</td><td class="number">${one.p_answerable === null ? "" : percent(one.p_answerable)}</td>
+  <td class="number">${one.milliseconds === null ? "" : duration(one.milliseconds)}</td>
+  <td>${one.why.join(", ")}</td></tr>`;
+
+const log = () => own.log && html`<section aria-labelledby="log"><h2 id="log">${t("log", { index: own.of })}</h2>
+  ${!own.log.kept && html`<p class="quiet">${t("log.off")} <code>twofold --set log=queries:true serve</code></p>`}
+  ${own.log.weak.questions.length > 0 && html`<p>${t("log.weak", { count: own.log.weak.questions.length })} <a href=${address("judge", { index: own.of, q: own.log.weak.questions[0].question })}>${t("judge.more")}</a></p>`}
+  ${own.log.entries.length > 0 && html`<div class="scrolls log-rows" tabindex="0" role="region" aria-labelledby="log"><table class="grid figures">
+    <thead><tr><th scope="col">${t("questions")}</th><th scope="col" class="left">${t("log.when")}</th><th scope="col">${t("chance.said")}</th><th scope="col">${t("log.took")}</th><th scope="col" class="left">${t("log.why")}</th></tr></thead>
+    <tbody>${own.log.entries.map(asked)}</tbody></table></div>`}</section>`;
+
+const metrics = () => own.metrics && html`<section aria-labelledby="metrics"><h2 id="metrics">${t("metrics")}</h2><details><summary>${t("details")}</summary>
   <dl class="facts">${own.metrics.single.slice(0, 8).map(([name, value]) => html`<div><dt><code>${name.replace("twofold_", "")}</code></dt><dd>${value}</dd></div>`)}</dl>
   <div class="scrolls" tabindex="0" role="region" aria-label=${t("metrics.routes")}><table class="grid figures"><caption>${t("metrics.routes")}</caption>
     <thead><tr><th scope="col">${t("route")}</th><th scope="col">${t("count")}</th><th scope="col">ms</th></tr></thead>
     <tbody>${own.metrics.routes.map(([key, { sum, count }]) => html`<tr><td><code>${key}</code></td><td class="number">${count}</td>
-      <td class="number">${((1000 * sum) / Math.max(1, count)).toFixed(1)}</td></tr>`)}</tbody></table></div></section>`;
+      <td class="number">${((1000 * sum) / Math.max(1, count)).toFixed(1)}</td></tr>`)}</tbody></table></div></details></section>`;
 
 export const title = () => t("nav.settings");
 export const terms = () => [];
 
 export const view = () => html`<div class="settings-view">
   <h1 tabindex="-1">${t("nav.settings")}</h1>
-  ${looks()}${server()}${tokens()}${metrics()}
+  ${looks()}${server()}${models()}${tokens()}${checkup()}${log()}${metrics()}
   ${!chosen().length && html`<p class="quiet">${t("first.title")}</p>`}
 </div>`;
 

@@ -1,11 +1,12 @@
 // The panel next to the work: a passage in its document, as the page of a PDF with its marks or as text. What it shows
 // stands in the address (`doc`, `at`, `of`, `cite`), so that Back closes it and a link opens it.
 
-import { Refused, getBlob, getJson, getText, pathOf } from "/page/api.js";
+import { Refused, documentPath, getBlob, getJson, getText, withQuery } from "/page/api.js";
 import { lastPart, placeOf } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { ROOM, marked, spansOf, unitsAt, windowOf } from "/page/marking.js";
-import { address, patch, patchedAddress } from "/page/router.js";
+import { closing, isReading } from "/page/places.js";
+import { address, patch } from "/page/router.js";
 import { chosen, slice, state, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
@@ -15,25 +16,16 @@ const AROUND = 20_000; // UTF-16 units of a long document that are shown before 
 const own = slice("source", { key: "", opener: null, info: null, text: null, page: null, problem: null, tab: "page" });
 let opening = new AbortController();
 
-// The parameters that open a passage: of a hit, a citation or a source.
-export const openingOf = (span, cited = false) => ({
-  doc: span.document, at: `${span.start}-${span.end}`, of: span.collection || chosen()[0], cite: cited || null,
-});
-
-export const closing = { doc: null, at: null, of: null, cite: null };
-export const sourceHref = (span, cited) => patchedAddress(openingOf(span, cited));
-export const isOpen = () => state.route.params.has("doc") && state.route.view !== "document";
-
 export const closeSource = () => {
   patch(closing);
   own.opener?.focus?.();
 };
 
-const keyOf = (params) => ["of", "doc", "at"].map((name) => params.get(name)).join("\n");
+const keyOf = (params) => ["of", "doc", "at", "as_of"].map((name) => params.get(name)).join("\n");
 
 // Follows the address: opens, changes or leaves the passage. `terms` are marked in it.
 export const followSource = async (params) => {
-  if (!isOpen()) {
+  if (!isReading()) {
     forgetPicture();
     opening.abort();
     own.key = "";
@@ -52,12 +44,12 @@ export const followSource = async (params) => {
   update();
   try {
     const [info, chunks] = await Promise.all([
-      getJson(pathOf(index, "documents", document_), { signal }),
-      getJson(pathOf(index, "documents", document_, "chunks"), { signal }),
+      getJson(documentPath(index, document_), { signal }),
+      getJson(documentPath(index, document_, "chunks"), { signal }),
     ]);
     const chunk = chunks.chunks.find((one) => one.start <= start && start < Math.max(one.end, one.start + 1)) ?? chunks.chunks[0];
     Object.assign(own, { info, chunk, page: info.media_type === "application/pdf" ? chunk?.page ?? null : null });
-    own.text = await getText(pathOf(index, "documents", document_, "content"), { signal });
+    own.text = await getText(documentPath(index, document_, "content"), { signal });
     await update();
     scrollToMark();
     if (own.page !== null) await drawPage(signal);
@@ -76,7 +68,7 @@ const forgetPicture = () => {
 
 const drawPage = async (signal) => {
   try {
-    const where = `${pathOf(own.index, "documents", own.document, "pages", own.page)}?start=${own.start}&end=${own.end}`;
+    const where = withQuery(documentPath(own.index, own.document, "pages", own.page), `start=${own.start}&end=${own.end}`);
     own.picture = URL.createObjectURL(await getBlob(where, { signal }));
   } catch (error) {
     if (error.name === "AbortError") throw error;
@@ -151,10 +143,10 @@ const body = (terms, cited) => {
 };
 
 export const sourcePanel = (terms = []) => {
-  if (!isOpen()) return null;
+  if (!isReading()) return null;
   const title = own.info ? own.info.title || lastPart(own.info.source) : "…";
   const cited = state.route.params.has("cite");
-  const span = { index: own.index, doc: own.document, at: `${own.start}-${own.end}` };
+  const span = { index: own.index, doc: own.document, at: `${own.start}-${own.end}`, as_of: state.route.params.get("as_of") };
   return html`<aside class="source" id="source" aria-labelledby="source-title" tabindex="-1">
     <div class="bar-top">
       <h2 id="source-title"><a href=${address("document", span)}>${title}</a></h2>

@@ -40,3 +40,12 @@ export const say = (text, kind = "note") => {
   forgetting = setTimeout(() => update((all) => { all.notice = null; }), 6_000);
   return update((all) => { all.notice = { text, kind }; });
 };
+
+// ---- Other tabs of this browser: they hear what was changed here, and look again.
+
+const tabs = new BroadcastChannel("twofold");
+
+export const tellTabs = (what) => tabs.postMessage(what);
+export const heardFromTabs = (listener) => {
+  tabs.onmessage = ({ data }) => listener(data);
+};

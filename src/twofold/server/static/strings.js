@@ -1,7 +1,5 @@
 // Everything that the page says comes from one file for each language; `t` fills in what varies.
 
-import EN from "/page/en.js";
-
 export const LANGUAGES = { en: "English", de: "Deutsch" };
 const KEPT = "twofold.language";
 
@@ -11,7 +9,7 @@ const wanted = () => {
 };
 
 const current = wanted();
-const MESSAGES = current === "en" ? EN : (await import("/page/de.js")).default;
+const MESSAGES = (await import(`/page/${current}.js`)).default;
 const plural = new Intl.PluralRules(current);
 const numbers = new Intl.NumberFormat(current);
 
@@ -24,7 +22,7 @@ export const chooseLanguage = (code) => {
 
 // A text by its name, with `{holes}` filled; where there is `count`, the form that suits it.
 export const t = (name, values = {}) => {
-  const found = MESSAGES[name] ?? EN[name] ?? name;
+  const found = MESSAGES[name] ?? name;
   const text = typeof found === "string" ? found : found[plural.select(values.count ?? 0)] ?? found.other;
   return text.replace(/\{(\w+)\}/g, (_, hole) => (typeof values[hole] === "number" ? numbers.format(values[hole]) : String(values[hole] ?? "")));
 };
