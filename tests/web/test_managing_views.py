@@ -243,7 +243,7 @@ def test_routes_are_tried_where_they_are_described(browser: Browser, managed: Vi
         expect(article.locator("pre").first).to_contain_text("curl -X POST")
         expect(article.locator("pre").nth(1)).to_contain_text('"source": "cats.txt"')
         assert page.locator("img").count() == 0
-        listed = page.locator("article", has=page.locator("h3", has_text="GET/v1/indexes/{index}/documents needs"))
+        listed = page.locator("article", has=page.locator("h2", has_text="GET/v1/indexes/{index}/documents needs"))
         listed.locator(".try > summary").click()
         listed.get_by_label("limit").fill("0")
         listed.get_by_role("button", name="Send").click()

@@ -16,7 +16,10 @@ VIEWS = {
     "compare": "/compare?index=notes&q=tower+in+Paris",
     "judge": "/judge?index=notes&q=tower+in+Paris",
     "experiments": "/experiments?index=notes",
-    "settings": "/settings",
+    "settings": "/settings?index=notes",
+    "kept": "/library?index=notes",
+    "fields": "/document?index=notes&doc={alps}",
+    "docs": "/docs",
 }
 READY = {
     "ask": "#question",
@@ -27,7 +30,10 @@ READY = {
     "compare": ".move",
     "judge": ".grades",
     "experiments": ".configuration",
-    "settings": ".token-list, #tokens",
+    "settings": "#tokens",
+    "kept": ".row-name",
+    "fields": ".doc-body",
+    "docs": "article",
 }
 WIDTHS = ((360, 640), (640, 400), (768, 1024), (1920, 1080), (1280, 800))
 """640 by 400 is what 1280 by 800 has at 200 %."""
@@ -47,7 +53,8 @@ def test_no_view_has_a_barrier_scrolls_sideways_or_is_heavy(browser: Browser, vi
     looks = {"reduced_motion": "reduce", "bypass_csp": True, "viewport": {"width": 1280, "height": 800}}
     with opened(browser, visit.address, address(visit, view), **looks) as page:
         expect(page.locator(READY[view]).first).to_be_visible()
-        assert 0 < page.evaluate(LOADED) <= 120_000
+        assert 0 < page.evaluate(LOADED) <= 130_000
+        unfold(page, view)
         if view == "search":
             page.locator(".why").first.click()
             page.locator(".title").first.click()
@@ -62,6 +69,25 @@ def test_no_view_has_a_barrier_scrolls_sideways_or_is_heavy(browser: Browser, vi
         assert barriers(page) == []
         page.emulate_media(color_scheme="dark")
         assert barriers(page, "color-contrast") == []  # nothing else depends on the theme
+
+
+def unfold(page: Page, view: str) -> None:
+    """Open what is folded away at first."""
+    if view == "search":
+        page.locator("#options > summary").click()
+        page.locator(".expert > summary").click()
+    elif view == "kept":
+        page.locator(".kept > summary").click()
+        expect(page.locator("#rules")).to_be_visible()
+    elif view == "fields":
+        page.locator(".facts-of summary").click()
+        page.get_by_role("button", name="Change the fields").click()
+        page.get_by_role("button", name="Add a field").click()
+    elif view == "settings":
+        page.get_by_role("button", name="Check everything").click()
+        expect(page.locator('section[aria-labelledby="checkup"] .item').first).to_be_visible()
+    elif view == "docs":
+        page.locator(".try > summary").nth(3).click()
 
 
 def barriers(page: Page, *rules: str) -> list[str]:

@@ -92,7 +92,7 @@ const trial = (method, path, route, schemas) => {
 
 const described = (method, path, route, schemas) => {
   const parts = [
-    make("h3", {}, make("span", { className: "method", textContent: method.toUpperCase() }), make("span", { textContent: path }),
+    make("h2", {}, make("span", { className: "method", textContent: method.toUpperCase() }), make("span", { textContent: path }),
       make("span", { className: "scope", textContent: ` needs ${route["x-twofold-scope"]}` })),
     make("p", { textContent: route.description || route.summary || "" }),
   ];

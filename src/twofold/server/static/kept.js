@@ -33,7 +33,7 @@ const saveSynonyms = (event) => {
   });
 };
 
-const synonyms = () => own.synonyms && html`<section aria-labelledby="synonyms"><h3 id="synonyms">${t("synonyms")}</h3>
+const synonyms = () => own.synonyms && html`<section aria-labelledby="synonyms"><h2 id="synonyms">${t("synonyms")}</h2>
   <form @submit=${saveSynonyms}><label for="rules">${t("synonyms.says")}</label>
     <textarea id="rules" name="rules" rows="5" spellcheck="false" placeholder=${"car, automobile\nnyc => new york city"} ~value=${own.synonyms.rules}></textarea>
     <div class="buttons"><button type="submit" class="second">${t("save")}</button></div></form></section>`;
@@ -43,7 +43,7 @@ const unpin = (query) => attempt(async () => {
   changed({ pins });
 });
 
-const pins = () => own.pins && html`<section aria-labelledby="pins"><h3 id="pins">${t("pins")}</h3>
+const pins = () => own.pins && html`<section aria-labelledby="pins"><h2 id="pins">${t("pins")}</h2>
   ${!own.pins.length && html`<p class="quiet">${t("pins.none")}</p>`}
   <ul>${own.pins.map((one) => keyed(one.query, html`<li class="job"><a href=${address("search", { index: own.index, q: one.query })}>${one.query}</a>
     <span class="quiet">${one.documents.map((name) => (name.startsWith("-") ? `− ${lastPart(name.slice(1))}` : lastPart(name))).join(", ")}</span>
@@ -103,7 +103,7 @@ const snapshot = (one) => keyed(one.name, html`<li class="job"><strong>${one.nam
     <button type="button" class="plain" @click=${() => branch(one.name)}>${t("snapshot.branch")}</button>
     <button type="button" class="plain" aria-label=${t("delete.this", { title: one.name })} @click=${() => forget(one.name)}>${t("index.delete")}</button></div></li>`);
 
-const snapshots = () => own.snapshots && html`<section aria-labelledby="snapshots"><h3 id="snapshots">${t("snapshots")}</h3>
+const snapshots = () => own.snapshots && html`<section aria-labelledby="snapshots"><h2 id="snapshots">${t("snapshots")}</h2>
   <p class="quiet">${t("snapshots.says")}</p>
   <form class="inline" @submit=${snap}><label for="snapshot-name">${t("snapshot.name")}</label>
     <input id="snapshot-name" name="name" required maxlength="64" pattern="[A-Za-z0-9][A-Za-z0-9._\\-]*" spellcheck="false">

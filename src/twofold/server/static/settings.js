@@ -135,9 +135,9 @@ const look = async () => {
 
 const checkup = () => own.tokens && html`<section aria-labelledby="checkup"><h2 id="checkup">${t("checkup")}</h2>
   <div class="buttons"><button type="button" class="second" @click=${look} ?disabled=${own.checks === "…"}>${t("checkup.do")}</button></div>
-  ${own.checks === "…" ? html`<p class="quiet" role="status">${t("health.checking")}</p>` : own.checks && html`<ul class="items" role="status">${own.checks.map((one) => html`
+  ${own.checks === "…" ? html`<p class="quiet" role="status">${t("health.checking")}</p>` : own.checks && html`<div role="status"><ul class="items">${own.checks.map((one) => html`
     <li class=${`item ${one.state === "ok" ? "done" : one.state === "fail" ? "failed" : ""}`}><span class="item-name"><strong>${one.what}</strong> ${one.says}</span>
-      <span class="item-state">${t(`check.${one.state}`)}</span>${one.state !== "ok" && one.hint && html`<span class="item-why">${one.hint}</span>`}</li>`)}</ul>`}
+      <span class="item-state">${t(`check.${one.state}`)}</span>${one.state !== "ok" && one.hint && html`<span class="item-why">${one.hint}</span>`}</li>`)}</ul></div>`}
 </section>`;
 
 // ---- What was asked.
