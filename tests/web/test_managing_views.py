@@ -247,7 +247,7 @@ def test_routes_are_tried_where_they_are_described(browser: Browser, managed: Vi
         listed.locator(".try > summary").click()
         listed.get_by_label("limit").fill("0")
         listed.get_by_role("button", name="Send").click()
-        expect(listed.get_by_role("status")).to_contain_text("400")
+        expect(listed.get_by_role("status")).to_contain_text("422")
 
 
 def test_questions_to_judge_are_made_from_the_documents(
