@@ -130,11 +130,17 @@ def _draw(report: SyncPlan | SyncReport) -> None:
         return
     if report.failed:
         summary.append(f"{len(report.failed):,} failed")
-    screen.line(", ".join(summary) + f"; {counted(report.passages, 'passage')} in {lasting(report.seconds)}.")
+    screen.line(", ".join(summary) + f"; {_made(report)} in {lasting(report.seconds)}.")
     if report.pending:
         screen.line(f"BM25 finds {counted(report.pending, 'passage')}; their vectors follow.")
     if report.truncated:
         screen.line(f"{counted(report.truncated, 'passage')} exceeded what the model reads and were embedded in part.")
+
+
+def _made(report: SyncReport) -> str:
+    """Return how many passages were stored, and the vectors where there are more: an earlier run left some."""
+    stored = counted(report.passages, "passage")
+    return f"{stored} and {counted(report.embedded, 'vector')}" if report.embedded > report.passages else stored
 
 
 def _draw_changes(screen: Screen, report: SyncPlan | SyncReport) -> None:
