@@ -12,7 +12,7 @@ QUESTION ?= What happens to a file that cannot be read?
 BUILT_FROM := pyproject.toml constraints.txt $(wildcard setup.py src/twofold/*.c)
 
 .DEFAULT_GOAL := help
-.PHONY: help frameworks setup model demo check test coverage fix bench docs site preview items soak soak-access golden screenshots clean
+.PHONY: help frameworks setup model voice demo check test coverage fix bench docs site preview items soak soak-access golden screenshots clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
@@ -61,10 +61,13 @@ $(VENV)/frameworks/.installed: $(BUILT_FROM) tests/frameworks/constraints.txt
 frameworks: $(VENV)/frameworks/.installed  ## The adapters under the suites of LangChain and Haystack, in their own environment
 	$(VENV)/frameworks/bin/pytest -c tests/frameworks/pytest.ini tests/frameworks
 
-test: setup model check frameworks  ## Everything that must pass before a change goes in
+voice: model  ## Fetch the speech model, unless it is there
+	$(TWOFOLD) models pull whisper-tiny.en
+
+test: setup voice check frameworks  ## Everything that must pass before a change goes in
 	$(BIN)/pytest -n $(WORKERS)
 
-coverage: setup model  ## The same tests, and which branches they leave out; twice as long
+coverage: setup voice  ## The same tests, and which branches they leave out; twice as long
 	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term:skip-covered
 
 fix: setup  ## Format, and fix what the linter can

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests run and this machine lacks: Chromium for the tests of the page, strace for those that watch
-# which connections a command makes. It says so before it installs anything.
+# which connections a command makes, espeak-ng for speech to listen to. It says so before it installs anything.
 set -eu
 
 has_browser() {
@@ -14,6 +14,7 @@ has_browser() {
 packages=
 has_browser || packages="$packages chromium fonts-dejavu-core"
 command -v strace >/dev/null || packages="$packages strace"
+command -v espeak-ng >/dev/null || packages="$packages espeak-ng"
 packages=${packages# }
 [ -n "$packages" ] || exit 0
 

@@ -36,11 +36,11 @@ def installed(tmp_path: Path, repository: Path, *there: str) -> list[str]:
 
 def test_system_packages_are_named_before_they_are_installed(tmp_path: Path, repository: Path) -> None:
     assert installed(tmp_path, repository, "chromium") == [
-        "Installing system packages for the tests with apt-get: strace.",
+        "Installing system packages for the tests with apt-get: strace espeak-ng.",
         "apt-get update",
         "apt-get install",
     ]
 
 
 def test_nothing_is_installed_where_all_is_there(tmp_path: Path, repository: Path) -> None:
-    assert installed(tmp_path, repository, "chromium", "strace") == []
+    assert installed(tmp_path, repository, "chromium", "strace", "espeak-ng") == []

@@ -50,7 +50,7 @@ POST /v1/search GET /v1/server GET /v1/tokens POST /v1/tokens DELETE /v1/tokens/
 POST /v1/vector_stores DELETE /v1/vector_stores/{index} GET /v1/vector_stores/{index}
 GET /v1/vector_stores/{index}/files POST /v1/vector_stores/{index}/files
 DELETE /v1/vector_stores/{index}/files/{file} GET /v1/vector_stores/{index}/files/{file}
-POST /v1/vector_stores/{index}/search POST /v2/rerank GET /healthz GET /metrics GET /readyz
+POST /v1/vector_stores/{index}/search POST /v2/rerank POST /v1/transcriptions GET /healthz GET /metrics GET /readyz
 """
 """What was looked at: each goes through `Service.held`, keeps by token, holds no documents, or is the owner's alone."""
 

@@ -16,6 +16,7 @@ from twofold.config.load import Settings
 from twofold.domain.access import PrincipalResolver
 from twofold.domain.dataclass import dataclass
 from twofold.index import Index
+from twofold.models.transcribers.opening import Speech
 from twofold.server import mcp_endpoint
 from twofold.server.answer_models import AnswerModels
 from twofold.server.auth import TokenStore
@@ -51,6 +52,7 @@ from twofold.server.routes import (
     server_info,
     snapshots,
     tokens,
+    transcriptions,
 )
 from twofold.server.routes import indexes as native_indexes
 from twofold.server.routes.static_files import load_page
@@ -81,6 +83,7 @@ ROUTERS = (
     checkup,
     server_info,
     tokens,
+    transcriptions,
     other_apis,
     openai_chat,
     openai_files,
@@ -183,6 +186,7 @@ def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
         files=SentFiles(folder / "files"),
         tokens=TokenStore(plan.settings.home),
         models=AnswerModels(plan.models, plan.settings),
+        speech=Speech(plan.settings.models, offline=True),
         limits=plan.limits,
         counts=counts,
         roots=plan.roots,

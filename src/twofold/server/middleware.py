@@ -30,6 +30,7 @@ PUBLIC_FOLDER = "/page/"
 NOT_ANSWERED = 499
 FORM = b"multipart/form-data"
 FILES = "/v1/files"
+TRANSCRIPTIONS = "/v1/transcriptions"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -167,6 +168,8 @@ class SecurityMiddleware:
 
     def _most(self, scope: Scope) -> int:
         path = scope["path"]
+        if path == TRANSCRIPTIONS:
+            return self._limits.texts_bytes
         if scope["method"] != "POST" or not (path.endswith("/documents") or (path == FILES and _is_form(scope))):
             return self._limits.body_bytes
         return self._limits.upload_bytes if _is_form(scope) else self._limits.texts_bytes

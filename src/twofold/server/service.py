@@ -16,6 +16,7 @@ from twofold.domain.access import PrincipalResolver
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Document
 from twofold.index import Index
+from twofold.models.transcribers.opening import Speech
 from twofold.server.answer_models import AnswerModels
 from twofold.server.auth import ALL, Action, Grant, TokenStore
 from twofold.server.callers import Speaker
@@ -67,6 +68,7 @@ class Service:
     files: SentFiles
     tokens: TokenStore
     models: AnswerModels
+    speech: Speech
     limits: ServerLimits
     counts: RequestCounts
     roots: tuple[str, ...] = ()

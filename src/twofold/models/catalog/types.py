@@ -7,15 +7,17 @@ from twofold.domain.ports import EmbedderIdentity, RerankerIdentity, Scale
 
 WEIGHTS = "model.onnx"
 GGUF = "model.gguf"
+SPEECH = "model.bin"
 TOKENIZER = "tokenizer.json"
 
 
 class Task(StrEnum):
-    """What a model is for: vectors of one text, one score of two, or text of its own."""
+    """What a model is for: vectors of one text, one score of two, text of its own, or the text of speech."""
 
     EMBED = "embed"
     RERANK = "rerank"
     GENERATE = "generate"
+    TRANSCRIBE = "transcribe"
 
 
 class Pooling(StrEnum):
@@ -87,12 +89,12 @@ class ModelEntry:
     @property
     def weights(self) -> ModelFile:
         """The file that holds the weights."""
-        return next(file for file in self.files if file.name in {WEIGHTS, GGUF})
+        return next(file for file in self.files if file.name in {WEIGHTS, GGUF, SPEECH})
 
     @property
     def runs_as_fetched(self) -> bool:
         """Return whether the files are used as they are, instead of being converted once."""
-        return self.weights.name == GGUF
+        return self.weights.name in {GGUF, SPEECH}
 
     @property
     def revision(self) -> str:
