@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -15,8 +16,11 @@ from reliability.processes import PROCESSES, write_shared_until_killed
 from reliability.workload import Model, after, difference, open_shared, steps
 from support.factories import entries, entry, fingerprint, query
 from support.postgres_server import PostgresServer
+from twofold import Index
 from twofold.domain.errors import StorageFullError, StoreError, WriterBusyError
 from twofold.domain.types import Document, IndexedChunk
+from twofold.evaluation.dataset import load
+from twofold.indexing.migrate import migrate
 from twofold.stores.database_address import address_of
 from twofold.stores.local.maintenance import Upkeep
 from twofold.stores.postgres.store import PostgresStore
@@ -291,3 +295,32 @@ def test_a_damaged_segment_is_made_again_and_found_by_verify(postgres: str, dama
     assert again.verify() == []
     again.close()
     store.close()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("collection", ["cacm", "scifact"])
+def test_every_question_of_a_judged_collection_is_answered_as_by_a_local_index_bit_for_bit(
+    shared: Path, tmp_path: Path, postgres: str, collection: str
+) -> None:
+    judged, overrides, answered = load(shared / "data" / collection), {"embedder": "hashing"}, 0
+    for one in judged.documents:
+        (tmp_path / f"{one.id}.txt").write_text(f"{one.title}\n\n{one.text}", encoding="utf-8")
+    with Index("local", overrides=overrides) as local:
+        assert len(local.sync(tmp_path).added) == len(judged.documents)
+        made = PostgresStore(address_of(postgres))
+        migrate(local._base, made, lambda _done, _total: None)
+        made.close()
+        with Index(postgres, overrides=overrides) as there:
+            for question in judged.queries:
+                for mode in ("hybrid", "bm25", "vector"):
+                    found, expected = (
+                        [
+                            (hit.source, hit.score.hex(), repr(hit.trace))
+                            for hit in index.search(question.text, mode=mode, k=100).hits
+                        ]
+                        for index in (there, local)
+                    )
+                    assert found == expected, (mode, question.text)
+                    answered += bool(found)
+    logger.info("%s: %d questions in three modes, %d answered", collection, len(judged.queries), answered)
+    assert answered > len(judged.queries)
