@@ -228,6 +228,12 @@ def test_the_document_s_own_name_stays_when_headings_between_are_left_out() -> N
     assert chunk.heading == ("Name", "last")
 
 
+def test_a_name_gives_way_to_a_last_heading_that_takes_the_whole_share() -> None:
+    path = ("Name", number_words(8, "h"))
+    (chunk,) = structure(measure, SMALL)(document_of((P, number_words(20), path)))
+    assert chunk.heading == path[1:]
+
+
 def test_a_single_overlong_heading_keeps_its_beginning() -> None:
     (chunk,) = structure(measure, SMALL)(document_of((P, number_words(20), (number_words(200, "h"),))))
     assert chunk.heading[0].startswith("h0 h1")

@@ -27,13 +27,14 @@ class ContextPrefixes:
     def path(self, path: Path) -> Path:
         """Trim a path to its share: of what is too long the middle goes, headings from the outermost inwards.
 
-        The outermost, which is the document's own name or title, stays where it takes no more than half the share.
+        The outermost, the document's own name or title, stays where it takes at most half the share and the last
+        heading fits with it.
         """
         if not path:
             return ()
         weights = [self.shortened[heading][1] for heading in path]
         name = weights[0] + self.separator
-        keeps_name = len(path) > 1 and name <= self.share // 2
+        keeps_name = len(path) > 1 and name <= self.share // 2 and name + weights[-1] <= self.share
         kept, total = 0, (name if keeps_name else 0) - self.separator
         for weight in reversed(weights[1 if keeps_name else 0 :]):
             total += weight + self.separator
