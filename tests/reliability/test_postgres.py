@@ -224,6 +224,49 @@ def test_a_restarted_server_is_found_again(own_server: PostgresServer) -> None:
     store.close()
 
 
+@pytest.fixture
+def replica(own_server: PostgresServer) -> Iterator[PostgresServer]:
+    """A server that has all that `own_server` acknowledges."""
+    made = PostgresServer(own_server)
+    try:
+        with psycopg.connect(own_server.address(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            connection.execute("ALTER SYSTEM SET synchronous_commit = 'remote_apply'")
+            connection.execute("SELECT pg_reload_conf()")
+            deadline = time.monotonic() + 60
+            while not connection.execute("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'").fetchall():
+                assert time.monotonic() < deadline
+                connection.execute("SELECT pg_sleep(0.05)")
+        yield made
+    finally:
+        made.remove()
+
+
+def test_a_replica_answers_and_takes_over_with_all_that_was_acknowledged(
+    own_server: PostgresServer, replica: PostgresServer
+) -> None:
+    store = opened(f"postgresql://postgres@/postgres?host={own_server.folder},{replica.folder}&index=kb")
+    store.upsert(entries(["cat one", "cat two", "dog"]))
+    store.create_snapshot("monday", 1_000_000)
+    store.delete([entry("", "001.txt").document.id])
+
+    own_server.kill()
+    with store.view() as view:
+        assert len(view.search_bm25(query("cat"), 9)) == 1
+    with store.at("monday").view() as view:
+        assert len(view.search_bm25(query("cat"), 9)) == 2
+    with pytest.raises(StoreError, match="replica or read-only"):
+        store.upsert([entry("cat three", "c.txt")])
+
+    with psycopg.connect(replica.address(), autocommit=True) as connection:
+        connection.execute("SELECT pg_promote()")
+    store.upsert([entry("cat three", "c.txt")])
+    with store.view() as view:
+        assert len(view.search_bm25(query("cat"), 9)) == 2
+    assert store.verify() == []
+    store.close()
+
+
 def test_a_server_without_room_is_a_typed_error_and_loses_nothing(own_server: PostgresServer) -> None:
     store = opened(own_server.address(index="kb"))
     store.upsert([entry("cat", "a.txt")])

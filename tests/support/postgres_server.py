@@ -22,9 +22,12 @@ ORIGINAL, LIBRARIES = PACKAGE / "pginstall", PACKAGE.with_name("embedded_postgre
 
 
 class PostgresServer:
-    """A server with its data in a temporary folder. `options` are settings of the server, by name."""
+    """A server with its data in a temporary folder. `options` are settings of the server, by name.
 
-    def __init__(self, **options: str) -> None:
+    With `primary` it is a replica, which follows that server.
+    """
+
+    def __init__(self, primary: "PostgresServer | None" = None, **options: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="pg-"))
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
@@ -33,8 +36,20 @@ class PostgresServer:
             self._as_user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
             os.chown(self.folder, NOBODY, NOBODY)
         self.programs = self._reachable()
-        how = ["-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"]
-        self.run(self.programs / "initdb", "-D", self._data, *how)
+        if primary is None:
+            how = ["-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"]
+            self.run(self.programs / "initdb", "-D", self._data, *how)
+        else:
+            how = [
+                "-h",
+                str(primary.folder),
+                "-U",
+                "postgres",
+                "--write-recovery-conf",
+                "--checkpoint=fast",
+                "--no-sync",
+            ]
+            self.run(self.programs / "pg_basebackup", "-D", self._data, *how)
         self.start()
 
     @property
