@@ -30,7 +30,7 @@ from material import MODEL, SHARED
 from quality import COLLECTIONS
 from remembered import MEMORY, remembering
 from reporting import keep, machine
-from rerank_with_fallback import remembering_reranker
+from reread import remembering_reranker
 
 from twofold.config.schema import ChunkSettings
 from twofold.domain.ports import Embedder, Reranker, Snapshot
@@ -40,7 +40,7 @@ from twofold.evaluation.run import fill
 from twofold.indexing.components import IndexingComponents
 from twofold.ingest.chunking import ChunkPlan, chunker_for
 from twofold.query.parse import Analysis, ParsedQuery, as_prose, parse
-from twofold.ranking.answerability import FITTED
+from twofold.ranking.answerability import FITTED, Calibration, Near, load_calibrations
 from twofold.ranking.fusion import Candidates, fuse
 from twofold.search.build_result import JUDGED, signals_of
 from twofold.search.pipeline import SearchPlan
@@ -104,11 +104,19 @@ def main() -> None:
     for way, judged in cases.items():
         results[way] = judge(way, judged, results[way._replace(reranker="")] if way.reranker else None)
     draw(list(results.values()))
-    content = {"calibrations": [asdict(one.calibration) for one in results.values()]}
+    held_near = {(one.mode, one.embedder, one.reranker): one.near for one in load_calibrations()}
+    content = {"calibrations": [with_near(one.calibration, held_near) for one in results.values()]}
     if options.write:
         FITTED.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     measured = {"machine": {**machine(), "model": MODEL}, **content, "groups": [one.groups for one in results.values()]}
     print(keep("answerable", measured, options.out), file=sys.stderr)
+
+
+def with_near(made: Calibration, held: Mapping[tuple[str, str, str], Near | None]) -> dict[str, object]:
+    """Return a calibration as it is written; `near`, which is not fitted here, stays what it was."""
+    near = held.get((made.mode, made.embedder, made.reranker))
+    row = asdict(replace(made, near=near))
+    return row if near is not None else {key: value for key, value in row.items() if key != "near"}
 
 
 def ask_all(held: Mapping[str, JudgedCollection], name: str, tools: Tools) -> Iterator[tuple[Way, Judged]]:

@@ -20,7 +20,7 @@ from profiles import NDCG, Row, some_of, values_of
 from quality import COLLECTIONS
 from remembered import MEMORY, remembering
 from reporting import keep, machine
-from rerank_with_fallback import remembering_reranker
+from reread import remembering_reranker
 
 from twofold.config.load import Settings, merge
 from twofold.domain.ports import Embedder, Reranker

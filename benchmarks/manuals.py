@@ -2,6 +2,7 @@
 
     python benchmarks/manuals.py --packages DIR --memory DIR          measure, and print a table
     python benchmarks/manuals.py --packages DIR --memory DIR --show   and every answer
+    python benchmarks/manuals.py --packages DIR --memory DIR --questions more-manuals
 
 `--packages` holds Debian's documentation packages unpacked, each in a folder of its name (`apt-get download NAME`,
 `dpkg-deb -x`). The questions and the rules of judging are in `benchmarks/questions`.
@@ -27,11 +28,16 @@ from twofold.answer.types import Answer
 from twofold.config.load import load_settings
 from twofold.search.result import SearchResult
 
-QUESTIONS = Path(__file__).parent / "questions" / "manuals.jsonl"
+QUESTIONS = Path(__file__).parent / "questions"
 COMMANDS = (
     "add am bisect blame branch checkout cherry-pick clean clone commit diff fetch format-patch gc grep init log"
     " ls-files merge mv notes pull push rebase reflog remote reset restore revert rm show stash status submodule"
     " switch tag worktree"
+)
+SQLITE = (
+    "faq whentouse pragma wal lockingv3 limits cli datatype3 foreignkeys lang_vacuum autoinc backup lang_attach"
+    " lang_transaction tempfiles howtocorrupt uri withoutrowid partialindex nulls isolation mmap threadsafe"
+    " lang_createtable lang_createindex lang_altertable quirks json1 fts5 atomiccommit"
 )
 PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "postgresql-doc-15": (
@@ -70,6 +76,13 @@ PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
         ),
     ),
     "mutt": ("usr/share/doc/mutt/html", ("[a-ln-z]*.html", "mi*.html")),
+    "sqlite3-doc": (
+        "usr/share/doc/sqlite3",
+        tuple(f"{name}.html" for name in SQLITE.split()),
+    ),
+    "debian-policy": ("usr/share/doc/debian-policy/policy.html", ("ch-*.html", "ap-*.html")),
+    "bash-doc": ("usr/share/doc/bash", ("bashref.html",)),
+    "haproxy-doc": ("usr/share/doc/haproxy/html", ("intro.html", "management.html")),
 }
 
 
@@ -88,7 +101,7 @@ class Judged:
 
 def plain(text: str) -> str:
     """Fold case, apostrophes and white space."""
-    return " ".join(text.casefold().replace("\u2019", "'").replace("|", " ").split())
+    return " ".join(text.casefold().replace("\u2019", "'").replace("\u2018", "'").replace("|", " ").split())
 
 
 def copied(packages: Path, folder: Path) -> None:
@@ -105,11 +118,17 @@ def copied(packages: Path, folder: Path) -> None:
         shutil.copy(SHARED / "docs" / "git-doc" / f"git-{command}.html", git)
 
 
+def files_of(asked: Mapping[str, Any]) -> str | tuple[str, ...]:
+    """Return the right file of a question, or the several that hold its answer."""
+    named = asked["file"]
+    return named if isinstance(named, str) else tuple(named)
+
+
 def rank_of(found: SearchResult, asked: Mapping[str, Any]) -> int:
     """Return the rank of the first passage of the right file that holds an answer, 0 for none."""
     for rank, hit in enumerate(found.hits, start=1):
         holds = any(plain(one) in plain(hit.text) for one in asked["answers"])
-        if hit.source.endswith(asked["file"]) and holds:
+        if hit.source.endswith(files_of(asked)) and holds:
             return rank
     return 0
 
@@ -123,7 +142,7 @@ def judge(answer: Answer, rank: int, asked: Mapping[str, Any]) -> Judged:
     places = [plain(" ".join((text, *(name for one in cited for name in one.heading)))) for text, cited in units]
     named = [any(word in place for word in asked["about"]) for place in places]
     irrelevant = sum(not (one or other) for one, other in zip(holds, named, strict=True))
-    right = any(one.source.endswith(asked["file"]) for _, cited in units for one in cited)
+    right = any(one.source.endswith(files_of(asked)) for _, cited in units for one in cited)
     whole = plain(answer.text)
     correct = right and (any(holds) or any(plain(one) in whole for one in asked["answers"]))
     usable = correct and any(holds[:2]) and 2 * irrelevant <= len(units)
@@ -153,12 +172,15 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", type=Path, required=True)
+    parser.add_argument("--questions", default="manuals", choices=("manuals", "more-manuals"))
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors in this folder")
     parser.add_argument("--set", action="append", default=[], help="a setting, NAME=VALUE")
     parser.add_argument("--show", action="store_true", help="print every answer")
     parser.add_argument("--keep", action="store_true", help="keep the figures in this commit's file")
     given = parser.parse_args()
-    questions = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    questions = [
+        json.loads(line) for line in (QUESTIONS / f"{given.questions}.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     settings = dict(one.split("=", 1) for one in given.set)
     judged: dict[str, list[Judged]] = {}
     times: list[float] = []
@@ -184,7 +206,7 @@ def main() -> None:
     }
     print(json.dumps(whole, indent=1))
     if given.keep:
-        print(keep("manuals", {"machine": machine(), **whole}))
+        print(keep(given.questions, {"machine": machine(), **whole}))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from material import MODEL, SHARED
 from quality import COLLECTIONS
 from remembered import MEMORY, remembering
 from reporting import keep, machine
-from rerank_with_fallback import remembering_reranker
+from reread import remembering_reranker
 
 from twofold.config.load import Settings, merge
 from twofold.config.profiles import PROFILES, profile_named

@@ -16,8 +16,14 @@ class Dictated:
     `asked` holds what it was asked, call by call.
     """
 
-    def __init__(self, scores: Mapping[str, float], scale: Scale = Scale.RELEVANCE, last: int | None = None) -> None:
-        self.identity = RerankerIdentity("dictated", "1", scale)
+    def __init__(
+        self,
+        scores: Mapping[str, float],
+        scale: Scale = Scale.RELEVANCE,
+        last: int | None = None,
+        name: str = "dictated",
+    ) -> None:
+        self.identity = RerankerIdentity(name, "1", scale)
         self.asked: list[tuple[str, tuple[str, ...]]] = []
         self._scores = scores
         self._last = last

@@ -13,6 +13,7 @@ import pytest
 from twofold.config.load import load_settings
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Document, Vectors, document_id
+from twofold.evaluation.confidence import confidence_of
 from twofold.evaluation.runs import read_run
 from twofold.factory.indexing import indexing_components
 from twofold.index import Index
@@ -354,3 +355,26 @@ def test_a_junit_report_has_the_figures_and_fails_for_a_condition(run: Run, fold
     assert failure.get("message") == f"ndcg@10 < 1.1 holds, at {first['mean']:.4f}"
     assert cases["not recall@100 < 0.01"].find("failure") is None
     assert run("eval", folder, "--junit", tmp_path / "no" / "report.xml").code != 0
+
+
+def test_chances_are_held_against_what_was_right(run: Run, folder: Path) -> None:
+    """No cross-encoder reads beside the hashing embedder, so that no answer has a chance, and that is said."""
+    done = run("eval", folder, "-m", "bm25", "--confidence", "--json")
+    shown = run("eval", folder, "-m", "bm25", "--confidence").out
+    plain = run("eval", folder, "-m", "bm25", "--json")
+
+    (held,) = json.loads(done.out)["confidence"]
+    assert (held["name"], held["answers"], held["unknown"]) == ("bm25", 0, 6)
+    assert "No answer has a chance" in shown
+    assert json.loads(plain.out)["confidence"] == []
+
+
+def test_the_error_of_chances_is_worked_out() -> None:
+    """Said .9, .9, .9 and .1; right were two of the first three and the last: 3/4 · |.9 - 2/3| + 1/4 · |.1 - 1|."""
+    told = [(0.9, True), (0.9, True), (0.9, False), (0.1, True), (None, True)]
+    held = confidence_of("a", told)
+
+    assert held.ece == pytest.approx(0.75 * (0.9 - 2 / 3) + 0.25 * 0.9)
+    assert [(one.low, one.answers) for one in held.reliability] == [(0.1, 1), (0.9, 3)]
+    assert held.risk_coverage[-1].risk == pytest.approx(0.25)
+    assert (held.answers, held.unknown) == (4, 1)

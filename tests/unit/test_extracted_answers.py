@@ -1,10 +1,15 @@
 """Answers without a language model: the sentence that answers first, few of them, whole, and none twice."""
 
+import math
 from pathlib import Path
+
+import pytest
 
 from support.documents import Words, pdf_of
 from support.scripted_reranker import Dictated
 from twofold import Index
+from twofold.answer.certainty import READER
+from twofold.answer.types import Answer
 from twofold.domain.ports import Scale
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.plugins import NO_PLUGINS, Plugins
@@ -79,3 +84,70 @@ def test_a_cross_encoder_that_fails_is_named_and_words_choose() -> None:
 
     assert answer.sentences[0].text.startswith("The kiln was built by Ada in 1911")
     assert [one.stage for one in answer.warnings] == ["extract"]
+
+
+def test_a_sentence_of_an_entry_is_read_and_shown_with_its_name() -> None:
+    """The model is asked about the default below its name; alone it would say nothing."""
+    text = (
+        "Settings of locks\n\ndeadlock_timeout (integer)\n  How long to wait before a deadlock is looked for."
+        " Looking is dear. The default is one second.\n\nport (integer)\n  Where the server listens."
+    )
+    whole = "deadlock_timeout (integer) How long to wait before a deadlock is looked for. The default is one second."
+    reads = Dictated({whole: 9.0}, Scale.LOGIT)
+    with Index(":memory:", embedder=HashingEmbedder(), plugins=Plugins(rerankers={"own": reads})) as index:
+        index.add(text, source="locks.txt")
+        answer = index.ask("How long until it looks for a deadlock?", settings=ANY | {"rerank.model": "own"})
+
+    assert answer.sentences[0].text == whole
+    assert [answer.citations[at].quote for at in answer.sentences[0].citations][1] == "The default is one second."
+
+
+def test_a_sentence_that_needs_the_one_before_it_comes_with_it() -> None:
+    """Both in a row score 8 and the second alone 0: it is shown with the first, which another one would not be."""
+    text = "Keys are kept on a stick. Nobody else may hold one of these.\n\nBread is baked. Rolls are baked early."
+    reads = Dictated({"stick. Nobody": 8.0, "Rolls": -3.0, "Bread": -3.0}, Scale.LOGIT)
+    with Index(":memory:", embedder=HashingEmbedder(), plugins=Plugins(rerankers={"own": reads})) as index:
+        index.add(text, source="keys.txt")
+        answer = index.ask("Who holds the keys?", settings=ANY | {"rerank.model": "own"})
+
+    assert answer.sentences[0].text == "Keys are kept on a stick. Nobody else may hold one of these."
+    assert len(answer.sentences) == 1
+
+
+STABLE = "The stable was built by Ada.\n\nBread is baked.\n\nCats sleep here.\n\nBirds sing."
+
+
+def read_by(score: float, threshold: float, name: str = READER, others: float = 0.0) -> Answer:
+    """Answer where the first sentence has this logit, and the three others have that one."""
+    reads = Dictated({"Ada": score, "Bread": others, "Cats": others, "Birds": others}, Scale.LOGIT, name=name)
+    with Index(":memory:", embedder=HashingEmbedder(), plugins=Plugins(rerankers={"own": reads})) as index:
+        index.add(STABLE, source="stable.txt")
+        return index.ask(
+            "Who built the stable?", settings={"answer.min_answerability": threshold, "rerank.model": "own"}
+        )
+
+
+def test_the_chance_that_an_answer_is_correct_comes_from_its_own_evidence() -> None:
+    """6 above three others at 0: -2.17 + .42 · 6 + .4 · 6 = 2.75, and 1 / (1 + exp(-2.75)) = .94."""
+    answer = read_by(6.0, 0.3)
+
+    assert answer.evidence is not None
+    assert (answer.evidence.read, answer.evidence.rise) == (6.0, 6.0)
+    assert answer.p_correct == pytest.approx(1 / (1 + math.exp(-2.75)), abs=1e-3)
+    assert not answer.refused
+
+
+def test_what_its_own_evidence_speaks_against_is_refused() -> None:
+    """All four have -9, so that the first has no rise: -2.17 - .42 · 9 = -5.95, p = .0026, below half of .3."""
+    refused, shown = read_by(-9.0, 0.3, others=-9.0), read_by(-9.0, 0.0, others=-9.0)
+
+    assert refused.refused
+    assert refused.p_correct == pytest.approx(1 / (1 + math.exp(5.95)), abs=1e-3)
+    assert not shown.refused
+
+
+def test_nothing_is_claimed_of_what_another_model_read() -> None:
+    answer = read_by(6.0, 0.3, name="another")
+
+    assert answer.evidence is not None
+    assert answer.p_correct is None

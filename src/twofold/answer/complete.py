@@ -1,7 +1,9 @@
 """Chosen sentences made complete: a row with its header row, an item with what introduces its list, code as a whole.
 
 A passage holds no marks of what its lines are, so this goes by how they are written: cells parted by bars, bullets
-below a line that ends in a colon, lines that begin with a prompt or are indented between blank ones.
+below a line that ends in a colon, lines that begin with a prompt or are indented between blank ones, and entries: a
+name on a line of its own (`deadlock_timeout (integer)`, `-n`, `--dry-run`) with indented lines below it. A sentence
+within an entry ("The default is one second.") says something only with the name and the sentence that explains it.
 """
 
 import re
@@ -15,7 +17,9 @@ from twofold.domain.dataclass import dataclass
 Span = tuple[int, int]
 
 _BAR = " | "
-_LONGEST_INTRODUCTION = 240
+_LONGEST_INTRODUCTION = 320
+_LONGEST_ENTRY = 400
+_LEAST_INDENT = 2
 _LONGEST_CODE = 1_200
 _LONGEST_NAME = 48
 _CODE_SHARE = 0.5
@@ -55,11 +59,16 @@ class Complete:
         return any(start <= unit.start < end for start, end in self.spans)
 
 
-def completed(units: Sequence[SentenceUnit], sources: Mapping[int, Source]) -> tuple[Complete, ...]:
-    """Make chosen sentences complete; rows of one table become one, and nothing is shown twice."""
+def completed(
+    units: Sequence[SentenceUnit], sources: Mapping[int, Source], led: frozenset[int] = frozenset()
+) -> tuple[Complete, ...]:
+    """Make chosen sentences complete; rows of one table become one, and nothing is shown twice.
+
+    `led` are those, by their place in the sources, that come with the sentence before them.
+    """
     made: list[Complete] = []
     for unit in units:
-        whole = _whole(unit, sources[unit.source])
+        whole = _whole(unit, sources[unit.source], led=unit.order in led)
         if any(one.source == unit.source and one.holds(unit) for one in made):
             continue
         same = next((at for at, one in enumerate(made) if one.table == whole.table is not None), None)
@@ -72,13 +81,48 @@ def completed(units: Sequence[SentenceUnit], sources: Mapping[int, Source]) -> t
     return tuple(made)
 
 
-def _whole(unit: SentenceUnit, source: Source) -> Complete:
-    own = (unit.start, unit.end)
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What leads a sentence: its words, and whether it is the sentence before it and no more."""
+
+    text: str = ""
+    is_neighbor: bool = False
+
+
+def lead_of(unit: SentenceUnit, source: Source) -> Lead:
+    r"""Return what a sentence is read with: its header row, its entry's name, its list's introduction, or its neighbor.
+
+    >>> text = "fsync (boolean)\n  Flushes to disk. It costs time. The default is on."
+    >>> from twofold.answer.types import Part
+    >>> source = Source(1, text, (Part(0, len(text), 0, "a_0"),), "a", "a.html")
+    >>> lead_of(SentenceUnit(1, 2, 48, 66, text[48:66]), source)
+    Lead(text='fsync (boolean) Flushes to disk.', is_neighbor=False)
+    """
+    part, text, start, end = _placed(unit, source)
+    if part is None:
+        return Lead()
+    if _BAR in text[start:end]:
+        _, header = _header_of(text, start)
+        return Lead(" ".join(text[one:two] for one, two in header) or part.header)
+    spans = _entry(text, start) or _introduction(text, start)
+    near = [] if spans else _sentence_before(text, start)
+    return Lead(" ".join(" ".join(text[one:two].split()) for one, two in (*spans, *near)), bool(near))
+
+
+def _placed(unit: SentenceUnit, source: Source) -> tuple[Part | None, str, int, int]:
+    """Return the part of a source that holds a unit, its text, and where in that the unit stands."""
     part = next((one for one in source.parts if one.start <= unit.start and unit.end <= one.end), None)
     if part is None:
-        return Complete(unit.source, (own,))
+        return None, "", 0, 0
     text = source.text[part.at : part.at + part.end - part.start]
-    start, end = unit.start - part.start, unit.end - part.start
+    return part, text, unit.start - part.start, unit.end - part.start
+
+
+def _whole(unit: SentenceUnit, source: Source, *, led: bool) -> Complete:
+    own = (unit.start, unit.end)
+    part, text, start, end = _placed(unit, source)
+    if part is None:
+        return Complete(unit.source, (own,))
     if _BAR in text[start:end]:
         top, header = _header_of(text, start)
         spans = (*_moved(header, part), own)
@@ -86,7 +130,7 @@ def _whole(unit: SentenceUnit, source: Source) -> Complete:
     code = _code_around(text, start, end)
     if code:
         return Complete(unit.source, _moved([code], part), is_code=True)
-    before = _introduction(text, start) or _antecedent(text, start, end)
+    before = _entry(text, start) or _introduction(text, start) or _antecedent(text, start, end, led=led)
     return Complete(unit.source, (*_moved(before, part), own))
 
 
@@ -103,18 +147,61 @@ def heads_table(unit: SentenceUnit, source: Source) -> bool:
     return bool(header) and header[0][0] <= unit.start - part.start < header[0][1]
 
 
-def _antecedent(text: str, start: int, end: int) -> list[Span]:
-    """Return where the sentence before stands, of the same paragraph, where this one begins with what it speaks of."""
-    if not _REFERS.match(text, start, end) or _EXPLETIVE.match(text, start, end):
-        return []
+def _antecedent(text: str, start: int, end: int, *, led: bool) -> list[Span]:
+    """Return where the sentence before stands, of the same paragraph, where this one begins with what it speaks of.
+
+    With `led` it is wanted in any case.
+    """
+    return _sentence_before(text, start) if led or _refers(text, start, end) else []
+
+
+def _sentence_before(text: str, start: int) -> list[Span]:
+    """Return where the sentence before stands, and the one before that where it speaks of that one."""
     before = text[:start].rstrip()
     if not before.endswith((".", "!", "?")) or "\n" in text[len(before) : start]:
         return []
     line = before.rfind("\n") + 1
-    ends = [found.end() for found in _SENTENCE_END.finditer(before, line)]
-    first = ends[-1] if ends else line
+    ends = [line, *(found.end() for found in _SENTENCE_END.finditer(before, line))]
+    first = ends[-1]
+    if len(ends) > 1 and _refers(text, first, len(before)):
+        first = ends[-2]
     first += _bullet(before, first)
     return [(first, len(before))] if 0 < len(before) - first <= _LONGEST_INTRODUCTION else []
+
+
+def _refers(text: str, start: int, end: int) -> bool:
+    return _REFERS.match(text, start, end) is not None and not _EXPLETIVE.match(text, start, end)
+
+
+def _entry(text: str, start: int) -> list[Span]:
+    """Return where the name stands of the entry whose indented lines hold a sentence, with its first sentence."""
+    line = text.rfind("\n", 0, start) + 1
+    depth = _indent(text, line)
+    if depth < _LEAST_INDENT:
+        return []
+    while line > 0 and _indent(text, line) >= depth:
+        line = text.rfind("\n", 0, line - 1) + 1
+    name = text[line : text.find("\n", line)]
+    if not _names_entry(name):
+        return []
+    found = _SENTENCE_END.search(text, line + len(name), start)
+    end = len(text[: found.end() if found else start].rstrip())
+    above = text.rfind("\n\n", 0, line)
+    several = above >= 0 and all(map(_names_entry, text[above + 2 : line].splitlines()))  # -n, --dry-run
+    first = above + 2 if several else line
+    first += _indent(text, first)
+    return [(first, end)] if first < start and end - first <= _LONGEST_ENTRY else []
+
+
+def _indent(text: str, line: int) -> int:
+    return len(text) - line - len(text[line:].lstrip(" ")) if text.startswith(" ", line) else 0
+
+
+def _names_entry(line: str) -> bool:
+    bare = line.strip()
+    if not bare or len(bare) > _LONGEST_NAME * (1 if bare.endswith(":") else 2):
+        return False
+    return not bare.endswith((".", "!", "?")) and not _ITEM.match(line) and _BAR not in line
 
 
 def _bullet(text: str, at: int) -> int:

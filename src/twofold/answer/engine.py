@@ -181,7 +181,7 @@ class AnswerEngine:
 def reading_of(parts: SearchComponents, plan: SearchPlan) -> TextTools:
     """Return how texts are read: the collection's own analyzer and, where meaning counts, its embedder.
 
-    Where the search reranks with a cross-encoder, that reads sentences too.
+    Where the search reranks with a cross-encoder, that reads sentences too; else the index's reader, if there is one.
     """
 
     def terms(text: str) -> dict[str, int]:
@@ -191,9 +191,10 @@ def reading_of(parts: SearchComponents, plan: SearchPlan) -> TextTools:
         return lambda texts: retried(lambda: embed(texts), plan.timeouts.retry)
 
     logits = next((one for one in parts.models.rerankers if one.identity.scale is Scale.LOGIT), None)
-    relevance = None if logits is None else logits.score
+    reader = logits or parts.models.reader(parts.embedder.identity.name)
+    relevance, name = (None, "") if reader is None else (reader.score, reader.identity.name)
     if plan.mode == "bm25":
-        return TextTools(sentence_ends, terms, relevance=relevance)
+        return TextTools(sentence_ends, terms, relevance=relevance, reader=name)
     embedder = parts.embedder
     embed, embed_question = embedding(embedder.embed_passages), embedding(embedder.embed_queries)
-    return TextTools(sentence_ends, terms, embed, embed_question, relevance)
+    return TextTools(sentence_ends, terms, embed, embed_question, relevance, name)

@@ -1,13 +1,14 @@
 """An answer without a language model: the few sentences that most likely answer, the best one first.
 
-Each sentence of the best passages has a chance of answering (`answer.sentence_scores`); the likeliest comes first.
+Each sentence of the best passages has log-odds of answering (`answer.sentence_scores`); the likeliest comes first.
 Another one follows where it is not much less likely, says something else, and is worth most by
 
-    chance(s) + NEW · Σ weight(t) new(t, s)
+    log-odds(s) + NEW · Σ weight(t) new(t, s)
 
 where `new(t, s)` is 1 where the sentence holds the question's term t and none chosen before did, so that two halves of
-a question find a sentence each. Worked: chance .4, a third of the weight in new terms: .4 + .3 · .33 = .5. Headings
-say nothing and are left out. What is shown is complete: see `answer.complete`.
+a question find a sentence each. Worked: -.4, a third of the weight in new terms: -.4 + 1.5 · .33 = .1. Where no
+cross-encoder has read, chances are compared instead, and new terms count .3. Headings say nothing and are left out.
+What is shown is complete: see `answer.complete`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +16,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from twofold.answer.certainty import Evidence, evidence_of
 from twofold.answer.complete import Complete, completed, heads_table
 from twofold.answer.events import ChunkEvent, CitationEvent
 from twofold.answer.plan import AnswerPlan, Question
 from twofold.answer.sanitize_output import OutputSanitizer, addresses_in
-from twofold.answer.sentence_scores import chances, scored
+from twofold.answer.sentence_scores import Likely, likely, needed_leads, scored
 from twofold.answer.sentences import SentenceUnit, units_of
 from twofold.answer.short import short_answer
 from twofold.answer.sources import weights_of
@@ -31,12 +33,14 @@ from twofold.domain.types import Scores
 from twofold.domain.warning import StageWarning, warning_of
 from twofold.search.result import SearchResult
 
-NEW = 0.3
-LEAST = 0.2
-"""What share of the best sentence's chance another one needs; half of it where it holds new words of the question."""
+NEW, GAP, WIDER = 1.5, 1.0, 2.3
+"""How far below the best sentence's log-odds another one may be; the last where it holds new words of a question."""
+NEW_CHANCE, LEAST = 0.3, 0.2
+"""The same of chances, where no cross-encoder has read: another one needs this share of the best one's, or half."""
 ALIKE = 0.7
 """From what share of common words on two sentences say the same."""
-PASSAGES = 6
+PASSAGES, PASSAGES_TO_READ = 6, 10
+"""How many passages sentences are taken from; the second where a cross-encoder reads them."""
 
 _CLOSING = " \t*_#`\"')\u201d\u2019"
 _HOLDS_NEW = 0.25
@@ -44,44 +48,59 @@ _HOLDS_NEW = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A sentence chosen, its chance of answering, and its place among those to choose from."""
+    """A sentence chosen, its log-odds of answering, and whether it is shown with the sentence before it."""
 
     unit: SentenceUnit
     value: float
-    place: int = 0
+    led: bool = False
+    evidence: Evidence | None = None
+
+
+def evidence_for(chosen: Sequence[Chosen]) -> Evidence | None:
+    """Return what speaks for an answer of these sentences."""
+    return chosen[0].evidence if chosen else None
 
 
 def extract(
     question: str, weights: Mapping[str, float], sources: Sequence[Source], reading: TextTools, sentences: int
 ) -> tuple[Chosen, ...]:
-    """Choose at most `sentences` sentences, the likeliest first.
+    """Choose at most `sentences` sentences, the likeliest first; the first has its evidence, where it was read.
 
     `weights` are the question's terms, each with how much it counts, such as its idf. Raises ModelError where the
     model fails.
     """
-    best = sources[:PASSAGES]
+    best = sources[: PASSAGES if reading.relevance is None else PASSAGES_TO_READ]
     units = telling(units_of(best, reading), best)
     if not units:
         return ()
     found = scored(question, units, best, weights, reading)
-    chance = chances(found, question, reading)
-    chosen = [int(chance.argmax())]
+    told = likely(question, units, best, found, reading)
+    chosen = [int(told.logits.argmax())]
     words = [frozenset(reading.terms(unit.text)) for unit in units]
     fresh = found.terms[chosen[0]] == 0.0
     while len(chosen) < min(sentences, len(units)):
         new = found.terms @ (found.weights * fresh)
-        place = _next(chance, new, chosen, words)
+        place = _next(told, new, chosen, words)
         if place is None:
             break
         chosen.append(place)
         fresh &= found.terms[place] == 0.0
-    return tuple(Chosen(units[place], float(chance[place]), place) for place in chosen)
+    led = needed_leads(question, {place: units[place] for place in chosen}, best, told, reading)
+    evidence = evidence_of(reading.reader, told.read[chosen[0]], list(told.read.values())) if told.read else None
+    made = [Chosen(units[place], float(told.logits[place]), place in led) for place in chosen]
+    return (replace(made[0], evidence=evidence), *made[1:])
 
 
-def _next(chance: Scores, new: Scores, chosen: Sequence[int], words: Sequence[frozenset[str]]) -> int | None:
+def _next(told: Likely, new: Scores, chosen: Sequence[int], words: Sequence[frozenset[str]]) -> int | None:
     """Return the sentence to tell after those chosen, None where no other is worth it."""
-    least = LEAST * chance[chosen[0]] * np.where(new >= _HOLDS_NEW, 0.5, 1.0)
-    values = np.where(chance >= least, chance + NEW * new, -np.inf)
+    holds_new = new >= _HOLDS_NEW
+    if told.read:
+        worth, share = told.logits, NEW
+        least = worth[chosen[0]] - np.where(holds_new, WIDER, GAP)
+    else:
+        worth, share = 1.0 / (1.0 + np.exp(-told.logits)), NEW_CHANCE
+        least = worth[chosen[0]] * LEAST * np.where(holds_new, 0.5, 1.0)
+    values = np.where(worth >= least, worth + share * new, -np.inf)
     values[list(chosen)] = -np.inf
     for place in np.argsort(-values, kind="stable"):
         if values[place] == -np.inf:
@@ -117,6 +136,7 @@ class Extracts:
     events: tuple[ChunkEvent | CitationEvent, ...]
     warnings: tuple[StageWarning, ...] = ()
     short: str = ""
+    evidence: Evidence | None = None
 
 
 def extracted(
@@ -125,7 +145,8 @@ def extracted(
     """Extract; where the model fails, by shared terms alone, with a warning."""
     weights, asked = weights_of(found.hits, question.terms), question.meant or question.text
     try:
-        return _laid_out(asked, extract(asked, weights, sources, reading, plan.sentences), sources)
+        chosen = extract(asked, weights, sources, reading, plan.sentences)
+        return replace(_laid_out(asked, chosen, sources), evidence=evidence_for(chosen))
     except ModelError as error:
         by_words = replace(reading, embed=None, embed_question=None, relevance=None)
         made = _laid_out(asked, extract(asked, weights, sources, by_words, plan.sentences), sources)
@@ -139,7 +160,8 @@ def _laid_out(question: str, chosen: tuple[Chosen, ...], sources: tuple[Source, 
     sentences: list[AnswerSentence] = []
     citations: list[Citation] = []
     events: list[ChunkEvent | CitationEvent] = []
-    for unit in completed([one.unit for one in chosen], by_number):
+    led = frozenset(one.unit.order for one in chosen if one.led)
+    for unit in completed([one.unit for one in chosen], by_number, led):
         cited = [citation_of(by_number[unit.source], start, end) for start, end in unit.spans]
         told = _told(unit, cited)
         if not told.text:

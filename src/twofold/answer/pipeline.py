@@ -5,6 +5,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 
 from twofold.answer.cache import AnswerMemory, again
+from twofold.answer.certainty import p_correct
 from twofold.answer.events import ChunkEvent, CitationEvent, DoneEvent, ErrorEvent, Event, SourcesEvent, StageEvent
 from twofold.answer.extract import extracted
 from twofold.answer.generate import Written, generated, ungrounded
@@ -17,6 +18,8 @@ from twofold.domain.warning import StageWarning, WarningCode, warning_of
 from twofold.search.result import SearchResult
 from twofold.search.state import Stopwatch
 
+SURE = 0.5
+"""What share of `min_answerability` the chance that an extractive answer is correct must reach."""
 NOTHING_WRITTEN = StageWarning(
     "generate", WarningCode.NO_RESULT, "the model wrote nothing that can be shown; these are extracts."
 )
@@ -178,13 +181,15 @@ def _extracts(draft: _Draft, parts: AnswerComponents, warnings: tuple[StageWarni
     yield StageEvent("extract")
     with draft.watch.step("extract"):
         made = extracted(draft.question, draft.plan, draft.found, draft.sources, parts.reading)
-    yield from made.events
+    chance = p_correct(made.evidence)
+    known = {"p_correct": chance, "evidence": made.evidence}
     warnings = (*draft.found.warnings, *warnings, *made.warnings)
-    if not made.text:
+    if not made.text or (chance is not None and chance < draft.plan.min_answerability * SURE):
         yield ChunkEvent(REFUSAL)
-        yield _done(draft, draft.answer(text=REFUSAL, refused=True).with_warnings(warnings))
+        yield _done(draft, draft.answer(text=REFUSAL, refused=True, **known).with_warnings(warnings))
         return
-    answer = draft.answer(text=made.text, citations=made.citations, sentences=made.sentences, short=made.short)
+    yield from made.events
+    answer = draft.answer(text=made.text, citations=made.citations, sentences=made.sentences, short=made.short, **known)
     yield _done(draft, answer.with_warnings(warnings))
 
 

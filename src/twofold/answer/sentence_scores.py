@@ -7,6 +7,10 @@ that a sentence holds; `with heading` and `with neighbors` count those in the he
 before and after, too. `meaning` is its cosine, `meaning in place` that of the nearest heading and the sentence.
 The weights were fitted on the questions of two judged collections (docs/answers.md) but for those of `asks`
 and `leads in`, of which these have hardly any: neither answers by itself.
+
+Where a cross-encoder reads, it reads the likeliest in their places: `heading: lead sentence`, the lead being what the
+sentence is not understood without (`answer.complete`). Which are the likeliest follows from words alone, those of the
+lead among them, and nothing is embedded. Its logit decides, the log-odds add a little: (read + SHARE · log-odds) / 2.
 """
 
 import re
@@ -15,6 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from twofold.answer.complete import Lead, lead_of
 from twofold.answer.sentences import SentenceUnit
 from twofold.answer.types import Source, TextTools
 from twofold.domain.dataclass import dataclass
@@ -35,8 +40,12 @@ FEATURES = (
 )
 BIAS, WEIGHTS = -7.08, (2.65, 2.20, 0.72, 2.72, 2.66, 1.77, 1.44, -4.0, -0.50, -0.54, -2.0)
 BIAS_BY_WORDS, WEIGHTS_BY_WORDS = -7.48, (3.47, 2.89, 0.97, 0.0, 0.0, 1.75, 1.60, -4.0, -0.58, -0.60, -2.0)
-READ = 24
+WEIGHTS_TO_READ = (3.47, 2.89, 0.97, 0.0, 0.0, 1.75, 0.0, -4.0, -0.58, -0.60, -2.0)
+"""Those by words, but that the first passage has no advantage: the cross-encoder sees for itself."""
+READ = 32
 """How many sentences a cross-encoder reads."""
+SHARE = 0.3
+HEADINGS = 2
 
 EMBEDDED = 24
 """How many sentences are embedded: those that words and rank speak for. It bounds the time that an answer takes."""
@@ -58,15 +67,24 @@ _FIGURE = re.compile(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """Features of sentences, (sentences, features), and which of the question's terms each holds, with weights.
-
-    `placed` are the sentences, each below the nearest heading.
-    """
+    """Features of sentences, (sentences, features), and which of the question's terms each holds, with weights."""
 
     features: Scores
-    placed: Sequence[str]
     terms: Scores
     weights: Scores
+    leads: Sequence[Lead] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Likely:
+    """How likely sentences answer, in log-odds, (sentences,), and the cross-encoder's logits, by their places.
+
+    `led` are those that it read with the sentence before them.
+    """
+
+    logits: Scores
+    read: Mapping[int, float]
+    led: frozenset[int] = frozenset()
 
 
 def scored(
@@ -76,24 +94,34 @@ def scored(
     weights: Mapping[str, float],
     reading: TextTools,
 ) -> Scored:
-    """Compute the features of sentences. Raises ModelError where the embedder fails."""
+    """Compute the features of sentences. Raises ModelError where the embedder fails.
+
+    Where a cross-encoder will read them, nothing is embedded, and the words of what leads a sentence count as its own.
+    """
     headings = [_heading(unit, sources) for unit in units]
     names = list(weights)
     share = np.array([weights[name] for name in names], dtype=np.float64)
     share = share / share.sum() if share.sum() > 0 else share
     own = _holding([unit.text for unit in units], names, reading)
+    leads = _leads(units, sources) if reading.relevance is not None else ()
+    held = np.maximum(own, _holding([lead.text for lead in leads], names, reading)) if leads else own
     above = _holding([" ".join(path) for path in headings], names, reading)
     near = _with_neighbors(units, own)
-    words = own @ share
+    words = held @ share
     ranks = _ranks(units, sources)
     first = np.array([1.0 if unit.source == 1 else 0.0 for unit in units])
-    headed = np.maximum(own, above) @ share
+    headed = np.maximum(held, above) @ share
     cheap = words + 0.5 * headed + 0.3 * ranks
     placed = [": ".join((*path[-1:], unit.text)) for path, unit in zip(headings, units, strict=True)]
     alone, below = _meanings(question, units, placed, cheap, reading)
     forms = np.array([_forms(question, unit.text) for unit in units]).reshape(len(units), -1)
     columns = [words, headed, np.maximum(own, near) @ share, alone, below, ranks, first]
-    return Scored(np.column_stack([*columns, forms]), placed, own, share)
+    return Scored(np.column_stack([*columns, forms]), own, share, leads)
+
+
+def _leads(units: Sequence[SentenceUnit], sources: Sequence[Source]) -> tuple[Lead, ...]:
+    by_number = {one.number: one for one in sources}
+    return tuple(lead_of(unit, by_number[unit.source]) for unit in units)
 
 
 def _heading(unit: SentenceUnit, sources: Sequence[Source]) -> tuple[str, ...]:
@@ -128,7 +156,7 @@ def _meanings(
     question: str, units: Sequence[SentenceUnit], placed: Sequence[str], cheap: Scores, reading: TextTools
 ) -> tuple[Scores, Scores]:
     """Return cosines, alone and below the nearest heading, less their mean; those not embedded have the least."""
-    if reading.embed is None or reading.embed_question is None:
+    if reading.embed is None or reading.embed_question is None or reading.relevance is not None:
         return np.zeros(len(units)), np.zeros(len(units))
     first = np.argsort(-cheap, kind="stable")[:EMBEDDED]
     texts = [*(units[at].text for at in first), *(placed[at] for at in first)]
@@ -146,17 +174,39 @@ def _forms(question: str, text: str) -> list[float]:
     return [float(bare.endswith(_QUESTION_MARKS)), float(len(text) > _LONG), float(lacks), float(bare.endswith(":"))]
 
 
-def chances(found: Scored, question: str, reading: TextTools) -> Scores:
-    """Return how likely each sentence answers, (sentences,), in [0, 1].
+def likely(
+    question: str, units: Sequence[SentenceUnit], sources: Sequence[Source], found: Scored, reading: TextTools
+) -> Likely:
+    """Return how likely each sentence answers.
 
-    A cross-encoder, where one is at hand, reads the likeliest below their headings; its logit is added to theirs, the
-    sum halved, and sentences that it has not read are left out. Raises ModelError where it fails.
+    Where a cross-encoder is at hand, sentences that it has not read are left out. Raises ModelError where it fails.
     """
-    bias, weights = (BIAS, WEIGHTS) if reading.embed is not None else (BIAS_BY_WORDS, WEIGHTS_BY_WORDS)
-    logits = bias + found.features @ np.array(weights)
-    if reading.relevance is not None:
-        first = np.argsort(-logits, kind="stable")[:READ]
-        read = (reading.relevance(question, [found.placed[at] for at in first]) + logits[first]) / 2.0
-        logits = np.full(len(logits), -np.inf)
-        logits[first] = read
-    return np.asarray(1.0 / (1.0 + np.exp(-logits)), dtype=np.float64)
+    if reading.relevance is None:
+        bias, weights = (BIAS, WEIGHTS) if reading.embed is not None else (BIAS_BY_WORDS, WEIGHTS_BY_WORDS)
+        return Likely(np.asarray(bias + found.features @ np.array(weights), dtype=np.float64), {})
+    logits = BIAS_BY_WORDS + found.features @ np.array(WEIGHTS_TO_READ)
+    first = [int(at) for at in np.argsort(-logits, kind="stable")[:READ]]
+    by_number = {one.number: one for one in sources}
+    placed = [_in_place(units[at], by_number, found.leads[at]) for at in first]
+    read = np.asarray(reading.relevance(question, placed), dtype=np.float64)
+    joined = np.full(len(logits), -np.inf)
+    joined[first] = (read + SHARE * logits[first]) / 2.0
+    near = frozenset(at for at in first if found.leads[at].is_neighbor)
+    return Likely(joined, dict(zip(first, read.tolist(), strict=True)), near)
+
+
+def needed_leads(
+    question: str, chosen: Mapping[int, SentenceUnit], sources: Sequence[Source], found: Likely, reading: TextTools
+) -> frozenset[int]:
+    """Return which of the chosen sentences, by their places, are understood better with the sentence before them."""
+    asked = [at for at in chosen if at in found.led]
+    if reading.relevance is None or not asked:
+        return frozenset()
+    by_number = {one.number: one for one in sources}
+    alone = reading.relevance(question, [_in_place(chosen[at], by_number, Lead()) for at in asked])
+    return frozenset(at for at, one in zip(asked, alone, strict=True) if one < found.read[at])
+
+
+def _in_place(unit: SentenceUnit, by_number: Mapping[int, Source], lead: Lead) -> str:
+    text = " ".join(one for one in (lead.text, unit.text) if one)
+    return ": ".join((*_heading(unit, [by_number[unit.source]])[-HEADINGS:], text))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Literal, Self
 
+from twofold.answer.certainty import Evidence
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Metadata, Scores, Vectors, shortened
 from twofold.domain.warning import StageWarning, is_degraded
@@ -124,7 +125,8 @@ class Answer:
     """An answer, and all that it rests on.
 
     `sources` are the passages found, best first, also where the answer is a refusal or a model failed. `refused` says
-    that `text` is the refusal. `confidence` and `p_answerable` are the search's. `degraded` says that it is less than
+    that `text` is the refusal. `confidence` and `p_answerable` are the search's; `p_correct` is the chance that this
+    answer is correct, from its own `evidence`, None where that was never measured. `degraded` says that it is less than
     what was asked for, and `warnings` why. `removed` is what a model wrote and nobody gets to see. `session` names the
     conversation it is kept in. `cache` says whether it was made for an earlier question.
     """
@@ -138,6 +140,8 @@ class Answer:
     refused: bool = False
     confidence: float | None = None
     p_answerable: float | None = None
+    p_correct: float | None = None
+    evidence: Evidence | None = None
     threshold: float = 0.0
     degraded: bool = False
     warnings: tuple[StageWarning, ...] = ()
@@ -169,7 +173,8 @@ class TextTools:
 
     `embed` gives unit vectors (len(texts), dimensions) of texts, `embed_question` of questions; both are None where
     there is no model to ask, and raise ModelError where it fails. `relevance` gives logits (len(texts),) of how well
-    texts answer a question, None where no cross-encoder is at hand, and raises ModelError too.
+    texts answer a question, None where no cross-encoder is at hand, and raises ModelError too; `reader` is
+    that one's name.
     """
 
     sentence_ends: Callable[[str], Sequence[int]]
@@ -177,6 +182,7 @@ class TextTools:
     embed: Callable[[Sequence[str]], Vectors] | None = None
     embed_question: Callable[[Sequence[str]], Vectors] | None = None
     relevance: Callable[[str, Sequence[str]], Scores] | None = None
+    reader: str = ""
 
 
 def citation_of(source: Source, start: int, end: int) -> Citation:

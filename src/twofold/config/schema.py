@@ -410,9 +410,9 @@ class ContextSettings:
 
 @dataclass(frozen=True, slots=True)
 class ReplySettings:
-    """How a language model writes an answer."""
+    """How an answer is written: by a language model, or of the documents' own sentences."""
 
-    tokens: Annotated[int, Meta(ge=16, le=32_768, description="How long its answer may be.")] = 512
+    tokens: Annotated[int, Meta(ge=16, le=32_768, description="How long a language model's answer may be.")] = 512
     plan: Annotated[
         bool,
         Meta(
@@ -420,6 +420,13 @@ class ReplySettings:
             "three times."
         ),
     ] = False
+    reader: Annotated[
+        Literal["auto", "none"],
+        Meta(
+            description="What chooses the documents' own sentences: a cross-encoder where its files are here, or words "
+            "and vectors alone."
+        ),
+    ] = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -455,7 +462,7 @@ class AnswerSettings:
             "conclusion), instructions of your own, or nothing in particular.",
         ),
     ] = ""
-    reply: Annotated[ReplySettings, Meta(description="How a language model writes an answer.")] = field(
+    reply: Annotated[ReplySettings, Meta(description="How an answer is written.")] = field(
         default_factory=ReplySettings
     )
     unsupported: Annotated[

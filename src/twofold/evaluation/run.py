@@ -15,6 +15,7 @@ from twofold.domain.errors import ModelError
 from twofold.domain.ports import Embedder, EmbedderIdentity, Snapshot
 from twofold.domain.types import Document, Vectors, document_id
 from twofold.domain.warning import WarningCode, is_degraded
+from twofold.evaluation.confidence import Confidence
 from twofold.evaluation.dataset import CorpusDocument, JudgedCollection, Question
 from twofold.evaluation.report import (
     DOCUMENTS_JUDGED,
@@ -158,6 +159,7 @@ class Evaluation:
 
     `pending` counts the passages of the index that had no vector: only BM25 finds them, so a search by vectors is
     measured lower than it will be.
+    `confidence` says how far the chances of answers held, where that was asked for.
     The last row is that of the configuration compared against, where there is one.
     """
 
@@ -171,6 +173,7 @@ class Evaluation:
     comparisons: tuple[Comparison, ...]
     failed: tuple[Failure, ...]
     pending: int = 0
+    confidence: tuple[Confidence, ...] = ()
 
 
 def evaluation(

@@ -26,6 +26,7 @@ from twofold.domain.warning import StageWarning, WarningCode
 from twofold.factory.places import folder_of, open_in_database
 from twofold.factory.plan import cache_plan_of, plan_of, retry_of
 from twofold.factory.query_recorder import LogRecorder
+from twofold.models.catalog.entries import CATALOG, READER
 from twofold.models.catalog.identities import identity_of, remembered_identity
 from twofold.models.catalog.progress import Progress, ignore
 from twofold.models.embedders.caching import CachingEmbedder
@@ -368,7 +369,20 @@ def search_models_for(
         transformers=tuple(one for _, one in transformers),
         own=(*(name for name, _ in (*retrievers, *transformers)), *_state_of(settings.graph.file)),
         pruner=openers.plugins.pruner,
+        reader=partial(_reader, settings, rerankers),
     )
+
+
+def _reader(settings: Settings, rerankers: OpenRerankers, embedder: str) -> Reranker | None:
+    """Return the cross-encoder that reads the sentences of answers, where its files are here; it is never fetched.
+
+    It goes with the embedders of the catalog, which are English like it.
+    """
+    if settings.answer.reply.reader == NONE or embedder not in CATALOG:
+        return None
+    from twofold.models.rerankers.factory import is_here
+
+    return rerankers.named(READER) if is_here(READER, settings.models) else None
 
 
 def search_engine(

@@ -144,7 +144,9 @@ def ask(held: Held, question: str) -> given.Answered:
     kept = tuple(fitting(cited, left))
     cut = text != found.text or len(kept) < len(cited)
     warnings = _warnings(found)
-    return given.Answered(question, text, found.refused, found.mode, found.p_answerable, kept, warnings, cut)
+    return given.Answered(
+        question, text, found.refused, found.mode, found.p_answerable, found.p_correct, kept, warnings, cut
+    )
 
 
 def _cited(held: Held, one: Citation) -> given.Cited:

@@ -153,6 +153,7 @@ class Answered:
     """An answer with its citations; `[1]` in `text` is the source with that number. Refused: the documents do not say.
 
     `mode` is `extractive` where it is made of the documents' own sentences, `generated` where a model wrote it.
+    `p_correct` in [0, 1] is the chance that this answer is correct, None if unknown.
     """
 
     question: str
@@ -160,6 +161,7 @@ class Answered:
     refused: bool
     mode: str
     p_answerable: float | None
+    p_correct: float | None
     citations: tuple[Cited, ...]
     warnings: tuple[str, ...]
     truncated: bool

@@ -1,6 +1,6 @@
 """What a search is made with: a store, what embeds and takes apart its questions, and what it may ask besides."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Protocol
 
@@ -61,6 +61,7 @@ class SearchModels:
     warnings: tuple[StageWarning, ...] = ()
     memory: MemoryWatch = field(default_factory=MemoryWatch)
     pending: PendingVectors = field(default_factory=PendingVectors)
+    reader: Callable[[str], Reranker | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import typer
 
 from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event
 from twofold.answer.types import Answer, Citation, Source
-from twofold.cli.commands.models import ensure_present
+from twofold.cli.commands.models import ensure_present, ensure_reader
 from twofold.cli.context import several_opened
 from twofold.cli.index_of_path import covering, index_name
 from twofold.cli.opened_to_fill import open_to_fill
@@ -173,6 +173,7 @@ def _opened_at(
 
 def _follow(opened: Index, path: Path) -> None:
     ensure_present(opened.settings)
+    ensure_reader(opened.settings)
     with progress_on() as progress:
         report = opened.sync(path, progress=progress, vectors="later")
     for failure in report.failed:
@@ -267,6 +268,8 @@ def _summary(answer: Answer) -> str:
     if answer.mode == "generated" and answer.sentences:
         checked = [one for one in answer.sentences if one.supported is not None]
         said.append(f"{sum(bool(one.supported) for one in checked)} of {len(checked)} sentences borne out")
+    if answer.p_correct is not None:
+        said.append(f"chance that it is correct {answer.p_correct:.2f}")
     return f"{'; '.join(said)}."
 
 

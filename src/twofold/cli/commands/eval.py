@@ -19,12 +19,15 @@ from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.evaluation.answer_text import STANDARD as STANDARD_BY_ANSWER
 from twofold.evaluation.answer_text import check_metrics, find_passages
+from twofold.evaluation.answering import answered_all
+from twofold.evaluation.confidence import Confidence, confidence_of
 from twofold.evaluation.report import STANDARD, metric_named
 from twofold.evaluation.run import Answers, VariantRun, evaluation, find_all, milliseconds_a_query
 from twofold.evaluation.runs import Run, as_word, read_run, write_run
 from twofold.evaluation.thresholds import check_comparable, parsed_condition
 from twofold.factory.plan import plan_of
 from twofold.factory.search import model_openers, search_models_for
+from twofold.indexing.components import IndexingComponents
 from twofold.search.plan import MODES
 
 CONDITION_HOLDS = 11
@@ -67,6 +70,13 @@ RunOut = Annotated[
 JUnit = Annotated[
     Path | None, _option("--junit", "FILE", "Write the figures and conditions as a JUnit report, for a build server.")
 ]
+Confident = Annotated[
+    bool,
+    typer.Option(
+        "--confidence",
+        help="Also answer every question, and say how far the chances of its answers hold.",
+    ),
+]
 FailIf = Annotated[
     list[str] | None,
     _option("--fail-if", "TEST", '"ndcg@10 < 0.7" of the value, or "< -0.02" of the difference: exit code 11.'),
@@ -90,6 +100,7 @@ def evaluate(
     run_out: RunOut = None,
     fail_if: FailIf = None,
     junit: JUnit = None,
+    confidence: Confident = False,
     embedder: EmbedderOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -101,19 +112,18 @@ def evaluate(
     docs/evaluating.md.
     """
     asked = _asked(metrics, fail_if, compared=baseline is not None, by_answer=answers is not None)
-    texts = [*(modes or ()), *(variants or ()), *(f"{RUN}{path}" for path in from_run or ())]
-    default = [AS_CONFIGURED] if baseline is not None or asked.conditions else list(MODES)
-    every = [*(texts or default), *(() if baseline is None else (baseline,))]
+    every = _every((modes, variants, from_run), baseline, conditions=bool(asked.conditions))
     kept = folder is None and (qrels or answers) is not None and any(not text.startswith(RUN) for text in every)
     resolved = resolving(context, embedder, index, kept=kept)
     configurations = distinct(parsed_configuration(text, resolved) for text in every)
-    _check_folder("--run", run_out)
-    _check_folder("--junit", junit)
+    _check_folders({"--run": run_out, "--junit": junit})
     source = Source(folder, split, qrels, queries, index, answers)
     with eval_data_of(source, _needs(configurations, resolved({}))) as ground:
         found = [_answers(one, ground, asked) for one in configurations]
+        chances = _chances(configurations, ground) if confidence else ()
     some, other = (found, None) if baseline is None else (found[:-1], found[-1])
-    done = replace(evaluation(ground.judged, ground.documents, some, other, asked), pending=ground.pending)
+    done = evaluation(ground.judged, ground.documents, some, other, asked)
+    done = replace(done, pending=ground.pending, confidence=chances)
     written = [] if run_out is None else _written(run_out, configurations, found)
     if junit is not None:
         write_junit(junit, done, asked.conditions)
@@ -122,9 +132,11 @@ def evaluate(
         raise typer.Exit(CONDITION_HOLDS)
 
 
-def _check_folder(option: str, out: Path | None) -> None:
-    """Refuse early what would be lost after minutes."""
-    if out is not None and not out.absolute().parent.is_dir():
+def _check_folders(outs: Mapping[str, Path | None]) -> None:
+    """Refuse early what would be lost after minutes; by the options that name it."""
+    for option, out in outs.items():
+        if out is None or out.absolute().parent.is_dir():
+            continue
         raise NotFoundError(f"there is no folder {out.absolute().parent}.", f"Make it, or write {option} elsewhere.")
 
 
@@ -166,6 +178,37 @@ def _answers(one: Configuration, ground: EvalData, asked: VariantRun) -> Answers
         else:
             run, grades = find_passages(parts, ground.answered, plan, max(metric.k for metric in asked.all_metrics))
         return Answers(one.name, run, milliseconds_a_query(parts, ground.judged, plan), grades)
+    finally:
+        openers.close()
+
+
+def _every(
+    named: tuple[list[str] | None, list[str] | None, list[Path] | None], baseline: str | None, *, conditions: bool
+) -> list[str]:
+    """Return what is measured, the baseline last: what was named, else each mode, or the settings as they are."""
+    modes, variants, runs = named
+    texts = [*(modes or ()), *(variants or ()), *(f"{RUN}{path}" for path in runs or ())]
+    default = [AS_CONFIGURED] if baseline is not None or conditions else list(MODES)
+    return [*(texts or default), *(() if baseline is None else (baseline,))]
+
+
+def _chances(configurations: Sequence[Configuration], ground: EvalData) -> tuple[Confidence, ...]:
+    """Return how far the chances of answers hold, of each configuration that searches judged documents."""
+    if ground.parts is None or ground.answered is not None:
+        return ()
+    return tuple(
+        _confidence(one.name, one.asks, ground, ground.parts)
+        for one in configurations
+        if isinstance(one.asks, Settings)
+    )
+
+
+def _confidence(name: str, settings: Settings, ground: EvalData, base: IndexingComponents) -> Confidence:
+    openers = model_openers(settings, model_progress())
+    try:
+        parts = replace(base, models=search_models_for(base.models, settings, openers))
+        plan, sentences = plan_of(settings), settings.answer.sentences
+        return confidence_of(name, answered_all(parts, ground.judged, plan, ground.names, sentences))
     finally:
         openers.close()
 

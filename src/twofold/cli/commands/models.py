@@ -1,6 +1,7 @@
 """`models`: what the catalog knows, and the files of it that are here."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -12,14 +13,15 @@ from twofold.cli.render.results import write_json
 from twofold.cli.render.terminal import columns, one_line, screen_on
 from twofold.cli.runtime import runtime_of, settings_for
 from twofold.config.load import Settings
-from twofold.domain.errors import CorruptError
-from twofold.models.catalog.entries import CATALOG, entry_named
+from twofold.domain.errors import CorruptError, ModelError
+from twofold.models.catalog.entries import CATALOG, READER, entry_named
 from twofold.models.catalog.files import is_present
 from twofold.models.catalog.files import pull as pull_files
 from twofold.models.catalog.files import verify as verify_files
 from twofold.models.catalog.types import ModelEntry
 from twofold.text.quantities import sized
 
+NONE = "none"
 NamesArgument = Annotated[
     list[str] | None, typer.Argument(metavar="[MODEL]...", help="By default those that the settings name.")
 ]
@@ -91,10 +93,20 @@ def ensure_present(settings: Settings) -> None:
         pull_files(entry, settings.models, offline=settings.offline, progress=model_progress())
 
 
+def ensure_reader(settings: Settings) -> None:
+    """Fetch what reads the sentences of answers, as `ensure_present` does; answers do without it where that fails."""
+    wanted = settings.embedder in CATALOG and settings.answer.reply.reader != NONE and not settings.offline
+    if wanted and not is_present(CATALOG[READER], settings.models):
+        with suppress(ModelError):
+            pull_files(CATALOG[READER], settings.models, progress=model_progress())
+
+
 def _chosen(names: list[str] | None, settings: Settings) -> list[ModelEntry]:
     if names:
         return [entry_named(name) for name in names]
-    known = [CATALOG[name] for name in (settings.embedder, settings.rerank.model) if name in CATALOG]
+    reader = READER if settings.answer.reply.reader != NONE else ""
+    named = dict.fromkeys((settings.embedder, settings.rerank.model, reader))
+    known = [CATALOG[name] for name in named if name in CATALOG]
     if settings.embedder in CATALOG:
         return known
     screen_on(sys.stderr).line(f"The embedder {one_line(settings.embedder)} has no files in the catalog.")

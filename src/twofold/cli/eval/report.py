@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from twofold.cli.render.terminal import Screen, columns, one_line, screen_on, shortened
+from twofold.evaluation.confidence import Confidence
 from twofold.evaluation.report import Change, Comparison, Difference, Row
 from twofold.evaluation.run import Evaluation
 from twofold.evaluation.significance import Interval
@@ -28,7 +29,28 @@ def render_evaluation(done: Evaluation, unmatched: Sequence[str], written: Seque
     for comparison in done.comparisons:
         screen.line()
         _draw_comparison(screen, comparison)
+    for one in done.confidence:
+        screen.line()
+        _draw_confidence(screen, one)
     _draw_notes(screen, done, unmatched, written)
+
+
+def _draw_confidence(screen: Screen, one: Confidence) -> None:
+    screen.line(screen.paint(f"{one_line(one.name)}: how far the chances of its answers hold", "bold"))
+    if not one.answers:
+        screen.line("No answer has a chance: see docs/answerable.md on what that takes.")
+        return
+    unknown = f", {one.unknown:,} without a chance" if one.unknown else ""
+    screen.line(f"{counted(one.answers, 'answer')}{unknown}, {one.right:.2f} right, ECE {one.ece:.3f}")
+    table = [["chance", "said", "was", "answers", ""]]
+    table += [
+        [f"{p.low:.1f}-{p.high:.1f}", f"{p.said:.2f}", f"{p.was:.2f}", str(p.answers), "#" * round(20 * p.was)]
+        for p in one.reliability
+    ]
+    for line in columns(table, right=frozenset({1, 2, 3})):
+        screen.line(line)
+    risks = " ".join(f"{point.coverage:.0%} {point.risk:.2f}" for point in one.risk_coverage)
+    screen.line(f"wrong among the surest: {risks}")
 
 
 def _draw_rows(screen: Screen, rows: Sequence[Row]) -> None:

@@ -273,6 +273,8 @@ WHISPER = ModelEntry(
 
 GENERATORS = (QWEN_CODER, QWEN_CODER_SMALL, SMOLLM)
 DEFAULT = BGE_SMALL
+READER = MS_MARCO.name
+"""What reads the sentences of extractive answers."""
 
 CATALOG: Mapping[str, ModelEntry] = MappingProxyType(
     {

@@ -37,6 +37,11 @@ WORD_OVERLAP = "word-overlap"
 LATE_INTERACTION = "late-interaction"
 
 
+def is_here(name: str, cache: Path) -> bool:
+    """Return whether the files of a model of the catalog are here; see `is_present`."""
+    return is_present(entry_named(name), cache)
+
+
 def open_reranker(  # noqa: PLR0913  # each may be left out
     spec: str,
     *,

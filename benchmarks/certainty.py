@@ -1,0 +1,139 @@
+"""How likely an extractive answer is correct: fits `p_correct`, and holds it against questions it has not seen.
+
+    python benchmarks/certainty.py --memory DIR                      all collections, and the fit
+    python benchmarks/certainty.py --memory DIR --own 36 --rest 12   so many own questions of each, and so many others
+
+Of each collection own questions are asked, the same with their relevant documents left out (of every second one), and
+questions of other collections. An answer is correct where what it cites holds the gold answer (XQuAD), overlaps a gold
+span (chunking-eval), or is of a relevant document (the others). Half of the questions fit, the other half measures,
+twenty times; and each collection is left out once.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from answers import SCORES, Asked, Gold, filled, foreign_questions, own_questions
+from material import MODEL
+from numpy.typing import NDArray
+from remembered import MEMORY, remembering
+from reread import RememberingReranker
+
+from twofold import Index
+from twofold.answer.certainty import HIGHEST, LOWEST, MOST_RISE, READER
+from twofold.answer.types import Answer
+from twofold.domain.ports import Reranker
+from twofold.models.rerankers import factory
+
+COLLECTIONS = ("xquad-en", "scifact", "multihop-hotpotqa", "chunking-eval", "cranfield")
+NEVER_REFUSED = {"answer.min_answerability": 0.0}
+RIDGE, STEPS, DRAWS, BINS = 0.5, 60, 20, 10
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One answer: of which collection and kind of question, its evidence, and whether it is correct."""
+
+    collection: str
+    kind: str
+    read: float
+    rise: float
+    correct: bool
+
+
+def correct(name: str, answer: Answer, gold: Gold) -> bool:
+    """Return whether an answer cites what answers."""
+    if name == "xquad-en":
+        return SCORES[name](answer, gold)["answer in the cited extracts"] > 0
+    if name == "chunking-eval":
+        return SCORES[name](answer, gold)["any overlap"] > 0
+    return bool({one.source for one in answer.citations} & set(gold["relevant"]))
+
+
+def rows_of(name: str, index: Index, own: Sequence[Asked], rest: int) -> Iterator[Row]:
+    """Ask and yield what became of each question."""
+
+    def row(kind: str, answer: Answer, *, right: bool) -> Row:
+        if answer.evidence is None:
+            raise SystemExit(f"nothing read the answer: run `twofold models pull {READER}` first")
+        return Row(name, kind, answer.evidence.read, answer.evidence.rise, right)
+
+    for one in own:
+        answer = index.ask(one.text, settings=NEVER_REFUSED)
+        yield row("own", answer, right=correct(name, answer, one.gold or {}))
+    for one in [] if name == "chunking-eval" else own[::2]:
+        without = " and ".join(f'source != "{document}"' for document in (one.gold or {})["relevant"][:30])
+        yield row("taken out", index.ask(one.text, filter=without, settings=NEVER_REFUSED), right=False)
+    for one in foreign_questions(name, rest):
+        yield row("elsewhere", index.ask(one.text, settings=NEVER_REFUSED), right=False)
+
+
+def signals(rows: Sequence[Row]) -> Numbers:
+    """Return what each row's evidence counts as, and a column of ones, (rows, 3)."""
+    read = np.clip([one.read for one in rows], LOWEST, HIGHEST)
+    return np.column_stack([np.ones(len(rows)), read, np.clip([one.rise for one in rows], 0.0, MOST_RISE)])
+
+
+def fit(rows: Sequence[Row]) -> Numbers:
+    """Fit by Newton's method, with a small ridge."""
+    values, right = signals(rows), np.array([float(one.correct) for one in rows])
+    found, ridge = np.zeros(values.shape[1]), np.diag([0.0, RIDGE, RIDGE])
+    for _ in range(STEPS):
+        chance = 1.0 / (1.0 + np.exp(-values @ found))
+        curve = (values.T * (chance * (1.0 - chance))) @ values + ridge
+        found = found + np.linalg.solve(curve, values.T @ (right - chance) - ridge @ found)
+    return found
+
+
+def held(rows: Sequence[Row], found: Numbers) -> tuple[float, float]:
+    """Return ECE and AUROC of a fit on some rows."""
+    chance, right = 1.0 / (1.0 + np.exp(-signals(rows) @ found)), np.array([one.correct for one in rows])
+    places = np.minimum((chance * BINS).astype(int), BINS - 1)
+    apart = [abs(chance[places == at].sum() - right[places == at].sum()) for at in range(BINS)]
+    above = chance[right][:, None] - chance[~right][None, :]
+    return sum(apart) / len(rows), float(np.mean((above > 0) + 0.5 * (above == 0))) if above.size else float("nan")
+
+
+def main() -> None:
+    """Ask, fit and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors and what was read in this folder")
+    parser.add_argument("--own", type=int, default=60)
+    parser.add_argument("--rest", type=int, default=20)
+    given = parser.parse_args()
+    opened = factory.open_reranker
+
+    def remembered(spec: str, **how: object) -> Reranker | None:
+        made = partial(opened, **how)(spec)  # type: ignore[arg-type]  # as it was called
+        return RememberingReranker(made, given.memory) if made is not None and spec == READER else made
+
+    factory.open_reranker = remembered  # type: ignore[assignment]  # every pair is read once
+    rows: list[Row] = []
+    with ExitStack() as stack:
+        embedder = stack.enter_context(remembering(MODEL, given.memory))
+        for name in COLLECTIONS:
+            with filled(name, embedder) as index:
+                own = own_questions(name)
+                rows += rows_of(name, index, own[:: max(1, len(own) // given.own)][: given.own], given.rest)
+            print(name, len(rows), flush=True)
+    drawn = np.random.default_rng(1)
+    halves = []
+    for _ in range(DRAWS):
+        first = drawn.random(len(rows)) < 0.5
+        fitting = fit([one for one, is_first in zip(rows, first, strict=True) if is_first])
+        halves.append(held([one for one, is_first in zip(rows, first, strict=True) if not is_first], fitting))
+    print("held-out halves, ECE and AUROC", np.round(np.mean(halves, axis=0), 3).tolist())
+    for name in COLLECTIONS:
+        others = fit([one for one in rows if one.collection != name])
+        print("left out", name, np.round(held([one for one in rows if one.collection == name], others), 3).tolist())
+    print(json.dumps({"intercept, read, rise": np.round(fit(rows), 3).tolist()}))
+
+
+if __name__ == "__main__":
+    main()
