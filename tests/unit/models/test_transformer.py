@@ -1,5 +1,6 @@
 """The embedder around a transformer: truncation, pooling, checks, and a model that fails."""
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -104,6 +105,35 @@ def test_a_model_that_cannot_be_mapped_says_so_at_every_call(folder: Path) -> No
     for _ in range(2):
         with pytest.raises(ModelError, match="no weights"):
             embedder.embed_passages(["cat"])
+
+
+def test_weights_are_mapped_in_a_thread_that_ends_while_the_tokenizer_is_read(folder: Path) -> None:
+    seen: list[threading.Thread] = []
+
+    def load(_: ModelEntry, __: Path) -> Callable[[NDArray[np.int64], NDArray[np.int64]], Hidden]:
+        seen.append(threading.current_thread())
+        return lambda numbers, _mask: np.ones((*numbers.shape, 8), dtype=np.float32)
+
+    embedder = TransformerEmbedder(ENTRY, ENTRY.identity, folder, load)
+    for _ in range(2):
+        assert embedder.embed_queries(["cat"]).shape == (1, 8)
+
+    assert [one is threading.current_thread() or one.is_alive() for one in seen] == [False]
+
+
+def test_without_a_tokenizer_no_thread_is_left(folder: Path) -> None:
+    seen: list[threading.Thread] = []
+
+    def load(_: ModelEntry, __: Path) -> Callable[[NDArray[np.int64], NDArray[np.int64]], Hidden]:
+        seen.append(threading.current_thread())
+        return lambda numbers, _mask: np.ones((*numbers.shape, 8), dtype=np.float32)
+
+    (folder / "tokenizer.json").unlink()
+    embedder = TransformerEmbedder(ENTRY, ENTRY.identity, folder, load)
+    with pytest.raises(ModelError):
+        embedder.embed_queries(["cat"])
+
+    assert not any(one.is_alive() for one in seen)
 
 
 def test_a_closed_embedder_is_closed(folder: Path) -> None:

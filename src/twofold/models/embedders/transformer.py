@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,7 @@ class TransformerEmbedder:
 
     def _run(self, texts: Sequence[str]) -> Vectors:
         with self._computing:
+            self._map_both()
             return self._pooled(texts)
 
     def _pooled(self, texts: Sequence[str]) -> Vectors:
@@ -111,12 +113,39 @@ class TransformerEmbedder:
             numbers, mask = _padded([ids[place] for place in group], width)
             yield group, mask, forward(numbers, mask)
 
+    def _map_both(self) -> None:
+        """Map the weights in a thread while the tokenizer is read here, where neither is there yet.
+
+        The runtime maps without the interpreter's lock, so where a core is free a cold search waits for one of the two.
+        """
+        with self._mapping:
+            self._refuse_when_closed()
+            if self._tokenizer is not None or self._forward is not None:
+                return
+            mapped: Future[Forward] = Future()
+            thread = threading.Thread(target=self._map_into, args=(mapped,), name="twofold-weights")
+            thread.start()
+            try:
+                self._tokenizer = self._read_tokenizer()
+            finally:
+                thread.join()
+            self._forward = mapped.result()
+
+    def _map_into(self, mapped: "Future[Forward]") -> None:
+        try:
+            mapped.set_result(self._load(self._entry, self._folder))
+        except BaseException as error:  # noqa: BLE001  # raised in the thread that waits
+            mapped.set_exception(error)
+
+    def _read_tokenizer(self) -> Any:  # noqa: ANN401 - tokenizers.Tokenizer has no types
+        file = next(file for file in self._entry.files if file.name == TOKENIZER)
+        return load_tokenizer(self._folder / TOKENIZER, file.sha256, self._entry.hint)
+
     def _mapped_tokenizer(self) -> Any:  # noqa: ANN401 - tokenizers.Tokenizer has no types
         with self._mapping:
             self._refuse_when_closed()
             if self._tokenizer is None:
-                file = next(file for file in self._entry.files if file.name == TOKENIZER)
-                self._tokenizer = load_tokenizer(self._folder / TOKENIZER, file.sha256, self._entry.hint)
+                self._tokenizer = self._read_tokenizer()
             return self._tokenizer
 
     def _mapped_forward(self) -> Forward:
