@@ -1,5 +1,6 @@
 """The speech model: fetched on first use, loaded once, used by one caller at a time."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -8,7 +9,7 @@ from twofold.models.catalog.entries import WHISPER
 from twofold.models.catalog.files import folder_of, is_present, pull
 from twofold.models.catalog.progress import Report, ignore
 from twofold.models.transcribers.wave_file import read_wav
-from twofold.models.transcribers.whisper import Segment, Transcriber
+from twofold.models.transcribers.whisper import RUNTIME, Segment, Transcriber
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,11 @@ class Speech:
         self._cache, self._offline, self._progress = cache, offline, progress
         self._lock = Lock()
         self._model: Transcriber | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can read at once: the library is installed, and the model is there."""
+        return find_spec(RUNTIME) is not None and is_present(WHISPER, self._cache)
 
     def read(self, data: bytes, max_seconds: float) -> "Sequence[Segment]":
         """Return what a WAV file says, in order.

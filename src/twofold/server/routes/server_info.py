@@ -28,8 +28,8 @@ class ServerInfo:
     """How the server was started.
 
     `generator` is empty where answers are sentences of documents; a question may name one of `models` instead of it.
-    `roots` are the folders that may be synced, for an admin of the server; `upload_bytes` and `upload_files` bound one
-    upload.
+    `speech` says whether spoken questions can be read. `roots` are the folders that may be synced, for an admin of the
+    server; `upload_bytes` and `upload_files` bound one upload.
     """
 
     version: str
@@ -37,6 +37,7 @@ class ServerInfo:
     models: tuple[str, ...]
     profiles: tuple[ProfileLine, ...]
     query_log: bool
+    speech: bool
     roots: tuple[str, ...]
     upload_bytes: int
     upload_files: int
@@ -61,6 +62,7 @@ async def server_info(service: Here, caller: Caller) -> Response:
             models=service.models.names,
             profiles=tuple(ProfileLine(one.name, one.description) for one in PROFILES),
             query_log=settings.log.queries,
+            speech=service.speech.ready,
             roots=service.roots if caller.allows(Action.ADMIN) else (),
             upload_bytes=service.limits.upload_bytes,
             upload_files=service.limits.upload_files,

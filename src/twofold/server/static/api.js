@@ -43,11 +43,12 @@ export const whenReached = (tell) => {
 
 const unreachable = () => new Refused({ detail: t("server.gone"), hint: t("server.gone.hint") });
 
-const sent = async (path, { method, body, form, signal, accept = "application/json" } = {}) => {
+const sent = async (path, { method, body, form, sound, signal, accept = "application/json" } = {}) => {
   const headers = { Accept: accept };
   if (hasToken()) headers.Authorization = `Bearer ${sessionStorage.getItem(KEPT)}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const content = form ?? (body === undefined ? undefined : JSON.stringify(body));
+  if (sound) headers["Content-Type"] = sound.type;
+  const content = form ?? sound ?? (body === undefined ? undefined : JSON.stringify(body));
   try {
     const response = await fetch(path, {
       method: method ?? (content === undefined ? "GET" : "POST"), headers, signal, body: content, credentials: "omit",
@@ -77,6 +78,7 @@ const answered = async (path, options) => {
 
 export const getJson = async (path, options) => (await answered(path, options)).json();
 export const postJson = async (path, body, options) => (await answered(path, { ...options, body })).json();
+export const postSound = async (path, sound) => (await answered(path, { sound })).json();
 export const putJson = async (path, body, options) => (await answered(path, { ...options, method: "PUT", body })).json();
 export const getText = async (path, options) => (await answered(path, { ...options, accept: "text/plain" })).text();
 export const getBlob = async (path, options) => (await answered(path, { ...options, accept: "*/*" })).blob();

@@ -159,6 +159,7 @@ const onRoute = async (route) => {
   state.route = route;
   state.more = false;
   const turned = before.view !== route.view;
+  if (turned) loaded[before.view]?.leave?.(); // a recording ends where its button is gone
   if (state.indexes !== null) await entered(route);
   else if (VIEWS.includes(route.view)) load(route.view); // while the server is asked what there is
   await update();

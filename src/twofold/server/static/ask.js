@@ -7,6 +7,7 @@ import { icon } from "/page/icons.js";
 import { address, go, patch } from "/page/router.js";
 import { attempt, note, refusal as problem, warnings } from "/page/notes.js";
 import { saveAs } from "/page/save.js";
+import { canHear, listen } from "/page/speech.js";
 import { chosen, say, slice, state, tellTabs, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
@@ -14,7 +15,7 @@ import { html, keyed } from "/page/ui.js";
 const HISTORY_TURNS = 20;
 const MAX_TITLE = 80;
 
-const own = slice("ask", { id: "", list: null, sought: "", text: "", loading: false, problem: null, renaming: "" });
+const own = slice("ask", { id: "", list: null, sought: "", text: "", loading: false, problem: null, renaming: "", hearing: "" });
 const open = new Map(); // conversations that were looked at, by their ids
 
 const fresh = () => ({ id: "", title: "", turns: [], running: null });
@@ -303,10 +304,50 @@ const writers = (params) => {
     ${options.map(([value, name]) => html`<option value=${value}>${name}</option>`)}</select></label>`;
 };
 
+// ---- Speaking: what was heard stands in the box, to be read before it is asked.
+
+let heard = null; // the recording that runs
+
+const speak = async () => {
+  if (own.hearing === "reading") return;
+  if (!heard) {
+    try {
+      heard = await listen(speak);
+      update(() => { own.hearing = "listening"; });
+    } catch {
+      say(t("mic.denied"), "error");
+    }
+    return;
+  }
+  const { words } = heard;
+  heard = null;
+  update(() => { own.hearing = "reading"; });
+  try {
+    const text = await words();
+    update(() => { own.text = [own.text.trim(), text].filter(Boolean).join(" "); });
+    if (!text) say(t("mic.nothing"));
+  } catch (error) {
+    say(error instanceof Refused ? error.message : t("mic.nothing"), "error");
+  }
+  update(() => { own.hearing = ""; });
+  document.getElementById("question")?.focus();
+};
+
+export const leave = () => {
+  heard?.drop();
+  heard = null;
+  own.hearing = "";
+};
+
+const microphone = () => canHear(state.server) && html`<button type="button" class="second" @click=${speak}
+  aria-pressed=${String(own.hearing === "listening")} .disabled=${own.hearing === "reading"} title=${t("mic.hint")}>
+  ${icon("microphone")}<span>${t(own.hearing === "listening" ? "mic.stop" : own.hearing === "reading" ? "mic.reading" : "mic")}</span></button>`;
+
 const composer = (params) => html`<form class="composer" @submit=${submit} autocomplete="off">
   <label class="hidden" for="question">${t("question.label")}</label>
   <textarea id="question" rows="1" maxlength="4096" placeholder=${current.turns.length ? t("question.follow") : t("question.label")}
     .value=${own.text} @input=${grow} @keydown=${onKey} aria-keyshortcuts="/"></textarea>
+  ${microphone()}
   ${current.running ? html`<button type="button" class="second" @click=${stop}>${icon("stop")}<span>${t("stop")}</span></button>`
     : html`<button type="submit">${icon("send")}<span>${t("ask")}</span></button>`}
   <div class="composer-ways">

@@ -23,6 +23,8 @@ export default {
   "ask": "Fragen", "ask.again": "Noch einmal fragen", "ask.again.hint": "Fragen Sie noch einmal.", "ask.lesson": "Fragen Sie Ihre Dokumente",
   "ask.lesson.text": "Die Antwort kommt allein aus Ihren Dokumenten. Jede Zahl darin öffnet die Stelle, auf der sie beruht.",
   "example.1": "Wovon handeln diese Dokumente?", "example.2": "Was wurde entschieden, und warum?", "example.3": "Was ist als Nächstes zu tun?",
+  "mic": "Sprechen", "mic.stop": "Fertig gesprochen", "mic.reading": "Wird gelesen …", "mic.hint": "Auf Englisch sprechen; die Worte bleiben auf diesem Server",
+  "mic.denied": "Der Browser gibt dieser Seite kein Mikrofon.", "mic.nothing": "Es waren keine Worte zu hören.",
   "question.label": "Eine Frage stellen", "question.follow": "Weiterfragen", "stop": "Anhalten", "stopped": "Angehalten.",
   "extracts.only": "Nur Sätze der Dokumente", "model.none": "kein Sprachmodell: Antworten sind Sätze Ihrer Dokumente",
   "conversations": "Gespräche", "conversation.new": "Neues Gespräch", "conversations.search": "Gespräche durchsuchen",

@@ -23,6 +23,8 @@ export default {
   "ask": "Ask", "ask.again": "Ask again", "ask.again.hint": "Ask again.", "ask.lesson": "Ask your documents",
   "ask.lesson.text": "The answer comes from your documents alone. Each number in it opens the place it rests on.",
   "example.1": "What are these documents about?", "example.2": "Which decisions were made, and why?", "example.3": "What has to be done next?",
+  "mic": "Speak", "mic.stop": "Done speaking", "mic.reading": "Reading…", "mic.hint": "Ask aloud, in English; the words stay on this server",
+  "mic.denied": "The browser gives this page no microphone.", "mic.nothing": "No words were heard.",
   "question.label": "Ask a question", "question.follow": "Ask something further", "stop": "Stop", "stopped": "Stopped.",
   "extracts.only": "Only sentences of the documents", "model.none": "no language model: answers are sentences of your documents",
   "conversations": "Conversations", "conversation.new": "New conversation", "conversations.search": "Search conversations",
