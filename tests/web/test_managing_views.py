@@ -263,6 +263,24 @@ def test_questions_to_judge_are_made_from_the_documents(
         expect(page.locator(".grades")).to_be_visible()
 
 
+def test_questions_that_are_added_while_judgements_are_on_their_way_stay(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("slow")
+    fill(home, texts={"a.txt": "The heron builds its nest in spring near the lake. It eats fish."})
+    with visiting(home) as visit, opened(browser, visit.address, "/settings") as page:
+        held: list[Route] = []
+        page.route("**/judgements", lambda route: held.append(route))  # noqa: PLW0108  # playwright asks for a function
+        page.goto(f"{visit.address}/judge?index=notes")
+        page.locator("#new-question").fill("where do herons nest")
+        page.keyboard.press("Enter")
+        expect(page.locator(".question-list li").first).to_contain_text("herons nest")
+        with page.expect_response("**/judgements"):
+            held.pop().continue_()
+        expect(page.locator(".grades")).to_be_visible()
+        expect(page.locator(".question-list li").first).to_contain_text("herons nest")
+
+
 def test_chances_are_held_against_what_was_found(page: Page) -> None:
     # Two of (.15, not found), two of (.95, one found): |.15 - 0| / 2 + |.95 - .5| / 2 = .3. The surest first: of the
     # first one found, of the first two one wrong, of three two, of four three.

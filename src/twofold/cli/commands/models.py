@@ -104,7 +104,8 @@ def ensure_reader(settings: Settings) -> None:
 def _chosen(names: list[str] | None, settings: Settings) -> list[ModelEntry]:
     if names:
         return [entry_named(name) for name in names]
-    reader = READER if settings.answer.reply.reader != NONE else ""
+    reads = settings.embedder in CATALOG and settings.answer.reply.reader != NONE  # as `ensure_reader` has it
+    reader = READER if reads else ""
     named = dict.fromkeys((settings.embedder, settings.rerank.model, reader))
     known = [CATALOG[name] for name in named if name in CATALOG]
     if settings.embedder in CATALOG:

@@ -32,10 +32,12 @@ export const enter = async (params) => {
 };
 
 const load = async () => {
+  const { index } = own;
   try {
-    const said = await getJson(pathOf(own.index, "judgements"));
+    const said = await getJson(pathOf(index, "judgements"));
+    if (own.index !== index) return; // somebody chose another meanwhile
     Object.assign(own, { judgements: said.judgements, agreement: said.agreement, mine: said.judge });
-    own.questions = [...new Set(said.judgements.map((one) => one.query))];
+    own.questions = [...new Set([...said.judgements.map((one) => one.query), ...own.questions])]; // some may be added already
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     own.problem = error;

@@ -1,5 +1,6 @@
 """The connections of one open store: readers are lent out and taken back, and a writer's as well."""
 
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import Empty, LifoQueue
@@ -24,6 +25,7 @@ class Connections:
         self._lost = lost
         self._closed = Event()
         self._idle: LifoQueue[PostgresConnection] = LifoQueue()
+        weakref.finalize(self, close_idle, self._idle)  # a store that nobody closed keeps no connections of the server
 
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
@@ -89,8 +91,13 @@ class Connections:
             self._idle.put(connection)
 
     def _drop_idle(self) -> None:
-        while True:
-            try:
-                self._idle.get_nowait().close()
-            except Empty:
-                return
+        close_idle(self._idle)
+
+
+def close_idle(idle: LifoQueue[PostgresConnection]) -> None:
+    """Close all that are idle."""
+    while True:
+        try:
+            idle.get_nowait().close()
+        except Empty:
+            return
