@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -145,14 +146,21 @@ def proxy(running: ExitStack, servers: Sequence[str], port: int, folder: Path) -
     )
     running.callback(ended, process, signal.SIGTERM)
     root = folder / "pki" / "authorities" / "local" / "root.crt"
-    wait_for(lambda: root.exists() and answers(port), process)
+    wait_for(lambda: root.exists() and answers(port, root), process)
     print(f"Ask https://localhost:{port} (its authority: {root})", flush=True)
 
 
-def answers(port: int) -> bool:
-    """Return whether somebody listens."""
-    with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) == 0
+def answers(port: int, authority: Path) -> bool:
+    """Return whether somebody listens and has a certificate already; Caddy listens before it has one."""
+    try:
+        trusted = ssl.create_default_context(cafile=authority)
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=5.0) as plain,
+            trusted.wrap_socket(plain, server_hostname="localhost"),
+        ):
+            return True
+    except OSError:
+        return False
 
 
 def free_port() -> int:

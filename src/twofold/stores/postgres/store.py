@@ -11,13 +11,12 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from twofold.domain.errors import NotFoundError, TwofoldError, WriterBusyError
+from twofold.domain.errors import NotFoundError, TwofoldError
 from twofold.domain.ports import Finding
 from twofold.stores.database_address import Address
 from twofold.stores.local import maintenance
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.retained import NamedState
-from twofold.stores.local.snapshot import SegmentSnapshot, follow, read_state
 from twofold.stores.local.store import SnapshottedStore
 from twofold.stores.local.verify import verify_contents
 from twofold.stores.postgres.connection import PastConnection, PostgresConnection, schema_of
@@ -25,13 +24,14 @@ from twofold.stores.postgres.connections import Connections
 from twofold.stores.postgres.registry import drop_index, index_names, name_index, number_of, taken, unfinished
 from twofold.stores.postgres.segments import PostgresSegments
 from twofold.stores.segment_cache import CACHE_BYTES, SegmentCache
+from twofold.stores.transactional import TransactionalStore
 
 UPKEEP = maintenance.Upkeep(flush_from=2_048)  # a new reader makes the tail's segment itself: keep it short
 
 logger = logging.getLogger(__name__)
 
 
-class PostgresStore(SnapshottedStore[PostgresConnection]):
+class PostgresStore(TransactionalStore[PostgresConnection], SnapshottedStore[PostgresConnection]):
     """Keeps a collection in a database.
 
     With `create`, an index that is not there is made. `wait_seconds` is how long a writer waits for another one.
@@ -114,42 +114,6 @@ class PostgresStore(SnapshottedStore[PostgresConnection]):
         finally:
             self._pasts.close()
             self._connections.close()
-
-    def _settle(self) -> None:
-        with self._changing() as connection:
-            if maintenance.tail_rows(connection) >= self._upkeep.flush_at_close_from:
-                maintenance.flush(connection, self._segments, self._upkeep.segment_chunks)
-                self._merge(connection)
-        self._unsettled = False
-
-    @contextmanager
-    def _changing(self) -> Iterator[PostgresConnection]:
-        """Lend a connection inside one transaction: all of a change, with what tidies up after it, or nothing."""
-        with self._changing_in_steps() as connection, maintenance.transaction(connection):
-            yield connection
-
-    @contextmanager
-    def _changing_in_steps(self) -> Iterator[PostgresConnection]:
-        if not self._writers.acquire(timeout=self._wait_seconds):
-            raise WriterBusyError(
-                f"Another thread is writing to this index (waited {self._wait_seconds:g} s).",
-                "Wait until it has finished, then try again.",
-            )
-        try:
-            with self._connections.writing() as connection:
-                self._unsettled = True
-                yield connection
-        except BaseException:
-            self._vocabulary.forget()
-            raise
-        finally:
-            self._writers.release()
-
-    def _writers_snapshot(self, connection: PostgresConnection) -> SegmentSnapshot:
-        """Return the state that a writer stands in. No reader is shown it: it may yet be rolled back."""
-        state, held = read_state(connection), self._snapshot
-        known = held if held is not None and held.state.generation <= state.generation else None
-        return follow(connection, self._segments, known, state, rebuild=True)
 
     def _bytes(self, connection: PostgresConnection) -> int:
         query = (

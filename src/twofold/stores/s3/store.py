@@ -9,9 +9,8 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -25,8 +24,7 @@ from twofold.stores.database_address import Address
 from twofold.stores.local import maintenance
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.segment import Segment, checksum, read_segment
-from twofold.stores.local.snapshot import Listed, SegmentSnapshot, follow, read_state
-from twofold.stores.local.store import SegmentedStore
+from twofold.stores.local.snapshot import Listed
 from twofold.stores.local.verify import verify_contents
 from twofold.stores.s3.blocks import AT_ONCE, Blocks
 from twofold.stores.s3.bucket import HEAD, Bucket, HeadMovedError
@@ -34,6 +32,7 @@ from twofold.stores.s3.connections import Connections, Place, S3Connection, keys
 from twofold.stores.s3.head import Ref
 from twofold.stores.s3.heads import PACE, Heads, Pace
 from twofold.stores.segment_cache import CACHE_BYTES, SegmentCache, mapped
+from twofold.stores.transactional import TransactionalStore
 
 UPKEEP = maintenance.Upkeep(flush_from=2_048)  # a new reader makes the tail's segment itself: keep it short
 LONGEST_PAUSE_SECONDS = 0.5
@@ -78,7 +77,7 @@ def _ours(connection: CatalogConnection) -> S3Connection:
     return connection
 
 
-class S3Store(SegmentedStore[S3Connection]):
+class S3Store(TransactionalStore[S3Connection]):
     """Keeps a collection in a bucket.
 
     With `create`, an index that is not there is made. `wait_seconds` is how long a writer tries to be first among
@@ -221,13 +220,6 @@ class S3Store(SegmentedStore[S3Connection]):
             return Finding(ref.key, error.message, repairable=False)
         return None
 
-    def _settle(self) -> None:
-        with self._changing() as connection:
-            if maintenance.tail_rows(connection) >= self._upkeep.flush_at_close_from:
-                maintenance.flush(connection, self._segments, self._upkeep.segment_chunks)
-                self._merge(connection)
-        self._unsettled = False
-
     def _as_first(self, change: Callable[[], Made]) -> Made:
         """Do a change, again on the new head while others are first. Raises WriterBusyError in the end."""
         deadline, pause = time.monotonic() + self._wait_seconds, 0.01
@@ -243,35 +235,6 @@ class S3Store(SegmentedStore[S3Connection]):
             time.sleep(random.uniform(0, pause))  # noqa: S311  # so that of many each has its turn
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
             self._place.heads.refresh(now=True)
-
-    @contextmanager
-    def _changing(self) -> Iterator[S3Connection]:
-        """Lend a connection inside one transaction: all of a change, with what tidies up after it, or nothing."""
-        with self._changing_in_steps() as connection, maintenance.transaction(connection):
-            yield connection
-
-    @contextmanager
-    def _changing_in_steps(self) -> Iterator[S3Connection]:
-        if not self._writers.acquire(timeout=self._wait_seconds):
-            raise WriterBusyError(
-                f"Another thread is writing to this index (waited {self._wait_seconds:g} s).",
-                "Wait until it has finished, then try again.",
-            )
-        try:
-            with self._connections.writing() as connection:
-                self._unsettled = True
-                yield connection
-        except BaseException:
-            self._vocabulary.forget()
-            raise
-        finally:
-            self._writers.release()
-
-    def _writers_snapshot(self, connection: S3Connection) -> SegmentSnapshot:
-        """Return the state that a writer stands in. No reader is shown it: it may yet be rolled back."""
-        state, held = read_state(connection), self._snapshot
-        known = held if held is not None and held.state.generation <= state.generation else None
-        return follow(connection, self._segments, known, state, rebuild=True)
 
     def _bytes(self, connection: S3Connection) -> int:
         head = connection.file.head
