@@ -281,6 +281,41 @@ def test_questions_that_are_added_while_judgements_are_on_their_way_stay(
         expect(page.locator(".question-list li").first).to_contain_text("herons nest")
 
 
+def test_nothing_is_judged_before_it_is_known_what_was_judged(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("late")
+    fill(home, texts={"a.txt": "The heron builds its nest in spring near the lake. It eats fish."})
+    with visiting(home) as visit, opened(browser, visit.address, "/settings") as page:
+        held: list[Route] = []
+        asked: list[str] = []
+        page.route("**/judgements", lambda route: held.append(route) if not held else route.continue_())
+        page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[-1]))
+        page.goto(f"{visit.address}/judge?index=notes")
+        page.locator("#new-question").fill("where do herons nest")
+        page.keyboard.press("Enter")
+        expect(page.locator(".question-list li").first).to_contain_text("herons nest")
+        assert "judgements" in asked
+        assert "search" not in asked
+        held[0].continue_()
+        page.locator(".grades button").last.click()
+        expect(page.locator(".meter")).to_contain_text("1 of 1 judged")
+        assert "search" in asked
+
+
+def test_experiments_count_what_was_judged_since(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> None:
+    home = tmp_path_factory.mktemp("since")
+    fill(home, texts={"a.txt": "The heron builds its nest in spring near the lake. It eats fish."})
+    with visiting(home) as visit, opened(browser, visit.address, "/experiments?index=notes") as page:
+        expect(page.locator(".experiments-view .lesson")).to_be_visible()
+        page.locator(".experiments-view").get_by_role("link").first.click()
+        page.locator("#new-question").fill("where do herons nest")
+        page.keyboard.press("Enter")
+        page.locator(".grades button").last.click()
+        page.get_by_role("link", name="Measure").click()
+        expect(page.get_by_role("button", name="Measure")).to_be_enabled()
+
+
 def test_chances_are_held_against_what_was_found(page: Page) -> None:
     # Two of (.15, not found), two of (.95, one found): |.15 - 0| / 2 + |.95 - .5| / 2 = .3. The surest first: of the
     # first one found, of the first two one wrong, of three two, of four three.

@@ -71,6 +71,7 @@ def test_passages_are_judged_by_keys_and_two_ways_are_measured_by_it(browser: Br
 
         page.get_by_role("link", name="Measure").click()
         page.locator(".side-b").get_by_label("Search by").select_option("vector")
+        expect(page.get_by_role("button", name="Measure")).to_be_enabled()  # until then it takes no focus
         page.get_by_role("button", name="Measure").focus()
         page.keyboard.press("Enter")
         expect(page.locator(".charts .chart").first).to_contain_text("nDCG@10")

@@ -12,7 +12,7 @@ import { chosen, say, slice, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
-const own = slice("experiments", { index: "", count: null, key: "", result: null, busy: false, problem: null, tuning: null, tuned: 0, judgements: [], points: [] });
+const own = slice("experiments", { index: "", stale: false, count: null, key: "", result: null, busy: false, problem: null, tuning: null, tuned: 0, judgements: [], points: [] });
 const BATCH = 50;
 const MAX_CALIBRATED = 500;
 
@@ -20,14 +20,20 @@ export const enter = async (params) => {
   const [index] = chosen();
   const key = JSON.stringify([index, bodyOf(params)]);
   if (key !== own.key) Object.assign(own, { key, result: null, problem: null });
-  if (index === own.index) return;
-  Object.assign(own, { index, count: null, tuning: null });
+  if (index === own.index && !own.stale) return;
+  if (index !== own.index) Object.assign(own, { index, count: null, tuning: null });
+  own.stale = false;
   const said = await getJson(pathOf(index, "judgements")).catch(() => ({ judgements: [] }));
+  if (own.index !== index) return; // somebody chose another meanwhile
   const relevant = said.judgements.filter((one) => one.grade > 0);
   update(() => {
     own.judgements = said.judgements;
     own.count = { questions: new Set(relevant.map((one) => one.query)).size, judgements: said.judgements.length };
   });
+};
+
+export const leave = () => {
+  own.stale = true; // more may be judged until somebody comes back
 };
 
 const bodyOf = (params) => ({ variants: ["a", "b"].map((side) => ({ name: side.toUpperCase(), ...waysOf(params, side) })) });

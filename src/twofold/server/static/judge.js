@@ -17,6 +17,8 @@ const DEPTH = 10;
 const GRADES = [0, 1, 2, 3];
 const MAX_QUESTIONS = 1_000;
 
+let loading = Promise.resolve(); // what was judged before: nothing is offered until it is known
+
 const own = slice("judge", { index: "", judgements: [], agreement: null, mine: "", questions: [], pools: new Map(), problem: null, busy: false, text: "" });
 
 export const enter = async (params) => {
@@ -24,8 +26,9 @@ export const enter = async (params) => {
   if (index !== own.index) {
     Object.assign(own, { index, judgements: [], questions: [], problem: null });
     own.pools.clear();
-    await load();
+    loading = load();
   }
+  await loading;
   const question = params.get("q");
   if (question && !own.questions.includes(question)) own.questions.push(question);
   if (question) await pool(question);
