@@ -14,6 +14,7 @@ import uvicorn
 from twofold.config.load import NOTHING, load_settings
 from twofold.domain.access import PrincipalResolver
 from twofold.index import Index
+from twofold.plugins import NO_PLUGINS, Plugins
 from twofold.server.app import create_server
 from twofold.server.auth import TokenStore, parse_scope
 from twofold.server.limits import DEFAULT_LIMITS, ServerLimits
@@ -63,12 +64,15 @@ def visiting(  # noqa: PLR0913  # each may be left out
     database: str | None = None,
     models: tuple[str, ...] = (),
     resolver: PrincipalResolver | None = None,
+    plugins: Plugins = NO_PLUGINS,
 ) -> Iterator[Visit]:
     """Serve until the block ends, by these settings beside those of tests; with no embedder each index has its own."""
     named = {} if embedder is None else {"embedder": embedder}
     overrides = {**named, "offline": True, "home": str(home), **said}
     settings = load_settings(overrides=overrides)
-    plan = plan_for(settings, partial(Index, overrides=overrides, create=False), address, roots, limits)
+    plan = plan_for(
+        settings, partial(Index, overrides=overrides, create=False, plugins=plugins), address, roots, limits
+    )
     plan = replace(plan, database=database, models=models, resolver=resolver or plan.resolver)
     with bound(address) as listening:
         server = LocalServer(configured(create_server(plan), limits))

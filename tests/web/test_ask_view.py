@@ -1,5 +1,6 @@
 """The view Ask: a conversation with citations that open, kept by the server and found again."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,11 @@ from playwright.sync_api import Browser, Page, expect
 from support.api_client import Visit, fill, visiting
 from support.browser import HOSTILE, QUESTION, SENTENCE, ask, focused, on_screen, opened
 from support.fake_llm_server import Heard, Send, chatting, piece
+from support.scripted_reranker import Dictated
 from twofold import Index
+from twofold.answer.certainty import READER
+from twofold.domain.ports import Scale
+from twofold.plugins import Plugins
 
 
 @pytest.fixture
@@ -159,6 +164,48 @@ def test_what_a_model_writes_is_text(browser: Browser, wordy: Visit) -> None:
         page.get_by_label("Answered by").select_option("extracts")
         ask(page, "When was it finished?")
         expect(page.locator(".turn").nth(1)).to_contain_text("word for word")
+
+
+STABLE = "The stable was built by Ada.\n\nBread is baked.\n\nCats sleep here.\n\nBirds sing."
+
+
+def test_how_likely_an_answer_is_correct_is_said_in_words_kept_and_exported(browser: Browser, tmp_path: Path) -> None:
+    """A logit of x above three of 0: -2.17 + .42 · x + .4 · x is 2.75, .29, -1.35 for 6, 3, 1; so .94, .57, .21."""
+    fill(tmp_path, texts={"stable.txt": STABLE})
+    reads = {"Ada": 6.0}
+    plugins = Plugins(rerankers={"own": Dictated(reads, Scale.LOGIT, name=READER)})
+    served = visiting(tmp_path, said={"rerank.model": "own"}, plugins=plugins)
+    with served as one, opened(browser, one.address, "/ask") as page:
+        first = ask(page, "Who built the stable?").locator(".kind")
+        expect(first.get_by_text("94%")).to_be_hidden()
+        first.get_by_text("Details").click()
+        expect(first).to_contain_text("Chance that this answer is correct: 94%.")
+        reads["Ada"] = 3.0
+        expect(ask(page, "Who made the stable then?").locator(".kind")).to_contain_text("Check it")
+        reads["Ada"] = 1.0
+        expect(ask(page, "By whom was the stable built?").locator(".kind")).to_contain_text("Doubtful")
+
+        page.reload()
+        expect(page.locator(".turn .sure")).to_have_text(["Likely right", "Check it", "Doubtful"])
+        page.get_by_text("Export").click()
+        with page.expect_download() as kept:
+            page.get_by_role("button", name="Markdown").click()
+        assert "*Check it. Chance that this answer is correct: 57%.*" in kept.value.path().read_text()
+        page.get_by_text("Export").click()
+        with page.expect_download() as kept:
+            page.get_by_role("button", name="JSON").click()
+        stored = json.loads(kept.value.path().read_text())
+        assert [turn["answer"]["correct"] for turn in stored["turns"]] == pytest.approx([0.94, 0.572, 0.2059], abs=1e-3)
+        page.evaluate("localStorage.setItem('twofold.language', 'de')")
+        page.reload()
+        expect(page.locator(".turn .sure")).to_have_text(["Wohl richtig", "Prüfen Sie es", "Zweifelhaft"])
+        page.locator(".kind summary").first.click()
+        expect(page.locator(".kind").first).to_contain_text("94\xa0%")
+
+
+def test_nothing_is_said_of_an_answer_whose_chance_nobody_knows(asking: Page) -> None:
+    turn = ask(asking, QUESTION)
+    expect(turn.locator(".kind")).to_have_text("Sentences of your documents, word for word.")
 
 
 TABLE = """# Sales

@@ -1,7 +1,7 @@
 // An answer as it comes and as it stands, with its citations as chips that open what they cite.
 
 import { Refused, answerOf } from "/page/api.js";
-import { lastPart } from "/page/format.js";
+import { lastPart, percent } from "/page/format.js";
 import { slicedBy, unitsAt } from "/page/marking.js";
 import { stretchesOf, tableOf } from "/page/passages.js";
 import { sourceHref } from "/page/places.js";
@@ -107,6 +107,22 @@ export const sourceList = (sources) => {
 export const nearest = (sources) => html`<ol class="nearest">${sources.filter((one) => one.parts.length).slice(0, 3).map((source) => html`<li>
   <a href=${sourceHref(sourceSpan(source))}>${lastPart(source.source)}</a>
   <p class="quiet">${source.text.replace(/\s+/g, " ").slice(0, 200)}${source.text.length > 200 && " …"}</p></li>`)}</ol>`;
+
+// In words how likely an answer is correct; null where nobody knows. On collections that the chance was never fitted on
+// it is up to .16 off (docs/answerable.md): from .66 on an answer is more likely right than wrong on all of them, and
+// below .34 more likely wrong.
+export const surenessOf = ({ correct, refused }) => {
+  if (refused || typeof correct !== "number") return null;
+  return correct >= 0.66 ? "likely" : correct >= 0.34 ? "check" : "doubtful";
+};
+
+// What kind of answer it is and how sure, with the figure under “Details”.
+export const certainty = (answer) => {
+  const sure = surenessOf(answer);
+  return html`<div class="quiet kind">${sure && html`<strong class=${`sure ${sure}`} title=${t(`sure.${sure}.says`)}>${t(`sure.${sure}`)}</strong>`}
+    <span>${t(`kind.${answer.mode}`)}</span>
+    ${sure && html`<details><summary>${t("details")}</summary><p>${t(`sure.${sure}.says`)} ${t("sure.chance", { share: percent(answer.correct) })}</p></details>`}</div>`;
+};
 
 // The answer as plain text with numbered sources beneath.
 export const asText = (answer) => {

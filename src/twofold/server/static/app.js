@@ -285,7 +285,7 @@ const closeTop = (typing) => {
 };
 
 const closeMenus = (event) => {
-  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target) || event.target.closest("button")) menu.open = false;
 };
 
 // ---- Beginning.

@@ -1,8 +1,8 @@
 // Ask: a conversation with the documents. What was asked is kept by the server, for its owner alone.
 
 import { Refused, askBody, events, getJson, jointly, pathOf, postJson, putJson, remove } from "/page/api.js";
-import { asText, follow, nearest, nothingYet, prose, sourceList } from "/page/answers.js";
-import { duration, moment } from "/page/format.js";
+import { asText, certainty, follow, nearest, nothingYet, prose, sourceList, surenessOf } from "/page/answers.js";
+import { duration, moment, percent } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { address, go, patch } from "/page/router.js";
 import { attempt, note, refusal as problem, warnings } from "/page/notes.js";
@@ -207,9 +207,14 @@ const rate = async (talk, turn, rating) => {
 
 const fileName = () => current.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 40) || "conversation";
 
+// What the screen shows of a turn, for people who read it elsewhere.
+const turnText = ({ question, answer }) => {
+  const sure = surenessOf(answer);
+  return [`## ${question}`, asText(answer), ...(sure ? [`*${t(`sure.${sure}`)}. ${t("sure.chance", { share: percent(answer.correct) })}*`] : [])].join("\n\n");
+};
+
 const exportAs = {
-  markdown: () => saveAs(`${fileName()}.md`, [`# ${current.title}`,
-    ...current.turns.filter((turn) => turn.answer).map((turn) => `## ${turn.question}\n\n${asText(turn.answer)}`)].join("\n\n"), "text/markdown"),
+  markdown: () => saveAs(`${fileName()}.md`, [`# ${current.title}`, ...current.turns.filter((turn) => turn.answer).map(turnText)].join("\n\n"), "text/markdown"),
   json: () => saveAs(`${fileName()}.json`, JSON.stringify(recordOf(current), null, 2), "application/json"),
 };
 
@@ -233,7 +238,7 @@ const finished = (talk, turn) => html`
   ${turn.answer.refused ? refusal(turn.answer) : prose(turn.answer)}
   ${!turn.answer.refused && sourceList(turn.answer.sources)}
   ${warnings(turn.answer.warnings)}
-  <p class="quiet kind">${!turn.answer.refused && t(`kind.${turn.answer.mode}`)}</p>
+  ${!turn.answer.refused && certainty(turn.answer)}
   ${actions(talk, turn)}`;
 
 const unfinished = (turn) => html`
