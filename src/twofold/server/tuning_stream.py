@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from queue import SimpleQueue
-from threading import Event, Thread
 from typing import Literal
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import InvalidInputError, TwofoldError
+from twofold.domain.errors import InvalidInputError
 from twofold.evaluation.dataset import JudgedCollection, Question
 from twofold.evaluation.report import Metric
 from twofold.evaluation.tuning import JUDGED, TUNABLE, Changes, Tuning, tune_by
 from twofold.index import Index
 from twofold.query.parse import as_prose
 from twofold.search.plan import MAX_K
-from twofold.server.errors import Problem, problem_of
+from twofold.server.errors import Problem
+from twofold.server.event_thread import EventThread
 
 PASSAGES_A_DOCUMENT = 3
 RULES = replace(JUDGED, seconds=240.0)
@@ -47,56 +46,39 @@ class TuneFailedEvent:
 TuneEvent = MeasuredEvent | TunedEvent | TuneFailedEvent
 
 
-class TuningStream:
-    """Chooses settings by judged questions, searching as the index does with the settings that are tried."""
+def tuning_stream(index: Index, judged: JudgedCollection, metric: Metric) -> EventThread[TuneEvent]:
+    """Choose settings by judged questions, searching as the index does with the settings that are tried."""
+    reranks = index.settings.rerank.model != "none"
+    settings = [one for one in TUNABLE if one.name != "reranking" or reranks]
 
-    def __init__(self, index: Index, judged: JudgedCollection, metric: Metric) -> None:
+    def work(thread: EventThread[TuneEvent]) -> None:
+        measure = _Measure(index, judged, metric, thread)
+        thread.send(TunedEvent(tune_by(judged.queries, measure, metric.name, settings, RULES)))
+
+    return EventThread("twofold tune", work, TuneFailedEvent)
+
+
+class _Measure:
+    """The metric of each question under changed settings; sends how many ways were measured."""
+
+    def __init__(self, index: Index, judged: JudgedCollection, metric: Metric, thread: EventThread[TuneEvent]) -> None:
         self._index = index
         self._judged = judged
         self._metric = metric
+        self._thread = thread
         self._measured = 0
-        self._closed = Event()
-        self._events: SimpleQueue[TuneEvent | None] = SimpleQueue()
-        self._thread = Thread(target=self._work, name="twofold tune", daemon=True)
-        self._thread.start()
 
-    def __iter__(self) -> "TuningStream":
-        return self
-
-    def __next__(self) -> TuneEvent:
-        """Wait for the next event."""
-        one = self._events.get()
-        if one is None:
-            raise StopIteration
-        return one
-
-    def close(self) -> None:
-        """Stop, and wait until the index is let go."""
-        self._closed.set()
-        self._thread.join()
-
-    def _work(self) -> None:
-        reranks = self._index.settings.rerank.model != "none"
-        settings = [one for one in TUNABLE if one.name != "reranking" or reranks]
-        try:
-            found = tune_by(self._judged.queries, self._measure, self._metric.name, settings, RULES)
-            self._events.put(TunedEvent(found))
-        except TwofoldError as error:
-            self._events.put(TuneFailedEvent(problem_of(error)))
-        finally:
-            self._events.put(None)
-
-    def _measure(self, changes: Changes, questions: Sequence[Question]) -> Sequence[float]:
+    def __call__(self, changes: Changes, questions: Sequence[Question]) -> Sequence[float]:
         metric = self._metric
         values = tuple(
             metric.compute(self._found(one.text, changes), self._judged.grades[one.id], metric.k) for one in questions
         )
         self._measured += 1
-        self._events.put(MeasuredEvent(self._measured))
+        self._thread.send(MeasuredEvent(self._measured))
         return values
 
     def _found(self, question: str, changes: Changes) -> tuple[str, ...]:
-        if self._closed.is_set():
+        if self._thread.stopped:
             raise InvalidInputError("The tuning was stopped.", "Begin again.")
         k = min(MAX_K, self._metric.k * PASSAGES_A_DOCUMENT)
         found = self._index.search(as_prose(question), k=k, settings=changes)

@@ -16,11 +16,12 @@ from twofold.index import Index
 from twofold.query.parse import as_prose
 from twofold.search.plan import MAX_K
 from twofold.server.auth import Action, Grant
+from twofold.server.event_thread import EventThread
 from twofold.server.routes.judgements import judgements_seen
 from twofold.server.schemas.requests import ForSearch, Strict, allowed
 from twofold.server.service import Caller, GuardedRoute, Here, IndexName, Service, needs
 from twofold.server.streaming import EVENTS, check_room, event, event_stream, in_thread
-from twofold.server.tuning_stream import PASSAGES_A_DOCUMENT, TuneEvent, TuningStream
+from twofold.server.tuning_stream import PASSAGES_A_DOCUMENT, TuneEvent, tuning_stream
 
 METRIC = "ndcg@10"
 
@@ -113,14 +114,14 @@ def _found(held: Index, asked: Variant, caller: Grant, question: str, most: int)
 
 
 @contextmanager
-def _tuning(service: Service, index: str, metric: str) -> Iterator[TuningStream]:
+def _tuning(service: Service, index: str, metric: str) -> Iterator[EventThread[TuneEvent]]:
     with service.held(index) as held:
         judged = judged_questions(_grades(service, index), service.limits.evaluated_questions)
         if len(judged.queries) < MIN_QUESTIONS:
             raise InvalidInputError(
                 f"Tuning needs {MIN_QUESTIONS} judged questions, and there are {len(judged.queries)}.", "Judge more."
             )
-        yield TuningStream(held, judged, metric_named(metric))
+        yield tuning_stream(held, judged, metric_named(metric))
 
 
 async def _told(begun: TuneEvent, events: AsyncGenerator[TuneEvent]) -> AsyncGenerator[bytes]:

@@ -1,22 +1,21 @@
 """The models of the catalog over HTTP: which are on this machine, and fetching one while the page watches."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
-from queue import SimpleQueue
-from threading import Event, Thread
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Response
 
 from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
-from twofold.domain.errors import ModelError, TwofoldError
+from twofold.domain.errors import ModelError
 from twofold.models.catalog.entries import CATALOG, entry_named
 from twofold.models.catalog.files import is_present, pull
 from twofold.models.catalog.progress import Progress
 from twofold.models.catalog.types import ModelEntry
 from twofold.server.auth import Action
-from twofold.server.errors import Problem, problem_of
+from twofold.server.errors import Problem
+from twofold.server.event_thread import EventThread
 from twofold.server.service import GuardedRoute, Here, needs
 from twofold.server.streaming import EVENTS, check_room, event, event_stream, in_thread
 
@@ -61,6 +60,9 @@ class FetchFailedEvent:
     type: Literal["error"] = "error"
 
 
+_Event = FetchEvent | FetchFailedEvent
+
+
 @router.get("", response_model=CatalogModels, openapi_extra=needs(Action.ADMIN))
 async def list_models(service: Here) -> Response:
     """List the models of the catalog, and which of them are on this machine."""
@@ -92,57 +94,27 @@ async def fetch_model(name: CatalogName, service: Here) -> Response:
     entry = entry_named(name)
 
     @contextmanager
-    def fetching() -> Iterator[_Fetching]:
-        yield _Fetching(entry, service.indexes.settings)
+    def fetching() -> Iterator[EventThread[_Event]]:
+        yield EventThread("twofold fetch", _fetch(entry, service.indexes.settings), FetchFailedEvent)
 
     events = in_thread(service, fetching)
     begun = await anext(events)
     return event_stream(service, _told(begun, events))
 
 
-class _Fetching:
-    """A download as a stream of events, in a thread of its own."""
+def _fetch(entry: ModelEntry, settings: Settings) -> Callable[[EventThread[_Event]], None]:
+    def work(thread: EventThread[_Event]) -> None:
+        def heard(progress: Progress) -> None:
+            if thread.stopped:
+                raise ModelError("The download was stopped.", "Begin again: it goes on where it was.")
+            thread.send(FetchEvent(progress.step, progress.done, progress.total))
 
-    def __init__(self, entry: ModelEntry, settings: Settings) -> None:
-        self._entry = entry
-        self._settings = settings
-        self._closed = Event()
-        self._events: SimpleQueue[FetchEvent | FetchFailedEvent | None] = SimpleQueue()
-        self._thread = Thread(target=self._work, name="twofold fetch", daemon=True)
-        self._thread.start()
+        pull(entry, settings.models, offline=settings.offline, progress=heard)
 
-    def __iter__(self) -> "_Fetching":
-        return self
-
-    def __next__(self) -> FetchEvent | FetchFailedEvent:
-        """Wait for the next event."""
-        one = self._events.get()
-        if one is None:
-            raise StopIteration
-        return one
-
-    def close(self) -> None:
-        """Stop at the next bytes."""
-        self._closed.set()
-        self._thread.join()
-
-    def _work(self) -> None:
-        try:
-            pull(self._entry, self._settings.models, offline=self._settings.offline, progress=self._heard)
-        except TwofoldError as error:
-            self._events.put(FetchFailedEvent(problem_of(error)))
-        finally:
-            self._events.put(None)
-
-    def _heard(self, progress: Progress) -> None:
-        if self._closed.is_set():
-            raise ModelError("The download was stopped.", "Begin again: it goes on where it was.")
-        self._events.put(FetchEvent(progress.step, progress.done, progress.total))
+    return work
 
 
-async def _told(
-    begun: FetchEvent | FetchFailedEvent, events: AsyncGenerator[FetchEvent | FetchFailedEvent]
-) -> AsyncGenerator[bytes]:
+async def _told(begun: _Event, events: AsyncGenerator[_Event]) -> AsyncGenerator[bytes]:
     try:
         yield event(begun.type, begun)
         async for one in events:
