@@ -3,13 +3,15 @@
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from support.http_server import Answered, Asked, serving
+from twofold.answer.certainty import READER
 from twofold.config.load import load_settings
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Document, Vectors, document_id
@@ -369,6 +371,57 @@ def test_chances_are_held_against_what_was_right(run: Run, folder: Path) -> None
     assert json.loads(plain.out)["confidence"] == []
 
 
+@pytest.fixture
+def fond_of_undoing() -> Iterator[str]:
+    """A cross-encoder that holds one sentence for the answer to everything, with a logit of 6, and no other: -6."""
+
+    def score(asked: Asked) -> Answered:
+        texts = json.loads(asked.body)["documents"]
+        scores = [6.0 if "undo a commit" in text else -6.0 for text in texts]
+        told = [{"index": at, "relevance_score": one} for at, one in enumerate(scores)]
+        return Answered(json.dumps({"results": told}).encode())
+
+    with serving(score) as address:
+        yield f"rerank.model={address}/v1#{READER}&scale=logit"
+
+
+def test_chances_that_hold_for_a_third_of_the_answers_are_too_high(
+    run: Run, folder: Path, fond_of_undoing: str
+) -> None:
+    """-2.17 + .42 · 6 + .4 · 10 = 4.35 is a chance of .987, said of all six answers; two cite a relevant document."""
+    asked = ("--set", fond_of_undoing, "eval", folder, "-m", "hybrid", "--confidence")
+    (held,) = run(*asked, "--json").data["confidence"]
+    shown = run(*asked).out
+
+    assert (held["answers"], held["unknown"], held["judged_by"]) == (6, 0, "document")
+    assert held["said"] == pytest.approx(0.9873, abs=1e-3)
+    assert held["right"] == pytest.approx(2 / 6)
+    assert held["ece"] == pytest.approx(0.9873 - 2 / 6, abs=1e-3)
+    assert [(one["low"], one["answers"]) for one in held["reliability"]] == [(0.9, 6)]
+    assert held["risk_coverage"][-1]["risk"] == pytest.approx(4 / 6)
+    assert "0.9-1.0  0.99  0.33        6  #######             |" in shown
+    assert "They are too high here, beyond luck" in shown
+
+
+def test_chances_are_held_against_the_text_of_answers_too(
+    run: Run, folder: Path, tmp_path: Path, fond_of_undoing: str
+) -> None:
+    answers = tmp_path / "answers.csv"
+    answers.write_text("query,answer\nundo the last commit,keep what you changed\nwhere is the tower,Paris\n")
+    done = run("--set", fond_of_undoing, "eval", folder, "--answers", answers, "-m", "hybrid", "--confidence", "--json")
+
+    (held,) = done.data["confidence"]
+    assert (held["judged_by"], held["answers"], held["right"]) == ("answer", 2, 0.5)
+
+
+def test_a_run_of_elsewhere_has_no_chances(run: Run, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "old.trec").write_text("q1 Q0 undo 1 1.0 old\n")
+    done = run("eval", folder, "--from-run", tmp_path / "old.trec", "--confidence")
+
+    assert done.code != 0
+    assert "--confidence" in done.err
+
+
 def test_the_error_of_chances_is_worked_out() -> None:
     """Said .9, .9, .9 and .1; right were two of the first three and the last: 3/4 · |.9 - 2/3| + 1/4 · |.1 - 1|."""
     told = [(0.9, True), (0.9, True), (0.9, False), (0.1, True), (None, True)]
@@ -378,3 +431,10 @@ def test_the_error_of_chances_is_worked_out() -> None:
     assert [(one.low, one.answers) for one in held.reliability] == [(0.1, 1), (0.9, 3)]
     assert held.risk_coverage[-1].risk == pytest.approx(0.25)
     assert (held.answers, held.unknown) == (4, 1)
+    assert held.said == pytest.approx((0.9 * 3 + 0.1) / 4)
+
+
+def test_luck_is_what_true_chances_show() -> None:
+    """One answer with a chance of .5 is right or not: |.5 - was| is .5 either way. Of 10,000 the error nearly goes."""
+    assert confidence_of("a", [(0.5, True)]).ece_by_luck == pytest.approx(0.5)
+    assert confidence_of("a", [(0.5, True)] * 10_000).ece_by_luck < 0.02

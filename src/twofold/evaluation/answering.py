@@ -1,34 +1,48 @@
 """Judged questions answered of the documents' own sentences: how sure each answer is of itself, and if it is right."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from twofold.answer.certainty import p_correct
 from twofold.answer.engine import reading_of
-from twofold.answer.extract import evidence_for, extract
-from twofold.answer.sources import sources_of, weights_of
-from twofold.evaluation.dataset import JudgedCollection
+from twofold.answer.extract import Extracts, extracted
+from twofold.answer.plan import AnswerPlan
+from twofold.answer.plan import Question as Asked
+from twofold.answer.sources import sources_of
+from twofold.evaluation.answer_text import Answered, holds_answer
+from twofold.evaluation.dataset import JudgedCollection, Question
 from twofold.evaluation.run import searched
 from twofold.indexing.components import IndexingComponents
 from twofold.search.plan import SearchPlan
 
+IsRight = Callable[[str, Extracts], bool]
+"""Whether what is shown answers the question of this id."""
+
+
+def cites_relevant(judged: JudgedCollection, names: Mapping[str, str]) -> IsRight:
+    """Return the judge to whom an answer is right that cites a relevant document; `names` are as for `find_all`."""
+
+    def is_right(question: str, made: Extracts) -> bool:
+        grades = judged.grades[question]
+        return any(grades.get(names.get(one.document, one.source), 0) > 0 for one in made.citations)
+
+    return is_right
+
+
+def shows_answer(answered: Answered) -> IsRight:
+    """Return the judge to whom an answer is right that shows one of the question's answers."""
+    return lambda question, made: holds_answer(made.text, answered.answers[question])
+
 
 def answered_all(
-    parts: IndexingComponents, judged: JudgedCollection, plan: SearchPlan, names: Mapping[str, str], sentences: int
-) -> list[tuple[float | None, bool]]:
-    """Answer every question of the documents' own sentences; return the chance of each answer, and if it was right.
+    parts: IndexingComponents, questions: Sequence[Question], plan: SearchPlan, sentences: int, is_right: IsRight
+) -> Iterator[tuple[float | None, bool]]:
+    """Answer every question of the documents' own sentences; yield the chance of each answer, and if it was right.
 
-    `names` are as for `find_all`. Raises ModelError as it does.
+    Raises ModelError where a search or the cross-encoder fails.
     """
-    reading = reading_of(parts, plan)
-    told: list[tuple[float | None, bool]] = []
-    for question in judged.queries:
+    reading, how = reading_of(parts, plan), AnswerPlan(sentences=sentences)
+    for question in questions:
         found = searched(parts, question.text, plan)
-        sources = sources_of(found.hits)
-        chosen = extract(
-            question.text, weights_of(found.hits, parts.analyzer.query(question.text)), sources, reading, sentences
-        )
-        by_number = {one.number: names.get(one.document, one.source) for one in sources}
-        grades = judged.grades[question.id]
-        right = any(grades.get(by_number[one.unit.source], 0) > 0 for one in chosen)
-        told.append((p_correct(evidence_for(chosen)) if chosen else 0.0, right))
-    return told
+        asked = Asked(question.text, terms=parts.analyzer.query(question.text))
+        made = extracted(asked, how, found, sources_of(found.hits), reading)
+        yield p_correct(made.evidence) if made.text else 0.0, is_right(question.id, made)

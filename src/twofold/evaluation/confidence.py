@@ -2,15 +2,23 @@
 
     ECE = Σ bins (questions in the bin / all) · |mean chance said - share that was right|
 
-over ten bins of equal width. Risk and coverage: of the answers in the order of their chances, how many are wrong among
-the surest tenth, two tenths … all. An answer counts as right where it cites a document that is judged relevant.
+over ten bins of equal width. Few answers show an error also where every chance is true: `ece_by_luck` is what 95 of 100
+such samples stay below, so that an ECE above it says something. Risk and coverage: of the answers in the order of their
+chances, how many are wrong among the surest tenth, two tenths … all.
 """
 
 from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
 
 from twofold.domain.dataclass import dataclass
 
 BINS = 10
+DRAWS, LEVEL = 1_000, 0.95
+
+JudgedBy = Literal["document", "answer"]
+"""What makes an answer right: it cites a document that is judged relevant, or it shows an answer that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +43,24 @@ class RiskPoint:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """How one configuration's chances held. `unknown` counts answers without a chance; they are in nothing else."""
+    """How one configuration's chances held. `unknown` counts answers without a chance; they are in nothing else.
+
+    `said` is the mean chance, `right` the share of the answers that were right.
+    """
 
     name: str
+    judged_by: JudgedBy
     answers: int
     unknown: int
+    said: float
     right: float
     ece: float
+    ece_by_luck: float
     reliability: tuple[ReliabilityPoint, ...]
     risk_coverage: tuple[RiskPoint, ...]
 
 
-def confidence_of(name: str, told: Sequence[tuple[float | None, bool]]) -> Confidence:
+def confidence_of(name: str, told: Sequence[tuple[float | None, bool]], judged_by: JudgedBy = "document") -> Confidence:
     """Hold chances against what was right.
 
     >>> one = confidence_of("a", [(0.95, True), (0.85, True), (0.85, False), (None, True)])
@@ -55,14 +69,17 @@ def confidence_of(name: str, told: Sequence[tuple[float | None, bool]]) -> Confi
     """
     known = [(chance, right) for chance, right in told if chance is not None]
     if not known:
-        return Confidence(name, 0, len(told), 0.0, 0.0, (), ())
+        return Confidence(name, judged_by, 0, len(told), 0.0, 0.0, 0.0, 0.0, (), ())
     points = tuple(_points(known))
     return Confidence(
         name=name,
+        judged_by=judged_by,
         answers=len(known),
         unknown=len(told) - len(known),
+        said=sum(chance for chance, _ in known) / len(known),
         right=sum(right for _, right in known) / len(known),
         ece=sum(one.answers * abs(one.said - one.was) for one in points) / len(known),
+        ece_by_luck=_ece_by_luck([chance for chance, _ in known]),
         reliability=points,
         risk_coverage=tuple(_risks(known)),
     )
@@ -76,6 +93,15 @@ def _points(known: Sequence[tuple[float, bool]]) -> list[ReliabilityPoint]:
             said, was = sum(chance for chance, _ in some) / len(some), sum(right for _, right in some) / len(some)
             made.append(ReliabilityPoint(place / BINS, (place + 1) / BINS, said, was, len(some)))
     return made
+
+
+def _ece_by_luck(chances: Sequence[float]) -> float:
+    """Return the ECE that 95 of 100 samples stay below whose answers are right as often as is said; always the same."""
+    said = np.array(chances)
+    apart = (np.random.default_rng(0).random((DRAWS, len(said))) < said) - said
+    places = np.minimum((said * BINS).astype(int), BINS - 1)
+    errors = sum(np.abs(apart[:, places == place].sum(axis=1)) for place in range(BINS)) / len(said)
+    return float(np.quantile(errors, LEVEL))
 
 
 def _risks(known: Sequence[tuple[float, bool]]) -> list[RiskPoint]:

@@ -13,13 +13,13 @@ from twofold.cli.eval.junit import write_junit
 from twofold.cli.eval.report import render_evaluation
 from twofold.cli.eval.variants import AS_CONFIGURED, RUN, Configuration, distinct, parsed_configuration
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
-from twofold.cli.render.progress import model_progress
+from twofold.cli.render.progress import counting, model_progress
 from twofold.cli.render.results import write_json
 from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.evaluation.answer_text import STANDARD as STANDARD_BY_ANSWER
 from twofold.evaluation.answer_text import check_metrics, find_passages
-from twofold.evaluation.answering import answered_all
+from twofold.evaluation.answering import answered_all, cites_relevant, shows_answer
 from twofold.evaluation.confidence import Confidence, confidence_of
 from twofold.evaluation.report import STANDARD, metric_named
 from twofold.evaluation.run import Answers, VariantRun, evaluation, find_all, milliseconds_a_query
@@ -193,9 +193,9 @@ def _every(
 
 
 def _chances(configurations: Sequence[Configuration], ground: EvalData) -> tuple[Confidence, ...]:
-    """Return how far the chances of answers hold, of each configuration that searches judged documents."""
-    if ground.parts is None or ground.answered is not None:
-        return ()
+    """Return how far the chances of answers hold, of each configuration that searches."""
+    if ground.parts is None:
+        raise InvalidInputError("A run holds no answers that could be sure of themselves.", "Leave --confidence out.")
     return tuple(
         _confidence(one.name, one.asks, ground, ground.parts)
         for one in configurations
@@ -207,8 +207,12 @@ def _confidence(name: str, settings: Settings, ground: EvalData, base: IndexingC
     openers = model_openers(settings, model_progress())
     try:
         parts = replace(base, models=search_models_for(base.models, settings, openers))
-        plan, sentences = plan_of(settings), settings.answer.sentences
-        return confidence_of(name, answered_all(parts, ground.judged, plan, ground.names, sentences))
+        answered = ground.answered
+        is_right = shows_answer(answered) if answered else cites_relevant(ground.judged, ground.names)
+        asked = ground.judged.queries
+        made = answered_all(parts, asked, plan_of(settings), settings.answer.sentences, is_right)
+        told = list(counting(made, "Answering", len(asked), "questions"))
+        return confidence_of(name, told, "answer" if answered else "document")
     finally:
         openers.close()
 

@@ -15,6 +15,11 @@ _WIDEST_NAME = 20
 _WIDEST_QUESTION = 60
 _NAMES_SHOWN = 5
 _LEVEL = 0.05
+_CURVE = 20
+_RIGHT = {
+    "document": "right is one that cites a relevant document",
+    "answer": "right is one that shows one of the answers",
+}
 
 
 def render_evaluation(done: Evaluation, unmatched: Sequence[str], written: Sequence[Path]) -> None:
@@ -41,16 +46,41 @@ def _draw_confidence(screen: Screen, one: Confidence) -> None:
         screen.line("No answer has a chance: see docs/answerable.md on what that takes.")
         return
     unknown = f", {one.unknown:,} without a chance" if one.unknown else ""
-    screen.line(f"{counted(one.answers, 'answer')}{unknown}, {one.right:.2f} right, ECE {one.ece:.3f}")
-    table = [["chance", "said", "was", "answers", ""]]
+    screen.line(f"{counted(one.answers, 'answer')}{unknown}; {_RIGHT[one.judged_by]}.")
+    table = [["chance", "said", "was", "answers", "# was, | said"]]
     table += [
-        [f"{p.low:.1f}-{p.high:.1f}", f"{p.said:.2f}", f"{p.was:.2f}", str(p.answers), "#" * round(20 * p.was)]
+        [f"{p.low:.1f}-{p.high:.1f}", f"{p.said:.2f}", f"{p.was:.2f}", str(p.answers), _curve(p.said, p.was)]
         for p in one.reliability
     ]
+    table.append(["all", f"{one.said:.2f}", f"{one.right:.2f}", str(one.answers), ""])
     for line in columns(table, right=frozenset({1, 2, 3})):
         screen.line(line)
-    risks = " ".join(f"{point.coverage:.0%} {point.risk:.2f}" for point in one.risk_coverage)
-    screen.line(f"wrong among the surest: {risks}")
+    for line in _held(one):
+        screen.line(line)
+    screen.line("Where only the surest are answered:")
+    risks = [["answered", "from chance", "wrong"]]
+    risks += [[f"{point.coverage:.0%}", f"{point.chance:.2f}", f"{point.risk:.2f}"] for point in one.risk_coverage]
+    for line in columns(risks, right=frozenset({0, 1, 2})):
+        screen.line(line)
+
+
+def _curve(said: float, was: float) -> str:
+    """Return a bar as long as what was, with a mark where what was said ends."""
+    bar = f"{'#' * round(_CURVE * was):<{_CURVE + 1}}"
+    at = round(_CURVE * said)
+    return f"{bar[:at]}|{bar[at + 1 :]}".rstrip()
+
+
+def _held(one: Confidence) -> Iterator[str]:
+    """Return in plain words how far a chance is off, and whether so few answers show that."""
+    yield f"ECE {one.ece:.3f}: so far a chance is off, on average over the answers."
+    luck = f"chances that are true show up to {one.ece_by_luck:.3f} with so few answers"
+    if one.ece <= one.ece_by_luck:
+        yield f"That may be luck: {luck}."
+        return
+    apart = one.right - one.said
+    way = "too low" if apart > one.ece / 2 else "too high" if apart < -one.ece / 2 else "too low and too high"
+    yield f"They are {way} here, beyond luck: {luck}."
 
 
 def _draw_rows(screen: Screen, rows: Sequence[Row]) -> None:

@@ -1,10 +1,10 @@
 """How far a long run has come, on standard error: a bar where a person looks on, a line now and then elsewhere."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 import typer
 
@@ -18,6 +18,7 @@ from twofold.models.catalog.progress import Step
 from twofold.text.quantities import sized
 
 Report = Callable[[SyncProgress], None]
+T = TypeVar("T")
 
 _VERBS = {Phase.WALK: "Looking", Phase.READ: "Reading", Phase.EMBED: "Embedding", Phase.WRITE: "Writing"}
 _STEPS = {
@@ -109,6 +110,23 @@ def told(progress: SyncProgress, elapsed: float, left: float | None) -> str:
     if left is not None and (progress.done < progress.total or follow):
         parts.append(f"{roughly(left)} left")
     return " · ".join(parts)
+
+
+def counting(things: Iterable[T], verb: str, total: int, what: str, stream: TextIO | None = None) -> Iterator[T]:
+    """Pass things on and tell how many have gone by, `Answering 12/40 questions`."""
+    asked = sys.stderr if stream is None else stream
+    drawn, last_at = asked.isatty(), monotonic()
+    try:
+        for done, one in enumerate(things, start=1):
+            if drawn or monotonic() - last_at >= _SECONDS_BETWEEN_LINES:
+                says, last_at = f"{verb} {done:,}/{total:,} {what}", monotonic()
+                asked.write(f"{_CLEAR}{says}" if drawn else f"{says}\n")
+                asked.flush()
+            yield one
+    finally:
+        if drawn:
+            asked.write(_CLEAR)
+            asked.flush()
 
 
 def model_progress(stream: TextIO | None = None, *, yes: bool = False, asks: bool = True) -> ModelReport:
