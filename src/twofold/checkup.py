@@ -12,7 +12,7 @@ from pathlib import Path
 from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError, TwofoldError
-from twofold.factory.places import shown_name
+from twofold.factory.places import not_notified, shown_name
 from twofold.factory.search import reranker_names
 from twofold.index import Index
 from twofold.kernels import KERNELS
@@ -186,6 +186,20 @@ def _disk(home: Path) -> Check:
     free = shutil.disk_usage(there).free
     state = State.OK if free >= BYTES_FLOOR else State.WARN
     return Check("disk", state, f"{sized(free)} free for {home}", "Make room: a full disk stops `sync`, not search.")
+
+
+def notice_check(where: str) -> Iterator[Check]:
+    """Look at whether a server of a database would be notified of changes. Nothing to look at elsewhere."""
+    try:
+        missing = not_notified(where)
+    except TwofoldError as error:
+        yield Check("notifications", State.FAIL, error.message, error.hint, error.exit_code)
+        return
+    if missing:
+        hint = "Servers ask for changes every 2 s instead: give them an address without the pooler, or let them."
+        yield Check("notifications", State.WARN, missing, hint)
+    elif missing is not None:
+        yield Check("notifications", State.OK, "a server is notified of changes")
 
 
 def index_check(name: str, held: Callable[[], AbstractContextManager[Index]]) -> Check:

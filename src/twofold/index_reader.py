@@ -308,6 +308,11 @@ class Collection:
         counts = (held.documents, held.chunks, held.generation, held.segments, held.bytes_on_disk)
         return IndexInfo(short_name(self._where), folder, held.fingerprint, *counts, held.pending)
 
+    def load_changes(self) -> None:
+        """Load what other processes have written, so that the next question need not wait for it."""
+        with self._store.view() as view:
+            view.sizes()
+
     def close(self) -> None:
         """Leave a state that opens fast, and close. Calling it twice does nothing more."""
         if self._viewer is not None:

@@ -1,9 +1,9 @@
 """Where indexes are kept: a name under `TWOFOLD_HOME`, a folder, or the address of a database or a bucket."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError, MissingExtraError, NotFoundError
@@ -124,6 +124,30 @@ def making_in_database(where: str, settings: Settings) -> AbstractContextManager
         )
     cache = settings.home / DATABASE_FOLDER / SEGMENT_CACHE
     return _postgres().making(address, settings.timeouts.write, cache)
+
+
+class Closable(Protocol):
+    """Something that goes on until it is closed."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+def watch_changes(root: str | None, names: Callable[[], Collection[str]], changed: Callable[[str], None]) -> Closable:
+    """Have a function called with the name of each index that another process has changed, of those that matter.
+
+    Only a database tells; elsewhere nothing is called.
+    """
+    if root is None or address_of(root).in_bucket:
+        return ExitStack()
+    return _postgres().notices(address_of(root), names, changed)
+
+
+def not_notified(where: str) -> str | None:
+    """Return why a server of a database would not be notified of changes, empty where it would be; else None."""
+    if not is_address(where) or address_of(where).in_bucket:
+        return None
+    return _postgres().unheard(address_of(where))
 
 
 def remove_index(where: str | Path, settings: Settings) -> None:

@@ -173,6 +173,7 @@ def _open(plan: Plan, standing: ServerState, counts: RequestCounts) -> Service:
     indexes = IndexPool(plan.settings, plan.opener, plan.database)
     if plan.traces is not None:
         indexes.listen(plan.traces.stages)
+    indexes.follow()
     originals = UploadsStore(folder / "originals")
     service = Service(
         indexes=indexes,

@@ -6,14 +6,14 @@ deleted when nobody does.
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import field
 
 from twofold.config.load import Settings
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, NotFoundError, StoreError, WriterBusyError
 from twofold.factory.indexing import indexing_components
-from twofold.factory.places import index_names, is_there, named_in
+from twofold.factory.places import Closable, index_names, is_there, named_in, watch_changes
 from twofold.factory.search import MEMORY, open_store
 from twofold.index import Index
 from twofold.indexing.types import IndexInfo
@@ -47,6 +47,11 @@ class IndexPool:
         self._changed = threading.Condition()
         self._open: dict[str, _Open] = {}
         self._closed = False
+        self._watch: Closable = ExitStack()
+
+    def follow(self) -> None:
+        """Load what other processes write to open indexes when they do, until all is closed."""
+        self._watch = watch_changes(self._database, lambda: [name for name, _ in self.opened()], self._load_changes)
 
     def listen(self, listener: Callable[[Mapping[str, float]], None]) -> None:
         """Have a function called with the milliseconds of the stages of each search, in any index opened from now."""
@@ -135,6 +140,7 @@ class IndexPool:
 
     def close(self) -> None:
         """Close all; what is asked from now on is refused."""
+        self._watch.close()
         with self._changed:
             self._closed = True
             entries = list(self._open.values())
@@ -142,6 +148,17 @@ class IndexPool:
         for entry in entries:
             if entry.index is not None:
                 entry.index.close()
+
+    def _load_changes(self, name: str) -> None:
+        with self._changed:
+            entry = self._open.get(name)
+            if entry is None or entry.index is None or entry.leaving:
+                return
+            entry.users += 1
+        try:
+            entry.index.load_changes()
+        finally:
+            self._leave(name, entry)
 
     def _leave_alone(self, name: str) -> _Open:
         """Wait until nobody uses an index, and let nobody begin. Raises as `drop` does."""

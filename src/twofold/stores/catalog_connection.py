@@ -7,6 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 SQLValue = None | int | float | str | bytes
+STATE_QUERY = (
+    "SELECT generation, layout, edition, coalesce(dimensions, 0), coalesce(chunks, 0), coalesce(words, 0),"
+    " coalesce(pending, 0), access FROM state LEFT JOIN edition ON edition.id = state.edition"
+)
 
 
 class Rows(Protocol):
@@ -35,6 +39,9 @@ class CatalogConnection(Protocol):
 
     def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[SQLValue]], /) -> None:
         """Add many rows to a table of ours."""
+
+    def state_row(self) -> Any | None:  # noqa: ANN401  # as `fetchone`
+        """Return what `STATE_QUERY` finds in the present transaction, None where the index has lost it."""
 
     def last_term(self) -> int:
         """Return the highest number that a term was given; 0 for none. Raises CorruptError for no number."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from twofold.checkup import Check, State, checks, index_check
+from twofold.checkup import Check, State, checks, index_check, notice_check
 from twofold.cli.commands.indexes import existing_indexes
 from twofold.cli.options import IndexOption, JsonOption
 from twofold.cli.render.results import write_json
@@ -47,6 +47,8 @@ def doctor(
 
 def _checks(settings: Settings, index: str | None) -> Iterator[Check]:
     yield from checks(settings)
+    if index is not None:
+        yield from notice_check(index)
     for name in [index] if index is not None else existing_indexes(settings):
         yield index_check(name, partial(Index, name, settings=settings, create=False))
 

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import apsw
@@ -18,7 +19,7 @@ from twofold.domain.errors import (
     TwofoldError,
     WriterBusyError,
 )
-from twofold.stores.catalog_connection import CatalogConnection, Rows
+from twofold.stores.catalog_connection import STATE_QUERY, CatalogConnection, Rows
 from twofold.stores.local.checksums import PAGE_BYTES, SEAL_BYTES, PageDamagedError
 from twofold.stores.local.durable import NO_ROOM, flush_folder, refusal
 from twofold.stores.local.place import CATALOG_NAME
@@ -56,6 +57,10 @@ class LocalConnection(apsw.Connection):
         """Add many rows to a table of ours."""
         query = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
         self.executemany(query, rows)
+
+    def state_row(self) -> Any | None:  # noqa: ANN401  # as `fetchone`
+        """Return the one row of state."""
+        return self.execute(STATE_QUERY).fetchone()
 
     def last_term(self) -> int:
         """Return the last number that was given. Raises CorruptError for one that no term can have."""

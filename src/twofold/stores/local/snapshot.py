@@ -128,11 +128,7 @@ Opened = tuple[State, Callable[[], SegmentSnapshot]]
 
 def read_state(connection: CatalogConnection) -> State:
     """Read the state; an empty collection has edition 0."""
-    row = connection.execute(
-        "SELECT generation, layout, edition, coalesce(dimensions, 0), coalesce(chunks, 0), coalesce(words, 0),"
-        " coalesce(pending, 0), access"
-        " FROM state LEFT JOIN edition ON edition.id = state.edition"
-    ).fetchone()
+    row = connection.state_row()
     if row is None:
         raise CorruptError("The index has lost its state.", "Restore a copy, or sync into a new index.")
     return checked_state(State(*row))

@@ -6,6 +6,7 @@ A session has no state of its own: every transaction names its schema, so that a
 import errno
 import os
 import re
+import selectors
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -23,13 +24,14 @@ from twofold.domain.errors import (
     TwofoldError,
     WriterBusyError,
 )
-from twofold.stores.catalog_connection import SQLValue
+from twofold.stores.catalog_connection import STATE_QUERY, SQLValue
 from twofold.stores.local.past import tables_then
 from twofold.stores.local.retained import NamedState
 from twofold.stores.postgres.dialect import blob_columns, column_types, translated
 
 LOCK_CLASS = 0x32464F4C  # of all our advisory locks; the second number is the index's, 0 for the list of indexes
 CONNECT_SECONDS = 10
+CHANNEL = "twofold"  # on which a change notifies of its index's number
 _BYTEA, _NUMERIC = 17, 1700
 _NAMES_ROWS = re.compile(r"\b(?:document|chunk)\b")
 
@@ -66,11 +68,14 @@ class PostgresConnection:
         self._schema = schema_of(number)
         self._number = number
         self._wait = max(1, round(wait_seconds * 1000))
+        self._state: tuple[Any | None] | None = None
+        self._leaving = False
 
     @property
     def usable(self) -> bool:
-        """Whether it stands outside of a transaction, ready for another."""
-        return not self._driver.closed and self._driver.info.transaction_status == TransactionStatus.IDLE
+        """Whether it stands outside of a transaction, or leaves one, ready for another."""
+        outside = self._leaving or self._driver.info.transaction_status == TransactionStatus.IDLE
+        return outside and not self._driver.closed
 
     def execute(self, statement: str, bindings: Sequence[SQLValue] = (), /) -> Found:
         """Run one statement; outside of a transaction one that reads, in one of its own."""
@@ -106,6 +111,10 @@ class PostgresConnection:
             for row in rows:
                 copy.write_row([_bound(value) for value in row])
 
+    def state_row(self) -> Any | None:  # noqa: ANN401  # as the protocol says
+        """Return the one row of state; a reader's came with the beginning of its transaction."""
+        return self.execute(STATE_QUERY).fetchone() if self._state is None else self._state[0]
+
     def last_term(self) -> int:
         """Return the highest number that a term was given."""
         (last,) = self.execute("SELECT coalesce(max(id), 0) FROM term").fetchone() or (0,)
@@ -116,11 +125,19 @@ class PostgresConnection:
         self.insert("term", ("id", "text"), list(enumerate(terms, start=last + 1)))
 
     def begin_reading(self) -> None:
-        """Begin a transaction that sees one state and writes nothing."""
-        self._run(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._search_path()}")
+        """Begin a transaction that sees one state and writes nothing, and ask for that state in the same breath."""
+        self._leave()
+        with self._driver.cursor() as cursor:
+            cursor.execute(
+                f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._search_path()}; {STATE_QUERY}", prepare=False
+            )
+            while cursor.nextset():
+                pass
+            self._state = (cursor.fetchone(),)
 
     def look(self) -> None:
         """Find out whether the server still answers."""
+        self._leave()
         self._run("SELECT 1")
 
     def begin(self) -> bool:
@@ -135,13 +152,40 @@ class PostgresConnection:
         return True
 
     def commit(self) -> None:
-        """End the transaction, durable."""
-        self._run("COMMIT")
+        """End the transaction, durable, and notify those who listen that the index has changed."""
+        self._run(f"SELECT pg_notify('{CHANNEL}', '{self._number:d}'); COMMIT")
 
     def rollback(self) -> None:
         """End a transaction, if there is one, as if it had never been."""
+        self._state = None
         with suppress(psycopg.Error):
+            self._leave()
             self._driver.rollback()
+
+    def release(self) -> None:
+        """End a transaction, if there is one, without waiting for the server: its answer is read by the next use."""
+        server = self._driver.pgconn
+        if self._driver.closed or self._driver.info.transaction_status != TransactionStatus.INTRANS:
+            self.rollback()
+            return
+        self._state = None
+        with suppress(psycopg.Error):
+            server.send_query(b"ROLLBACK")
+            self._leaving = True
+            server.flush()
+
+    def _leave(self) -> None:
+        """Read the server's answer to the end of the transaction before."""
+        if not self._leaving:
+            return
+        self._leaving, server = False, self._driver.pgconn
+        with selectors.DefaultSelector() as selector:
+            selector.register(server.socket, selectors.EVENT_READ)
+            while server.is_busy():
+                selector.select()
+                server.consume_input()
+        while server.get_result() is not None:
+            pass
 
     def restart(self) -> None:
         """Begin a reader's transaction again, to see the newest state."""

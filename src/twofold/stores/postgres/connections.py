@@ -74,6 +74,9 @@ class Connections:
                 self._drop_idle()
                 self._lost()
                 connection = self._opener()
+            except BaseException:
+                connection.close()
+                raise
             else:
                 return connection
         try:
@@ -84,7 +87,7 @@ class Connections:
         return connection
 
     def _take_back(self, connection: PostgresConnection) -> None:
-        connection.rollback()
+        connection.release()
         if self._closed.is_set() or not connection.usable or self._idle.qsize() >= MAX_IDLE:
             connection.close()
         else:

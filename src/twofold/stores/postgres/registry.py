@@ -1,6 +1,6 @@
 """The list of the indexes in a database: names and numbers. A name is a value and never part of a statement."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -46,6 +46,14 @@ def index_names(address: Address) -> Sequence[str]:
         rows = database.execute("SELECT name FROM twofold.indexes ORDER BY name").fetchall()
     names = [bytes(name).decode() for (name,) in rows]
     return [name for name in names if not name.startswith(MAKING)]
+
+
+def index_numbers(database: psycopg.Connection[Any]) -> Mapping[str, int]:
+    """Return the number of each index in a database."""
+    if not _has_list(database):
+        return {}
+    rows = database.execute("SELECT name, id FROM twofold.indexes").fetchall()
+    return {bytes(name).decode(): int(number) for name, number in rows}
 
 
 def unfinished(address: Address) -> Address:

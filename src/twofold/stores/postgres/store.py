@@ -6,7 +6,7 @@ however that ends. A reader's question is one short transaction that sees one st
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from twofold.stores.local.store import SnapshottedStore
 from twofold.stores.local.verify import verify_contents
 from twofold.stores.postgres.connection import PastConnection, PostgresConnection, schema_of
 from twofold.stores.postgres.connections import Connections
+from twofold.stores.postgres.notices import Notices, how_changes_are_heard_of
 from twofold.stores.postgres.registry import drop_index, index_names, name_index, number_of, taken, unfinished
 from twofold.stores.postgres.segments import PostgresSegments
 from twofold.stores.segment_cache import CACHE_BYTES, SegmentCache
@@ -64,6 +65,16 @@ class PostgresStore(TransactionalStore[PostgresConnection], SnapshottedStore[Pos
     def names(address: Address) -> Sequence[str]:
         """List the indexes of a database."""
         return index_names(address)
+
+    @staticmethod
+    def notices(address: Address, names: Callable[[], Collection[str]], changed: Callable[[str], None]) -> Notices:
+        """Call a function with the name of each index of a database that has changed, of those that matter."""
+        return Notices(address, names, changed)
+
+    @staticmethod
+    def unheard(address: Address) -> str:
+        """Return why a server of this database would not be notified of changes; empty where it would be."""
+        return how_changes_are_heard_of(address)
 
     @classmethod
     @contextmanager
