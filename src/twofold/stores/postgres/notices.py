@@ -114,7 +114,7 @@ class Notices:
 
     def _pass_on(self, names: Collection[str]) -> None:
         for name in names:
-            with suppress(TwofoldError):  # who asks next meets the same, and is told
+            with suppress(TwofoldError):  # who asks next meets the same
                 self._changed(name)
 
     def _pause(self, seconds: float | None, connection: psycopg.Connection[Any] | None = None) -> bool:
