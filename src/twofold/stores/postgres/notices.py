@@ -89,7 +89,7 @@ class Notices:
                 self._pause(self._pace.reconnect)
 
     def _tell(self, missing: str) -> None:
-        """Say once how changes are heard of, and again when that has changed."""
+        """Log once how changes are heard of, and again when that has changed."""
         says = f"asks for changes every {self._pace.poll:g} s: {missing}" if missing else "is notified of changes"
         if says != self._said:
             self._said = says
