@@ -170,6 +170,25 @@ def data(value: object) -> bytes:
     return b"data: " + encoded(value) + b"\n\n"
 
 
+class Typed(Protocol):
+    """An event that names its kind."""
+
+    @property
+    def type(self) -> str:
+        """The name that the event is sent under."""
+        ...
+
+
+async def encoded_events(first: Typed, rest: AsyncGenerator[Typed]) -> AsyncGenerator[bytes]:
+    """Write an event that is there and those that follow, and close `rest` at the end or when the reader goes."""
+    try:
+        yield event(first.type, first)
+        async for one in rest:
+            yield event(one.type, one)
+    finally:
+        await rest.aclose()
+
+
 def event_stream(service: Service, events: AsyncGenerator[bytes]) -> StreamingResponse:
     """Send events as they come, for as long as an answer may take; when the client goes, `events` is closed."""
     return _EventStream(_kept_alive(service, events), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})

@@ -1,6 +1,6 @@
 """Experiments: ways to search measured by what was judged, settings found by it, and questions to judge."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from twofold.server.event_thread import EventThread
 from twofold.server.routes.judgements import judgements_seen
 from twofold.server.schemas.requests import ForSearch, Strict, allowed
 from twofold.server.service import Caller, GuardedRoute, Here, IndexName, Service, needs
-from twofold.server.streaming import EVENTS, check_room, event, event_stream, in_thread
+from twofold.server.streaming import EVENTS, check_room, encoded_events, event_stream, in_thread
 from twofold.server.tuning_stream import PASSAGES_A_DOCUMENT, TuneEvent, tuning_stream
 
 METRIC = "ndcg@10"
@@ -77,7 +77,7 @@ async def tune(index: IndexName, asked: TuneRequest, service: Here) -> Response:
     check_room(service)
     events = in_thread(service, partial(_tuning, service, index, asked.metric))
     begun = await anext(events)  # what cannot be done is refused before any event
-    return event_stream(service, _told(begun, events))
+    return event_stream(service, encoded_events(begun, events))
 
 
 @router.post("/settings", status_code=204, response_class=Response, openapi_extra=needs(Action.ADMIN))
@@ -122,12 +122,3 @@ def _tuning(service: Service, index: str, metric: str) -> Iterator[EventThread[T
                 f"Tuning needs {MIN_QUESTIONS} judged questions, and there are {len(judged.queries)}.", "Judge more."
             )
         yield tuning_stream(held, judged, metric_named(metric))
-
-
-async def _told(begun: TuneEvent, events: AsyncGenerator[TuneEvent]) -> AsyncGenerator[bytes]:
-    try:
-        yield event(begun.type, begun)
-        async for one in events:
-            yield event(one.type, one)
-    finally:
-        await events.aclose()

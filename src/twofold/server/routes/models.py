@@ -1,6 +1,6 @@
 """The models of the catalog over HTTP: which are on this machine, and fetching one while the page watches."""
 
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Literal
 
@@ -17,7 +17,7 @@ from twofold.server.auth import Action
 from twofold.server.errors import Problem
 from twofold.server.event_thread import EventThread
 from twofold.server.service import GuardedRoute, Here, needs
-from twofold.server.streaming import EVENTS, check_room, event, event_stream, in_thread
+from twofold.server.streaming import EVENTS, check_room, encoded_events, event_stream, in_thread
 
 router = APIRouter(prefix="/v1/model-files", tags=["server"], route_class=GuardedRoute)
 CatalogName = Annotated[str, Path(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="A model of the catalog.")]
@@ -99,7 +99,7 @@ async def fetch_model(name: CatalogName, service: Here) -> Response:
 
     events = in_thread(service, fetching)
     begun = await anext(events)
-    return event_stream(service, _told(begun, events))
+    return event_stream(service, encoded_events(begun, events))
 
 
 def _fetch(entry: ModelEntry, settings: Settings) -> Callable[[EventThread[_Event]], None]:
@@ -112,12 +112,3 @@ def _fetch(entry: ModelEntry, settings: Settings) -> Callable[[EventThread[_Even
         pull(entry, settings.models, offline=settings.offline, progress=heard)
 
     return work
-
-
-async def _told(begun: _Event, events: AsyncGenerator[_Event]) -> AsyncGenerator[bytes]:
-    try:
-        yield event(begun.type, begun)
-        async for one in events:
-            yield event(one.type, one)
-    finally:
-        await events.aclose()
