@@ -1,13 +1,5 @@
 """What happens when the server goes away and comes back, and that nothing hostile runs, asks or breaks a view."""
 
-import os
-import re
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from threading import Event
 
 import pytest
@@ -16,6 +8,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from support.api_client import Visit, fill, visiting
 from support.browser import EVIL, no_wider_than_the_window, opened
 from support.fake_llm_server import Heard, Send, chatting, finished, piece
+from support.server_process import served
 
 WORD = "Wombatburrowswithoutanyspace" * 40
 PAYLOADS = {
@@ -29,31 +22,6 @@ PAYLOADS = {
         f"Wombats | <iframe src=http://evil.example> |\n\n| {WORD} | </table><b>x</b> |\n| --- | --- |\n| 1 | 2 |\n"
     ),
 }
-
-
-@contextmanager
-def served(home: Path, port: int, generator: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run the real server as a process, and give its address."""
-    settings = ("embedder=hashing", f"generator={generator}", "offline=true")
-    options = [one for setting in settings for one in ("--set", setting)]
-    command = [sys.executable, "-m", "twofold", *options, "serve", "--port", str(port)]
-    environment = {**os.environ, "TWOFOLD_HOME": str(home)}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    ) as process:
-        try:
-            yield process, _address_of(process)
-        finally:
-            process.kill()
-
-
-def _address_of(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if found := re.search(r"http://[\d.]+:\d+", line):
-            return found[0]
-    message = "the server ended before it said where it is"
-    raise AssertionError(message)
 
 
 def test_a_server_that_is_killed_while_it_answers_is_asked_again_when_it_is_back(
@@ -70,12 +38,12 @@ def test_a_server_that_is_killed_while_it_answers_is_asked_again_when_it_is_back
             send(finished())
 
     with chatting(reply) as model:
-        generator = f"{model}#m"
+        generator = f"generator={model}#m"
         with served(home, 0, generator) as (process, address), opened(browser, address, "/ask") as page:
             page.locator("#question").fill("Where does the Eiffel tower stand?")
             page.keyboard.press("Enter")
             expect(page.locator(".turn .prose")).to_contain_text("The Eiffel tower stands")
-            process.send_signal(signal.SIGKILL)
+            process.kill()
             process.wait()
             expect(page.locator(".banner")).to_contain_text("cannot be reached")
             killed.set()

@@ -207,7 +207,5 @@ export const jointly = async (indexes, what, body, options, post = postJson) => 
 };
 
 export const jobOf = (job) => ({
-  id: job.id, index: job.index, kind: job.kind, state: job.state, phase: job.phase, done: job.done, total: job.total,
-  created: job.created, finished: job.finished, counts: job.counts, pending: job.pending, problem: job.problem,
-  files: job.files.map(({ name, state, document, chunks, problem }) => ({ name, state, document, chunks, problem })),
+  ...job, files: job.files.map((file) => ({ ...file, state: file.state === "cancelled" ? "stopped" : file.state })),
 });

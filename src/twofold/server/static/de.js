@@ -101,6 +101,7 @@ export default {
   "drop.here": "Dateien oder Ordner hierher ziehen", "drop.kinds": "PDF, Word, PowerPoint, Excel, Markdown, HTML, Mail, Text und Code",
   "choose.files": "Dateien wählen", "choose.folder": "Ordner wählen", "uploads": "Dateien unterwegs", "retry": "Noch einmal versuchen", "clear": "Liste leeren",
   "upload.waiting": "wartet", "upload.sending": "wird gesendet", "upload.reading": "wird gelesen", "upload.done": "im Index", "upload.failed": "gescheitert",
+  "upload.changed": "Sie wurde seit der Auswahl geändert oder verschoben: wählen Sie sie noch einmal.",
   "upload.stopped": "angehalten", "upload.counts": "{done} von {all} im Index", "upload.failures": { one: "{count} gescheitert", other: "{count} gescheitert" },
   "upload.away": "wartet auf den Server", "time.left": "noch etwa {time}",
   "folders": "Ordner des Servers", "folders.allowed": "Ordner, die abgeglichen werden dürfen", "folder.path": "Ordner", "plan.make": "Was würde sich ändern?", "plan.making": "Sieht nach …",

@@ -100,6 +100,7 @@ export default {
   "drop.here": "Drop files or folders here", "drop.kinds": "PDF, Word, PowerPoint, Excel, Markdown, HTML, mail, text and code",
   "choose.files": "Choose files", "choose.folder": "Choose a folder", "uploads": "Files on their way", "retry": "Try again", "clear": "Clear the list",
   "upload.waiting": "waits", "upload.sending": "being sent", "upload.reading": "being read", "upload.done": "in the index", "upload.failed": "failed",
+  "upload.changed": "It was changed or moved since it was chosen: choose it again.",
   "upload.stopped": "stopped", "upload.counts": "{done} of {all} in the index", "upload.failures": { one: "{count} failed", other: "{count} failed" },
   "upload.away": "waits for the server", "time.left": "about {time} left",
   "folders": "Folders of the server", "folders.allowed": "Folders that may be synced", "folder.path": "Folder", "plan.make": "What would change?", "plan.making": "Looking …",

@@ -2,6 +2,7 @@
 // the server was away. Nothing here draws.
 
 import { Refused, events, jobOf, remove, upload } from "/page/api.js";
+import { t } from "/page/strings.js";
 
 const BATCH_FILES = 20;
 const BATCH_BYTES = 32_000_000;
@@ -14,7 +15,8 @@ export class Uploads {
     this.index = index;
     this.changed = changed;
     this.items = [];
-    this.job = null;
+    this.job = null; // what the server reads of `batch`
+    this.batch = [];
     this.stopping = null;
     this.away = false;
     this.startedAt = 0;
@@ -80,8 +82,7 @@ export class Uploads {
     this.stopping = new AbortController();
     this.startedAt = performance.now();
     try {
-      const held = this.items.filter((item) => item.state === "reading");
-      if (this.job && held.length) await this.follow(held);
+      if (this.job) await this.follow();
       for (let batch = this.next(); batch.length && !this.stopping.signal.aborted; batch = this.next()) await this.send(batch);
     } catch (error) {
       this.away = error.unreachable === true;
@@ -104,7 +105,9 @@ export class Uploads {
     return batch;
   }
 
-  async send(batch) {
+  async send(wanted) {
+    const batch = await readable(wanted);
+    if (!batch.length) return;
     for (const item of batch) item.state = "sending";
     const size = batch.reduce((sum, item) => sum + item.size, 0);
     const progress = (sent, total) => {
@@ -113,44 +116,58 @@ export class Uploads {
     };
     try {
       const { signal } = this.stopping;
-      const job = jobOf(await upload(this.index, batch, { signal, progress }));
-      this.job = job.id;
+      this.job = jobOf(await upload(this.index, batch, { signal, progress })).id;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const again = error.unreachable || error.status === 429 || error.status === 503;
       for (const item of batch) Object.assign(item, again ? { state: "waiting", sent: 0 } : { state: "failed", problem: { detail: error.message, hint: error.hint } });
       if (error.unreachable) throw error;
-      if (again) await new Promise((settle) => setTimeout(settle, 1_000));
+      if (again) await pause();
       return;
     }
     for (const item of batch) item.state = "reading";
-    await this.follow(batch);
+    this.batch = batch;
+    await this.follow();
   }
 
   // Hears of a job until it ends; its files are in the order in which they were sent.
-  async follow(batch) {
-    const { signal } = this.stopping;
+  async follow() {
+    const { batch, stopping: { signal } } = this;
+    const unread = (change) => batch.filter((item) => item.state === "reading").forEach((item) => Object.assign(item, change));
     try {
-      for await (const said of events(`/v1/jobs/${this.job}/events`, { signal })) {
-        const job = jobOf(said);
-        job.files.forEach((file, at) => {
-          const item = batch[at];
-          if (item && file.state !== "waiting") Object.assign(item, { state: file.state, document: file.document, chunks: file.chunks, problem: file.problem });
-        });
-        this.changed();
-        if (job.finished) return;
+      for (;;) {
+        for await (const said of events(`/v1/jobs/${this.job}/events`, { signal })) {
+          const job = jobOf(said);
+          job.files.forEach(({ state, document, chunks, problem }, at) => {
+            if (state !== "waiting") Object.assign(batch[at], { state, document, chunks, problem });
+          });
+          this.changed();
+          if (!job.finished) continue;
+          if (job.state === "failed") unread({ state: "failed", problem: job.problem });
+          this.job = null;
+          return;
+        }
+        await pause(); // a server that closes ends its streams first
       }
-      throw new Refused({ detail: "", status: 0 });
     } catch (error) {
-      if (error.name === "AbortError") for (const item of batch) if (item.state === "reading") item.state = "stopped";
-      if (error.status === 404) for (const item of batch) if (item.state === "reading") Object.assign(item, { state: "waiting", sent: 0 });
-      throw error;
-    } finally {
-      const left = batch.some((item) => item.state === "reading");
-      if (!left) this.job = null;
+      if (error.unreachable) throw error;
+      this.job = null;
+      if (error.name === "AbortError") unread({ state: "stopped" });
+      if (error.status !== 404) throw error;
+      unread({ state: "waiting", sent: 0 }); // the server does not know the job any more
     }
   }
 }
+
+const pause = () => new Promise((settle) => setTimeout(settle, 1_000));
+
+// Those whose files can be read; a browser gives away no file that was changed since it was chosen.
+const readable = async (batch) => {
+  await Promise.all(batch.map((item) => item.file.slice(0, 1).arrayBuffer().catch(() => {
+    Object.assign(item, { state: "failed", problem: { detail: t("upload.changed"), hint: "" } });
+  })));
+  return batch.filter((item) => item.state === "waiting");
+};
 
 // The files of what was dropped, those in folders too, each with its path within what was dropped.
 export const filesOf = async (transfer) => {
