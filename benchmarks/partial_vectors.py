@@ -1,19 +1,22 @@
 """How good rankings are while vectors follow: nDCG@10 with 0, 25, 50, 75 and 100 % of the passages' vectors.
 
     python benchmarks/partial_vectors.py --memory DIR             SciFact, and one line for each share
-    python benchmarks/partial_vectors.py --memory DIR --draws 5   the mean of five random choices of documents
+    python benchmarks/partial_vectors.py --memory DIR --draws 5   the mean of five random orders of the documents
 
-Whole documents are drawn, as a sync embeds them, by a hash of their names. `bm25` and `hybrid` are the modes;
-`hybrid, 20 on the spot` lets each query embed its twenty best candidates by BM25 that have no vector, without a limit
-of time. Vectors are kept in `--memory` between runs. Everything goes into benchmarks/results/<commit>.json.
+The whole product is asked: `Index.sync` reads the documents from a database in a random order and stores them by their
+words, `Index.embed_pending` gives them vectors in that order, and when a share of them has its own a second `Index`,
+as another process would be, is asked every question. `bm25` and `hybrid` are the modes; `hybrid, 20 on the spot` lets
+each query embed its twenty best candidates by BM25 that have no vector, without a limit of time. Vectors are kept in
+`--memory` between runs. Everything goes into benchmarks/results/<commit>.json.
 """
 
 import argparse
 import json
+import sqlite3
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
 
@@ -21,38 +24,30 @@ from material import MODEL, SHARED
 from remembered import MEMORY, remembering
 from reporting import keep, machine
 
+from twofold import Index
+from twofold.connectors.sql import SqliteConnector
 from twofold.domain.ports import Embedder
-from twofold.domain.types import Entry
 from twofold.evaluation.dataset import JudgedCollection, load
 from twofold.evaluation.report import evaluate_run
-from twofold.evaluation.run import document_of
-from twofold.indexing.components import IndexingComponents
-from twofold.indexing.prepare import prepare
-from twofold.ingest.chunking import ChunkPlan, chunker_for
+from twofold.indexing.types import SyncProgress
 from twofold.query.parse import as_prose
-from twofold.search.components import SearchModels
-from twofold.search.pipeline import search
-from twofold.search.plan import SearchPlan
-from twofold.stores.local.store import LocalStore
-from twofold.stores.memory import MemoryStore
-from twofold.text.analyzer import analyzer_for
 
 SHARES = (0, 25, 50, 75, 100)
 NDCG = "nDCG@10"
 PASSAGES = 40
-NO_LIMIT = 600.0
-WAYS: Mapping[str, SearchPlan] = {
-    "bm25": SearchPlan(mode="bm25", k=PASSAGES),
-    "hybrid": SearchPlan(k=PASSAGES, pending_seconds=0.0),
-    "hybrid, 20 on the spot": SearchPlan(k=PASSAGES, pending_seconds=NO_LIMIT),
+WAYS: Mapping[str, tuple[str, float]] = {
+    "bm25": ("bm25", 0.0),
+    "hybrid": ("hybrid", 0.0),
+    "hybrid, 20 on the spot": ("hybrid", 60.0),
 }
+"""The mode of each way, and for how many seconds a query may embed."""
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collection", nargs="?", default="scifact")
-    parser.add_argument("--draws", type=int, default=3, help="random choices of documents")
+    parser.add_argument("--draws", type=int, default=3, help="random orders of the documents")
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors in this folder")
     parser.add_argument("--out", type=Path, help="write to this file")
     options = parser.parse_args()
@@ -65,43 +60,67 @@ def main() -> None:
 
 
 def rows_of(judged: JudgedCollection, embedder: Embedder, draws: int) -> Iterator[Mapping[str, object]]:
-    """Fill an index for each share and draw, and ask it every question in each of the ways."""
-    plan = ChunkPlan()
-    chunker = chunker_for(plan, embedder.count_tokens, embedder.embed_passages)
-    parts = IndexingComponents(MemoryStore(), embedder, analyzer_for("english"), chunker, plan.describe())
-    entries = prepare([document_of(one) for one in judged.documents], parts, None, lambda _: None).entries
+    """Fill an index in each order, and give for each share the mean of each way and the values of all orders."""
+    measured: dict[tuple[int, str], list[float]] = {}
+    for draw in range(draws):
+        for share, way, value in in_one_order(judged, embedder, draw):
+            measured.setdefault((share, way), []).append(value)
+            print(draw, share, way, round(value, 4), file=sys.stderr, flush=True)
     for share in SHARES:
-        values: dict[str, list[float]] = {way: [] for way in WAYS}
-        for draw in range(draws if 0 < share < 100 else 1):
-            for way, value in measured(parts, judged, [_drawn(one, share, draw) for one in entries]):
-                values[way].append(value)
-        yield {"share": share, **{way: round(sum(some) / len(some), 4) for way, some in values.items()}}
+        values = {way: measured[share, way] for way in WAYS}
+        means = {way: round(sum(some) / len(some), 4) for way, some in values.items()}
+        yield {
+            "share": share,
+            **means,
+            "orders": {way: [round(one, 4) for one in some] for way, some in values.items()},
+        }
 
 
-def _drawn(entry: Entry, share: int, draw: int) -> Entry:
-    """Return a document with its vectors, or without them where it is not drawn."""
-    number = int.from_bytes(blake2b(f"{draw} {entry.document.id}".encode(), digest_size=4).digest(), "little") % 100
-    return entry if number < share else replace(entry, chunks=tuple(replace(one, vector=None) for one in entry.chunks))
-
-
-def measured(
-    parts: IndexingComponents, judged: JudgedCollection, entries: Sequence[Entry]
-) -> Iterator[tuple[str, float]]:
-    """Return nDCG@10 of each way on an index of these entries."""
+def in_one_order(judged: JudgedCollection, embedder: Embedder, draw: int) -> Iterator[tuple[int, str, float]]:
+    """Yield nDCG@10 of each way at each share of vectors, which the documents get in one random order."""
     with tempfile.TemporaryDirectory(prefix="twofold-partial-") as scratch:
-        store = LocalStore(Path(scratch) / "index")
-        try:
-            store.ensure_fingerprint(parts.fingerprint)
-            for first in range(0, len(entries), 500):
-                store.upsert(entries[first : first + 500])
-            for way, plan in WAYS.items():
-                own = replace(parts, store=store, models=SearchModels())
-                results = {one.id: search(own, as_prose(one.text), plan) for one in judged.queries}
-                found = {name: list(dict.fromkeys(hit.source for hit in one.hits)) for name, one in results.items()}
-                scored = next(one for one in evaluate_run(found, judged) if one.metric == NDCG)
-                yield way, sum(scored.values) / len(scored.values)
-        finally:
-            store.close()
+        folder, rows = Path(scratch) / "index", Path(scratch) / "documents.db"
+        write(judged, rows, draw)
+        with Index(folder, embedder=embedder) as index:
+            place = SqliteConnector(str(rows), "SELECT id, title, text FROM documents ORDER BY place")
+            waiting = index.sync(place, vectors="later").pending
+            found: list[tuple[int, str, float]] = []
+            measured = iter([(waiting * (100 - share) // 100, share) for share in SHARES[1:]])
+            wanted = next(measured)
+
+            def look(progress: SyncProgress) -> None:
+                nonlocal wanted
+                while progress.pending <= wanted[0]:
+                    found.extend(asked(folder, embedder, judged, wanted[1]))
+                    wanted = next(measured, (-1, 100))
+
+            found.extend(asked(folder, embedder, judged, SHARES[0]))
+            index.embed_pending(progress=look)
+            yield from found
+
+
+def write(judged: JudgedCollection, rows: Path, draw: int) -> None:
+    """Write the documents into a database, each with its place in an order of its name's hash."""
+    with closing(sqlite3.connect(rows)) as database, database:
+        database.execute("CREATE TABLE documents (id TEXT, title TEXT, text TEXT, place BLOB)")
+        for one in judged.documents:
+            place = blake2b(f"{draw} {one.id}".encode(), digest_size=8).digest()
+            title = one.title if one.text.strip() else ""
+            database.execute("INSERT INTO documents VALUES (?, ?, ?, ?)", (one.id, title, one.text or one.title, place))
+
+
+def asked(folder: Path, embedder: Embedder, judged: JudgedCollection, share: int) -> Iterator[tuple[int, str, float]]:
+    """Yield nDCG@10 of each way, asked of the index as it is now, by a reader of its own."""
+    with Index(folder, embedder=embedder, create=False) as reader:
+        for way, (mode, seconds) in WAYS.items():
+            found = {}
+            for one in judged.queries:
+                hits = reader.search(
+                    as_prose(one.text), mode=mode, k=PASSAGES, settings={"search.pending_seconds": seconds}
+                ).hits
+                found[one.id] = list(dict.fromkeys(Path(hit.source).stem for hit in hits))
+            scored = next(one for one in evaluate_run(found, judged) if one.metric == NDCG)
+            yield share, way, sum(scored.values) / len(scored.values)
 
 
 if __name__ == "__main__":

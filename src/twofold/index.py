@@ -173,11 +173,14 @@ class Index(Collection, Answering):
                 return sync(replace(self._parts, spread=spread), paths, limits, progress, metadata, vectors)
         return sync(self._parts, paths, limits, progress, metadata, vectors)
 
-    def embed_pending(self, *, progress: OnProgress = no_progress, seconds: float = math.inf) -> int:
+    def embed_pending(
+        self, *, progress: OnProgress = no_progress, seconds: float = math.inf, passages: float = math.inf
+    ) -> int:
         """Embed passages that have no vector yet; return how many still have none.
 
         Those that queries of this index found come first. It ends after the batch in hand when `seconds` are
-        over, and may be stopped at any moment. Raises ModelError, WriterBusyError, StorageFullError.
+        over or so many `passages` have got their vectors, and may be stopped at any moment. Raises ModelError,
+        WriterBusyError, StorageFullError.
         """
         self._check_owner()
         self._held.check_fillable()
@@ -188,7 +191,10 @@ class Index(Collection, Answering):
             given += more
             progress(SyncProgress(Phase.EMBED, 0, 0, "", given, pending))
 
-        return embed_pending(self._parts, count, lambda: time.monotonic() - started < seconds).pending
+        def goes_on() -> bool:
+            return given < passages and time.monotonic() - started < seconds
+
+        return embed_pending(self._parts, count, goes_on).pending
 
     def _planned(self) -> IndexingComponents:
         """Return the parts to plan with: those of an empty index in memory if it does not exist yet."""

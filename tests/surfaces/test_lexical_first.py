@@ -54,6 +54,29 @@ def test_an_answer_that_vectors_change_is_told_below_the_first(run: Run, notes: 
     assert second["sources"][0]["source"].endswith("tower.txt")
 
 
+def test_an_answer_gets_better_before_all_vectors_are_there(
+    run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the question found is embedded first: its answer stands there while other notes wait, and only once."""
+    monkeypatch.setattr("twofold.cli.commands.ask._FIRST_VECTORS", 1)
+    embed, left = Index.embed_pending, []
+
+    def embedded(self: Index, **named: Any) -> int:  # noqa: ANN401
+        left.append(embed(self, **named))
+        return left[-1]
+
+    monkeypatch.setattr(Index, "embed_pending", embedded)
+
+    done = run(*ANY, "--set", "batch=embed:1", "ask", notes, "Eiffeltowering Parisish", "--json")
+
+    assert done.code == 0, done.err
+    first, *later = (json.loads(line) for line in done.out.splitlines())
+    assert first["citations"] == []
+    assert later[-1]["sources"][0]["source"].endswith("tower.txt")
+    assert left[-1] == 0
+    assert len(left) == len({*left}) > 1, "it is asked again between"
+
+
 def test_an_index_that_was_stopped_says_what_is_left(run: Run, notes: Path) -> None:
     with Index(index_name(notes)) as index:
         left = index.sync(notes, vectors="later").pending

@@ -1,8 +1,10 @@
 """`ask`: answer a question from documents, with citations; the documents are indexed on first use."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +25,7 @@ from twofold.cli.runtime import open_index, settings_for
 from twofold.domain.errors import InvalidInputError, error_of
 from twofold.domain.filters import MATCH_ALL, Filter
 from twofold.index import Index
+from twofold.indexing.sync import OnProgress
 from twofold.models.transcribers.opening import Speech, text_of
 from twofold.query.operators import all_of
 
@@ -55,6 +58,8 @@ SessionOption = Annotated[
 _QUOTED = 160  # characters of a quotation that are shown
 _NEAREST = 3
 _MAX_SPOKEN_SECONDS = 60.0
+_FIRST_VECTORS = 128
+"""Passages after whose vectors a question is asked again for the first time."""
 
 
 def ask(
@@ -87,8 +92,8 @@ def ask(
     made of the documents' own sentences. Where the documents do not hold it, it says so.
     Several indexes are asked as one where --index is repeated.
 
-    New documents are found by their words at first: an answer comes at once, their vectors follow, and where these make
-    the answer another one it is shown below the first.
+    New documents are found by their words at first: an answer comes at once, their vectors follow, and whenever these
+    make the answer another one it is shown below the one before.
     """
     path, question = _parted([*(words or []), *([_spoken(context, voice)] if voice else [])], index)
     if path is not None and as_of is not None:
@@ -103,8 +108,9 @@ def ask(
         told = _AnswerView(screen_on(), as_json=as_json, stream=stream)
         with closing(opened.ask_stream(question, llm=llm, k=k, filter=conditions, session=session)) as events:
             first = told.tell(events)
-        if path is not None and sync and _embed_rest(opened) and not session:
-            told.tell_again(opened.ask(question, llm=llm, k=k, filter=conditions), first)
+        if path is not None and sync and isinstance(opened, Index):
+            again = None if session else partial(opened.ask, question, llm=llm, k=k, filter=conditions)
+            _improve(opened, again, told, first)
 
 
 def _spoken(context: typer.Context, recording: Path) -> str:
@@ -180,13 +186,26 @@ def _follow(opened: Index, path: Path) -> None:
         screen_on(sys.stderr).line(f"not read: {from_here(failure.source)}: {one_line(failure.message)}")
 
 
-def _embed_rest(opened: "Answering") -> bool:
-    """Embed the passages that only BM25 found; return whether there were any."""
-    if not isinstance(opened, Index) or not opened.info().pending:
-        return False
-    with progress_on() as progress:
-        opened.embed_pending(progress=progress)
-    return True
+def _improve(opened: Index, again: Callable[[], Answer] | None, told: "_AnswerView", first: Answer | None) -> None:
+    """Embed the passages that only BM25 found, and show each answer that more vectors make another one.
+
+    It is asked again when the first ones have their vectors, which are those that its search found, then after twice as
+    many each time, and when all have theirs.
+    """
+    total = pending = opened.info().pending
+    wanted, shown = _FIRST_VECTORS, first
+    while pending:
+        given = total - pending
+        with progress_on() as progress:
+            pending = opened.embed_pending(progress=_going_on(progress, given), passages=wanted)
+        wanted *= 2
+        if again is not None:
+            shown = told.tell_again(again(), shown, total - pending, total)
+
+
+def _going_on(progress: OnProgress, given: int) -> OnProgress:
+    """Report what was embedded with what was before."""
+    return lambda one: progress(replace(one, passages=one.passages + given))
 
 
 class _AnswerView:
@@ -214,18 +233,24 @@ class _AnswerView:
                 answer = event.answer
         return answer
 
-    def tell_again(self, answer: Answer, first: Answer | None) -> None:
-        """Show the answer that all vectors give, where it says or cites something else than the first one."""
-        if first is not None and _said(answer) == _said(first):
-            screen_on(sys.stderr).line("With the vectors of all passages the answer stays the same.")
+    def tell_again(self, answer: Answer, shown: Answer | None, given: int, total: int) -> Answer:
+        """Show an answer that more vectors give, where it says or cites something else than before; return it.
+
+        `given` of the `total` passages that had no vector have theirs now; that all of them change nothing is said.
+        """
+        if shown is not None and _said(answer) == _said(shown):
+            if given >= total:
+                screen_on(sys.stderr).line("With the vectors of all passages the answer stays the same.")
         elif self._as_json:
             write_json(DoneEvent(answer) if self._stream else answer)
         else:
+            of = "all" if given >= total else f"{given:,} of {total:,}"
             self._screen.line()
-            self._screen.line(self._screen.paint("With the vectors of all passages:", "bold"))
+            self._screen.line(self._screen.paint(f"With the vectors of {of} passages:", "bold"))
             self._text.write(answer.text)
             self._text.end()
             render_rest(self._screen, answer)
+        return answer
 
     def _end(self, answer: Answer) -> None:
         if self._as_json:
