@@ -179,7 +179,7 @@ class Index(Collection, Answering):
         """Embed passages that have no vector yet; return how many still have none.
 
         Those that queries of this index found come first. It ends after the batch in hand when `seconds` are
-        over or so many `passages` have got their vectors, and may be stopped at any moment. Raises ModelError,
+        over or `passages` of them have got their vectors, and may be stopped at any moment. Raises ModelError,
         WriterBusyError, StorageFullError.
         """
         self._check_owner()
