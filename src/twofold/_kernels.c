@@ -21,6 +21,7 @@
 #endif
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
+#include <sched.h>
 #endif
 
 /* Multiversioning needs the loader's indirect functions, which glibc has. */
@@ -57,6 +58,7 @@ enum {
     LANES = 8,     /* rows whose bits stand side by side */
     AHEAD = 8,     /* rows fetched before they are needed */
     ROWS_AHEAD = 12, /* the same of codes, which are a few cache lines each */
+    FINE_AHEAD = 24, /* the same of second bits, which are one or two */
     PLANES = 4,    /* bits of a dimension of the query */
     CHOSEN = 4096, /* rows of which those that reach a score are scored together */
     WIDEST = 131071 /* 131071 * 128 * 128 < 2^31 */
@@ -711,21 +713,6 @@ static void dots_of(const Products *of, int32_t *dots)
 static void dots_of(const Products *of, int32_t *dots) { dots_in_loop(of, dots); }
 #endif
 
-/* Approximate cosines of chosen rows, some at a time so that their products stay in the first-level cache. */
-static void codes_of(Products of, const float *scales, float step, float *restrict scores)
-{
-    int32_t dots[1024];
-    uint64_t count = of.count;
-    const uint32_t *slots = of.slots;
-    for (uint64_t first = 0; first < count; first += 1024) {
-        of.slots = slots + first;
-        of.count = count - first < 1024 ? count - first : 1024;
-        of.held = count - first;
-        dots_of(&of, dots);
-        for (uint64_t i = 0; i < of.count; i++) scores[first + i] = (float)dots[i] * (scales[of.slots[i]] * step);
-    }
-}
-
 /* ---- One bit a dimension: rows stand in blocks of LANES, word by word, so that one vector holds a word of each. ---- */
 
 /* Sums of the query's planes over each row's bits, and the bits themselves counted. */
@@ -756,12 +743,20 @@ typedef struct {
     float spread, scale;
 } Scaling;
 
+/* `fine` are `stride` words a row: its second bits, and its own numbers for both bits together. */
 typedef struct {
     const uint64_t *bits;
     const float *scales, *offsets, *spreads;
+    const uint64_t *fine;
+    size_t stride;
     const uint8_t *allowed;
     uint64_t count;
 } BitRows;
+
+/* What a scan writes down of each row: the most that its score can be, and its product with the query. */
+typedef struct {
+    float *bounds, *inners;
+} Estimates;
 
 /* The levels of a turned query, 0 to 15, as PLANES bit planes, and what makes its product out of counted bits. */
 static Scaling planes_of(const float *turned, size_t width, double base, double by_spread, double by_scale,
@@ -797,11 +792,11 @@ INLINE float slack_of(float spread, float scale, Scaling by)
 
 /* Note a row among the best estimates, and write down its bound. */
 INLINE enum failure bound_rows(const BitRows *rows, uint64_t first, uint64_t lanes, const float *scores, Scaling by,
-                               float *bounds, Best *best)
+                               Estimates made, Best *best)
 {
     for (uint64_t lane = 0; lane < lanes; lane++) {
         uint64_t row = first + lane;
-        bounds[row] = scores[lane] + slack_of(rows->spreads[row], rows->scales[row], by);
+        made.bounds[row] = scores[lane] + slack_of(rows->spreads[row], rows->scales[row], by);
         if (!(scores[lane] >= best->threshold) || (rows->allowed != NULL && !rows->allowed[row])) continue;
         enum failure failure = best_add(best, (uint32_t)row, scores[lane]);
         if (failure) return failure;
@@ -810,7 +805,7 @@ INLINE enum failure bound_rows(const BitRows *rows, uint64_t first, uint64_t lan
 }
 
 INLINE enum failure bit_bounds_over(const uint64_t *planes, const BitRows *rows, size_t words, uint64_t from,
-                                    Scaling by, float *bounds, Best *best)
+                                    Scaling by, Estimates made, Best *best)
 {
     const uint64_t *bits = rows->bits + from / LANES * words * LANES;
     for (uint64_t first = from; first < rows->count; first += LANES, bits += words * LANES) {
@@ -820,9 +815,10 @@ INLINE enum failure bit_bounds_over(const uint64_t *planes, const BitRows *rows,
         uint64_t lanes = rows->count - first < LANES ? rows->count - first : LANES;
         for (uint64_t lane = 0; lane < lanes; lane++) {
             double inner = by.gain * (double)sums[lane] + by.low * (double)ones[lane] - by.less;
+            made.inners[first + lane] = (float)inner;
             scores[lane] = (float)((double)rows->offsets[first + lane] + by.base + (double)rows->scales[first + lane] * inner);
         }
-        enum failure failure = bound_rows(rows, first, lanes, scores, by, bounds, best);
+        enum failure failure = bound_rows(rows, first, lanes, scores, by, made, best);
         if (failure) return failure;
     }
     return FINE;
@@ -833,7 +829,7 @@ INLINE enum failure bit_bounds_over(const uint64_t *planes, const BitRows *rows,
 #define AT_ONCE __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx512vpopcntdq")))
 
 AT_ONCE static enum failure bit_bounds_at_once(const uint64_t *planes, const BitRows *rows, size_t words, Scaling by,
-                                               float *bounds, Best *best)
+                                               Estimates made, Best *best)
 {
     uint64_t whole = rows->count - rows->count % LANES;
     const uint64_t *bits = rows->bits;
@@ -862,7 +858,8 @@ AT_ONCE static enum failure bit_bounds_at_once(const uint64_t *planes, const Bit
         __m256 score = _mm512_cvtpd_ps(_mm512_add_pd(offset, scaled));
         __m256 one = _mm256_mul_ps(spreads, by_spread), other = _mm256_mul_ps(scales, by_scale);
         __m256 slack = _mm256_sqrt_ps(_mm256_add_ps(_mm256_mul_ps(one, one), _mm256_mul_ps(other, other)));
-        _mm256_storeu_ps(bounds + first, _mm256_add_ps(score, slack));
+        _mm256_storeu_ps(made.inners + first, _mm512_cvtpd_ps(inner));
+        _mm256_storeu_ps(made.bounds + first, _mm256_add_ps(score, slack));
         __mmask8 near = _mm256_cmp_ps_mask(score, _mm256_set1_ps((float)best->threshold), _CMP_GE_OQ);
         if (!near) continue;
         float scores[LANES];
@@ -875,7 +872,7 @@ AT_ONCE static enum failure bit_bounds_at_once(const uint64_t *planes, const Bit
             if (failure) return failure;
         }
     }
-    return bit_bounds_over(planes, rows, words, whole, by, bounds, best);
+    return bit_bounds_over(planes, rows, words, whole, by, made, best);
 }
 
 static int counts_at_once(void)
@@ -889,10 +886,80 @@ static int counts_at_once(void) { return 0; }
 #endif
 
 CLONES static enum failure bit_bounds_in_loop(const uint64_t *planes, const BitRows *rows, size_t words, Scaling by,
-                                              float *bounds, Best *best)
+                                              Estimates made, Best *best)
 {
-    return bit_bounds_over(planes, rows, words, 0, by, bounds, best);
+    return bit_bounds_over(planes, rows, words, 0, by, made, best);
 }
+
+/* ---- The second bit of a dimension: read of the rows that one bit leaves, a cache line or two each. ---- */
+
+/* Whether a row can reach a score by both bits, of the counted second ones and the levels summed up where they are set. */
+INLINE int fine_reaches(const BitRows *rows, size_t words, uint64_t row, float inner, uint64_t ones, uint64_t sum,
+                        Scaling by, float least)
+{
+    float numbers[4]; /* scale, length, spread, offset */
+    memcpy(numbers, rows->fine + row * rows->stride + words, sizeof numbers);
+    double second = by.gain * (double)sum + by.low * (double)ones - by.less;
+    float score = (float)((double)numbers[3] + by.base + (double)numbers[0] * ((double)inner + 0.5 * second));
+    return score + slack_of(numbers[2], numbers[1], by) >= least;
+}
+
+INLINE void fetch_fine_ahead(const BitRows *rows, size_t words, const uint32_t *slots, uint64_t at, uint64_t count)
+{
+#if defined(__GNUC__)
+    if (at + FINE_AHEAD >= count) return;
+    const uint64_t *next = rows->fine + (uint64_t)slots[at + FINE_AHEAD] * rows->stride;
+    for (size_t i = 0; i < words + 2; i += 8) __builtin_prefetch(next + i);
+#else
+    (void)rows, (void)words, (void)slots, (void)at, (void)count;
+#endif
+}
+
+/* Keep of some slots those that can reach a score by both bits. */
+CLONES static uint64_t fine_in_loop(const uint64_t *planes, const BitRows *rows, size_t words, Scaling by,
+                                    const float *inners, float least, uint32_t *slots, uint64_t count)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t slot = slots[i], ones = 0, sum = 0;
+        const uint64_t *row = rows->fine + slot * rows->stride;
+        fetch_fine_ahead(rows, words, slots, i, count);
+        for (size_t word = 0; word < words; word++) {
+            ones += (uint64_t)POPCOUNT(row[word]);
+            for (size_t plane = 0; plane < PLANES; plane++)
+                sum += (uint64_t)POPCOUNT(row[word] & planes[plane * words + word]) << plane;
+        }
+        slots[kept] = (uint32_t)slot;
+        kept += (uint64_t)fine_reaches(rows, words, slot, inners[slot], ones, sum, by, least);
+    }
+    return kept;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9
+/* The same of rows of at most eight words, each of which is one vector. */
+AT_ONCE static uint64_t fine_at_once(const uint64_t *planes, const BitRows *rows, size_t words, Scaling by,
+                                     const float *inners, float least, uint32_t *slots, uint64_t count)
+{
+    const __mmask8 there = (__mmask8)((1u << words) - 1);
+    __m512i held[PLANES];
+    for (size_t plane = 0; plane < PLANES; plane++) held[plane] = _mm512_maskz_loadu_epi64(there, planes + plane * words);
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t slot = slots[i];
+        fetch_fine_ahead(rows, words, slots, i, count);
+        __m512i row = _mm512_maskz_loadu_epi64(there, rows->fine + slot * rows->stride);
+        __m512i sums = _mm512_slli_epi64(_mm512_popcnt_epi64(row), 32); /* both counts in one number */
+        for (int plane = 0; plane < PLANES; plane++)
+            sums = _mm512_add_epi64(sums, _mm512_slli_epi64(_mm512_popcnt_epi64(_mm512_and_si512(row, held[plane])), (unsigned)plane));
+        uint64_t both = (uint64_t)_mm512_reduce_add_epi64(sums);
+        slots[kept] = (uint32_t)slot;
+        kept += (uint64_t)fine_reaches(rows, words, slot, inners[slot], both >> 32, both & UINT32_MAX, by, least);
+    }
+    return kept;
+}
+#else
+#define fine_at_once fine_in_loop
+#endif
 
 /* Write down the slots whose bound reaches `least`, from `first` to before `end`. */
 CLONES static uint64_t reaching_of(const float *restrict bounds, const uint8_t *allowed, uint64_t first, uint64_t end,
@@ -1006,7 +1073,10 @@ static void cosines_of(const double *query, const uint16_t *rows, size_t width, 
 
 /* ---- The nearest rows of several segments: estimates, a floor, and what can reach it scored ever more closely. ---- */
 
-enum { MOST_STRIPES = 2 };
+enum {
+    UNIT = 8192,  /* rows that a thread takes at a time; a multiple of LANES */
+    SPINS = 4096, /* looks at what another thread does before the processor is offered to others */
+};
 
 /* A segment's rows as they are compared. `chosen` are the rows that may be found where these are few, else NULL. */
 typedef struct {
@@ -1018,7 +1088,7 @@ typedef struct {
     uint64_t *planes;
     Scaling by;
     uint32_t *chosen;
-    float *bounds; /* of each row, or of each chosen one */
+    float *bounds; /* of each row, or of each chosen one; after them products of bits, where there are planes */
     uint64_t rows, count; /* `count` of them have a bound */
     uint32_t first; /* its first row among those of all segments */
 } Searched;
@@ -1032,25 +1102,26 @@ typedef struct {
     int at_once;
 } Near;
 
-/* What one thread does: its stripe of every segment, and what it finds there. */
+/* What one thread finds. */
 typedef struct {
     const Near *near;
     const Searched *parts;
-    Py_ssize_t count, stripe, stripes;
+    Py_ssize_t count;
     float least;
     Best best; /* the best estimates */
     uint32_t *slots; /* counted over all segments */
     double *scores, *sums;
     size_t found, capacity;
     enum failure failure;
-} Stripe;
+} Found;
 
-static uint64_t stripe_start(const Searched *part, Py_ssize_t stripe, Py_ssize_t stripes)
-{
-    return stripe == stripes ? part->count : part->count * (uint64_t)stripe / (uint64_t)stripes / LANES * LANES;
-}
+/* Some rows of one segment. */
+typedef struct {
+    const Searched *part;
+    uint64_t start, end;
+} Unit;
 
-/* Bounds by eight bits of the rows, or of the chosen ones, in a stripe. */
+/* Bounds by eight bits of some rows, or of some of the chosen ones. */
 static enum failure bounds_by_codes(const Near *near, const Searched *part, uint64_t start, uint64_t end, Best *best)
 {
     float scores[1024];
@@ -1075,31 +1146,24 @@ static enum failure bounds_by_codes(const Near *near, const Searched *part, uint
     return FINE;
 }
 
-static void *estimate_stripe(void *argument)
+static enum failure estimate_unit(Found *own, Unit unit)
 {
-    Stripe *own = argument;
     const Near *near = own->near;
-    for (Py_ssize_t i = 0; i < own->count && !own->failure; i++) {
-        const Searched *part = own->parts + i;
-        uint64_t start = stripe_start(part, own->stripe, own->stripes);
-        uint64_t end = stripe_start(part, own->stripe + 1, own->stripes);
-        if (part->planes == NULL) {
-            own->best.base = part->first;
-            own->failure = bounds_by_codes(near, part, start, end, &own->best);
-            continue;
-        }
-        size_t words = (near->width + 63) / 64;
-        const BitRows *all = &part->bits;
-        BitRows rows = {all->bits + start * words, all->scales + start, all->offsets + start, all->spreads + start,
-                        all->allowed == NULL ? NULL : all->allowed + start, end - start};
-        own->best.base = part->first + (uint32_t)start;
-        own->failure = (near->at_once ? bit_bounds_at_once : bit_bounds_in_loop)(part->planes, &rows, words, part->by,
-                                                                                part->bounds + start, &own->best);
-    }
-    return NULL;
+    const Searched *part = unit.part;
+    uint64_t start = unit.start;
+    own->best.base = part->first;
+    if (part->planes == NULL) return bounds_by_codes(near, part, start, unit.end, &own->best);
+    size_t words = (near->width + 63) / 64;
+    const BitRows *all = &part->bits;
+    BitRows rows = {all->bits + start * words, all->scales + start, all->offsets + start, all->spreads + start,
+                    all->fine, all->stride, all->allowed == NULL ? NULL : all->allowed + start, unit.end - start};
+    Estimates made = {part->bounds + start, part->bounds + part->count + start};
+    own->best.base = part->first + (uint32_t)start;
+    return (near->at_once ? bit_bounds_at_once : bit_bounds_in_loop)(part->planes, &rows, words, part->by, made,
+                                                                     &own->best);
 }
 
-static enum failure make_room(Stripe *own, size_t more)
+static enum failure make_room(Found *own, size_t more)
 {
     if (own->found + more <= own->capacity) return FINE;
     size_t capacity = own->found + more + own->capacity;
@@ -1114,7 +1178,7 @@ static enum failure make_room(Stripe *own, size_t more)
 }
 
 /* Score some rows of a segment truly, by their slots, and note them. */
-static enum failure note_exact(Stripe *own, const Searched *part, const uint32_t *slots, uint64_t count)
+static enum failure note_exact(Found *own, const Searched *part, const uint32_t *slots, uint64_t count)
 {
     enum failure failure = make_room(own, count);
     if (failure) return failure;
@@ -1125,15 +1189,21 @@ static enum failure note_exact(Stripe *own, const Searched *part, const uint32_t
     return FINE;
 }
 
-/* Score the rows of one segment's stripe that can reach the least, by eight bits where bits were first, then truly. */
-static enum failure reach_in(Stripe *own, const Searched *part, uint64_t start, uint64_t end, uint32_t *some)
+/* Score the rows of one segment that can reach the least: by two bits and by eight where one was first, then
+ * truly. */
+static enum failure reach_unit(Found *own, Unit unit)
 {
+    uint32_t some[UNIT + GROUP];
     const Near *near = own->near;
+    const Searched *part = unit.part;
     const uint8_t *allowed = part->chosen == NULL ? part->allowed : NULL;
-    uint64_t count = reaching_of(part->bounds, allowed, start, end, own->least, some), kept = 0;
+    uint64_t count = reaching_of(part->bounds, allowed, unit.start, unit.end, own->least, some), kept = 0;
     if (part->chosen != NULL)
         for (uint64_t i = 0; i < count; i++) some[i] = part->chosen[some[i]];
     if (part->planes == NULL) return note_exact(own, part, some, count);
+    size_t words = (near->width + 63) / 64;
+    count = (near->at_once && words <= 8 ? fine_at_once : fine_in_loop)(
+        part->planes, &part->bits, words, part->by, part->bounds + part->count, own->least, some, count);
     float scores[1024];
     for (uint64_t at = 0; at < count; at += 1024) {
         uint64_t length = count - at < 1024 ? count - at : 1024;
@@ -1153,35 +1223,102 @@ static enum failure reach_in(Stripe *own, const Searched *part, uint64_t start, 
     return note_exact(own, part, some, kept);
 }
 
-static void *reach_stripe(void *argument)
+typedef enum failure (*Task)(Found *own, Unit unit);
+static const Task TASKS[] = {estimate_unit, reach_unit};
+enum { STAGES = 2, OVER = STAGES };
+
+/* What two threads share: the units, of which each takes the next one, stage by stage. The other thread may begin late
+ * or never, so nothing waits for it but what it has taken; whichever of the two goes last frees this. */
+typedef struct {
+    Unit *units;
+    Found *other;
+    size_t count, next[STAGES];
+    int stage, busy, holders;
+} Team;
+
+#if defined(__unix__) || defined(__APPLE__)
+#define LOAD(from) __atomic_load_n(from, __ATOMIC_SEQ_CST)
+#define STORE(to, value) __atomic_store_n(to, value, __ATOMIC_SEQ_CST)
+#define TAKE(from) __atomic_fetch_add(from, 1, __ATOMIC_SEQ_CST)
+#define DROP(from) __atomic_sub_fetch(from, 1, __ATOMIC_SEQ_CST)
+
+static void wait_while(const int *value, int is)
 {
-    Stripe *own = argument;
-    for (Py_ssize_t i = 0; i < own->count && !own->failure; i++) {
-        const Searched *part = own->parts + i;
-        uint64_t start = stripe_start(part, own->stripe, own->stripes);
-        uint64_t end = stripe_start(part, own->stripe + 1, own->stripes);
-        uint32_t *some = malloc((end - start + GROUP) * sizeof *some);
-        own->failure = some == NULL ? NO_MEMORY : reach_in(own, part, start, end, some);
-        free(some);
+    for (int spins = 0; LOAD(value) == is; spins++)
+        if (spins > SPINS) sched_yield();
+}
+#else
+#define LOAD(from) (*(from))
+#define STORE(to, value) (*(to) = (value))
+#define TAKE(from) ((*(from))++)
+#define DROP(from) (--*(from))
+#define wait_while(value, is) ((void)0)
+#endif
+
+static void work_on(Team *team, int stage, Found *own)
+{
+    size_t at;
+    while (!own->failure && (at = TAKE(&team->next[stage])) < team->count)
+        own->failure = TASKS[stage](own, team->units[at]);
+}
+
+static void leave(Team *team)
+{
+    if (DROP(&team->holders)) return;
+    free(team->units);
+    free(team);
+}
+
+#if defined(__unix__) || defined(__APPLE__)
+static void *help(void *argument)
+{
+    Team *team = argument;
+    int stage;
+    while ((stage = LOAD(&team->stage)) != OVER) {
+        STORE(&team->busy, 1);
+        if (LOAD(&team->stage) == stage) work_on(team, stage, team->other); /* else what it works on may be gone */
+        STORE(&team->busy, 0);
+        wait_while(&team->stage, stage);
     }
+    leave(team);
     return NULL;
 }
 
-/* Have every stripe done: the second in a thread of its own, where there are threads. */
-static enum failure do_stripes(Stripe *stripes, Py_ssize_t count, void *(*work)(void *))
+static void call_help(Team *team)
 {
-#if defined(__unix__) || defined(__APPLE__)
     pthread_t other;
-    int apart = count > 1 && pthread_create(&other, NULL, work, stripes + 1) == 0;
-    work(stripes);
-    if (apart) pthread_join(other, NULL);
-    else if (count > 1) work(stripes + 1);
+    team->holders++;
+    if (pthread_create(&other, NULL, help, team)) team->holders--;
+    else pthread_detach(other);
+}
 #else
-    for (Py_ssize_t i = 0; i < count; i++) work(stripes + i);
+#define call_help(team) ((void)0)
 #endif
+
+/* Have a stage done by both. */
+static enum failure do_stage(Team *team, int stage, Found *own)
+{
+    STORE(&team->stage, stage);
+    work_on(team, stage, own);
+    wait_while(&team->busy, 1);
+    return own->failure ? own->failure : team->other->failure;
+}
+
+static Team *team_of(const Searched *parts, Py_ssize_t count, Found *other)
+{
+    Team *team = calloc(1, sizeof *team);
+    size_t units = 0;
+    for (Py_ssize_t i = 0; i < count; i++) units += (size_t)(parts[i].count + UNIT - 1) / UNIT;
+    if (team == NULL || (team->units = malloc((units ? units : 1) * sizeof *team->units)) == NULL) {
+        free(team);
+        return NULL;
+    }
     for (Py_ssize_t i = 0; i < count; i++)
-        if (stripes[i].failure) return stripes[i].failure;
-    return FINE;
+        for (uint64_t at = 0; at < parts[i].count; at += UNIT)
+            team->units[team->count++] = (Unit){parts + i, at, parts[i].count - at < UNIT ? parts[i].count : at + UNIT};
+    team->other = other;
+    team->holders = 1;
+    return team;
 }
 
 /* The k-th best score; below all where there are fewer. */
@@ -1198,7 +1335,7 @@ static enum failure kth_best(const double *scores, size_t count, size_t k, doubl
 }
 
 /* Score the best estimates of all segments truly; what the k-th best of these has, the k nearest have at the least. */
-static enum failure floor_of(Stripe *own, const Best *best, double *least)
+static enum failure floor_of(Found *own, const Best *best, double *least)
 {
     uint32_t *slots = malloc((best->size ? best->size : 1) * sizeof *slots);
     enum failure failure = slots == NULL ? NO_MEMORY : FINE;
@@ -1218,39 +1355,55 @@ static enum failure floor_of(Stripe *own, const Best *best, double *least)
     return failure;
 }
 
-/* Find the rows of all segments that are among the k nearest: in the first stripe, with every tie at the k-th. */
-static enum failure search_stripes(Stripe *stripes, Py_ssize_t count)
+/* Put what the other thread found behind what this one has. */
+static enum failure join_found(Found *own, const Found *other)
 {
-    enum failure failure = do_stripes(stripes, count, estimate_stripe);
-    Best *best = &stripes[0].best;
+    enum failure failure = make_room(own, other->found);
+    if (failure) return failure;
+    memcpy(own->slots + own->found, other->slots, other->found * sizeof *own->slots);
+    memcpy(own->scores + own->found, other->scores, other->found * sizeof *own->scores);
+    own->found += other->found;
+    return FINE;
+}
+
+/* Find what can reach the floor that the best estimates set. */
+static enum failure reach_floor(Team *team, Found *own)
+{
+    Found *other = team->other;
+    Best *best = &own->best;
+    enum failure failure = do_stage(team, 0, own);
     best->base = 0;
-    for (Py_ssize_t i = 1; i < count && !failure; i++)
-        for (size_t j = 0; j < stripes[i].best.size && !failure; j++)
-            if (stripes[i].best.scores[j] >= best->threshold)
-                failure = best_add(best, stripes[i].best.slots[j], stripes[i].best.scores[j]);
+    for (size_t i = 0; i < other->best.size && !failure; i++)
+        if (other->best.scores[i] >= best->threshold)
+            failure = best_add(best, other->best.slots[i], other->best.scores[i]);
     if (failure) return failure;
     best_cut(best);
     double least = -INFINITY;
-    failure = floor_of(stripes, best, &least);
-    for (Py_ssize_t i = 0; i < count; i++) stripes[i].least = (float)least;
-    if (!failure) failure = do_stripes(stripes, count, reach_stripe);
-    Stripe *first = stripes;
-    for (Py_ssize_t i = 1; i < count && !failure; i++) {
-        failure = make_room(first, stripes[i].found);
-        if (failure) break;
-        memcpy(first->slots + first->found, stripes[i].slots, stripes[i].found * sizeof *first->slots);
-        memcpy(first->scores + first->found, stripes[i].scores, stripes[i].found * sizeof *first->scores);
-        first->found += stripes[i].found;
-    }
+    failure = floor_of(own, best, &least);
+    own->least = other->least = (float)least;
+    if (!failure) failure = do_stage(team, 1, own);
+    return failure ? failure : join_found(own, other);
+}
+
+/* Find the rows of all segments that are among the k nearest: in `own[0]`, with every tie at the k-th. */
+static enum failure search_all(Found *own, Py_ssize_t threads)
+{
+    Team *team = team_of(own->parts, own->count, own + 1);
+    if (team == NULL) return NO_MEMORY;
+    if (threads > 1) call_help(team);
+    enum failure failure = reach_floor(team, own);
+    STORE(&team->stage, OVER);
+    wait_while(&team->busy, 1);
+    leave(team);
     double kth;
-    if (!failure) failure = kth_best(first->scores, first->found, first->near->k, &kth);
+    if (!failure) failure = kth_best(own->scores, own->found, own->near->k, &kth);
     size_t kept = 0;
-    for (size_t i = 0; i < first->found && !failure; i++) {
-        first->slots[kept] = first->slots[i];
-        first->scores[kept] = first->scores[i];
-        kept += first->scores[i] >= kth;
+    for (size_t i = 0; i < own->found && !failure; i++) {
+        own->slots[kept] = own->slots[i];
+        own->scores[kept] = own->scores[i];
+        kept += own->scores[i] >= kth;
     }
-    first->found = kept;
+    own->found = kept;
     return failure;
 }
 
@@ -2190,40 +2343,7 @@ done:
     return result;
 }
 
-static PyObject *codes_at(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
-{
-    Py_buffer query, rows = {0}, scales = {0}, slots = {0}, view = {0};
-    PyObject *result = NULL;
-    if (expect(given, 5)) return NULL;
-    if (open_view(arguments[0], &QUERY_CODE, &query) || open_view(arguments[1], &ROW_CODES, &rows) ||
-        open_view(arguments[2], &ROW_NUMBERS, &scales) || open_view(arguments[4], &WANTED, &slots) ||
-        same_length(&scales, rows.shape[0], "scales has the wrong length"))
-        goto done;
-    if (rows.shape[1] != query.shape[0] || query.shape[0] == 0 || query.shape[0] > WIDEST) {
-        PyErr_SetString(PyExc_ValueError, "rows and query differ in width");
-        goto done;
-    }
-    double step = PyFloat_AsDouble(arguments[3]);
-    if ((step == -1.0 && PyErr_Occurred()) || slots_within(&slots, rows.shape[0])) goto done;
-    State *state = PyModule_GetState(module);
-    if (open_result(module, state->float32, slots.shape[0], &result, &view)) {
-        Py_CLEAR(result);
-        goto done;
-    }
-    Products of = {query.buf, rows.buf, (size_t)query.shape[0], slots.buf, (uint64_t)slots.shape[0], 0};
-    BEGIN_WORK(4 * slots.shape[0])
-    codes_of(of, scales.buf, (float)step, view.buf);
-    END_WORK
-done:
-    PyBuffer_Release(&view);
-    PyBuffer_Release(&slots);
-    PyBuffer_Release(&scales);
-    PyBuffer_Release(&rows);
-    PyBuffer_Release(&query);
-    return result;
-}
-
-enum { PLANE_ARRAYS = 9, PLANE_ITEMS = 11 };
+enum { PLANE_ARRAYS = 10, PLANE_ITEMS = 12 };
 
 /* One segment as Python gives it: its arrays and what they are searched with. */
 typedef struct {
@@ -2231,7 +2351,8 @@ typedef struct {
 } PlaneViews;
 
 static const Shape *const PLANE_SHAPES[PLANE_ARRAYS] = {&ROW_VECTORS, &ROW_CODES,   &ROW_NUMBERS, &ALLOWED, &ROW_BITS,
-                                                        &ROW_NUMBERS, &ROW_NUMBERS, &ROW_NUMBERS, &TURNED};
+                                                        &ROW_NUMBERS, &ROW_NUMBERS, &ROW_NUMBERS, &ROW_BITS,
+                                                        &TURNED};
 
 static int misfit(void)
 {
@@ -2243,7 +2364,7 @@ static int misfit(void)
 static int searched_open(PyObject *plane, const Near *near, double by_scale, PlaneViews *held, Searched *part)
 {
     if (!PyTuple_Check(plane) || PyTuple_Size(plane) != PLANE_ITEMS) {
-        PyErr_SetString(PyExc_TypeError, "a plane is a tuple of eleven");
+        PyErr_SetString(PyExc_TypeError, "a plane is a tuple of twelve");
         return -1;
     }
     Py_buffer *views = held->views;
@@ -2263,17 +2384,19 @@ static int searched_open(PyObject *plane, const Near *near, double by_scale, Pla
     part->rows = part->count = (uint64_t)rows;
     if (views[4].obj == NULL) return 0;
     size_t words = (near->width + 63) / 64;
-    if (views[8].obj == NULL || views[8].shape[0] != (Py_ssize_t)(64 * words) || views[4].shape[1] != (Py_ssize_t)(words * LANES) ||
+    if (views[9].obj == NULL || views[9].shape[0] != (Py_ssize_t)(64 * words) || views[4].shape[1] != (Py_ssize_t)(words * LANES) ||
         views[4].shape[0] != rows / LANES + (rows % LANES != 0))
         return misfit();
-    for (int i = 5; i < 8; i++)
+    for (int i = 5; i < 9; i++)
         if (views[i].obj == NULL || views[i].shape[0] != rows) return misfit();
-    double base = PyFloat_AsDouble(PyTuple_GetItem(plane, 9)), by_spread = PyFloat_AsDouble(PyTuple_GetItem(plane, 10));
+    if (views[8].shape[1] < (Py_ssize_t)words + 2) return misfit();
+    double base = PyFloat_AsDouble(PyTuple_GetItem(plane, 10)), by_spread = PyFloat_AsDouble(PyTuple_GetItem(plane, 11));
     if (PyErr_Occurred()) return -1;
     part->planes = malloc(PLANES * words * sizeof *part->planes);
     if (part->planes == NULL) return PyErr_NoMemory(), -1;
-    part->by = planes_of(views[8].buf, 64 * words, base, by_spread, by_scale, part->planes);
-    part->bits = (BitRows){views[4].buf, views[5].buf, views[6].buf, views[7].buf, part->allowed, (uint64_t)rows};
+    part->by = planes_of(views[9].buf, 64 * words, base, by_spread, by_scale, part->planes);
+    part->bits = (BitRows){views[4].buf, views[5].buf,          views[6].buf,  views[7].buf,
+                           views[8].buf, views[8].shape[1], part->allowed, (uint64_t)rows};
     return 0;
 }
 
@@ -2291,11 +2414,12 @@ static enum failure searched_prepare(Searched *part)
                 if (part->allowed[i]) part->chosen[part->count++] = (uint32_t)i;
         }
     }
-    part->bounds = malloc((part->count ? part->count : 1) * sizeof *part->bounds);
+    size_t numbers = part->planes == NULL ? 1 : 2;
+    part->bounds = malloc((part->count ? part->count : 1) * numbers * sizeof *part->bounds);
     return part->bounds == NULL ? NO_MEMORY : FINE;
 }
 
-static void stripe_close(Stripe *own)
+static void found_close(Found *own)
 {
     best_free(&own->best);
     free(own->slots);
@@ -2304,7 +2428,7 @@ static void stripe_close(Stripe *own)
 }
 
 /* The rows found, segment by segment, as a list of (slots, scores). */
-static PyObject *found_by_part(PyObject *module, const Stripe *found, const Searched *parts, Py_ssize_t count)
+static PyObject *found_by_part(PyObject *module, const Found *found, const Searched *parts, Py_ssize_t count)
 {
     State *state = PyModule_GetState(module);
     PyObject *result = PyList_New(count);
@@ -2343,9 +2467,9 @@ static int read_near(PyObject *const *arguments, Near *near, double *by_scale)
     return 0;
 }
 
-static PyObject *search_parts(PyObject *module, const Near *near, Searched *parts, Py_ssize_t count, Py_ssize_t stripes)
+static PyObject *search_parts(PyObject *module, const Near *near, Searched *parts, Py_ssize_t count, Py_ssize_t threads)
 {
-    Stripe own[MOST_STRIPES];
+    Found own[2];
     memset(own, 0, sizeof own);
     uint64_t rows = 0;
     enum failure failure = FINE;
@@ -2356,15 +2480,15 @@ static PyObject *search_parts(PyObject *module, const Near *near, Searched *part
     if (rows > UINT32_MAX) return fits_slots((Py_ssize_t)rows), NULL;
     BEGIN_WORK(rows)
     for (Py_ssize_t i = 0; i < count && !failure; i++) failure = searched_prepare(&parts[i]);
-    for (Py_ssize_t i = 0; i < stripes && !failure; i++) {
-        own[i] = (Stripe){.near = near, .parts = parts, .count = count, .stripe = i, .stripes = stripes};
+    for (Py_ssize_t i = 0; i < 2 && !failure; i++) {
+        own[i] = (Found){.near = near, .parts = parts, .count = count};
         own[i].sums = calloc(near->padded, sizeof *own[i].sums);
         failure = own[i].sums == NULL ? NO_MEMORY : best_init(&own[i].best, near->looked, rows, -INFINITY);
     }
-    if (!failure) failure = search_stripes(own, stripes);
+    if (!failure) failure = search_all(own, threads);
     END_WORK
     PyObject *result = failure ? fail(failure) : found_by_part(module, &own[0], parts, count);
-    for (Py_ssize_t i = 0; i < stripes; i++) stripe_close(&own[i]);
+    for (Py_ssize_t i = 0; i < 2; i++) found_close(&own[i]);
     return result;
 }
 
@@ -2386,9 +2510,8 @@ static PyObject *nearest_rows(PyObject *module, PyObject *const *arguments, Py_s
         misfit();
         goto done;
     }
-    Py_ssize_t stripes = PyNumber_AsSsize_t(arguments[9], NULL);
+    Py_ssize_t threads = PyNumber_AsSsize_t(arguments[9], NULL);
     if (read_near(arguments, &near, &by_scale) || PyErr_Occurred()) goto done;
-    stripes = stripes < 2 ? 1 : MOST_STRIPES;
     count = PyTuple_Size(arguments[8]);
     views = PyMem_Calloc(count ? (size_t)count : 1, sizeof *views);
     parts = PyMem_Calloc(count ? (size_t)count : 1, sizeof *parts);
@@ -2398,7 +2521,7 @@ static PyObject *nearest_rows(PyObject *module, PyObject *const *arguments, Py_s
     }
     for (Py_ssize_t i = 0; i < count; i++)
         if (searched_open(PyTuple_GetItem(arguments[8], i), &near, by_scale, &views[i], &parts[i])) goto done;
-    result = search_parts(module, &near, parts, count, stripes);
+    result = search_parts(module, &near, parts, count, threads);
 done:
     for (Py_ssize_t i = 0; i < count && views != NULL && parts != NULL; i++) {
         for (int j = 0; j < PLANE_ARRAYS; j++) PyBuffer_Release(&views[i].views[j]);
@@ -2467,7 +2590,6 @@ static PyMethodDef METHODS[] = {
     {"edit_distances", (PyCFunction)(void (*)(void))edit_distances, METH_FASTCALL, NULL},
     {"mark", (PyCFunction)(void (*)(void))mark, METH_FASTCALL, NULL},
     {"top_scores", (PyCFunction)(void (*)(void))top_scores, METH_FASTCALL, NULL},
-    {"codes_at", (PyCFunction)(void (*)(void))codes_at, METH_FASTCALL, NULL},
     {"dots", (PyCFunction)(void (*)(void))dots, METH_FASTCALL, NULL},
     {"nearest_rows", (PyCFunction)(void (*)(void))nearest_rows, METH_FASTCALL, NULL},
     {"cosines", (PyCFunction)(void (*)(void))cosines, METH_FASTCALL, NULL},

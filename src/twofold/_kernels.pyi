@@ -71,13 +71,6 @@ def cosines(
     query: NDArray[np.float64], rows: NDArray[np.float16], slots: NDArray[np.uint32]
 ) -> NDArray[np.float64]: ...
 def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]: ...
-def codes_at(
-    query: NDArray[np.int8],
-    rows: NDArray[np.int8],
-    scales: NDArray[np.float32],
-    step: float,
-    slots: NDArray[np.uint32],
-) -> NDArray[np.float32]: ...
 def nearest_rows(
     exact: NDArray[np.float64],
     code: NDArray[np.int8],

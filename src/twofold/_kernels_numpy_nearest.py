@@ -22,6 +22,7 @@ from twofold._kernels_numpy_vectors import (
     codes_reaching,
     cosines,
     dots,
+    fine_reaching,
     top_scores,
 )
 
@@ -39,7 +40,8 @@ class SearchedRows(NamedTuple):
 
     `vectors` (n, d) float16, `codes` (n, d) int8 and `scales` (n,) are the rows and their eight bits; `allowed` (n,)
     marks those that may be found, None all. Bits are looked at first where there are some: the five arrays and two
-    numbers that `bit_bounds` takes, `apart` for `turned`, all None and 0 in a segment searched without.
+    numbers that `bit_bounds` takes, `apart` for `turned`, and `fine`, the second bits of `fine_reaching`; all None and
+    0 in a segment searched without.
     """
 
     vectors: NDArray[np.float16]
@@ -50,6 +52,7 @@ class SearchedRows(NamedTuple):
     bit_scales: Singles | None = None
     bit_offsets: Singles | None = None
     bit_spreads: Singles | None = None
+    fine: NDArray[np.uint64] | None = None
     apart: Singles | None = None
     base: float = 0.0
     by_spread: float = 0.0
@@ -58,13 +61,14 @@ class SearchedRows(NamedTuple):
 class _Guess(NamedTuple):
     """What codes say of a segment: at most so much is the cosine of each of its `slots` (None: of all, by slot).
 
-    `near` are the rows with the best estimates, `scores` these.
+    `near` are the rows with the best estimates, `scores` these; `inners` are products with bits, where there are some.
     """
 
     bounds: Singles
     slots: Slots | None
     near: Slots
     scores: Singles
+    inners: Singles | None = None
 
 
 def nearest_rows(  # noqa: PLR0913, PLR0917  # as the kernel takes them
@@ -82,9 +86,10 @@ def nearest_rows(  # noqa: PLR0913, PLR0917  # as the kernel takes them
     """Return of each segment the slots whose cosine is at least the k-th best of all, in no order, with these cosines.
 
     The `looked` rows with the best estimates are scored truly; rows that cannot reach the k-th best of these scores
-    less `margin` are ruled out by the bounds of `bit_bounds`, where a segment has bits, then by eight bits: the product
-    of the codes times both scales, and `rounding · √(scale² + step²)` more. `exact` (d,) float64 is the query, `code`
-    (d,) and `step` its eight bits. Raises ValueError for k < 1 and for arrays of a wrong shape.
+    less `margin` are ruled out by the bounds of `bit_bounds` and then `fine_reaching`, where a segment has bits, and by
+    eight bits: the product of the codes times both scales, and `rounding · √(scale² + step²)` more. `exact` (d,)
+    float64 is the query, `code` (d,) and `step` its eight bits. Raises ValueError for k < 1 and for arrays of a wrong
+    shape.
     """
     check_k(k)
     check_k(looked)
@@ -102,7 +107,7 @@ def nearest_rows(  # noqa: PLR0913, PLR0917  # as the kernel takes them
     least = _kth_best(np.concatenate([np.empty(0), *scores]), k) - margin
     found = []
     for part, guess in zip(parts, guesses, strict=True):
-        slots = _reaching(code, step, part, guess, least, rounding)
+        slots = _reaching((code, step, by_scale), part, guess, least, rounding)
         found.append((slots, cosines(exact, part.vectors, slots)))
     kept = at_least_kth(np.concatenate([np.empty(0), *(one for _, one in found)]), k)
     ends = np.cumsum([0, *(len(slots) for slots, _ in found)]).tolist()
@@ -121,15 +126,22 @@ def _check_part(part: SearchedRows, width: int) -> None:
         raise ValueError(DIFFER)
     if part.vectors.dtype != np.float16:
         raise ValueError("rows must be a contiguous float16 matrix")
-    if part.bits is not None and (part.apart is None or len(part.apart) != -(-width // 64) * 64):
+    if part.bits is None:
+        return
+    words = -(-width // 64)
+    if part.apart is None or len(part.apart) != words * 64:
+        raise ValueError(DIFFER)
+    if part.fine is None or part.fine.ndim != 2 or part.fine.dtype != np.uint64:  # noqa: PLR2004
+        raise ValueError("bits must be a contiguous uint64 matrix")
+    if len(part.fine) != len(part.vectors) or part.fine.shape[1] < words + 2:
         raise ValueError(DIFFER)
 
 
 def _by_bits(part: SearchedRows, by_scale: float, looked: int) -> _Guess:
     arrays = (part.apart, part.bits, part.bit_scales, part.bit_offsets, part.bit_spreads)
     numbers = (part.base, part.by_spread, by_scale)
-    bounds, (near, scores) = bit_bounds(*arrays, *numbers, part.allowed, looked)  # type: ignore[arg-type]
-    return _Guess(bounds, None, near, scores)
+    bounds, (near, scores), inners = bit_bounds(*arrays, *numbers, part.allowed, looked)  # type: ignore[arg-type]
+    return _Guess(bounds, None, near, scores, inners)
 
 
 def _by_codes(code: Code, step: float, part: SearchedRows, looked: int, rounding: float) -> _Guess:
@@ -155,12 +167,17 @@ def _scanned(code: Code, step: float, part: SearchedRows) -> Singles:
     return scores
 
 
-def _reaching(code: Code, step: float, part: SearchedRows, guess: _Guess, least: float, rounding: float) -> Slots:
+def _reaching(
+    asked: tuple[Code, float, float], part: SearchedRows, guess: _Guess, least: float, rounding: float
+) -> Slots:
     """Return the slots of a segment whose cosine may be at least that."""
-    if part.bits is not None:
-        arrays = (part.codes, part.scales, step, guess.bounds, part.allowed)
-        return codes_reaching(code, *arrays, least, rounding)[0]
     reach = guess.bounds >= np.float32(least)
+    if guess.inners is not None:
+        code, step, by_scale = asked
+        slots = np.flatnonzero(reach if part.allowed is None else reach & (part.allowed != 0)).astype(np.uint32)
+        query = (part.apart, part.base, part.by_spread, by_scale)
+        slots = fine_reaching(query, part.fine, guess.inners, slots, least)  # type: ignore[arg-type]
+        return codes_reaching(code, part.codes, part.scales, step, slots, least, rounding)[0]
     if guess.slots is not None:
         return guess.slots[reach]
     return np.flatnonzero(reach if part.allowed is None else reach & (part.allowed != 0)).astype(np.uint32)

@@ -43,8 +43,10 @@ def bit_bounds(  # noqa: PLR0913, PLR0917  # as the kernel takes them
     by_scale: float,
     allowed: Mask | None,
     k: int,
-) -> tuple[Singles, tuple[Slots, Singles]]:
-    """Return what the score of each row is at most, float32 (n,), and the rows with the best estimates, with these.
+) -> tuple[Singles, tuple[Slots, Singles], Singles]:
+    """Return what the score of each row is at most, float32 (n,), the rows with the best estimates, with these.
+
+    Third comes each row's product with the query, float32 (n,), in which `scale` and `offset` are not yet.
 
     `turned` (64 · words,) is rounded to the 16 levels `low + level · step`. `bits` (ceil(n / 8), 8 · words) holds word
     w of row r of a block at `8 · w + r`; `ones` counts a row's bits, and `sum` adds up the levels where they are set.
@@ -62,20 +64,56 @@ def bit_bounds(  # noqa: PLR0913, PLR0917  # as the kernel takes them
     fitting = (-(-count // 8), 8 * words), count, count
     if not words or len(turned) % 64 or (bits.shape, len(offsets), len(spreads)) != fitting:
         raise ValueError("query, bits, scales, offsets and spreads differ in size")
-    low = float(turned.min())
-    step = max((float(turned.max()) - low) / LEVELS, MIN_STEP)
-    levels = np.rint((turned - np.float32(low)) / np.float32(step)).astype(np.uint8)
-    less = low * len(turned) + step * int(levels.sum(dtype=np.int64))
+    low, step, levels, less = _leveled(turned)
+    inners = np.empty(count, dtype=np.float32)
     scores = np.empty(len(bits) * 8, dtype=np.float32)[:count]
     for first in range(0, len(bits), 8192):
         ones, sums = _counted_bits(bits[first : first + 8192].reshape(-1, words, 8), levels)
         part = slice(first * 8, min(first * 8 + len(ones), count))
         length = part.stop - part.start
         inner = 2.0 * step * sums[:length] + 2.0 * low * ones[:length] - less
+        inners[part] = inner
         scores[part] = (offsets[part].astype(np.float64) + base) + scales[part].astype(np.float64) * inner
     one, other = spreads * np.float32(by_spread), scales * np.float32(by_scale * step)
     best = top_scores(scores, allowed, k)
-    return scores + np.sqrt(one * one + other * other), (best, scores[best])
+    return scores + np.sqrt(one * one + other * other), (best, scores[best]), inners
+
+
+def _leveled(turned: Singles) -> tuple[float, float, NDArray[np.uint8], float]:
+    """Return the lowest level of a turned query, the step between levels, these, and what every sum has of them."""
+    low = float(turned.min())
+    step = max((float(turned.max()) - low) / LEVELS, MIN_STEP)
+    levels = np.rint((turned - np.float32(low)) / np.float32(step)).astype(np.uint8)
+    return low, step, levels, low * len(turned) + step * int(levels.sum(dtype=np.int64))
+
+
+def fine_reaching(
+    query: tuple[Singles, float, float, float],
+    fine: NDArray[np.uint64],
+    inners: Singles,
+    slots: Slots,
+    least: float,
+) -> Slots:
+    """Return those of some slots whose score may reach `least` by both bits, in their order.
+
+    `query` are `turned`, `base`, `by_spread` and `by_scale` of `bit_bounds`, `inners` (n,) the products that it gives.
+    A row of `fine` is the second bits of a row, `words` of them, then float32 numbers: a scale, a length, a spread and
+    an offset. With `second` the product of the second bits, as `bit_bounds` makes it of the first, the estimate is
+    `offset + base + scale · (inner + second / 2)`, and the bound is as much more as the root of
+    `(spread · by_spread)² + (length · by_scale · step)²`, in single precision.
+    """
+    turned, base, by_spread, by_scale = query
+    low, step, levels, less = _leveled(turned)
+    words = len(turned) // 64
+    rows = np.ascontiguousarray(fine[slots, : words + 2])
+    ones, sums = _counted_bits(np.ascontiguousarray(rows[:, :words, None]), levels)
+    scales, lengths, spreads, offsets = np.ascontiguousarray(rows[:, words:]).view(np.float32).T
+    second = 2.0 * step * sums + 2.0 * low * ones - less
+    inner = inners[slots].astype(np.float64) + 0.5 * second
+    scores = ((offsets.astype(np.float64) + base) + scales.astype(np.float64) * inner).astype(np.float32)
+    one, other = spreads * np.float32(by_spread), lengths * np.float32(by_scale * step)
+    reach: NDArray[np.bool_] = scores + np.sqrt(one * one + other * other) >= np.float32(least)
+    return slots[reach]
 
 
 def _counted_bits(blocks: NDArray[np.uint64], levels: NDArray[np.uint8]) -> tuple[Floats, Floats]:
@@ -129,23 +167,15 @@ def codes_reaching(  # noqa: PLR0913, PLR0917  # as the kernel takes them
     rows: NDArray[np.int8],
     scales: Singles,
     step: float,
-    bounds: Singles,
-    allowed: Mask | None,
+    slots: Slots,
     least: float,
     rounding: float,
 ) -> tuple[Slots, Singles]:
-    """Return every allowed slot, rising, whose bound and whose score by codes may reach `least`, and these scores.
+    """Return those of some slots whose score by codes may reach `least`, in their order, and these scores.
 
     The scores are those of `codes_at`, to which `rounding · √(scale² + step²)` is added before they are compared, in
-    single precision. `bounds` (n,) are float32; NaN reaches nothing. Raises ValueError as `codes_at` does.
+    single precision; NaN reaches nothing. Raises ValueError as `codes_at` does.
     """
-    check(scales, np.float32, "scales", len(rows))
-    check(bounds, np.float32, "bounds", len(rows))
-    found = bounds >= np.float32(least)
-    if allowed is not None:
-        check(allowed, np.uint8, "allowed", len(rows))
-        found &= allowed != 0
-    slots = np.flatnonzero(found).astype(np.uint32)
     scores = codes_at(query, rows, scales, step, slots)
     own = scales[slots]
     near = scores + np.float32(rounding) * np.sqrt(own * own + np.float32(step) ** 2) >= np.float32(least)

@@ -26,7 +26,6 @@ try:
     from twofold._kernels import (
         bm25_at,
         bm25_top,
-        codes_at,
         cosines,
         count_terms,
         dots,
@@ -48,7 +47,6 @@ except ImportError:
     from twofold._kernels_numpy import (
         bm25_at,
         bm25_top,
-        codes_at,
         cosines,
         count_terms,
         dots,
@@ -74,7 +72,6 @@ __all__ = [
     "SearchedRows",
     "bm25_at",
     "bm25_top",
-    "codes_at",
     "cosines",
     "count_terms",
     "dots",

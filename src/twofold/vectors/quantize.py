@@ -21,10 +21,6 @@ class Codes:
     def __len__(self) -> int:
         return len(self.values)
 
-    def rows(self, bound: slice) -> "Codes":
-        """Return some of the rows."""
-        return Codes(self.values[bound], self.scales[bound])
-
 
 def quantize(vectors: Halves | NDArray[np.float32]) -> Codes:
     """Code each row (n, d) with a scale of its own, `max |x| / 127`; a row's codes depend on that row alone.

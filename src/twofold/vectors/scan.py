@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.types import Scores, Vector
-from twofold.kernels import SearchedRows, codes_at, nearest_rows
+from twofold.kernels import SearchedRows, nearest_rows
 from twofold.vectors.quantize import Codes, Halves, quantize
 from twofold.vectors.rabitq import BitCodes, compared, rounding_of, turned
 
 Mask = NDArray[np.uint8]
 Slots = NDArray[np.uint32]
-Code = NDArray[np.int8]
 Singles = NDArray[np.float32]
 
 BITS_ABOVE = 20_000  # bits first, then codes, are faster than codes alone from about here
@@ -33,6 +32,11 @@ PARALLEL_FROM = 300_000  # rows that are scanned in two threads: below, one leav
 def processors() -> int:
     """Count the processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def has_idle_processor() -> bool:
+    """Return whether a second thread would find a processor; where none is free, waiting for it takes longer."""
+    return processors() > 1 and hasattr(os, "getloadavg") and os.getloadavg()[0] < processors()
 
 
 class Near(NamedTuple):
@@ -63,21 +67,22 @@ class Plane(NamedTuple):
         if self.bits is None or turned_query is None:
             return SearchedRows(*plain)
         held = self.bits
-        return SearchedRows(
-            *plain, held.bits, held.scales, held.offsets, held.spreads, *compared(query, turned_query, held)
-        )
+        numbers = (held.scales, held.offsets, held.spreads)
+        return SearchedRows(*plain, held.bits, *numbers, held.fine, *compared(query, turned_query, held))
 
 
-def nearest(query: Vector, planes: Sequence[Plane], k: int) -> Sequence[Near]:
+def nearest(query: Vector, planes: Sequence[Plane], k: int, *, alone: bool = False) -> Sequence[Near]:
     """Return for each segment the rows that are among the k nearest of all segments together, with their cosines.
 
     All rows as near as the k-th are among them. The rows with the best estimates are scored truly: the k-th best of
-    these scores is one that the k nearest reach. Rows that cannot reach it are ruled out, by one bit a dimension where
-    there are more than `BITS_ABOVE` rows that may be found, then by eight bits. Raises ValueError for k < 1.
+    these scores is one that the k nearest reach. Rows that cannot reach it are ruled out, by one bit a dimension and
+    then by two where there are more than `BITS_ABOVE` rows that may be found, then by eight. With `alone`, when no
+    other search is under way, a second thread helps where rows are many. Raises ValueError for k < 1.
     """
     by_bits = sum(plane.open_rows() for plane in planes) > BITS_ABOVE
     coded = quantize(query[None, :])
     placed = turned(query) if by_bits else None
+    many = sum(len(plane.codes) for plane in planes) >= PARALLEL_FROM
     found = nearest_rows(
         query.astype(np.float64),
         coded.values[0],
@@ -88,7 +93,7 @@ def nearest(query: Vector, planes: Sequence[Plane], k: int) -> Sequence[Near]:
         MARGIN,
         rounding_of(len(query)),
         tuple(plane.searched(query, placed) for plane in planes),
-        2 if processors() > 1 and sum(len(plane.codes) for plane in planes) >= PARALLEL_FROM else 1,
+        2 if alone and many and has_idle_processor() else 1,
     )
     return [Near(*one) for one in found]
 
@@ -96,11 +101,6 @@ def nearest(query: Vector, planes: Sequence[Plane], k: int) -> Sequence[Near]:
 def looked_at(k: int) -> int:
     """Return how many of the best estimates are scored truly to know what the k nearest reach."""
     return 2 * k + 20
-
-
-def score_codes(code: Code, step: float, codes: Codes, slots: Slots) -> Singles:
-    """Return the approximate cosines of some rows with a coded query: float32 (m,), the bits that a scan gives them."""
-    return codes_at(code, codes.values, codes.scales, step, slots)
 
 
 def exact_scores(query: Vector, vectors: Halves) -> Scores:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from twofold import _kernels_numpy_nearest as twin
-from twofold._kernels_numpy_vectors import bit_bounds
+from twofold._kernels_numpy_vectors import bit_bounds, fine_reaching
 from twofold.kernels import SearchedRows, nearest_rows
 from twofold.vectors import rabitq
-from twofold.vectors.rabitq import BitCodes, bit_codes, compared, rotation, rounding_of, turned
+from twofold.vectors.rabitq import BitCodes, bit_codes, compared, fine_width, rotation, rounding_of, turned
 
 
 def unit_rows(seed: int, count: int, width: int, lean: float = 0.0) -> NDArray[np.float16]:
@@ -41,8 +41,43 @@ def estimate(query: NDArray[np.float32], codes: BitCodes) -> Estimates:
     """Estimate the cosine of every row."""
     apart, base, length = compared(query, turned(query), codes)
     arrays = (codes.bits, codes.scales, codes.offsets, codes.spreads)
-    bounds, (_, scores) = bit_bounds(apart, *arrays, base, length, rounding_of(len(query)), None, max(len(codes), 1))
+    bounds, (_, scores), _ = bit_bounds(apart, *arrays, base, length, rounding_of(len(query)), None, max(len(codes), 1))
     return Estimates(scores, bounds)
+
+
+@pytest.mark.parametrize("lean", [0.0, 1.0])
+@pytest.mark.parametrize("width", [128, 384, 1000])
+def test_two_bits_rule_out_what_one_leaves_and_nothing_that_counts(width: int, lean: float) -> None:
+    rows = unit_rows(3, 4000, width, lean)
+    query = unit_rows(4, 1, width, lean)[0].astype(np.float32)
+    codes = bit_codes(rows)
+    apart, base, length = compared(query, turned(query), codes)
+    arrays = (codes.bits, codes.scales, codes.offsets, codes.spreads)
+    by_scale = rounding_of(width)
+    bounds, _, inners = bit_bounds(apart, *arrays, base, length, by_scale, None, 1)
+    exact = rows.astype(np.float64) @ query
+    least = float(np.sort(exact)[-10])
+    left = np.flatnonzero(bounds >= np.float32(least)).astype(np.uint32)
+
+    found = fine_reaching((apart, base, length, by_scale), codes.fine, inners, left, least)
+
+    assert set(np.flatnonzero(exact >= least).tolist()) <= set(found.tolist()) <= set(left.tolist())
+    assert len(found) < 0.5 * len(left)
+
+
+def test_a_bound_by_two_bits_is_the_one_that_was_worked_out_by_hand() -> None:
+    turned_query = np.zeros(64, dtype=np.float32)
+    turned_query[:4] = [3.0, 2.0, 15.0, 0.0]  # a step is 1: these are the levels
+    fine = np.zeros((1, 8), dtype=np.uint64)
+    fine[0, 0] = 0b0110  # second bits at 1 and 2
+    fine[0, 1:3] = np.array([2.0, 4.0, 6.0, 0.5], np.float32).view(np.uint64)
+    inners = np.array([16.0], np.float32)
+    # second = 2 · 17 - 20 = 14, the estimate .5 + .125 + 2 · (16 + 7) = 46.625, and the root of 3² + 4² is 5
+    query = (turned_query, 0.125, 0.5, 1.0)
+
+    reached = [fine_reaching(query, fine, inners, np.zeros(1, np.uint32), least).tolist() for least in (51.625, 51.626)]
+
+    assert reached == [[0], []]
 
 
 @pytest.mark.parametrize("lean", [0.0, 1.0])
@@ -90,14 +125,16 @@ def random_part(random: np.random.Generator, rows: int, width: int, share: float
     held = random.integers(0, 2**64, (-(-rows // 8), 8 * words), dtype=np.uint64)
     scales, offsets, spreads = random.normal(size=(3, rows)).astype(np.float32)
     apart = random.normal(size=64 * words).astype(np.float32)
-    return SearchedRows(*plain, held, scales, offsets, spreads, apart, *random.normal(size=2).tolist())
+    fine = random.integers(0, 2**64, (rows, fine_width(width)), dtype=np.uint64)
+    fine[:, words : words + 2] = random.normal(size=(rows, 4)).astype(np.float32).view(np.uint64)
+    return SearchedRows(*plain, held, scales, offsets, spreads, fine, apart, *random.normal(size=2).tolist())
 
 
 @settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     sizes=st.lists(st.sampled_from([0, 1, 7, 8, 9, 1025, 2050]), max_size=3),
-    width=st.sampled_from([3, 64, 384]),
+    width=st.sampled_from([3, 64, 384, 513]),
     k=st.sampled_from([1, 20, 100_000]),
     share=st.sampled_from([None, 0.02, 0.5]),
     threads=st.sampled_from([1, 2]),
@@ -129,9 +166,10 @@ def test_a_bound_is_the_one_that_was_worked_out_by_hand() -> None:
     scales, offsets = np.array([2.0, 1.0], np.float32), np.array([0.5, 0.25], np.float32)
     spreads = np.array([3.0, 6.0], np.float32)
 
-    bounds, (slots, scores) = bit_bounds(turned, bits, scales, offsets, spreads, 0.125, 0.5, 1.0, None, 2)
+    bounds, (slots, scores), inners = bit_bounds(turned, bits, scales, offsets, spreads, 0.125, 0.5, 1.0, None, 2)
 
     assert slots.tolist() == [0, 1]
+    assert inners.tolist() == [2 * 18 - 20, 2 * 2 - 20]
     assert scores.tolist() == [0.5 + 0.125 + 2.0 * (2 * 18 - 20), 0.25 + 0.125 + 1.0 * (2 * 2 - 20)]
     assert (bounds - scores).tolist() == [2.5, np.float32(bounds[1] - scores[1])]  # the root of 1.5² + 2²
     assert bounds[1] == pytest.approx(-15.625 + (3.0**2 + 1.0**2) ** 0.5)
@@ -154,6 +192,10 @@ def test_a_bound_is_the_one_that_was_worked_out_by_hand() -> None:
         {"bit_scales": np.zeros(4, np.float64)},
         {"bit_offsets": np.zeros(3, np.float32)},
         {"bit_spreads": np.zeros(5, np.float32)},
+        {"fine": np.zeros((3, 8), np.uint64)},
+        {"fine": np.zeros((4, 2), np.uint64)},
+        {"fine": np.zeros((4, 8), np.int64)},
+        {"fine": np.zeros(8, np.uint64)},
     ],
 )
 def test_arrays_that_do_not_fit_are_refused_by_both(change: dict[str, NDArray[np.generic]]) -> None:
@@ -166,6 +208,7 @@ def test_arrays_that_do_not_fit_are_refused_by_both(change: dict[str, NDArray[np
         bit_scales=np.zeros(4, np.float32),
         bit_offsets=np.zeros(4, np.float32),
         bit_spreads=np.zeros(4, np.float32),
+        fine=np.zeros((4, 8), np.uint64),
         apart=np.zeros(64, np.float32),
     )
     query, code = np.zeros(64), np.zeros(64, np.int8)
@@ -184,9 +227,10 @@ def test_codes_are_made_in_parts_as_they_are_made_at_once(monkeypatch: pytest.Mo
     parts = bit_codes(rows)
 
     assert whole.bits.tolist() == parts.bits.tolist()
+    assert whole.fine[:, :2].tolist() == parts.fine[:, :2].tolist()
     for one, other in zip(numbers_of(whole), numbers_of(parts), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 def numbers_of(codes: BitCodes) -> tuple[NDArray[np.float32], ...]:
-    return codes.center, codes.scales, codes.offsets, codes.spreads
+    return codes.center, codes.scales, codes.offsets, codes.spreads, rabitq.fine_numbers(codes.fine, len(codes.center))

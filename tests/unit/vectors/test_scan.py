@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from support.exact_ranking import reference_top
 from twofold import _kernels_numpy_nearest as in_numpy
 from twofold import kernels
+from twofold._kernels_numpy_vectors import codes_at
 from twofold.domain.types import Scores
 from twofold.vectors import scan as scanning
 from twofold.vectors.quantize import Codes, Halves, quantize
-from twofold.vectors.rabitq import BitCodes, Singles, bit_codes
-from twofold.vectors.scan import Mask, Near, Plane, Slots, exact_scores, looked_at, nearest, score_codes
+from twofold.vectors.rabitq import BitCodes, bit_codes
+from twofold.vectors.scan import Mask, Near, Plane, Slots, exact_scores, looked_at, nearest
 
 
 def meaningful_rows(seed: int, count: int, width: int = 384) -> NDArray[np.float16]:
@@ -32,12 +33,6 @@ def meaningful_rows(seed: int, count: int, width: int = 384) -> NDArray[np.float
 def plane_of(rows: Halves, allowed: Mask | None = None, *, bits: bool = False) -> Plane:
     """Make a plane of rows."""
     return Plane(rows, quantize(rows), bit_codes(rows) if bits else None, allowed)
-
-
-def by_codes(query: NDArray[np.float32], rows: Halves, slots: Slots) -> Singles:
-    """Score some rows by their codes."""
-    coded = quantize(query[None, :])
-    return score_codes(coded.values[0], float(coded.scales[0]), quantize(rows), slots)
 
 
 def best(found: Near, k: int) -> list[tuple[float, int]]:
@@ -89,7 +84,9 @@ def test_scores_of_codes_are_near_the_true_ones(seed: int) -> None:
     rows = meaningful_rows(seed, 300)
     query = rows[0].astype(np.float32)
 
-    found = by_codes(query, rows, np.arange(300, dtype=np.uint32))
+    coded, codes = quantize(query[None, :]), quantize(rows)
+    every = np.arange(300, dtype=np.uint32)
+    found = codes_at(coded.values[0], codes.values, codes.scales, float(coded.scales[0]), every)
 
     np.testing.assert_allclose(found, exact_scores(query, rows), rtol=0, atol=0.01)
 
@@ -174,8 +171,8 @@ def test_two_threads_find_what_one_finds(
     make: Callable[[int, int], NDArray[np.float16]], share: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scanning, "BITS_ABOVE", 100)
-    monkeypatch.setattr(scanning, "processors", lambda: 2)
-    rows = make(16, 2_013)
+    monkeypatch.setattr(scanning, "has_idle_processor", lambda: True)
+    rows = make(16, 20_013)
     allowed = None if share is None else (np.random.default_rng(1).random(len(rows)) < share).astype(np.uint8)
     plane = plane_of(rows, allowed, bits=True)
 
@@ -183,7 +180,7 @@ def test_two_threads_find_what_one_finds(
         each = []
         for parallel_from in (10**6, 100):
             monkeypatch.setattr(scanning, "PARALLEL_FROM", parallel_from)
-            (found,) = nearest(query, [plane], 10)
+            (found,) = nearest(query, [plane], 10, alone=True)
             each.append(best(found, 10))
         assert each[0] == each[1]
 

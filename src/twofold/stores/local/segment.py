@@ -37,7 +37,7 @@ from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.quantize import Codes, quantize
 from twofold.vectors.rabitq import BitCodes, bit_codes, turned
 
-MAGIC = b"twofold segment 6\n"
+MAGIC = b"twofold segment 7\n"
 ALIGNMENT = 64
 BITS_FROM = 4096  # passages in a segment; fewer are scanned as fast in eight bits
 HEADER_BYTES_AT_MOST = 4096
@@ -74,11 +74,12 @@ class Segment:
     vectors: NDArray[np.float16]  # (n, d)
     codes: NDArray[np.int8]  # (n, d)
     scales: NDArray[np.float32]  # (n,)
-    bit_center: NDArray[np.float32]  # these five are `BitCodes`, empty in a segment of few passages
+    bit_center: NDArray[np.float32]  # these six are `BitCodes`, empty in a segment of few passages
     bits: NDArray[np.uint64]
     bit_scales: NDArray[np.float32]
     bit_offsets: NDArray[np.float32]
     bit_spreads: NDArray[np.float32]
+    fine_bits: NDArray[np.uint64]  # (n, words)
     field_groups: NDArray[np.uint8]  # these four are `Columns`
     field_values: NDArray[np.uint8]
     field_offsets: NDArray[np.int64]
@@ -132,7 +133,7 @@ class Segment:
         if not len(self.bit_scales):
             return None
         if not self.coded:
-            numbers = (self.bit_scales, self.bit_offsets, self.bit_spreads)
+            numbers = (self.bit_scales, self.bit_offsets, self.bit_spreads, self.fine_bits)
             self.coded.append(BitCodes(self.bit_center, turned(self.bit_center), self.bits, *numbers))
         return self.coded[0]
 
@@ -221,6 +222,7 @@ DTYPES = {
     "bit_scales": "<f4",
     "bit_offsets": "<f4",
     "bit_spreads": "<f4",
+    "fine_bits": "<u8",
     "field_groups": "|u1",
     "field_values": "|u1",
     "field_offsets": "<i8",
@@ -353,6 +355,7 @@ def _assemble(
         bit_scales=bits.scales,
         bit_offsets=bits.offsets,
         bit_spreads=bits.spreads,
+        fine_bits=bits.fine,
         **_arrays_of(derived, len(rows)),
     )
 

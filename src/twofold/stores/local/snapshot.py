@@ -5,7 +5,8 @@ grow, so a snapshot follows a change at a cost of the change's own size.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -115,6 +116,16 @@ class SegmentSnapshot:
     synonyms: list[str] = field(default_factory=list)  # at most one, read when a question first asks
     seen: "dict[str, SegmentSnapshot]" = field(default_factory=dict)
     words: list[PlainVocabulary] = field(default_factory=list)  # at most one, of what lives, for viewers
+    views: list[None] = field(default_factory=list)  # one for each view that is open: one alone may use two processors
+
+    @contextmanager
+    def viewed(self) -> Iterator[None]:
+        """Count a view while it is open."""
+        self.views.append(None)
+        try:
+            yield
+        finally:
+            self.views.pop()
 
     @property
     def last_row(self) -> int:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from twofold.stores.local.field_index import groups_of
 from twofold.stores.local.term_dictionary import is_sound_dictionary
-from twofold.vectors.rabitq import words_of
+from twofold.vectors.rabitq import fine_numbers, fine_width, words_of
 
 if TYPE_CHECKING:
     from twofold.stores.local.segment import Segment
@@ -48,12 +48,15 @@ def _counts_fit(segment: "Segment") -> bool:
 
 
 def _has_bits_of(segment: "Segment", count: int, dimensions: int) -> bool:
-    """Return whether the codes of one bit are of every passage, or of none."""
+    """Return whether the codes of one bit and of two are of every passage, or of none."""
     coded = len(segment.bit_scales)
     numbers = (segment.bit_scales, segment.bit_offsets, segment.bit_spreads)
     if coded not in {0, count} or any(one.shape != (coded,) or not np.isfinite(one).all() for one in numbers):
         return False
-    return segment.bit_center.shape == (dimensions,) and segment.bits.shape == words_of(coded, dimensions)
+    if segment.bit_center.shape != (dimensions,) or segment.bits.shape != words_of(coded, dimensions):
+        return False
+    fitting = segment.fine_bits.shape == (coded, fine_width(dimensions))
+    return fitting and bool(np.isfinite(fine_numbers(segment.fine_bits, dimensions)).all())
 
 
 def _rises(values: NDArray[Any], least: int = 0, most: int = 2**63 - 1) -> bool:

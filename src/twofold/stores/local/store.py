@@ -92,7 +92,8 @@ class SegmentedStore(Generic[Catalog]):
                 yield LocalSnapshot(connection, self._known, (state, partial(self._stand, connection, state)), viewer)
             else:
                 found = self._follow(connection)
-                yield LocalSnapshot(connection, self._known, (found.state, lambda: found), viewer)
+                with found.viewed():
+                    yield LocalSnapshot(connection, self._known, (found.state, lambda: found), viewer)
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Record the recipe of the passages."""

@@ -149,7 +149,7 @@ class LocalSnapshot:
         planes = [
             Plane(one.vectors, one.quantized, one.bit_codes, mask) for one, mask in zip(segments, masks, strict=True)
         ]
-        found = nearest(vector, planes, k)
+        found = nearest(vector, planes, k, alone=len(self._whole.views) == 1)
         keys = [one.keys[near.slots] for one, near in zip(segments, found, strict=True)]
         for place, (held, near) in enumerate(zip(keys, found, strict=True)):
             self._note(place, held, near.slots)
