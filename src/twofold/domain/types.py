@@ -70,12 +70,26 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
+class PageWords:
+    """The words that were recognized on a picture of a page, and where each stands on it.
+
+    `page` counts from 1. A box is left, top, right and bottom in ten-thousandths of the page's width and height, from
+    its upper left corner; there is one for each word.
+    """
+
+    page: int
+    words: tuple[str, ...]
+    boxes: tuple[tuple[int, int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A document as it was read: its extracted text, and where in that text its parts stand.
 
     `id` is stable for one source and safe in a URL; `source` is a path or an address for people.
     `content_hash` names the bytes that were read. Spans of `blocks` are character offsets into `text`. `dropped` is
     what the file has besides and `text` has not. `readers` may read it: None where the index's default holds.
+    `words` are those of pages whose text was recognized: other pages have theirs in the file.
     """
 
     id: str
@@ -88,6 +102,7 @@ class Document:
     content_hash: str = ""
     dropped: tuple[Dropped, ...] = ()
     readers: Readers | None = None
+    words: tuple[PageWords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from twofold.indexing.types import LeftOut, Rename, SyncPlan
 from twofold.ingest.access_file import AccessFiles, AccessRule
 from twofold.ingest.connector import VERSION, Connector, Item
 from twofold.ingest.document import content_hash
+from twofold.ingest.readers.ocr.engine import may_read_more
 from twofold.ingest.readers.types import Limits, Source, clean_metadata
 from twofold.ingest.source_types import LOCAL_FILE
 from twofold.ingest.walk import Found, Skipped, load, source_name, walk
@@ -236,13 +237,15 @@ def _is_other(info: DocumentInfo, wanted: Wanted) -> bool:
     """Return whether a file has another size, time or given fields than its document."""
     if isinstance(wanted.found, Item):
         return info.metadata.get(VERSION) != wanted.found.version or _given_before(info) != wanted.given
+    if may_read_more(info.metadata):
+        return True
     known = (info.metadata.get(SIZE), info.metadata.get(MODIFIED_NS))
     return known != (wanted.found.size, wanted.found.mtime_ns) or _given_before(info) != wanted.given
 
 
 def _changed(info: DocumentInfo, wanted: Wanted, limits: Limits) -> bool:
     """Return whether a document is to be made again, rather than given the time of its file alone."""
-    if isinstance(wanted.found, Item):
+    if isinstance(wanted.found, Item) or may_read_more(info.metadata):
         return True
     return _given_before(info) != wanted.given or _hash_of(wanted.found, limits) != info.content_hash
 

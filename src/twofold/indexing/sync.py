@@ -13,9 +13,10 @@ from twofold.indexing.diff import GIVEN, NONE_GIVEN, Diff, Root, Wanted, is_belo
 from twofold.indexing.embed import embed_pending
 from twofold.indexing.prepare import prepare
 from twofold.indexing.spread import Prepared, Reads
-from twofold.indexing.types import Failure, Phase, SyncPlan, SyncProgress, SyncReport, VectorTiming
+from twofold.indexing.types import Failure, Phase, SyncPlan, SyncProgress, SyncReport, Unread, VectorTiming
 from twofold.ingest.boilerplate import SharedBlocks
 from twofold.ingest.pool import Failed, ReaderPool
+from twofold.ingest.readers.ocr.engine import WITHOUT_TEXT, hint_for_pictures
 from twofold.ingest.readers.types import Limits, Source
 from twofold.ingest.source_types import from_origin
 from twofold.ingest.walk import check_there
@@ -67,7 +68,7 @@ def sync(  # each may be left out but the first four
         for prepared in parts.spread.prepare_all(map(shared.cleaned, run.batches(parts.spread, limits))):
             run.take(prepared)
     else:
-        with ReaderPool(own=parts.readers) as pool:
+        with ReaderPool(own=parts.readers, on_picture=run.see_picture) as pool:
             for batch in run.batches(pool, limits):
                 run.write(shared.cleaned(batch))
     failed = run.failed
@@ -117,6 +118,7 @@ class _Run:
         self._done = 0
         self._last = ""
         self.failures: list[Failure] = []
+        self.unread: list[Unread] = []
         self.passages = 0
         self.embedded = 0
         self.truncated = 0
@@ -131,12 +133,22 @@ class _Run:
             if isinstance(outcome, Failed):
                 self._fail(outcome.source, outcome.error)
             else:
+                self._note_unread(outcome)
                 batch.append(placed(outcome, self._wanted[outcome.source]))
             if len(batch) >= DOCUMENT_BATCH_SIZE or sum(len(one.text) for one in batch) >= CHARACTER_BATCH_SIZE:
                 yield batch
                 batch = []
         if batch:
             yield batch
+
+    def see_picture(self, source: str, number: int, count: int) -> None:
+        """Report that a picture of a file is read now."""
+        self._on_progress(replace(self._progress(Phase.READ), source=source, picture=number, pictures=count))
+
+    def _note_unread(self, document: Document) -> None:
+        pages = document.metadata.get(WITHOUT_TEXT)
+        if isinstance(pages, int) and pages:
+            self.unread.append(Unread(document.source, pages, hint_for_pictures()))
 
     def write(self, batch: Sequence[Document]) -> None:
         """Commit a batch: with the vectors of what is new, or without vectors."""
@@ -178,6 +190,7 @@ class _Run:
             pending=pending,
             seconds=seconds,
             readers=plan.readers,
+            unread=tuple(self.unread),
         )
 
     def embed_rest(self) -> int:
@@ -211,7 +224,10 @@ class _Run:
         self._report(Phase.EMBED)
 
     def _report(self, phase: Phase) -> None:
-        self._on_progress(SyncProgress(phase, self._done, len(self._wanted), self._last, self.embedded, self._pending))
+        self._on_progress(self._progress(phase))
+
+    def _progress(self, phase: Phase) -> SyncProgress:
+        return SyncProgress(phase, self._done, len(self._wanted), self._last, self.embedded, self._pending)
 
 
 def placed(document: Document, wanted: Wanted) -> Document:

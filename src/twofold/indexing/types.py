@@ -24,7 +24,8 @@ class Phase(StrEnum):
 class SyncProgress:
     """One report: `done` of `total` documents, the one that was read last, and the passages embedded so far.
 
-    `pending` counts the passages that are found by their words and have no vector yet.
+    `pending` counts the passages that are found by their words and have no vector yet. While a file with pages that are
+    pictures is read, `picture` of `pictures` is the one that is being recognized; else both are 0.
     """
 
     phase: Phase
@@ -33,6 +34,8 @@ class SyncProgress:
     source: str = ""
     passages: int = 0
     pending: int = 0
+    picture: int = 0
+    pictures: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,15 @@ class Failure:
     source: str
     kind: str
     message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A document with pages that are pictures and were not read: `pages` of them, and what to do."""
+
+    source: str
+    pages: int
     hint: str
 
 
@@ -82,7 +94,8 @@ class SyncReport:
     """What a sync did. `passages` were written; `embedded` texts were new to the embedder, also of earlier syncs.
 
     `pending` counts the passages that still have no vector: none, but where vectors were to come later. `truncated`
-    counts passages longer than the embedder reads: words find their ends, meaning does not.
+    counts passages longer than the embedder reads: words find their ends, meaning does not. `unread` are documents that
+    have pages without text, of those that were read in this run.
     """
 
     added: tuple[str, ...] = ()
@@ -98,6 +111,7 @@ class SyncReport:
     pending: int = 0
     seconds: float = 0.0
     readers: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

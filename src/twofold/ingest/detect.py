@@ -29,6 +29,7 @@ from twofold.ingest.media_types import (
     OLE_KINDS,
     OOXML,
     PDF,
+    PICTURE_MAGIC,
     PLAIN,
     RTF,
     SHEBANGS,
@@ -123,10 +124,17 @@ def _sniff_binary(name: str, data: bytes) -> str:
         return _sniff_ole(data)
     if data.startswith(b"{\\rtf"):
         return RTF
+    picture = next((media_type for magic, media_type in PICTURE_MAGIC if data.startswith(magic)), "")
+    if picture:
+        return picture
+    _refuse_binary(data)
+    return ""
+
+
+def _refuse_binary(data: bytes) -> None:
     for magic, what in BINARY_MAGIC:
         if data.startswith(magic):
             raise ReadError(f"{what} cannot be read as a document", "Leave it out with .twofoldignore.", "unsupported")
-    return ""
 
 
 def _sniff_zip(name: str, data: bytes) -> str:

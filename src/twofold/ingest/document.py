@@ -24,6 +24,7 @@ def document_from(source_name: str, extract: Extract, media_type: str, hashed: s
         metadata={SOURCE_TYPE: source_type_of(media_type), **extract.metadata},
         content_hash=hashed,
         dropped=extract.dropped,
+        words=extract.words,
     )
 
 

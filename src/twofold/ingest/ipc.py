@@ -12,13 +12,14 @@ from typing import Any
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ReadError
-from twofold.domain.types import Block, BlockKind, Dropped, MetadataValue
-from twofold.ingest.readers.types import Extract, Limits, Source, clean, clean_metadata, one_line
+from twofold.domain.types import Block, BlockKind, Dropped, MetadataValue, PageWords
+from twofold.ingest.readers.types import Extract, Limits, OnPage, Source, clean, clean_metadata, one_line
 
 LENGTHS = Struct(">II")
 READY = b"twofold reader 1\n"  # what a reading process says once, before it is asked anything
 MAX_HEAD_BYTES = 64 << 20
 _MAX_PAGE = 10_000_000
+WHOLE = 10_000  # of a page's width or height, which boxes of words are counted in
 
 
 class WireError(ValueError):
@@ -27,12 +28,17 @@ class WireError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a reading process says of one file. After a `last` reply it reads no more files."""
+    """What a reading process says of one file. After a `last` reply it reads no more files.
+
+    With a `page` it is no answer yet: the process begins with that one of `pages` slow pages.
+    """
 
     media_type: str
     extract: Extract | None
     error: ReadError | None
     last: bool = False
+    page: int = 0
+    pages: int = 0
 
 
 def frame(head: Mapping[str, Any], body: bytes) -> tuple[bytes, bytes]:
@@ -43,13 +49,14 @@ def frame(head: Mapping[str, Any], body: bytes) -> tuple[bytes, bytes]:
 
 def pack_source(source: Source) -> tuple[bytes, bytes]:
     """Make the message that asks for a file to be read."""
-    return frame({"name": source.name, "limits": asdict(source.limits)}, source.data)
+    asked = {"name": source.name, "limits": asdict(source.limits), "pictures": source.on_page is not None}
+    return frame(asked, source.data)
 
 
-def unpack_source(head: bytes, body: bytes) -> Source:
-    """Read the parent's message, which is trusted."""
+def unpack_source(head: bytes, body: bytes, on_page: OnPage | None = None) -> Source:
+    """Read the parent's message, which is trusted; where pictures are to be read, `on_page` is called for each."""
     held = json.loads(head)
-    return Source(held["name"], body, Limits(**held["limits"]))
+    return Source(held["name"], body, Limits(**held["limits"]), on_page if held["pictures"] else None)
 
 
 def pack_extract(media_type: str, extract: Extract, *, last: bool) -> tuple[bytes, bytes]:
@@ -78,6 +85,7 @@ def pack_extract(media_type: str, extract: Extract, *, last: bool) -> tuple[byte
         "records": records,
         "blocks": blocks,
         "dropped": [(left.text, left.reason, left.page, left.count) for left in extract.dropped],
+        "words": [(one.page, one.words, one.boxes) for one in extract.words],
         "last": last,
     }
     return frame(head, extract.text.encode("utf-8", "replace"))
@@ -89,6 +97,11 @@ def pack_error(error: ReadError, *, last: bool) -> tuple[bytes, bytes]:
     return frame(head, b"")
 
 
+def pack_page(page: int, pages: int) -> tuple[bytes, bytes]:
+    """Make the message that says which slow page is read now."""
+    return frame({"page": page, "pages": pages}, b"")
+
+
 def unpack_reply(head: bytes, body: bytes) -> Reply:
     """Read a reading process's message, which may be anything. Raises WireError."""
     try:
@@ -97,6 +110,8 @@ def unpack_reply(head: bytes, body: bytes) -> Reply:
         raise WireError("the head is not JSON") from error
     if not isinstance(held, dict):
         raise WireError("the head is no object")
+    if "page" in held:
+        return Reply("", None, None, page=_integer(held["page"]), pages=_integer(held.get("pages")))
     last = held.get("last") is True
     if "kind" in held:
         kind, message, hint = (one_line(_text(held.get(name))) for name in ("kind", "message", "hint"))
@@ -127,7 +142,25 @@ def _extract(held: Mapping[str, Any], body: bytes) -> Extract:
         position = block.end
         blocks.append(block)
     dropped = tuple(_dropped(_list(row)) for row in _list(held.get("dropped", [])))
-    return Extract(text, tuple(blocks), one_line(_text(held.get("title"))), _metadata(held.get("metadata")), dropped)
+    words = tuple(_words(_list(row)) for row in _list(held.get("words", [])))
+    title, metadata = one_line(_text(held.get("title"))), _metadata(held.get("metadata"))
+    return Extract(text, tuple(blocks), title, metadata, dropped, words)
+
+
+def _words(row: Sequence[Any]) -> PageWords:
+    page, texts, boxes = row if len(row) == 3 else (0, [], [])  # noqa: PLR2004 the fields of a page's words
+    found = tuple(one_line(_text(text)) for text in _list(texts))
+    places = tuple(_box(_list(box)) for box in _list(boxes))
+    if _page(page) is None or len(found) != len(places):
+        raise WireError("a page has words without places")
+    return PageWords(page, found, places)
+
+
+def _box(held: Sequence[Any]) -> tuple[int, int, int, int]:
+    if len(held) != 4 or not all(0 <= _integer(part) <= WHOLE for part in held):  # noqa: PLR2004 four edges
+        raise WireError("a word stands outside of its page")
+    left, top, right, bottom = held
+    return (left, top, right, bottom)
 
 
 def _dropped(row: Sequence[Any]) -> Dropped:

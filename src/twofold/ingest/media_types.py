@@ -30,6 +30,11 @@ VTT = "text/vtt"
 EML = "message/rfc822"
 MBOX = "application/mbox"
 PYTHON = "text/x-python"
+PNG = "image/png"
+JPEG = "image/jpeg"
+TIFF = "image/tiff"
+PICTURES = frozenset({PNG, JPEG, TIFF})
+"""Files that are one picture or more: their text is recognized."""
 
 CODE_SUFFIXES = MappingProxyType(
     {
@@ -186,13 +191,16 @@ CLAIMS = MappingProxyType(
 )
 """Suffixes of formats that no text editor writes, and what a file with such a name claims to be."""
 
+PICTURE_MAGIC = (
+    (b"\x89PNG\r\n", PNG),
+    (b"\xff\xd8\xff", JPEG),
+    (b"II*\x00", TIFF),
+    (b"MM\x00*", TIFF),
+)
+
 BINARY_MAGIC = (
-    (b"\x89PNG\r\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF87a", "a GIF image"),
     (b"GIF89a", "a GIF image"),
-    (b"II*\x00", "a TIFF image"),
-    (b"MM\x00*", "a TIFF image"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
     (b"Rar!\x1a\x07", "a RAR archive"),

@@ -5,7 +5,9 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from select import POLLIN, POLLOUT, poll
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from time import monotonic
@@ -18,7 +20,8 @@ from twofold.domain.types import Document
 from twofold.ingest.document import content_hash, document_from
 from twofold.ingest.ipc import LENGTHS, MAX_HEAD_BYTES, READY, Reply, WireError, pack_source, unpack_reply
 from twofold.ingest.readers.custom import CustomReader, packed
-from twofold.ingest.readers.types import Source
+from twofold.ingest.readers.ocr import engine
+from twofold.ingest.readers.types import MAX_PICTURES, Source
 
 _BOOT = """import json, sys
 paths, own = map(json.loads, sys.argv[1:])
@@ -48,6 +51,13 @@ class Failed:
 
 Outcome = Document | Failed
 
+OnPicture = Callable[[str, int, int], None]
+"""Called when a picture of a file is read: the file's name, which of its pictures from 1, and how many it has."""
+
+
+def ignore_picture(_name: str, _number: int, _count: int) -> None:
+    """Report to nobody."""
+
 
 def worker_command(own: Sequence[CustomReader] = ()) -> tuple[str, ...]:
     """Return the command of a reading process: a clean interpreter that finds the same packages as this one.
@@ -61,8 +71,9 @@ def worker_command(own: Sequence[CustomReader] = ()) -> tuple[str, ...]:
 class ReaderPool:
     """Keeps `workers` reading processes. `wall_seconds` is how long one file may take, waiting included.
 
-    `own` are readers of the user's own, which come before those that are built in. Use it in a `with` statement. It
-    serves one `read_all` at a time and is not for several threads.
+    A page that is a picture may take as long again; `on_picture` is called before each. `own` are readers of the user's
+    own, which come before those that are built in. Use it in a `with` statement. It serves one `read_all` at a time and
+    is not for several threads.
     """
 
     def __init__(
@@ -71,7 +82,9 @@ class ReaderPool:
         wall_seconds: float = 90.0,
         command: Sequence[str] | None = None,
         own: Sequence[CustomReader] = (),
+        on_picture: OnPicture = ignore_picture,
     ) -> None:
+        self._on_picture = on_picture
         self._workers = max(1, workers)
         self._wall_seconds = wall_seconds
         self._command = tuple(command or worker_command(own))
@@ -114,7 +127,8 @@ class ReaderPool:
         if len(source.data) > most:
             refused = ReadError(f"the file is larger than the {most:,} bytes allowed", "Split it.", "limit")
             return _Flight(source, "", None, 0.0, refused)
-        head, body = pack_source(source)
+        on_page = partial(self._on_picture, source.name) if engine.installed() else None
+        head, body = pack_source(replace(source, on_page=on_page))
         light = Source(source.name, b"", source.limits)
         hashed = content_hash(source.data)
         while self._free:  # one that died while it was idle is no fault of this file
@@ -132,7 +146,7 @@ class ReaderPool:
         if flight.process is None:
             return Failed(flight.source.name, flight.refused)
         try:
-            reply = flight.process.receive(flight.deadline, flight.source.limits.unpacked_bytes)
+            reply = self._answer(flight, flight.process)
         except (_GoneError, TimeoutError, WireError) as error:
             return Failed(flight.source.name, self._explain(flight.process, flight.source, error))
         if reply.last:
@@ -142,6 +156,17 @@ class ReaderPool:
         if reply.extract is None:
             return Failed(flight.source.name, _unnamed(reply.error or flight.refused, flight.source.name))
         return document_from(flight.source.name, reply.extract, reply.media_type, flight.hashed)
+
+    def _answer(self, flight: "_Flight", process: "_Process") -> Reply:
+        """Wait for an answer; each picture that is begun gives the file as much time again."""
+        deadline, last = flight.deadline, 0
+        while (reply := process.receive(deadline, flight.source.limits.unpacked_bytes)).page:
+            if not last < reply.page <= reply.pages <= MAX_PICTURES:
+                raise WireError("it reads more pictures than it may")
+            last = reply.page
+            deadline = monotonic() + self._wall_seconds
+            self._on_picture(flight.source.name, reply.page, reply.pages)
+        return reply
 
     def _explain(self, process: "_Process", source: Source, error: Exception) -> ReadError:
         status = process.wait() if isinstance(error, _GoneError) else process.kill()

@@ -25,6 +25,7 @@ SOURCE_TYPES: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys((kinds.SRT, kinds.VTT), "subtitles"),
         **dict.fromkeys((kinds.EML, kinds.MBOX), "email"),
         kinds.PDF: "pdf",
+        **dict.fromkeys(kinds.PICTURES, "image"),
         kinds.HTML: "html",
         kinds.EPUB: "epub",
         kinds.XML: "xml",

@@ -13,14 +13,19 @@ from functools import partial
 from typing import Any, BinaryIO, Final
 
 from twofold.domain.errors import ReadError
-from twofold.ingest.ipc import LENGTHS, READY, frame, pack_error, pack_extract, unpack_source
+from twofold.ingest.ipc import LENGTHS, READY, frame, pack_error, pack_extract, pack_page, unpack_source
 from twofold.ingest.readers.custom import CustomReader, read_custom, reader_by_suffix, reader_by_type, unpacked
+from twofold.ingest.readers.ocr import engine
 from twofold.ingest.readers.registry import check_size, media_type_of, read_as
 from twofold.ingest.readers.registry import unpacked as unpacked_json
 from twofold.ingest.readers.types import Extract, Limits, Source
 
 _OPEN_FILES = 64
 _FILES_IN_A_LIFE = 500  # then the process is replaced, and with it what parsers have leaked
+PICTURE_MEMORY_BYTES = 4 << 30
+"""Address space for a process that reads pictures; it takes up about a quarter of it."""
+PICTURE_SECONDS = 60
+"""Processor time for one picture; most take two to ten seconds."""
 _FORBIDDEN: Final = (
     "socket.",
     "subprocess.",
@@ -67,7 +72,7 @@ def serve(read_file: ReadFile = read_any) -> None:
         if len(lengths) < LENGTHS.size:
             return
         head_size, body_size = LENGTHS.unpack(lengths)
-        source = unpack_source(requests.read(head_size), requests.read(body_size))
+        source = unpack_source(requests.read(head_size), requests.read(body_size), partial(_begin_picture, replies))
         head, body, is_last = _answer(read_file, source, last=count == _FILES_IN_A_LIFE)
         replies.write(head)
         replies.write(body)
@@ -89,6 +94,15 @@ def _answer(read_file: ReadFile, source: Source, *, last: bool) -> tuple[bytes, 
         name = type(error).__name__
         failed = ReadError(f"its reader failed ({name})", "Convert the file to another format.", "crashed")
         return *pack_error(failed, last=True), True
+
+
+def _begin_picture(replies: BinaryIO, number: int, count: int) -> None:
+    """Report to the parent which picture is read now, and allow what reading one may cost."""
+    replies.writelines(pack_page(number, count))
+    replies.flush()
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    _allow_seconds(PICTURE_SECONDS)
 
 
 def _out_of_memory(limits: Limits) -> tuple[bytes, bytes]:
@@ -131,21 +145,35 @@ def _writes(flags: object) -> bool:
 
 
 def _limit_file(limits: Limits) -> None:
-    """Allow so much memory in all, and so much processor time from now on."""
-    _lower(resource.RLIMIT_AS, limits.memory_bytes)
+    """Allow so much memory in all, and so much processor time from now on.
+
+    Where pictures can be read, the process may raise its limit on memory for one, and keeps it with the models loaded.
+    """
+    if not engine.installed():
+        _lower(resource.RLIMIT_AS, limits.memory_bytes)
+    elif not engine.is_loaded():
+        _lower(resource.RLIMIT_AS, max(limits.memory_bytes, PICTURE_MEMORY_BYTES), limits.memory_bytes)
+    _allow_seconds(limits.cpu_seconds)
+
+
+def _allow_seconds(seconds: int) -> None:
+    """Allow so much processor time from now on."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    allowed = math.ceil(used.ru_utime + used.ru_stime) + limits.cpu_seconds
+    allowed = math.ceil(used.ru_utime + used.ru_stime) + seconds
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if hard == resource.RLIM_INFINITY or allowed < hard:
         resource.setrlimit(resource.RLIMIT_CPU, (allowed, hard))
 
 
-def _lower(what: int, limit: int) -> None:
-    """Lower a limit for good; some systems refuse some of them, and then the others must do."""
+def _lower(what: int, limit: int, for_now: int | None = None) -> None:
+    """Lower a limit for good; some systems refuse some of them, and then the others must do.
+
+    With `for_now` that holds until the process itself raises it to `limit`.
+    """
     _, hard = resource.getrlimit(what)
     new = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
     with suppress(ValueError, OSError):
-        resource.setrlimit(what, (new, new))
+        resource.setrlimit(what, (new if for_now is None else min(for_now, new), new))
 
 
 if __name__ == "__main__":

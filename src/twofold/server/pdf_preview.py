@@ -1,4 +1,4 @@
-"""Pictures of PDF pages with what is cited marked on them, each drawn in a process of its own."""
+"""Pictures of pages of PDF and image files with what is cited marked on them, each drawn in a process of its own."""
 
 import json
 import sys
@@ -7,6 +7,7 @@ from os import defpath
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 
 from twofold.domain.errors import ReadError
+from twofold.domain.types import PageWords
 from twofold.server.errors import refused
 from twofold.server.pdf_preview_child import NO_SUCH_PAGE, TOO_MANY_PIXELS
 
@@ -19,11 +20,16 @@ _BOOT = (
 _ENVIRONMENT = {"PATH": defpath, "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 
 
-def page_image(data: bytes, page: int, quote: str) -> bytes:
-    """Return a page, counted from 1, as a PNG. Raises ProblemError (404) if it does not exist, ReadError (422)."""
+def page_image(data: bytes, page: int, quote: str, words: PageWords | None = None, *, is_image: bool = False) -> bytes:
+    """Return a page, counted from 1, as a PNG; `words` are those recognized on it.
+
+    Raises ProblemError (404) if it does not exist, ReadError (422).
+    """
     paths = json.dumps([path for path in sys.path if path])
     command = (sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, paths)
-    asked = json.dumps({"page": page, "quote": quote[:MAX_QUOTE_LENGTH]}).encode() + b"\n"
+    held = [] if words is None else list(zip(words.words, words.boxes, strict=True))
+    told = {"page": page, "quote": quote[:MAX_QUOTE_LENGTH], "words": held, "image": is_image}
+    asked = json.dumps(told).encode() + b"\n"
     with Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=_ENVIRONMENT) as process:  # noqa: S603
         try:
             drawn, _ = process.communicate(asked + data, SECONDS)

@@ -1,4 +1,4 @@
-"""PDF files that were sent, kept so that their pages can be shown; found by index and by the hash of their bytes."""
+"""PDF and image files that were sent, kept so that their pages can be shown, found by index and hash of the bytes."""
 
 import re
 import shutil
@@ -9,11 +9,13 @@ from pathlib import Path
 
 from twofold.domain.types import Document, DocumentInfo
 from twofold.ingest.document import content_hash
-from twofold.ingest.media_types import PDF
+from twofold.ingest.media_types import PDF, PICTURES
 from twofold.server.auth import INDEX_NAME
 from twofold.stores.local.durable import make_folder, write_durably
 
 MAX_SIZE = 100_000_000
+KEPT = frozenset({PDF, *PICTURES})
+"""The media types whose pages can be drawn."""
 _HASH = re.compile(r"[0-9a-f]{32}")
 
 
@@ -25,19 +27,19 @@ class UploadsStore:
         self._changing = threading.Lock()
 
     def keep(self, index: str, document: Document, data: bytes) -> None:
-        """Keep a PDF; anything else needs no original."""
-        if document.media_type == PDF:
+        """Keep a PDF or an image; anything else needs no original."""
+        if document.media_type in KEPT:
             path = self._path(index, content_hash(data))
             with self._changing:
                 make_folder(path.parent)
                 write_durably(path, [data])
 
     def read(self, index: str, document: Document) -> bytes | None:
-        """Return the PDF that a document was read from, or None: it is no PDF, it is gone, it has changed.
+        """Return the PDF or image that a document was read from, or None: it is another format, it is gone, or changed.
 
         One that was synced is read where it lies; its bytes must be those that were indexed.
         """
-        if document.media_type != PDF or not _HASH.fullmatch(document.content_hash):
+        if document.media_type not in KEPT or not _HASH.fullmatch(document.content_hash):
             return None
         for path in (self._path(index, document.content_hash), Path(document.source)):
             with suppress(OSError, ValueError):
@@ -53,7 +55,7 @@ class UploadsStore:
         `others` gives the documents that the index still has. A document is added before its file is kept, so that one
         that comes meanwhile either is among the others or has its file kept after this.
         """
-        if document.media_type != PDF or not _HASH.fullmatch(document.content_hash):
+        if document.media_type not in KEPT or not _HASH.fullmatch(document.content_hash):
             return
         path = self._path(index, document.content_hash)
         with self._changing:

@@ -53,7 +53,9 @@ def test_attachments_are_read_by_their_content_and_the_others_are_named_with_the
     extract = read_mail(Source("a.eml", mail.as_bytes()))
 
     assert extract.metadata["attachments"] == ("menu.md", "cat.png")
-    assert extract.metadata["attachments_not_read"] == ("cat.png: a PNG image cannot be read as a document",)
+    assert extract.metadata["attachments_not_read"] == (
+        "cat.png: a picture; what is written on it can only be read by OCR",
+    )
     assert texts(extract)[2:] == ["menu.md", "# Menu", "Fish"]
     assert extract.blocks[-1].heading == ("menu.md", "Menu")
 

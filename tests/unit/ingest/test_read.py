@@ -94,7 +94,7 @@ def test_any_bytes_under_any_suffix_give_spans_or_a_read_error(suffix: str, data
         ("a.html", b"<html><body></body></html>", "empty"),
         ("a.json", b"{}", "empty"),
         ("a.md", b"<!-- only this -->", "empty"),
-        ("a.png", b"\x89PNG\r\n\x1a\n", "unsupported"),
+        ("a.png", b"\x89PNG\r\n\x1a\n", "no-text-layer"),
         ("a.xml", b"<?xml version='1.0'?><!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "malformed"),
         ("a.xml", b"<?xml version='1.0'?><a>", "malformed"),
     ],
@@ -113,7 +113,7 @@ def test_a_file_over_the_limit_is_refused() -> None:
 
 def test_a_type_without_a_reader_is_unsupported() -> None:
     with pytest.raises(ReadError) as caught:
-        read_as(Source("a", b"x"), "image/png")
+        read_as(Source("a", b"x"), "image/gif")
 
     assert caught.value.kind == "unsupported"
 

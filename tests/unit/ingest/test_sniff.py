@@ -85,7 +85,7 @@ def test_the_media_type_follows_the_content_then_the_suffix(name: str, data: byt
         (ole("Anything"), "unsupported"),
         (zipped("a.txt"), "unsupported"),
         (b"PK\x03\x04 damaged", "malformed"),
-        (b"\x89PNG\r\n\x1a\n", "unsupported"),
+        (b"GIF89a\1\0\1\0", "unsupported"),
         (b"\x7fELF" + bytes(50), "unsupported"),
         (bytes(range(32)) * 9, "malformed"),
         (b"words in place of a Word file", "malformed"),

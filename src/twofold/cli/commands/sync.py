@@ -156,6 +156,10 @@ def _draw_changes(screen: Screen, report: SyncPlan | SyncReport) -> None:
     reasons = Counter(one.reason for one in report.skipped)
     for reason, count in reasons.most_common():
         screen.line(f"{screen.paint('·', 'dim')} {counted(count, 'file')} skipped: {one_line(reason)}")
+    for one in () if isinstance(report, SyncPlan) else report.unread:
+        said = f"{counted(one.pages, 'page')} without text, as scans are; only the others can be found."
+        screen.line(f"{screen.paint('!', 'yellow')} {from_here(one.source)}: {said}")
+        screen.line(f"    {one_line(one.hint)}")
     for failure in () if isinstance(report, SyncPlan) else report.failed:
         screen.line(f"{screen.paint('!', 'red')} {from_here(failure.source)}: {one_line(failure.message)}")
         if failure.hint:

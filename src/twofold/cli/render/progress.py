@@ -99,6 +99,8 @@ def told(progress: SyncProgress, elapsed: float, left: float | None) -> str:
     that words find, and the vectors that are there.
     """
     parts = [f"{progress.done:,}/{progress.total:,} files" if progress.total else f"{progress.done:,} files"]
+    if progress.pictures:
+        parts.append(f"page {progress.picture:,} of {progress.pictures:,} by OCR")
     follow = progress.pending > 0
     if follow:
         searchable = [f"{progress.total:,} files searchable"] if progress.total else []

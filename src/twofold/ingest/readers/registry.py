@@ -13,6 +13,7 @@ from twofold.ingest.readers.jsonlines import read_json, read_json_lines
 from twofold.ingest.readers.mail import mail_reader, mailbox_reader
 from twofold.ingest.readers.markdown import read_markdown
 from twofold.ingest.readers.notebook import read_notebook
+from twofold.ingest.readers.ocr.image import read_image
 from twofold.ingest.readers.office.docx import read_docx
 from twofold.ingest.readers.office.odt import read_odt
 from twofold.ingest.readers.office.pptx import read_pptx
@@ -94,6 +95,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         kinds.EML: mail_reader(read),
         kinds.MBOX: mailbox_reader(read),
         kinds.PDF: read_pdf,
+        **dict.fromkeys(kinds.PICTURES, read_image),
         kinds.DOCX: read_docx,
         kinds.PPTX: read_pptx,
         kinds.XLSX: read_sheets,

@@ -11,9 +11,11 @@ from math import isfinite
 from types import MappingProxyType
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.types import Block, BlockKind, Dropped, Metadata, MetadataValue, Scalar
+from twofold.domain.types import Block, BlockKind, Dropped, Metadata, MetadataValue, PageWords, Scalar
 
 MEBIBYTE = 1 << 20
+MAX_PICTURES = 1_000
+"""Pages of one file whose text is recognized; the others have none."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
@@ -41,13 +43,22 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
+OnPage = Callable[[int, int], None]
+"""Called before a slow page is read, with its number among the slow ones, from 1, and how many these are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a reader is given. `name` is for people and for its suffix, and never a path to open."""
+    """What a reader is given. `name` is for people and for its suffix, and never a path to open.
+
+    Without `on_page` pages that are pictures are not read: reading them takes more than `limits` allow a file, so who
+    asks for it must allow more for each of them.
+    """
 
     name: str
     data: bytes
     limits: Limits = DEFAULT_LIMITS
+    on_page: OnPage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,7 @@ class Extract:
     title: str = ""
     metadata: Metadata = field(default_factory=dict)
     dropped: tuple[Dropped, ...] = ()
+    words: tuple[PageWords, ...] = ()
 
 
 Reader = Callable[[Source], Extract]

@@ -250,6 +250,7 @@ def _synced(job: Job, report: SyncReport) -> Job:
         ("deleted", len(report.deleted)),
         ("unchanged", report.unchanged),
         ("failed", len(report.failed)),
+        ("pages_without_text", sum(one.pages for one in report.unread)),
         ("passages", report.passages),
     )
     files = tuple(

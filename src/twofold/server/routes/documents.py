@@ -15,6 +15,7 @@ from twofold.domain.errors import NotFoundError
 from twofold.domain.types import Document
 from twofold.index import Index
 from twofold.indexing.types import SyncPlan
+from twofold.ingest.media_types import PDF, PICTURES
 from twofold.server.auth import Action
 from twofold.server.error_handlers import invalid
 from twofold.server.errors import refused
@@ -191,37 +192,42 @@ async def document_page(  # noqa: PLR0913, PLR0917  # what an address holds
     end: Annotated[int, Query(ge=0, le=MAX_CHARACTERS)] = 0,
     as_of: AsOf = "",
 ) -> Response:
-    """Draw a page of a PDF, with the words of `document_text[start:end]` marked where they stand on it."""
+    """Draw a page of a PDF or an image, with the words of `document_text[start:end]` marked where they stand on it."""
 
     def image() -> bytes:
         with service.held(index, as_of) as held:
             found = _named(held, document)
         data = service.originals.read(index, found)
         if data is None:
-            raise NotFoundError("There is no page to be shown.", "PDF files have pages, as long as they are there.")
-        return page_image(data, page, found.text[start:end])
+            raise NotFoundError("There is no page to be shown.", "PDF and images have pages while they are there.")
+        words = next((one for one in found.words if one.page == page), None)
+        return page_image(data, page, found.text[start:end], words, is_image=found.media_type in PICTURES)
 
     return Response(await service.draw(image), media_type="image/png")
+
+
+DRAWN_TYPES = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in (PDF, *sorted(PICTURES))}
 
 
 @router.get(
     "/documents/{document}/original",
     response_class=Response,
-    responses={200: {"content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}}}},
+    responses={200: {"content": DRAWN_TYPES}},
     openapi_extra=needs(Action.READ),
 )
 async def document_original(index: IndexName, document: DocumentId, service: Here, as_of: AsOf = "") -> Response:
-    """Return the PDF that a document was read from, byte for byte; of other formats no original is kept."""
+    """Return the PDF or image that a document was read from, byte for byte; of other formats no original is kept."""
 
-    def original() -> bytes:
+    def original() -> tuple[bytes, str]:
         with service.held(index, as_of) as held:
-            data = service.originals.read(index, _named(held, document))
+            found = _named(held, document)
+            data = service.originals.read(index, found)
         if data is None:
-            raise NotFoundError("The original is not there.", "PDF files are kept, or read where they were synced.")
-        return data
+            raise NotFoundError("The original is not there.", "PDF and images are kept, or read where they lie.")
+        return data, found.media_type
 
-    headers = {"Content-Disposition": "attachment"}
-    return Response(await service.run(original), media_type="application/pdf", headers=headers)
+    data, media_type = await service.run(original)
+    return Response(data, media_type=media_type, headers={"Content-Disposition": "attachment"})
 
 
 @router.post("/sync:plan", response_model=SyncPlan, openapi_extra=needs(Action.ADMIN))

@@ -2,7 +2,7 @@
 
 import { Refused, documentPath, getBlob, getJson, getText, withQuery } from "/page/api.js";
 import { edit, editor, isEditing, shown } from "/page/fields.js";
-import { lastPart, placeOf, whole } from "/page/format.js";
+import { hasPages, lastPart, placeOf, whole } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { marked, occurrences, unitsAt } from "/page/marking.js";
 import { passage } from "/page/passages.js";
@@ -60,8 +60,7 @@ const reveal = () => {
   mark?.scrollIntoView({ block: "center" });
 };
 
-const isPdf = () => own.info?.media_type === "application/pdf";
-const tabs = () => ["text", ...(isPdf() ? ["pages"] : []), "passages"];
+const tabs = () => ["text", ...(hasPages(own.info) ? ["pages"] : []), "passages"];
 const tabOf = (params) => (tabs().includes(params.get("tab")) ? params.get("tab") : "text");
 
 // ---- Outline: headings in reading order, each with where it begins.
@@ -224,7 +223,7 @@ export const view = (params) => {
         <nav class="tabs" aria-label=${t("document.as")}>${tabs().map((name) => html`
           <a href=${patchedAddress({ tab: name === "text" ? null : name })} aria-current=${name === tab ? "page" : null}>${t(`tab.${name}`)}</a>`)}</nav>
         ${finder(params)}
-        ${isPdf() && html`<button type="button" class="plain" @click=${() => save("original")}>${icon("save")}<span>${t("download")}</span></button>`}
+        ${hasPages(own.info) && html`<button type="button" class="plain" @click=${() => save("original")}>${icon("save")}<span>${t("download")}</span></button>`}
         <button type="button" class="plain" @click=${() => save("content")}>${icon("save")}<span>${t("download.text")}</span></button>
       </div>
     </header>

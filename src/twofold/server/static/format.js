@@ -43,6 +43,9 @@ export const folderOf = (source) => {
 };
 
 // Where in its document a passage stands, in words; a heading that is the title says nothing new.
+// Whether pages of a document can be drawn: of a PDF, or of an image whose text was recognized.
+export const hasPages = (info) => /^(application\/pdf|image\/(png|jpeg|tiff))$/.test(info?.media_type ?? "");
+
 export const placeOf = ({ page, place, heading = [], title }) =>
   [page === null || page === undefined ? "" : t("page", { page }), place, ...heading.filter((one) => one !== title)]
     .filter(Boolean).join(" › ");

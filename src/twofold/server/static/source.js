@@ -2,7 +2,7 @@
 // stands in the address (`doc`, `at`, `of`, `cite`), so that Back closes it and a link opens it.
 
 import { Refused, documentPath, getBlob, getJson, getText, withQuery } from "/page/api.js";
-import { lastPart, placeOf } from "/page/format.js";
+import { hasPages, lastPart, placeOf } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { ROOM, marked, spansOf, unitsAt, windowOf } from "/page/marking.js";
 import { closing, isReading } from "/page/places.js";
@@ -48,7 +48,7 @@ export const followSource = async (params) => {
       getJson(documentPath(index, document_, "chunks"), { signal }),
     ]);
     const chunk = chunks.chunks.find((one) => one.start <= start && start < Math.max(one.end, one.start + 1)) ?? chunks.chunks[0];
-    Object.assign(own, { info, chunk, page: info.media_type === "application/pdf" ? chunk?.page ?? null : null });
+    Object.assign(own, { info, chunk, page: hasPages(info) ? chunk?.page ?? null : null });
     own.text = await getText(documentPath(index, document_, "content"), { signal });
     await update();
     scrollToMark();

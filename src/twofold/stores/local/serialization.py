@@ -23,6 +23,7 @@ from twofold.domain.types import (
     Dropped,
     IndexedChunk,
     Metadata,
+    PageWords,
     Scores,
     Vector,
 )
@@ -31,6 +32,7 @@ TERM_RECORD = np.dtype([("term", "<u4"), ("count", "<u2")])
 MAX_INTEGER = 2**63 - 1
 MAX_DIMENSIONS = 65_536
 _DROPPED = "dropped"  # in place of a block's kind
+_WORDS = "words"  # as above
 
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """What reading a value raises that no row or segment of ours holds."""
@@ -94,6 +96,7 @@ def unpack_vector(data: bytes) -> Vector:
 def document_row(document: Document) -> tuple[str | int, ...]:
     """Return a document's columns, in the table's order after `row`."""
     dropped = [[_DROPPED, left.text, left.reason, left.page, left.count] for left in document.dropped]
+    words = [[_WORDS, one.page, one.words, one.boxes] for one in document.words]
     blocks = [
         [block.kind.value, block.start, block.end, block.heading, block.page, block.place, block.header]
         + ([dict(block.metadata)] if block.metadata else [])
@@ -107,7 +110,7 @@ def document_row(document: Document) -> tuple[str | int, ...]:
         write_metadata(document.metadata),
         document.content_hash,
         len(document.text),
-        json.dumps([*blocks, *dropped], ensure_ascii=False) if blocks or dropped else "[]",
+        json.dumps([*blocks, *dropped, *words], ensure_ascii=False) if blocks or dropped or words else "[]",
         document.text,
     )
 
@@ -181,12 +184,27 @@ def read_document(row: tuple[str, ...]) -> Document:
         text=text,
         title=title,
         media_type=media_type,
-        blocks=tuple(_block(*row) for row in rows if row[0] != _DROPPED),
+        blocks=tuple(_block(*row) for row in rows if row[0] not in (_DROPPED, _WORDS)),
         metadata=read_metadata(metadata),
         content_hash=content_hash,
         dropped=tuple(_left_out(*row[1:]) for row in rows if row[0] == _DROPPED),
         readers=read_readers(readers),
+        words=tuple(_page_words(*row[1:]) for row in rows if row[0] == _WORDS),
     )
+
+
+def _page_words(page: object, words: object, boxes: object) -> PageWords:
+    number = _page(page)
+    if number is None or not isinstance(words, list) or not isinstance(boxes, list) or len(words) != len(boxes):
+        _refuse()
+    return PageWords(number, _texts(words), tuple(_box(one) for one in boxes))
+
+
+def _box(held: object) -> tuple[int, int, int, int]:
+    if not isinstance(held, list) or not all(isinstance(part, int) for part in held):
+        _refuse()
+    left, top, right, bottom = held
+    return (left, top, right, bottom)
 
 
 def _left_out(text: str, reason: str, page: object, count: object) -> Dropped:

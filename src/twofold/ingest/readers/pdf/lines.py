@@ -64,6 +64,11 @@ class Line:
         return sum(gap.width > WIDE for gap in self.gaps)
 
 
+def noted(width: float) -> bool:
+    """Return whether a gap, in times its line's height, is wider than blanks mostly are."""
+    return width > _NOTED
+
+
 class PageText:
     """An open text page: pdfium's raw calls, behind the few questions that are asked here."""
 

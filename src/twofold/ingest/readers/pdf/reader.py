@@ -9,6 +9,7 @@ page's text is its blocks joined by blank lines. Lines that recur on most pages 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from twofold.domain.errors import ReadError
@@ -16,6 +17,7 @@ from twofold.domain.types import BlockKind, MetadataValue
 from twofold.ingest.archive import encrypted
 from twofold.ingest.readers.pdf.layout import Paragraph, heading_levels, paragraphs_of
 from twofold.ingest.readers.pdf.lines import Line, PageText
+from twofold.ingest.readers.pdf.pictures import no_text, read_pictures
 from twofold.ingest.readers.pdf.running import NUMBER, running_lines
 from twofold.ingest.readers.pdf.stacked import rows_of
 from twofold.ingest.readers.types import Extract, Outline, Source, TextBuilder
@@ -31,7 +33,8 @@ _WORDS = re.compile(r"[^\W\d_]{2}")
 def read_pdf(source: Source) -> Extract:
     """Read a PDF: blocks carry their page from 1; headings are recognized by font size and weight.
 
-    Metadata: `author`, `subject`, `keywords`, `created` and `modified` (ISO), `pages`, and `pages_without_text`.
+    Metadata: `author`, `subject`, `keywords`, `created` and `modified` (ISO), `pages`, and where pages are pictures
+    `pages_recognized` and `pages_without_text`.
     Raises ReadError: `encrypted`, `no-text-layer` for scans, `empty`, `malformed`, and `limit` for more than 50,000
     pages or too much text.
     """
@@ -41,9 +44,9 @@ def read_pdf(source: Source) -> Extract:
             raise ReadError(f"{source.name}: more than {MAX_PAGES:,} pages.", "Split it.", kind="limit")
         lines = _read_pages(source, document, count)
         heights = [document.get_page_size(number)[1] for number in range(count)]
-        silent = [number for number, found in enumerate(lines) if not found]
-        if len(silent) == count:
-            raise _no_text(source, document, count)
+        pictures = read_pictures(source, document, lines)
+        if not any(lines):
+            raise no_text(source, pictures)
         info = _information(document)
     builder = TextBuilder()
     running = running_lines(lines, heights)
@@ -55,10 +58,8 @@ def read_pdf(source: Source) -> Extract:
     levels = heading_levels(pages)
     _write(builder, pages, levels)
     title = _title(info.pop("title", ""), pages, levels)
-    metadata: dict[str, MetadataValue] = {**info, "pages": count}
-    if silent:
-        metadata["pages_without_text"] = len(silent)
-    return builder.extract(title, metadata)
+    metadata: dict[str, MetadataValue] = {**info, "pages": count, **pictures.counts()}
+    return replace(builder.extract(title, metadata), words=pictures.words)
 
 
 @contextmanager
@@ -167,17 +168,6 @@ def _title(named: str, pages: Sequence[Sequence[Paragraph]], levels: dict[tuple[
     first = next((number for number, parts in enumerate(pages) if parts), 0)
     headings = [(levels[number, index], index) for number, index in levels if number == first]
     return pages[first][min(headings)[1]].text if headings else ""
-
-
-def _no_text(source: Source, document: Any, count: int) -> ReadError:  # noqa: ANN401
-    from pypdfium2 import raw
-
-    for index in range(min(count, 50)):
-        with closing(document[index]) as page:
-            if raw.FPDFPage_CountObjects(page.raw) > 0:
-                message = f"{source.name}: a scan without a text layer; nothing in it can be searched."
-                return ReadError(message, "Run OCR over it first, for instance with ocrmypdf.", kind="no-text-layer")
-    return ReadError(f"{source.name}: its pages are empty.", "Leave it out with .twofoldignore.", kind="empty")
 
 
 def _malformed(source: Source) -> ReadError:

@@ -31,7 +31,7 @@ def in_rows(lines: Sequence[Line]) -> list[Line]:
             at += 1
             continue
         stop = _end_of_cells(lines, at, found[first:])
-        found[first:] = _rows([*found[first:], *lines[at:stop]])
+        found[first:] = by_baseline([*found[first:], *lines[at:stop]])
         at = stop
     return found
 
@@ -71,7 +71,8 @@ def _end_of_cells(lines: Sequence[Line], at: int, cell: Sequence[Line]) -> int:
     return max(stop, at + 1)
 
 
-def _rows(cells: Sequence[Line]) -> list[Line]:
+def by_baseline(cells: Sequence[Line]) -> list[Line]:
+    """Return lines from top to bottom, those on one baseline joined from left to right."""
     rows: list[list[Line]] = []
     for line in sorted(cells, key=lambda one: -one.bottom):
         if rows and abs(rows[-1][0].bottom - line.bottom) <= _SAME * line.size:
