@@ -2,7 +2,7 @@
  *
  * What holds throughout:
  * - Stable ABI of Python 3.11, arrays through the buffer protocol; numpy is called only to make the results.
- * - Loops of more than about 50 µs run without the GIL, on arrays that another thread, or another process with the same file mapped, might
+ * - Loops of more than about 20 µs run without the GIL, on arrays that another thread, or another process with the same file mapped, might
  *   change meanwhile. So no value read from an array becomes an index unmasked or unchecked: a damaged file gives
  *   ValueError or a wrong number, never a wrong address.
  * - Floating point is IEEE in the order written (-ffp-contract=off): vector width changes nothing.
@@ -387,8 +387,9 @@ typedef struct {
     int64_t size;
 } Forward;
 
-/* Put down in `often` how often each of the table's terms occurs in a passage; the others are left as they are. */
-INLINE enum failure look_up(const Forward *forward, const Table *table, uint32_t slot, uint16_t *often)
+/* Put down in `often` how often each of the table's terms occurs in a passage, and mark its bit where there are `marks`;
+ * the others are left as they are. */
+INLINE enum failure look_up(const Forward *forward, const Table *table, uint32_t slot, uint16_t *often, uint64_t *marks)
 {
     if (slot >= forward->passages) return OUT_OF_RANGE;
     int64_t start = forward->offsets[slot], end = forward->offsets[slot + 1];
@@ -396,7 +397,11 @@ INLINE enum failure look_up(const Forward *forward, const Table *table, uint32_t
     for (int64_t i = start; i < end; i++) {
         uint32_t place = forward->terms[i], at = spread(place) & table->mask, held;
         while ((held = table->places[at]) != NOWHERE) {
-            if (held == place) often[table->numbers[at]] = forward->frequencies[i];
+            if (held == place) {
+                uint32_t number = table->numbers[at];
+                often[number] = forward->frequencies[i];
+                if (marks != NULL) marks[number / 64] |= UINT64_C(1) << number % 64;
+            }
             at = (at + 1) & table->mask;
         }
     }
@@ -427,7 +432,7 @@ static enum failure occurrences_in(const Forward *forward, const uint32_t *place
     if (!failure) memset(often, 0, (size_t)count * (size_t)terms * sizeof *often);
     for (Py_ssize_t i = 0; i < count && !failure; i++) {
         fetch_terms_ahead(forward, wanted, i, count);
-        failure = look_up(forward, &table, wanted[i], often + i * terms);
+        failure = look_up(forward, &table, wanted[i], often + i * terms, NULL);
     }
     free(table.places);
     return failure;
@@ -438,23 +443,27 @@ static enum failure scores_in(const Forward *forward, const uint32_t *places, co
                               double *scores)
 {
     Table table = {0};
+    size_t words = ((size_t)terms + 63) / 64;
     uint16_t *often = calloc(terms ? (size_t)terms : 1, sizeof *often);
-    enum failure failure = often == NULL ? NO_MEMORY : table_fill(&table, places, terms);
+    uint64_t *marks = calloc(words + 1, sizeof *marks);
+    enum failure failure = often == NULL || marks == NULL ? NO_MEMORY : table_fill(&table, places, terms);
     for (Py_ssize_t i = 0; i < count && !failure; i++) {
         uint32_t slot = wanted[i];
         fetch_terms_ahead(forward, wanted, i, count);
-        failure = look_up(forward, &table, slot, often);
+        failure = look_up(forward, &table, slot, often, marks);
         if (failure) break;
         double norm = norms[slot], score = 0.0;
-        for (Py_ssize_t t = 0; t < terms; t++) {
-            if (!often[t]) continue;
-            double times = often[t];
-            score += weights[t] * (times * most / (times + norm));
-            often[t] = 0;
+        for (size_t word = 0; word < words; word++) {
+            for (; marks[word]; marks[word] &= marks[word] - 1) { /* the question's terms in their order */
+                size_t t = 64 * word + (size_t)POPCOUNT((marks[word] & -marks[word]) - 1);
+                double times = often[t];
+                if (times > 0.0) score += weights[t] * (times * most / (times + norm));
+            }
         }
         scores[i] = score;
     }
     free(table.places);
+    free(marks);
     free(often);
     return failure;
 }
@@ -1411,7 +1420,7 @@ static enum failure search_all(Found *own, Py_ssize_t threads)
 
 /* Letting go of the GIL and taking it back wakes another thread each time, which costs more than a short loop takes. So
  * it is let go for work of many steps alone; a step is a few nanoseconds. */
-#define LONG_WORK 20000
+#define LONG_WORK 8000
 #define BEGIN_WORK(steps) \
     { \
         PyThreadState *left = (uint64_t)(steps) > LONG_WORK ? PyEval_SaveThread() : NULL;
@@ -1763,7 +1772,7 @@ static PyObject *bm25_at(PyObject *module, PyObject *const *arguments, Py_ssize_
         Py_CLEAR(result);
         goto done;
     }
-    BEGIN_WORK(64 * count)
+    BEGIN_WORK(256 * count)
     failure = scores_in(&looking.forward, looking.places.buf, weights.buf, terms, norms.buf, most, looking.wanted.buf,
                         count, view.buf);
     END_WORK

@@ -123,6 +123,29 @@ def test_chosen_slots_hold_and_score_what_the_postings_say(kernels: ModuleType, 
     assert [one.tobytes() for one in forward] == [one.tobytes() for one in rebuilt]
 
 
+@given(seed=st.integers(0, 2**32 - 1), terms=st.sampled_from([1, 63, 64, 65, 200]))
+def test_a_question_of_many_terms_is_scored_term_by_term(kernels: ModuleType, seed: int, terms: int) -> None:
+    random = np.random.default_rng(seed)
+    held = [np.flatnonzero(random.random(300) < 0.2).astype(np.uint32) for _ in range(20)]
+    offsets = np.concatenate([[0], np.cumsum([len(one) for one in held])]).astype(np.int64)
+    numbers = np.concatenate(held)
+    often = random.integers(1, 9, len(numbers)).astype(np.uint16)
+    places = random.permutation(300)[:terms].astype(np.uint32)
+    weights, norms = random.normal(size=terms), random.random(20) + 0.1
+    wanted = random.integers(0, 20, 12).astype(np.uint32)
+
+    scores = kernels.bm25_at(offsets, numbers, often, places, weights, norms, K1, wanted)
+
+    for slot, score in zip(wanted.tolist(), scores.tolist(), strict=True):
+        start, end = int(offsets[slot]), int(offsets[slot + 1])
+        counts = dict(zip(numbers[start:end].tolist(), often[start:end].tolist(), strict=True))
+        expected = 0.0
+        for place, weight in zip(places.tolist(), weights.tolist(), strict=True):
+            if place in counts:
+                expected += weight * (counts[place] * (K1 + 1.0) / (counts[place] + norms[slot].item()))
+        assert score == expected
+
+
 @given(
     values=st.lists(st.floats(width=32, allow_nan=True), max_size=70),
     k=st.integers(1, 80),

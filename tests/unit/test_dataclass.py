@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from twofold.domain.dataclass import dataclass
+from twofold.domain.dataclass import dataclass, replace
 
 OURS: Any = dataclass
 THEIRS: Any = dataclasses.dataclass
@@ -100,3 +100,31 @@ def test_one_that_holds_itself_can_be_shown() -> None:
     ring.held.append(ring)
 
     assert repr(ring) == "test_one_that_holds_itself_can_be_shown.<locals>.Ring(held=[...])"
+
+
+def test_a_copy_with_other_fields_is_the_one_that_the_standard_library_makes() -> None:
+    for options in OPTIONS:
+        held = point_by(OURS, options)(1, names=["a"], note="b")
+        each: tuple[dict[str, Any], ...] = ({}, {"x": 5}, {"y": 3.0, "note": ""}, {"names": []})
+        for changes in each:
+            made, theirs = replace(held, **changes), dataclasses.replace(held, **changes)
+            assert type(made) is type(held)
+            assert dataclasses.astuple(made) == dataclasses.astuple(theirs)
+        with pytest.raises(TypeError, match="no field z"):
+            replace(held, z=1)
+
+
+def test_what_a_class_does_after_it_is_made_is_done_to_a_copy_too() -> None:
+    @dataclass(frozen=True)
+    class Length:
+        """A length."""
+
+        value: float
+
+        def __post_init__(self) -> None:
+            if self.value < 0:
+                message = "a length is at least 0"
+                raise ValueError(message)
+
+    with pytest.raises(ValueError, match="at least 0"):
+        replace(Length(1.0), value=-1.0)

@@ -216,6 +216,8 @@ class _Patterns:
 
     def pattern_of(self, part: Part) -> str:
         """Return a part's pattern, folded; empty for a word or a phrase."""
+        if "*" not in part.text and "?" not in part.text:  # asked of every word, several times
+            return ""
         found = "" if self._analysis.expand is None or part.quoted else pattern_in(part.text)
         return self._analysis.fold(found) if found else ""
 

@@ -17,14 +17,13 @@ The idea is RM3's (Abdul-Jaleel et al., "UMass at TREC 2004"); the figures behin
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise, repeat
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.domain.dataclass import dataclass
+from twofold.domain.dataclass import dataclass, replace
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Scores, Statistics, TermCounts, TermQuery
 

@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from twofold.domain.dataclass import dataclass
+from twofold.domain.dataclass import dataclass, replace
 from twofold.domain.ports import Scope, Snapshot
 from twofold.domain.types import Chunk, Ranking, Scores, TermQuery, TermScore, TermTable
 from twofold.domain.warning import is_degraded

@@ -6,8 +6,8 @@ Traces and why-not follow this order.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from twofold.domain.dataclass import replace
 from twofold.query.history import Turn
 from twofold.search.build_result import build_result, fetch
 from twofold.search.components import SearchComponents

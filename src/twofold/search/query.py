@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from typing import TypeVar
 
+from twofold.domain.dataclass import replace
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
 from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import ALL, Embedder, EmbedderIdentity, Scope, Snapshot, Store

@@ -1,14 +1,14 @@
 """Retrieval: both retrievers asked every query, their scores completed for whatever either found, and all fused."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.domain.dataclass import dataclass
+from twofold.domain.dataclass import dataclass, replace
 from twofold.domain.errors import CorruptError, ModelError, StageTimeoutError, StoreError, TwofoldError
 from twofold.domain.filters import MATCH_ALL
 from twofold.domain.ports import Scope, Snapshot, Translating

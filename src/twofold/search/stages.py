@@ -1,11 +1,11 @@
 """The stages after retrieval: each takes a state of a search and returns the next one, or the same where it is idle."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import compress
 
 import numpy as np
 
+from twofold.domain.dataclass import replace
 from twofold.domain.filters import MATCH_ALL, Filter, matches
 from twofold.domain.types import Ranking
 from twofold.query.operators import all_of

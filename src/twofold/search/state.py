@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from types import TracebackType
 
-from twofold.domain.dataclass import dataclass
+from twofold.domain.dataclass import dataclass, replace
 from twofold.domain.filters import fields_of
 from twofold.domain.ports import FetchedPassage, Snapshot
 from twofold.domain.types import EMPTY_RANKING, Chunk, DocumentInfo, Metadata, Ranking, TermQuery, TermTable
