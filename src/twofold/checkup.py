@@ -20,8 +20,9 @@ from twofold.models.catalog.entries import CATALOG
 from twofold.models.catalog.files import verify as verify_model
 from twofold.models.catalog.types import ModelEntry, Task
 from twofold.models.embedders.openvino_library import openvino_library, telemetry_is_blocked
-from twofold.models.generators.factory import DEFAULT_LOCAL, LOCAL, open_generator
+from twofold.models.generators.factory import LOCAL, open_generator
 from twofold.models.generators.factory import NONE as NO_GENERATOR
+from twofold.models.generators.speed import default_local
 from twofold.models.rerankers.factory import open_reranker
 from twofold.search.metrics import MEGABYTE, MemoryUse, resident_bytes
 from twofold.text.quantities import counted, sized
@@ -148,7 +149,7 @@ def _generator(settings: Settings) -> Iterator[Check]:
     spec = settings.generator
     if spec == NO_GENERATOR:
         return
-    name = local_name_of(spec)
+    name = local_name_of(spec, settings.models)
     entry = CATALOG.get(name)
     if entry is not None and entry.task is Task.GENERATE:
         yield _files("generator", entry, settings, State.WARN)
@@ -156,14 +157,14 @@ def _generator(settings: Settings) -> Iterator[Check]:
     yield _opens("generator", spec, partial(open_generator, spec, cache=settings.models, offline=settings.offline))
 
 
-def local_name_of(spec: str) -> str:
+def local_name_of(spec: str, models: Path) -> str:
     """Return the name in the catalog that a local generator has; empty for one elsewhere.
 
-    >>> local_name_of("local/qwen2.5-coder-0.5b&threads=2"), local_name_of("ollama/qwen3:8b")
+    >>> local_name_of("local/qwen2.5-coder-0.5b&threads=2", Path()), local_name_of("ollama/qwen3:8b", Path())
     ('qwen2.5-coder-0.5b', '')
     """
     front, _, name = spec.partition("&")[0].partition("/")
-    return (name or DEFAULT_LOCAL) if front == LOCAL else ""
+    return (name or default_local(models).name) if front == LOCAL else ""
 
 
 def _opens(what: str, spec: str, make: Callable[[], object]) -> Check:

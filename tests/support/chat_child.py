@@ -26,12 +26,34 @@ def fail(model: str) -> None:
         raise SystemExit(0)
 
 
+def states(heard: Heard, folder: str) -> None:
+    """Save or restore; a state that is missing has it die."""
+    path = Path(folder) / heard.body["filename"]
+    if heard.path.endswith("save"):
+        path.write_text("what was read")
+    elif path.read_text() != "what was read":
+        os._exit(1)
+
+
+def speeds(threads: int) -> dict[str, float]:
+    """Be slower with more threads, as a busy machine is."""
+    return {"prompt_per_second": 70.0 / threads, "predicted_per_second": 10.0 / threads}
+
+
 def main() -> None:
     told = json.loads(sys.stdin.readline())
     fail(told["model"])
 
     def guarded(heard: Heard, send: Send) -> None:
-        if heard.prompt == "what is your process?":
+        if heard.path.startswith("/slots/0?action="):
+            states(heard, told["states"])
+            send(b"{}")
+        elif heard.path == "/completion":
+            send(json.dumps({"timings": speeds(told["threads"])}).encode())
+        elif heard.prompt == "how far are you?":
+            read = b'data: {"choices": [], "prompt_progress": {"total": 200, "processed": %d}}\n\n'
+            send(read % 100 + read % 200 + piece("here") + finished())
+        elif heard.prompt == "what is your process?":
             send(piece(f"{os.getpid()}") + finished())
         elif heard.prompt == "die":
             os._exit(1)

@@ -25,7 +25,7 @@ class Heard:
     @property
     def prompt(self) -> str:
         """What the last message says."""
-        text: str = self.body["messages"][-1]["content"]
+        text: str = self.body["messages"][-1]["content"] if "messages" in self.body else ""
         return text
 
 

@@ -24,6 +24,15 @@ class StageEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingEvent:
+    """The model has read so many tokens of its prompt; it writes when it has read them all."""
+
+    done: int
+    total: int
+    type: Literal["reading"] = "reading"
+
+
+@dataclass(frozen=True, slots=True)
 class SourcesEvent:
     """The passages that were found, best first; they come before any word of the answer."""
 
@@ -71,4 +80,4 @@ class ErrorEvent:
     type: Literal["error"] = "error"
 
 
-Event = StageEvent | SourcesEvent | ChunkEvent | CitationEvent | DoneEvent | ErrorEvent
+Event = StageEvent | ReadingEvent | SourcesEvent | ChunkEvent | CitationEvent | DoneEvent | ErrorEvent

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 
 from twofold.answer.citations import CitationWriter
 from twofold.answer.context import Context, approximate_tokens, build_context
-from twofold.answer.events import ChunkEvent, CitationEvent, Event, StageEvent
+from twofold.answer.events import ChunkEvent, CitationEvent, Event, ReadingEvent, StageEvent
 from twofold.answer.groundedness import GroundednessChecker
 from twofold.answer.markers import resolve
 from twofold.answer.plan import MIN_CONTEXT, AnswerComponents, AnswerPlan, Cancellation, Question
@@ -16,10 +16,11 @@ from twofold.answer.prompt import bare_prompt, grounded_prompt
 from twofold.answer.pruning import HybridPruner, pruned
 from twofold.answer.sanitize_input import as_data
 from twofold.answer.sanitize_output import OutputSanitizer, addresses_in
+from twofold.answer.selecting import selected
 from twofold.answer.types import REFUSAL, AnswerSentence, Citation, Removed, Source, Usage
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError, TwofoldError
-from twofold.domain.generators import Generator, Message, TextStream
+from twofold.domain.generators import Generator, Message, TellsReading, TextStream
 from twofold.domain.warning import StageWarning, WarningCode, warning_of
 from twofold.query.history import prepend_turns
 
@@ -52,10 +53,8 @@ def generated(
     if generator is None:
         return
     yield StageEvent("context")
-    said = as_data(prepend_turns(question.history, "", plan.memory))
     shown, notes = _pruned(question, plan, sources, means)
-    context = _context(question, said, plan, shown, generator)
-    messages = grounded_prompt(question.text, context.text, plan.prompt, said, plan.template, plan.form)
+    context, messages = _prompt(question, plan, shown, means, generator)
     writer = _writer(context, means, plan)
     yield StageEvent("generate")
     failure: TwofoldError | None = None
@@ -63,7 +62,7 @@ def generated(
     try:
         reply = yield from _begun(generator, messages, _writer(context, means, plan), plan, cut)
         for event in _pieces(reply, writer):
-            if plan.unsupported == "refuse":
+            if plan.unsupported == "refuse" and not isinstance(event, ReadingEvent):
                 held.append(event)
             else:
                 yield event
@@ -109,16 +108,27 @@ def _pruned(
         return sources, (warning_of("prune", error),)
 
 
-def _context(
-    question: Question, said: str, plan: AnswerPlan, sources: tuple[Source, ...], generator: Generator
-) -> Context:
-    """Lay out the passages in what room the plan and the model leave."""
+def _prompt(
+    question: Question, plan: AnswerPlan, sources: tuple[Source, ...], means: AnswerComponents, generator: Generator
+) -> tuple[Context, tuple[Message, ...]]:
+    """Lay out the passages, of which a model that reads slowly is shown the likeliest sentences; return the prompt."""
+    said = as_data(prepend_turns(question.history, "", plan.memory))
+    room = _room(question, said, plan, generator)
+    shown = selected(question, sources, room, means.reading) if generator.identity.prompt_tokens else sources
+    context = build_context(shown, plan.template, replace(plan.budget, tokens=room), plan.context_fit)
+    return context, grounded_prompt(question.text, context.text, plan.prompt, said, plan.template, plan.form)
+
+
+def _room(question: Question, said: str, plan: AnswerPlan, generator: Generator) -> int:
+    """Return how many tokens of passages the plan and the model leave room for."""
     empty = grounded_prompt(question.text, "", plan.prompt, said, plan.template, plan.form)
     replies = 3 if plan.planned else 1  # a plan, a draft, and the answer
-    taken = sum(approximate_tokens(one.content) for one in empty) + replies * plan.reply_tokens
-    room = max(MIN_CONTEXT, generator.identity.context_tokens - taken)
-    tokens = min(plan.budget.tokens, room) if plan.budget.tokens else room
-    return build_context(sources, plan.template, replace(plan.budget, tokens=tokens), plan.context_fit)
+    identity, asking = generator.identity, sum(approximate_tokens(one.content) for one in empty)
+    room = identity.context_tokens - asking - replies * plan.reply_tokens
+    if identity.prompt_tokens:
+        room = min(room, identity.prompt_tokens - asking)
+    room = max(MIN_CONTEXT, room)
+    return min(plan.budget.tokens, room) if plan.budget.tokens else room
 
 
 def _writer(context: Context, means: AnswerComponents, plan: AnswerPlan) -> CitationWriter:
@@ -139,8 +149,10 @@ def _begun(
     return reply_of(generator, messages, plan, cut)
 
 
-def _pieces(reply: TextStream, writer: CitationWriter) -> Iterator[ChunkEvent | CitationEvent]:
+def _pieces(reply: TextStream, writer: CitationWriter) -> Iterator[ChunkEvent | CitationEvent | ReadingEvent]:
     with closing(reply):
+        if isinstance(reply, TellsReading):
+            yield from (ReadingEvent(step.done, step.total) for step in reply.reading())
         for piece in reply:
             yield from writer.feed(piece)
     yield from writer.finish()
@@ -150,12 +162,12 @@ def _written(
     writer: CitationWriter, context: Context, sources: tuple[Source, ...], warnings: tuple[StageWarning, ...]
 ) -> Written:
     """Return what was written, with the sources as they were found, not as the model was shown them."""
-    checker = writer.checker
+    checker, given = writer.checker, {one.number for one in context.given}
     return Written(
         text=writer.text,
         sentences=tuple(writer.sentences),
         citations=tuple(writer.citations),
-        sources=tuple(replace(one, given=shown.given) for one, shown in zip(sources, context.sources, strict=True)),
+        sources=tuple(replace(one, given=one.number in given) for one in sources),
         refused=writer.refused,
         removed=writer.removed,
         warnings=warnings if checker.failure is None else (*warnings, warning_of("check", checker.failure)),

@@ -9,10 +9,11 @@ they are the whole message.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from string import Template
 
-from twofold.answer.context import Budget, build_context, template_named
+from twofold.answer.context import NAMES, Budget, build_context, template_named
 from twofold.answer.sanitize_input import as_data
 from twofold.answer.types import Part, Source
 from twofold.domain.dataclass import dataclass
@@ -81,7 +82,8 @@ def grounded_prompt(  # the parts of a prompt
     if form:
         rules = f"{rules}\n\n{_form(form)}"
     shots = [message for name, passages in _EXAMPLES for message in _shot(name, passages, template, manner)]
-    return (Message("system", rules), *shots, Message("user", told))
+    own = not form and template in map(template_named, NAMES)
+    return (*(replace(one, fixed=own) for one in (Message("system", rules), *shots)), Message("user", told))
 
 
 def bare_prompt(question: str) -> tuple[Message, ...]:

@@ -1,8 +1,8 @@
 """What is asked of a language model: the port, its messages, and a whole reply; its contract is a test suite."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol, Self, runtime_checkable
 
 from twofold.domain.dataclass import dataclass
 
@@ -14,22 +14,37 @@ SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation with a model."""
+    """One message of a conversation with a model.
+
+    `fixed` messages are the same for every question and hold nothing of a user's: what a model makes of them may be
+    kept on disk.
+    """
 
     role: Role
     content: str
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How far a model has read its prompt, in its tokens."""
+
+    done: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorIdentity:
     """Which model answers, and in which revision: the host that was asked, or the hash of the weights.
 
-    `context_tokens` is how long a prompt and its reply may be together, in the model's tokens.
+    `context_tokens` is how long a prompt and its reply may be together, in the model's tokens; `prompt_tokens` what a
+    prompt should not exceed, because the model reads slowly, 0 for as much as there is room for.
     """
 
     name: str
     revision: str
     context_tokens: int = 4096
+    prompt_tokens: int = 0
 
 
 class TextStream(Protocol):
@@ -43,6 +58,14 @@ class TextStream(Protocol):
 
     def close(self) -> None:
         """Stop the model, from any thread, also while another one waits for a piece; that one sees the end."""
+
+
+@runtime_checkable
+class TellsReading(Protocol):
+    """A reply that tells how far its prompt is read; see `Reading`."""
+
+    def reading(self) -> Iterator[Reading]:
+        """Yield how far the prompt is read, until the first piece is there; a failure comes with that piece."""
 
 
 class Generator(Protocol):

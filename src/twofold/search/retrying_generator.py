@@ -2,12 +2,21 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Self
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelUnavailableError
-from twofold.domain.generators import MAX_TOKENS, SECONDS, Generator, GeneratorIdentity, Message, TextStream
+from twofold.domain.generators import (
+    MAX_TOKENS,
+    SECONDS,
+    Generator,
+    GeneratorIdentity,
+    Message,
+    Reading,
+    TellsReading,
+    TextStream,
+)
 from twofold.domain.retry import RetryPlan, retried
 
 
@@ -72,6 +81,11 @@ class _RetryingStream:
         if piece is None:
             raise StopIteration
         return piece
+
+    def reading(self) -> Iterator[Reading]:
+        """Yield how far the prompt is read, where the model tells, until the first piece is there."""
+        if isinstance(self._reply, TellsReading):
+            yield from self._reply.reading()
 
     def close(self) -> None:
         """Stop the model, and any pause that is being made."""

@@ -10,9 +10,9 @@ from twofold.factory.search import OpenModels
 from twofold.models.catalog.entries import entry_named
 from twofold.models.catalog.types import Task
 from twofold.models.generators.factory import (
-    DEFAULT_LOCAL,
     OLLAMA_ADDRESS,
     OPENAI_ADDRESS,
+    PROMPT_TOKENS,
     chat_endpoint_of,
     open_generator,
 )
@@ -47,9 +47,9 @@ def test_a_local_name_opens_a_model_of_the_catalog_without_loading_it(tmp_path: 
     made = open_generator(f"local{name}", cache=tmp_path, offline=True)
 
     assert made is not None
-    entry = entry_named(name.strip("/").partition("&")[0] or DEFAULT_LOCAL, Task.GENERATE)
-    context = 2048 if "context" in name else 4096
-    assert made.identity == GeneratorIdentity(entry.name, entry.revision, context)
+    entry = entry_named(name.strip("/").partition("&")[0] or "qwen2.5-coder-0.5b", Task.GENERATE)
+    room = (2048, 0) if "context" in name else (4096, PROMPT_TOKENS)
+    assert made.identity == GeneratorIdentity(entry.name, entry.revision, *room)
     made.close()
 
 

@@ -25,6 +25,7 @@ _STEPS = {
     Step.WAIT: "Waiting for",
     Step.DOWNLOAD: "Fetching",
     Step.CONVERT: "Converting",
+    Step.MEASURE: "Measuring how fast this machine runs",
     Step.DONE: "",
 }
 _SECONDS_BETWEEN_LINES = 10.0
@@ -129,6 +130,28 @@ def counting(things: Iterable[T], verb: str, total: int, what: str, stream: Text
         if drawn:
             asked.write(_CLEAR)
             asked.flush()
+
+
+class ReadingProgress:
+    """How far a model has read its prompt, on a line that goes when it writes; nothing where nobody looks on."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._drawn = False
+
+    def tell(self, done: int, total: int) -> None:
+        """Draw it: `The model reads the passages: 45 %`."""
+        if self._stream.isatty() and total:
+            self._stream.write(f"{_CLEAR}The model reads the passages: {done / total:.0%}")
+            self._stream.flush()
+            self._drawn = True
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._drawn:
+            self._stream.write(_CLEAR)
+            self._stream.flush()
+            self._drawn = False
 
 
 def model_progress(stream: TextIO | None = None, *, yes: bool = False, asks: bool = True) -> ModelReport:

@@ -1,4 +1,4 @@
-"""Progress of downloading a model: it takes seconds to minutes, and nobody likes silence."""
+"""Progress of getting a model ready: it takes seconds to minutes, and nobody likes silence."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -7,12 +7,13 @@ from twofold.domain.dataclass import dataclass
 
 
 class Step(StrEnum):
-    """What is going on: waiting for another process, about to download, downloading, converting, or all done."""
+    """What is going on: waiting for another process, about to download, downloading, converting, measuring, or done."""
 
     WAIT = "wait"
     ANNOUNCE = "announce"
     DOWNLOAD = "download"
     CONVERT = "convert"
+    MEASURE = "measure"
     DONE = "done"
 
 

@@ -30,6 +30,7 @@ class ChatEndpoint:
 
     `address` ends before `/chat/completions`, as in `http://localhost:11434/v1`. Some servers call the limit
     `max_completion_tokens`, and some models bear no temperature but their own (`own_temperature`).
+    A server that `tells_reading` is asked how far it has read the prompt, as llama.cpp's can say.
     With an `api_version` it is an address of Azure OpenAI, and `model` the name of a deployment.
     """
 
@@ -38,6 +39,7 @@ class ChatEndpoint:
     context_tokens: int = 4096
     limit_name: str = "max_tokens"
     own_temperature: bool = False
+    tells_reading: bool = False
     api_version: str = ""
     key: str = field(default="", repr=False)
 
@@ -79,6 +81,8 @@ class EndpointGenerator:
         }
         if not endpoint.own_temperature:
             asked["temperature"] = temperature
+        if endpoint.tells_reading:
+            asked["return_progress"] = True
         if stop:
             asked["stop"] = list(stop)
         return EventStream(_request(endpoint, asked), self._timeouts, max_tokens, seconds)

@@ -2,7 +2,8 @@
 
 none                                   no language model
 local, local/qwen2.5-coder-0.5b        a model of the catalog, run here by llama.cpp: the extra `llm`; after the name
-                                       may follow `&threads=2` and `&context=8192`
+                                       may follow `&threads=2` and `&context=8192`, and prompts then may fill that.
+                                       Without a name the one that this machine runs fast enough, see `speed`
 ollama/qwen3:8b                        Ollama on this machine
 openai/gpt-4o-mini                     OpenAI; its key is in OPENAI_API_KEY, else in TWOFOLD_API_KEY
 http://localhost:8080/v1#model         any server that speaks OpenAI's chat; its key is in TWOFOLD_API_KEY
@@ -14,26 +15,27 @@ After a server's model may follow `&context=8192`, the tokens that prompt and re
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qsl, urldefrag
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.generators import Generator, GeneratorIdentity
 from twofold.models.api_keys import key_for, key_in
-from twofold.models.catalog.entries import CATALOG, QWEN_CODER, entry_named
+from twofold.models.catalog.entries import CATALOG, QWEN_CODER_SMALL, entry_named
 from twofold.models.catalog.files import folder_of, is_present, pull
 from twofold.models.catalog.identities import WEB
-from twofold.models.catalog.progress import Report, ignore
+from twofold.models.catalog.progress import Progress, Report, Step, ignore
 from twofold.models.catalog.types import ModelEntry, Task
 from twofold.models.embedders.factory import refuse_offline, server_of
 from twofold.models.generators.endpoint import ChatEndpoint, EndpointGenerator
 from twofold.models.generators.local import LocalGenerator, launch_of
 from twofold.models.generators.process import Launch
+from twofold.models.generators.speed import default_local, known_speed, measured
 from twofold.models.routes import checked_version
 
 NONE = "none"
 LOCAL = "local"
-DEFAULT_LOCAL = QWEN_CODER.name
 OLLAMA = "ollama/"
 OLLAMA_ADDRESS = "http://127.0.0.1:11434/v1"
 OPENAI = "openai/"
@@ -41,6 +43,8 @@ OPENAI_ADDRESS = "https://api.openai.com/v1"
 OPENAI_KEY_VARIABLE = "OPENAI_API_KEY"
 OWN = "own"
 CONTEXT_TOKENS = 4_096
+PROMPT_TOKENS = 1_100
+"""What a prompt to a model of this machine should not exceed, by the approximation that stays 10 % below the truth."""
 MAX_THREADS = 256
 MAX_CONTEXT = 1_048_576
 FORMS = (NONE, LOCAL, "local/NAME", "ollama/NAME", "openai/NAME", "http://HOST/v1#MODEL")
@@ -92,22 +96,31 @@ def _endpoint(spec: str, key: str, limit_name: str = "max_tokens") -> ChatEndpoi
 
 def _local(rest: str, cache: Path, *, offline: bool, progress: Report) -> Generator:
     name, _, given = rest.partition("&")
-    entry = _entry(name or DEFAULT_LOCAL)
+    entry = _entry(name) if name else default_local(cache)
     options = dict(parse_qsl(given, keep_blank_values=True))
     unknown = options.keys() - {"threads", "context"}
     if unknown:
         raise InvalidInputError(f"{', '.join(sorted(unknown))} cannot be set here.", "Use threads, context.")
-    threads = _whole(options.get("threads", "1"), "threads", MAX_THREADS)
+    threads = _whole(options["threads"], "threads", MAX_THREADS) if "threads" in options else 0
     context = _whole(options.get("context", str(CONTEXT_TOKENS)), "context", entry.max_tokens)
+    prompt = 0 if "context" in options else PROMPT_TOKENS
 
     def prepare() -> Launch:
-        weights = folder_of(entry, cache) / entry.weights.name
-        launch = launch_of(entry.name, weights, context, threads)
+        folder = folder_of(entry, cache)
+        launch = partial(launch_of, entry.name, folder / entry.weights.name, context)
+        launch(threads or 1)  # says first what is not installed
         if not is_present(entry, cache):
             pull(entry, cache, offline=offline, progress=progress)
-        return launch
+        if threads:
+            return launch(threads)
+        speed = known_speed(entry, cache) or known_speed(QWEN_CODER_SMALL, cache)
+        if speed is None:
+            progress(Progress(entry.name, Step.MEASURE))
+            speed = measured(launch, folder)
+            progress(Progress(entry.name, Step.DONE))
+        return launch(speed.threads)
 
-    return LocalGenerator(GeneratorIdentity(entry.name, entry.revision, context), prepare)
+    return LocalGenerator(GeneratorIdentity(entry.name, entry.revision, context, prompt), prepare)
 
 
 def _entry(name: str) -> ModelEntry:

@@ -29,12 +29,16 @@ PIECE = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How to start it: the command, and its message besides the key. `seconds` is how long it may take."""
+    """How to start it: the command, and its message besides the key. `seconds` is how long it may take.
+
+    `states` is the folder that it keeps states in, none where it is empty.
+    """
 
     name: str
     command: Sequence[str]
     told: Mapping[str, str | int]
     seconds: float = 120.0
+    states: str = ""
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -44,11 +48,12 @@ class _Said(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One that can be asked: where, and with what key. The key keeps others on this machine out."""
+    """One that can be asked: where, and with what key, which keeps others on this machine out."""
 
     address: str
     process: "subprocess.Popen[bytes]" = field(repr=False)
     key: str = field(repr=False)
+    states: str = ""
 
 
 class OwnServer:
@@ -93,7 +98,7 @@ def start(launch: Launch) -> Running:
             end(running)
             raise
         if said.address:
-            return Running(said.address, process, key)
+            return Running(said.address, process, key, launch.states)
         end(running)
         reason = said.error.rstrip(".") or _last_line(complaints) or f"it ended with status {process.returncode}"
     raise ModelError(f"{launch.name} cannot be run: {reason}.", "Try a smaller model, or look at the memory left.")

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Self
 import msgspec
 
 from twofold.domain.errors import ModelError
+from twofold.domain.generators import Reading
 from twofold.models.http import Request, Timeouts, host_of, opened
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class EventStream:
             f"{host_of(request.url)} was not done after {seconds:g} s.", "Ask for less, or wait longer."
         )
         self._pieces = _pieces(request, timeouts, max_tokens, self._line)
+        self._held: list[str | ModelError] = []
 
     def __iter__(self) -> Self:
         """Return itself."""
@@ -108,11 +110,32 @@ class EventStream:
     def __next__(self) -> str:
         """Wait for the next piece. Raises ModelError."""
         try:
-            return next(self._pieces)
+            return self._next_piece()
         except ModelError as error:
             if self._line.hung_up:
                 raise StopIteration from None
             raise (self._late if self._line.late else error) from error
+
+    def reading(self) -> Iterator[Reading]:
+        """Yield how far the prompt is read, where the server tells, until the first piece is there."""
+        try:
+            for step in self._pieces:
+                if not isinstance(step, Reading):
+                    self._held.append(step)
+                    return
+                yield step
+        except ModelError as error:
+            self._held.append(error)
+
+    def _next_piece(self) -> str:
+        if self._held:
+            held = self._held.pop()
+            if isinstance(held, ModelError):
+                raise held
+            return held
+        while isinstance(step := next(self._pieces), Reading):
+            pass
+        return step
 
     def close(self) -> None:
         """Hang up: the server stops writing, and a thread that waits for a piece sees the end."""
@@ -121,12 +144,12 @@ class EventStream:
             self._pieces.close()
 
 
-def _pieces(request: Request, timeouts: Timeouts, max_tokens: int, line: Line) -> Generator[str]:
+def _pieces(request: Request, timeouts: Timeouts, max_tokens: int, line: Line) -> Generator[str | Reading]:
     host = host_of(request.url)
     written = 0
     with line, opened(request, timeouts, line.hold) as answer:
         for piece in deltas(answer, host, BYTES_AT_FIRST + BYTES_PER_TOKEN * max_tokens):
-            written += len(piece)
+            written += 0 if isinstance(piece, Reading) else len(piece)
             if written > CHARACTERS_PER_TOKEN * (max_tokens + 64):
                 raise ModelError(f"{host} went on after the {max_tokens:,} tokens it was asked for.", _CHECK)
             yield piece
@@ -141,13 +164,35 @@ class _Choice(msgspec.Struct, frozen=True):
     finish_reason: str | None = None
 
 
+class _Progress(msgspec.Struct, frozen=True):
+    total: int = 0
+    processed: int = 0
+
+
 class _Event(msgspec.Struct, frozen=True):
     choices: list[_Choice] | None = None
     error: object = None
+    prompt_progress: _Progress | None = None
+
+    @property
+    def steps(self) -> Iterator[str | Reading]:
+        """How far the prompt is read, and the next piece of text."""
+        if self.prompt_progress is not None:
+            yield Reading(self.prompt_progress.processed, self.prompt_progress.total)
+        for choice in (self.choices or ())[:1]:
+            if choice.delta is not None and choice.delta.content:
+                yield choice.delta.content
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the model says that it is done."""
+        return any(choice.finish_reason is not None for choice in (self.choices or ())[:1])
 
 
-def deltas(body: IO[bytes], host: str, limit: int) -> Iterator[str]:
+def deltas(body: IO[bytes], host: str, limit: int) -> Iterator[str | Reading]:
     """Read the text out of a chat's events, at most `limit` bytes of them; it ends where the model says so.
+
+    Where the server tells how far it has read the prompt, that comes first.
 
     `data: {"choices":[{"delta":{"content":"Hi"}}]}` gives "Hi". Raises ModelError for all that is no such reply.
     """
@@ -160,11 +205,9 @@ def deltas(body: IO[bytes], host: str, limit: int) -> Iterator[str]:
             raise ModelError(f"{host} did not answer with pieces of text.", _CHECK) from error
         if event.error is not None:
             raise ModelError(f"{host} failed while it was writing.", _LOOK)
-        for choice in (event.choices or ())[:1]:
-            if choice.delta is not None and choice.delta.content:
-                yield choice.delta.content
-            if choice.finish_reason is not None:
-                return
+        yield from event.steps
+        if event.is_last:
+            return
     raise ModelError(f"{host} broke off its reply.", _LOOK)
 
 

@@ -17,6 +17,7 @@ export const follow = async (events, report, stage) => {
   let known = nothingYet();
   for await (const event of events) {
     if (event.type === "stage") stage(event.name);
+    else if (event.type === "reading") stage(t("stage.reading", { share: percent(event.done / event.total) }));
     else if (event.type === "sources") known = { ...known, sources: event.sources };
     else if (event.type === "answer_chunk") known = { ...known, text: known.text + event.content };
     else if (event.type === "citation") {
