@@ -25,7 +25,7 @@ class StageEvent:
 
 @dataclass(frozen=True, slots=True)
 class ReadingEvent:
-    """The model has read so many tokens of its prompt; it writes when it has read them all."""
+    """The model has read `done` of the `total` tokens of its prompt, and writes when it has read all."""
 
     done: int
     total: int

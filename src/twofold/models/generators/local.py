@@ -173,8 +173,8 @@ def launch_of(name: str, weights: Path, context_tokens: int, threads: int) -> La
     # without -P the modules next to the script would hide those of the standard library
     command = (sys.executable, "-P", str(CHILD))
     states = f"{weights.parent}/"
-    told = {"model": str(weights), "context": context_tokens, "threads": threads, "batch": BATCH_TOKENS}
-    return Launch(name, command, {**told, "states": states}, states=states)
+    told: dict[str, str | int] = {"model": str(weights), "context": context_tokens, "threads": threads}
+    return Launch(name, command, {**told, "batch": BATCH_TOKENS, "states": states}, states=states)
 
 
 def _name_of(identity: GeneratorIdentity, fixed: Sequence[Message]) -> str:

@@ -31,7 +31,7 @@ _MAX_SAID = 1 << 20  # bytes
 
 
 class Speed(msgspec.Struct, frozen=True):
-    """Tokens a second that a model reads and writes, with how many threads, on a machine of so many cores."""
+    """Tokens a second that a model reads and writes, with how many threads, on a machine with this number of cores."""
 
     threads: int
     read: float
