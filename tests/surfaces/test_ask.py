@@ -1,6 +1,7 @@
 """`ask` and `chat`, as people and scripts meet them."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from support.fake_llm_server import chatting, saying
+from support.terminals import on_a_terminal
 from twofold.answer.types import REFUSAL
 from twofold.cli.index_of_path import index_name
 
@@ -24,6 +26,19 @@ def test_an_index_is_asked_and_answers_with_citations(run: Run) -> None:
     assert "[1] " in done.out
     assert "tower.txt" in done.out
     assert "no language model" in done.out
+
+
+@pytest.mark.usefixtures("ready")
+def test_what_was_found_is_on_the_terminal_while_the_answer_is_made(run: Run, tmp_path: Path) -> None:
+    shown = on_a_terminal(tmp_path, os.environ, *ANY, "ask", "-i", "notes", "where does the Eiffel tower stand")
+    piped = run(*ANY, "ask", "-i", "notes", "where does the Eiffel tower stand")
+
+    before, _, after = shown.partition("The Eiffel tower stands in Paris. [1]")
+    assert "Reading " in before
+    assert "tower.txt" in before
+    assert before.endswith("\r\x1b[K")
+    assert "no language model" in after
+    assert "Reading " not in piped.err
 
 
 @pytest.mark.usefixtures("ready")

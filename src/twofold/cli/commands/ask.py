@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event, ReadingEvent
+from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, Event
 from twofold.answer.types import Answer, Citation, Source
 from twofold.cli.commands.models import ensure_present, ensure_reader
 from twofold.cli.context import several_opened
 from twofold.cli.index_of_path import covering, index_name
 from twofold.cli.opened_to_fill import open_to_fill
 from twofold.cli.options import AsOfOption, EmbedderOption, FilterOption, IndexesOption, JsonOption, parsed_filter
-from twofold.cli.render.progress import ReadingProgress, model_progress, progress_on
+from twofold.cli.render.answer_progress import AnswerProgress
+from twofold.cli.render.progress import model_progress, progress_on
 from twofold.cli.render.results import kept, write_json
 from twofold.cli.render.terminal import Screen, from_here, one_line, screen_on, shortened
 from twofold.cli.render.wrap import WordWrap, wrapped
@@ -216,13 +217,13 @@ class _AnswerView:
         self._text = WordWrap(screen)
         self._as_json = as_json
         self._stream = stream
-        self._reading = ReadingProgress()
+        self._waiting = AnswerProgress()
 
     def tell(self, events: Iterable[Event]) -> Answer | None:
         """Show it and return it. Raises what ended it."""
         answer: Answer | None = None
         for event in events:
-            self._told_of_reading(event)
+            self._waiting.tell(event)
             if isinstance(event, ErrorEvent):
                 raise error_of(event.code, event.message, event.hint)
             if self._as_json and self._stream:
@@ -234,13 +235,6 @@ class _AnswerView:
             if isinstance(event, DoneEvent):
                 answer = event.answer
         return answer
-
-    def _told_of_reading(self, event: Event) -> None:
-        """Draw how far a model has read its prompt, as long as it reads."""
-        if isinstance(event, ReadingEvent):
-            self._reading.tell(event.done, event.total)
-        else:
-            self._reading.clear()
 
     def tell_again(self, answer: Answer, shown: Answer | None, given: int, total: int) -> Answer:
         """Show an answer that more vectors give, where it says or cites something else than before; return it.

@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import typer
 
-from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent, ReadingEvent
+from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent
 from twofold.cli.commands.ask import LlmOption, opened_to_ask, render_rest
 from twofold.cli.options import EmbedderOption, IndexesOption
-from twofold.cli.render.progress import ReadingProgress
+from twofold.cli.render.answer_progress import AnswerProgress
 from twofold.cli.render.terminal import Screen, lines_of, one_line, screen_on
 from twofold.cli.render.wrap import WordWrap
 from twofold.domain.errors import InvalidInputError
@@ -83,13 +83,10 @@ def _asked(screen: Screen) -> str:
 
 def _answer(screen: Screen, opened: "Answering", question: str, session: str, llm: str | None) -> None:
     events = opened.ask_stream(question, llm=llm, session=session)
-    text, reading = WordWrap(screen), ReadingProgress()
+    text, waiting = WordWrap(screen), AnswerProgress()
     try:
         for event in events:
-            if isinstance(event, ReadingEvent):
-                reading.tell(event.done, event.total)
-                continue
-            reading.clear()
+            waiting.tell(event)
             if isinstance(event, ChunkEvent):
                 text.write(event.content)
             elif isinstance(event, DoneEvent):

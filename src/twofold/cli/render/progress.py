@@ -132,28 +132,6 @@ def counting(things: Iterable[T], verb: str, total: int, what: str, stream: Text
             asked.flush()
 
 
-class ReadingProgress:
-    """How far a model has read its prompt, on a line that goes when it writes; nothing where nobody looks on."""
-
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = sys.stderr if stream is None else stream
-        self._drawn = False
-
-    def tell(self, done: int, total: int) -> None:
-        """Draw it: `The model reads the passages: 45 %`."""
-        if self._stream.isatty() and total:
-            self._stream.write(f"{_CLEAR}The model reads the passages: {done / total:.0%}")
-            self._stream.flush()
-            self._drawn = True
-
-    def clear(self) -> None:
-        """Remove the line."""
-        if self._drawn:
-            self._stream.write(_CLEAR)
-            self._stream.flush()
-            self._drawn = False
-
-
 def model_progress(stream: TextIO | None = None, *, yes: bool = False, asks: bool = True) -> ModelReport:
     """Return a function that tells how the fetching of a model goes; it writes nothing unless a model is fetched.
 

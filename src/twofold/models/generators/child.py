@@ -35,7 +35,7 @@ def _serve(told: dict[str, Any]) -> Any:  # noqa: ANN401 - xllamacpp.Server; an 
     params.n_ctx = told["context"]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = told["threads"]
     params.n_parallel = 1
-    params.n_batch = params.n_ubatch = told["batch"]  # how far it has read is told after each
+    params.n_batch = params.n_ubatch = told["batch"]  # it says how far it has read after each
     params.slot_save_path = told["states"]
     params.cache_ram_mib = 0  # by default it keeps up to 8 GiB of prompts
     params.verbosity = 1

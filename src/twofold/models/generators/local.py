@@ -90,7 +90,7 @@ class _State:
         self._path = Path(running.states) / name
 
     def restored(self) -> bool:
-        """Give the process what it knew; return whether there was anything, and it took it."""
+        """Restore what the process knew; return whether there was anything, and it took it."""
         if not self._path.is_file():
             return False
         if self._asked("restore", self._path.name):
