@@ -1,11 +1,17 @@
 """How the views look and speak: any width, either theme, another language, by keyboard and to assistive technology."""
 
+from typing import get_args, get_type_hints
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from support.api_client import Visit, fill, visiting
 from support.browser import QUESTION, ask, no_wider_than_the_window, opened
+from twofold.answer.types import Mode
+from twofold.models.catalog.types import Task
+from twofold.search.suggest import Suggestion
+from twofold.server.jobs.store import JobKind, State
 
 VIEWS = {
     "ask": "/ask?index=notes",
@@ -101,7 +107,7 @@ MISSING = """async () => {
   const [en, de] = await Promise.all(["en", "de"].map(async (code) => (await import(`/page/${code}.js`)).default));
   const views = ["ask", "compare", "document", "experiments", "judge", "library", "search", "settings", "app", "source",
     "explain", "answers", "scores", "passages", "notes", "charts", "configuration", "format", "api", "kept",
-    "fields", "speech", "calibration", "facets", "suggest", "judge", "uploads"];
+    "fields", "speech", "parts", "calibration", "facets", "suggest", "judge", "uploads"];
   const sources = await Promise.all(views.map(async (name) => (await fetch(`/page/${name}.js`)).text()));
   const used = sources.flatMap((text) => [...text.matchAll(/\\bt\\("([^"]+)"/g)].map((found) => found[1]));
   const holes = (text) => [...new Set(JSON.stringify(text).match(/\\{\\w+\\}/g))].sort().join();
@@ -125,6 +131,18 @@ def test_german_is_one_file_that_says_everything(browser: Browser, visit: Visit)
         expect(page.locator("h1")).to_have_text("Settings")
         page.reload()
         expect(page.locator("h1")).to_have_text("Settings")
+
+
+def test_what_the_server_says_by_a_code_has_words(page: Page) -> None:
+    said = page.evaluate("async () => Object.keys((await import('/page/en.js')).default)")
+    codes = {
+        *(f"model.for.{one}" for one in Task),
+        *(f"job.{one}" for one in JobKind),
+        *(f"job.state.{one}" for one in State),
+        *(f"kind.{one}" for one in get_args(Mode)),
+        *(f"suggestion.{one}" for one in get_args(get_type_hints(Suggestion)["kind"])),
+    }
+    assert codes <= set(said)
 
 
 def test_the_token_is_asked_for_kept_for_this_tab_alone_and_asked_for_again_when_it_is_revoked(

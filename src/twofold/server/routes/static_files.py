@@ -27,6 +27,7 @@ class PageFile:
 
 _INDENT = re.compile(rb"^[ \t]+", re.MULTILINE)
 _COMMENT = re.compile(rb"^//.*$", re.MULTILINE)
+_STYLE_BLANKS = re.compile(rb"/\*[^*]*\*/|(?<=[:;{},>]) +| +(?=[{>])")
 PageFiles = Mapping[str, PageFile]
 
 
@@ -42,14 +43,16 @@ def load_page() -> PageFiles:
 
 
 def sent(data: bytes, media_type: str) -> bytes:
-    r"""Return a file as it is sent: without indents and whole lines of comment, which are a tenth of all.
+    r"""Return a file as it is sent: without indents, lines of comment, and blanks of a stylesheet: a tenth of all.
 
     Lines stay lines, so that a browser names the line of the source. A template's own blanks are one blank anyway.
 
     >>> sent(b"// Why.\nif (a) {\n  b();\n}", MEDIA_TYPES["js"])
     b'\nif (a) {\nb();\n}'
+    >>> sent(b"/* All. */\nul > li, a { color: var(--ink); }", MEDIA_TYPES["css"])
+    b'\nul>li,a{color:var(--ink);}'
     """
     if media_type not in (MEDIA_TYPES["js"], MEDIA_TYPES["css"]):
         return data
     bare = _INDENT.sub(b"", data)
-    return _COMMENT.sub(b"", bare) if media_type == MEDIA_TYPES["js"] else bare
+    return _COMMENT.sub(b"", bare) if media_type == MEDIA_TYPES["js"] else _STYLE_BLANKS.sub(b"", bare)

@@ -79,6 +79,12 @@ const chipped = (answer, sentences, from, to, taken) => {
 
 const SHORT = 240; // characters of a first sentence that stands on top by itself
 
+// Where what stands on top ends: the short answer, or a first sentence of several.
+const leadOf = ({ short, text, writing }, sentences) => {
+  if (short && !writing && text.startsWith(short)) return short.length + text.slice(short.length).search(/\S|$/);
+  return sentences.length > 2 && sentences[0].to < SHORT && /^[\p{L}\p{N}"“„(]/u.test(text) ? sentences[1].from : 0;
+};
+
 export const prose = (answer) => {
   const sentences = answer.writing ? [] : placed(answer);
   const taken = new Map();
@@ -89,10 +95,10 @@ export const prose = (answer) => {
       ${withChips(answer, sentences, one.from, one.to, taken)}<span class="hidden"> (${t("unsupported")})</span></span>`);
     at = one.to;
   }
-  if (!at && sentences.length > 2 && sentences[0].to < SHORT && /^[\p{L}\p{N}"“„(]/u.test(answer.text)) {
-    const next = sentences[1].from;
-    pieces.push(html`<strong class="lead">${withChips(answer, sentences, 0, next, taken)}</strong>`);
-    at = next;
+  const lead = at ? 0 : leadOf(answer, sentences);
+  if (lead) {
+    pieces.push(html`<strong class="lead">${withChips(answer, sentences, 0, answer.text.slice(0, lead).trimEnd().length, taken)}</strong>`);
+    at = lead;
   }
   pieces.push(withChips(answer, sentences, at, answer.text.length, taken));
   return html`<div class=${answer.writing ? "prose writing" : "prose"}>${pieces}</div>`;
@@ -117,12 +123,15 @@ export const surenessOf = ({ correct, refused }) => {
   return correct >= 0.66 ? "likely" : correct >= 0.34 ? "check" : "doubtful";
 };
 
+// Nothing is ever quite certain.
+export const chanceOf = ({ correct }) => percent(Math.min(0.99, Math.max(0.01, correct)));
+
 // What kind of answer it is and how sure, with the figure under “Details”.
 export const certainty = (answer) => {
   const sure = surenessOf(answer);
   return html`<div class="quiet kind">${sure && html`<strong class=${`sure ${sure}`} title=${t(`sure.${sure}.says`)}>${t(`sure.${sure}`)}</strong>`}
     <span>${t(`kind.${answer.mode}`)}</span>
-    ${sure && html`<details><summary>${t("details")}</summary><p>${t(`sure.${sure}.says`)} ${t("sure.chance", { share: percent(answer.correct) })}</p></details>`}</div>`;
+    ${sure && html`<details><summary>${t("details")}</summary><p>${t(`sure.${sure}.says`)} ${t("sure.chance", { share: chanceOf(answer) })}</p></details>`}</div>`;
 };
 
 // The answer as plain text with numbered sources beneath.

@@ -174,7 +174,7 @@ export const whyNotOf = (said) => ({
 });
 
 export const answerOf = (answer) => ({
-  question: answer.question, text: answer.text, mode: answer.mode, sources: answer.sources, citations: answer.citations,
+  question: answer.question, text: answer.text, short: answer.short, mode: answer.mode, sources: answer.sources, citations: answer.citations,
   sentences: answer.sentences, refused: answer.refused, answerable: answer.p_answerable, correct: answer.p_correct, warnings: warningsOf(answer),
   cache: cacheOf(answer), ms: answer.timings_ms?.total ?? 0, model: answer.usage?.model ?? "",
 });

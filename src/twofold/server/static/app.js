@@ -3,7 +3,7 @@
 import { Refused, forgetToken, getJson, hasToken, keepToken, pathOf, whenReached, whenTokenWanted } from "/page/api.js";
 import { icon } from "/page/icons.js";
 import { note } from "/page/notes.js";
-import { closeExplain, isExplaining, isReading } from "/page/places.js";
+import { closeExplain, closing, isExplaining, isReading } from "/page/places.js";
 import { address, patch, patchedAddress, start } from "/page/router.js";
 import { chosen, drawnBy, heardFromTabs, state, update } from "/page/store.js";
 import { language, t } from "/page/strings.js";
@@ -47,7 +47,7 @@ const isTyping = (target) =>
 
 const kept = () => ({ index: state.route.params.getAll("index"), as_of: state.route.params.get("as_of") });
 
-const past = () => state.route.params.has("as_of") && html`<p class="note">${t("past", { name: state.route.params.get("as_of") })} <a href=${patchedAddress({ as_of: null, doc: null, at: null, of: null, cite: null })}>${t("past.leave")}</a></p>`;
+const past = () => state.route.params.has("as_of") && html`<p class="note">${t("past", { name: state.route.params.get("as_of") })} <a href=${patchedAddress({ as_of: null, ...closing })}>${t("past.leave")}</a></p>`;
 
 const link = (view) => html`<li><a class="nav-link" href=${address(view, kept())} aria-current=${state.route.view === view ? "page" : null}>
   ${icon(view)}<span>${t(`nav.${view}`)}</span></a></li>`;
@@ -72,7 +72,7 @@ const MANY = ["ask", "search"];
 const choose = (name, single) => {
   const now = new Set(single ? [] : chosen());
   if (!now.delete(name) || !now.size) now.add(name);
-  patch({ index: (state.indexes ?? []).filter((one) => now.has(one)), page: null, doc: null, at: null, of: null, cite: null, c: null, missing: null, as_of: null });
+  patch({ index: (state.indexes ?? []).filter((one) => now.has(one)), page: null, ...closing, c: null, missing: null, as_of: null });
 };
 
 const indexPicker = () => {

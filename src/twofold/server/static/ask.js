@@ -1,11 +1,12 @@
 // Ask: a conversation with the documents. What was asked is kept by the server, for its owner alone.
 
 import { Refused, askBody, events, getJson, jointly, pathOf, postJson, putJson, remove } from "/page/api.js";
-import { asText, certainty, follow, nearest, nothingYet, prose, sourceList, surenessOf } from "/page/answers.js";
-import { duration, moment, percent } from "/page/format.js";
+import { asText, certainty, chanceOf, follow, nearest, nothingYet, prose, sourceList, surenessOf } from "/page/answers.js";
+import { duration, moment } from "/page/format.js";
 import { icon } from "/page/icons.js";
+import { options, profiles } from "/page/parts.js";
 import { address, go, patch } from "/page/router.js";
-import { attempt, note, refusal as problem, warnings } from "/page/notes.js";
+import { attempt, note, refusal as problem, tried, warnings } from "/page/notes.js";
 import { saveAs } from "/page/save.js";
 import { canHear, listen } from "/page/speech.js";
 import { chosen, say, slice, state, tellTabs, update } from "/page/store.js";
@@ -30,15 +31,12 @@ export const enter = async (params) => {
   current = open.get(id) ?? { ...fresh(), id };
   if (!id || open.has(id)) return;
   own.loading = true;
-  try {
+  await tried(async () => {
     const kept = await getJson(`/v1/conversations/${encodeURIComponent(id)}`);
     const turns = kept.turns.map((turn) => ({ ...turn, stage: "", error: null }));
     open.set(id, { ...fresh(), id, title: kept.title, turns, kept: true });
     if (state.route.params.get("c") === id) current = open.get(id);
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    own.problem = error;
-  }
+  }, (error) => { own.problem = error; });
   update(() => { own.loading = false; });
 };
 
@@ -146,19 +144,14 @@ const joined = (mine, theirs) => {
   return [...turns.values()].sort((a, b) => (a.asked < b.asked ? -1 : 1));
 };
 
-const keep = async (talk) => {
-  try {
-    const path = `/v1/conversations/${talk.id}`;
-    if (talk.kept) talk.turns = joined(talk.turns, (await getJson(path).catch(() => ({ turns: [] }))).turns);
-    const kept = await putJson(path, recordOf(talk));
-    talk.kept = true;
-    tellTabs("conversations");
-    update(() => { own.list = [kept, ...(own.list ?? []).filter(({ id }) => id !== talk.id)]; });
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    if (!error.unreachable) say(`${t("not.kept")} ${error.message}`, "error");
-  }
-};
+const keep = (talk) => tried(async () => {
+  const path = `/v1/conversations/${talk.id}`;
+  if (talk.kept) talk.turns = joined(talk.turns, (await getJson(path).catch(() => ({ turns: [] }))).turns);
+  const kept = await putJson(path, recordOf(talk));
+  talk.kept = true;
+  tellTabs("conversations");
+  update(() => { own.list = [kept, ...(own.list ?? []).filter(({ id }) => id !== talk.id)]; });
+}, (error) => error.unreachable || say(`${t("not.kept")} ${error.message}`, "error"));
 
 const forget = async (id) => {
   if (!confirm(t("conversation.delete.sure"))) return;
@@ -210,7 +203,7 @@ const fileName = () => current.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^
 // What the screen shows of a turn, for people who read it elsewhere.
 const turnText = ({ question, answer }) => {
   const sure = surenessOf(answer);
-  return [`## ${question}`, asText(answer), ...(sure ? [`*${t(`sure.${sure}`)}. ${t("sure.chance", { share: percent(answer.correct) })}*`] : [])].join("\n\n");
+  return [`## ${question}`, asText(answer), ...(sure ? [`*${t(`sure.${sure}`)}. ${t("sure.chance", { share: chanceOf(answer) })}*`] : [])].join("\n\n");
 };
 
 const exportAs = {
@@ -304,9 +297,9 @@ const EXTRACTS = "extracts"; // as the address says it
 const writers = (params) => {
   const { generator = "", models = [] } = state.server ?? {};
   if (!generator && !models.length) return html`<span class="quiet model">${state.server && t("model.none")}</span>`;
-  const options = [["", generator || t("extracts.only")], ...models.map((name) => [name, name]), ...(generator ? [[EXTRACTS, t("extracts.only")]] : [])];
+  const names = [["", generator || t("extracts.only")], ...models.map((name) => [name, name]), ...(generator ? [[EXTRACTS, t("extracts.only")]] : [])];
   return html`<label>${t("model.by")} <select class="model" .value=${params.get("by") ?? ""} @change=${(event) => patch({ by: event.target.value }, { replace: true })}>
-    ${options.map(([value, name]) => html`<option value=${value}>${name}</option>`)}</select></label>`;
+    ${options(names)}</select></label>`;
 };
 
 // ---- Speaking: what was heard stands in the box, to be read before it is asked.
@@ -357,9 +350,7 @@ const composer = (params) => html`<form class="composer" @submit=${submit} autoc
     : html`<button type="submit">${icon("send")}<span>${t("ask")}</span></button>`}
   <div class="composer-ways">
     ${writers(params)}
-    <label>${t("profile")} <select .value=${params.get("profile") ?? ""} @change=${(event) => patch({ profile: event.target.value }, { replace: true })}>
-      <option value="">${t("as.set")}</option>
-      ${(state.server?.profiles ?? []).map(({ name }) => html`<option value=${name}>${name}</option>`)}</select></label>
+    <label>${t("profile")} <select .value=${params.get("profile") ?? ""} @change=${(event) => patch({ profile: event.target.value }, { replace: true })}>${profiles()}</select></label>
   </div>
 </form>`;
 

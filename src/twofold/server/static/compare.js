@@ -1,14 +1,15 @@
 // Compare: one question asked in two ways, side by side, with what moved.
 
-import { Refused, explain } from "/page/api.js";
+import { explain } from "/page/api.js";
 import { configuration, nameOf, waysOf } from "/page/configuration.js";
 import { duration, lastPart, percent, placeOf } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { askedTerms } from "/page/marking.js";
+import { facts, sent, slashTo } from "/page/parts.js";
 import { snippet } from "/page/passages.js";
 import { address, patch } from "/page/router.js";
-import { refusal, warnings } from "/page/notes.js";
-import { sourceHref } from "/page/places.js";
+import { refusal, tried, warnings } from "/page/notes.js";
+import { closing, sourceHref } from "/page/places.js";
 import { chosen, slice, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
@@ -31,14 +32,10 @@ export const enter = async (params) => {
     return;
   }
   running = new AbortController();
-  try {
+  await tried(async () => {
     const [a, b] = await Promise.all(bodies.map((body) => explain(chosen(), body, { signal: running.signal })));
     Object.assign(own, { a, b, terms: [...new Set([...askedTerms(a), ...askedTerms(b)])], busy: false });
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    if (!(error instanceof Refused)) throw error;
-    Object.assign(own, { problem: error, a: null, b: null, busy: false, key: null });
-  }
+  }, (problem) => Object.assign(own, { problem, a: null, b: null, busy: false, key: null }));
   update();
 };
 
@@ -92,12 +89,12 @@ const column = (params, side, found, other) => {
 const measures = () => {
   const [a, b] = [idsOf(own.a), idsOf(own.b)];
   const both = a.filter((one) => b.includes(one)).length;
-  return html`<dl class="facts measures">
-    <div><dt>${t("both")}</dt><dd>${both} / ${Math.max(a.length, b.length)}</dd></div>
-    <div><dt title="Jaccard">${t("overlap")}</dt><dd>${percent(jaccard(a, b))}</dd></div>
-    <div><dt title="RBO, p = 0.9">${t("overlap.ranks")}</dt><dd>${percent(rankBiasedOverlap(a, b))}</dd></div>
-    <div><dt>${t("first.same")}</dt><dd>${a[0] === b[0] ? t("yes") : t("no")}</dd></div>
-  </dl>`;
+  return facts([
+    [t("both"), `${both} / ${Math.max(a.length, b.length)}`],
+    [t("overlap"), percent(jaccard(a, b)), "Jaccard"],
+    [t("overlap.ranks"), percent(rankBiasedOverlap(a, b)), "RBO, p = 0.9"],
+    [t("first.same"), a[0] === b[0] ? t("yes") : t("no")],
+  ], "measures");
 };
 
 export const title = (params) => [params.get("q"), t("nav.compare")].filter(Boolean).join(" · ");
@@ -105,23 +102,16 @@ export const title = (params) => [params.get("q"), t("nav.compare")].filter(Bool
 export const view = (params) => html`<div class="compare-view">
   <h1 tabindex="-1">${t("nav.compare")}</h1>
   <p class="quiet">${t("compare.says")}</p>
-  <form role="search" autocomplete="off" @submit=${(event) => {
-    event.preventDefault();
-    patch({ q: new FormData(event.target).get("q"), doc: null, at: null, of: null, cite: null });
-  }}>
+  <form role="search" autocomplete="off" @submit=${sent((said) => patch({ ...closing, q: said.get("q") }))}>
     <div class="box"><label class="hidden" for="query">${t("search.label")}</label>
       <input id="query" name="q" type="search" maxlength="4096" placeholder=${t("search.label")} ~value=${params.get("q") ?? ""}>
       <button type="submit">${icon("compare")}<span>${t("compare")}</span></button></div>
   </form>
   <div class="configurations">${configuration(params, "a")}${configuration(params, "b")}</div>
-  <p class="status" role="status">${own.busy && t("searching")}</p>
+  <p class="status" role="status">${own.busy && t("stage.search")}</p>
   ${refusal(own.problem)}
   ${own.a && own.b && html`${measures()}<div class="columns">${column(params, "a", own.a, own.b)}${column(params, "b", own.b, own.a)}</div>
     <p><a href=${address("experiments", { index: chosen()[0], ...Object.fromEntries([...params].filter(([name]) => /^[ab]\./.test(name))) })}>${t("compare.all")}</a></p>`}
 </div>`;
 
-export const keys = (event, typing) => {
-  if (typing || event.key !== "/") return false;
-  document.getElementById("query")?.focus();
-  return true;
-};
+export const keys = slashTo("query");

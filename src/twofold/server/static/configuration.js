@@ -1,7 +1,7 @@
 // Two ways to search, A and B, as the address says them (`a.mode`, `b.profile`, …), and the form that changes them.
 
+import { options, profiles } from "/page/parts.js";
 import { patch } from "/page/router.js";
-import { state } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
@@ -21,7 +21,7 @@ export const waysOf = (params, side) => {
 
 export const nameOf = (params, side) => {
   const ways = waysOf(params, side);
-  return [t(`mode.${ways.mode}`), ways.profile, ways.settings && `${t("weight.short")} ${params.get(`${side}.weight`)}`,
+  return [t(`mode.${ways.mode}`), ways.profile, ways.settings && `${t("by.meaning")} ${params.get(`${side}.weight`)}`,
     ways.rerank === false && t("rerank.off")].filter(Boolean).join(", ");
 };
 
@@ -29,9 +29,8 @@ export const configuration = (params, side) => {
   const set = (name) => (event) => patch({ [`${side}.${name}`]: event.target.value }, { replace: true });
   const ways = waysOf(params, side);
   return html`<fieldset class=${`configuration side-${side}`}><legend>${side.toUpperCase()}</legend>
-    <label>${t("search.by")} <select .value=${ways.mode} @change=${set("mode")}>${MODES.map((mode) => html`<option value=${mode}>${t(`mode.${mode}`)}</option>`)}</select></label>
-    <label>${t("profile")} <select .value=${ways.profile ?? ""} @change=${set("profile")}><option value="">${t("as.set")}</option>
-      ${(state.server?.profiles ?? []).map(({ name }) => html`<option value=${name}>${name}</option>`)}</select></label>
+    <label>${t("search.by")} <select .value=${ways.mode} @change=${set("mode")}>${options(MODES.map((mode) => [mode, t(`mode.${mode}`)]))}</select></label>
+    <label>${t("profile")} <select .value=${ways.profile ?? ""} @change=${set("profile")}>${profiles()}</select></label>
     <label>${t("weight.meaning")} <input type="number" min="0" max="1" step="0.05" placeholder=${t("as.set")}
       ~value=${params.get(`${side}.weight`) ?? ""} @change=${(event) => event.target.checkValidity() && set("weight")(event)}></label>
     <label class="check"><input type="checkbox" .checked=${ways.rerank !== false}

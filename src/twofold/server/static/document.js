@@ -5,9 +5,10 @@ import { edit, editor, isEditing, shown } from "/page/fields.js";
 import { hasPages, lastPart, placeOf, whole } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { marked, occurrences, unitsAt } from "/page/marking.js";
+import { facts, sent, slashTo } from "/page/parts.js";
 import { passage } from "/page/passages.js";
 import { address, patch, patchedAddress } from "/page/router.js";
-import { attempt, note, refusal } from "/page/notes.js";
+import { attempt, note, refusal, tried } from "/page/notes.js";
 import { saveAs } from "/page/save.js";
 import { chosen, slice, update } from "/page/store.js";
 import { t } from "/page/strings.js";
@@ -30,17 +31,13 @@ export const enter = async (params) => {
   const { signal } = opening;
   Object.assign(own, { key, index, path: (...parts) => documentPath(index, name, ...parts), info: null, chunks: [], text: "", problem: null, found: [], at: 0 });
   if (!name) return;
-  try {
+  await tried(async () => {
     const [info, chunks, text] = await Promise.all([
       getJson(own.path(), { signal }), getJson(own.path("chunks"), { signal }), getText(own.path("content"), { signal }),
     ]);
     Object.assign(own, { info, chunks: chunks.chunks, text });
     look(params);
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    if (!(error instanceof Refused)) throw error;
-    own.problem = error;
-  }
+  }, (error) => { own.problem = error; });
   await update();
   reveal();
 };
@@ -168,12 +165,11 @@ const step = async (by) => {
   reveal();
 };
 
-const finder = (params) => html`<form class="inline finder" role="search" @submit=${(event) => {
-  event.preventDefault();
-  const sought = new FormData(event.target).get("find");
+const finder = (params) => html`<form class="inline finder" role="search" @submit=${sent((said) => {
+  const sought = said.get("find");
   if (sought && sought === params.get("find")) step(1);
   else patch({ find: sought, tab: null }, { replace: true });
-}}>
+})}>
   <label class="hidden" for="find">${t("find.inside")}</label>
   <input id="find" name="find" type="search" placeholder=${t("find.inside")} ~value=${params.get("find") ?? ""} maxlength="200">
   ${params.get("find") && html`<span class="quiet" role="status">${own.found.length ? `${own.at + 1} / ${whole(own.found.length)}` : t("find.none")}</span>
@@ -188,15 +184,14 @@ const save = (what) => attempt(async () => {
 
 const HIDDEN = new Set(["title"]);
 
-const facts = (info, past) => {
+const about = (info, past) => {
   const fields = Object.entries(info.metadata).filter(([name]) => !HIDDEN.has(name));
   const editing = isEditing(info);
-  return html`<details class="facts-of"><summary>${t("details")}</summary><dl class="facts">
-    <div><dt>${t("source")}</dt><dd>${info.source}</dd></div>
-    <div><dt>${t("type")}</dt><dd>${info.media_type}</dd></div>
-    <div><dt>${t("length")}</dt><dd>${t("length.is", { characters: whole(info.characters), passages: whole(info.chunks) })}</dd></div>
-    ${!editing && fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${shown(value)}</dd></div>`)}
-  </dl>
+  return html`<details class="facts-of"><summary>${t("details")}</summary>${facts([
+    [t("source"), info.source], [t("type"), info.media_type],
+    [t("length"), t("length.is", { characters: whole(info.characters), passages: whole(info.chunks) })],
+    ...(editing ? [] : fields.map(([name, value]) => [name, shown(value)])),
+  ])}
   ${editing ? editor(own.index, info, HIDDEN, ({ metadata }) => Object.assign(info, { metadata }))
     : !past && html`<button type="button" class="second" @click=${() => edit(info, HIDDEN)}>${icon("edit")}<span>${t("fields.edit")}</span></button>`}
   ${info.dropped.length > 0 && html`<h3>${t("dropped")}</h3><ul class="dropped">${info.dropped.map((one) => html`<li>
@@ -218,7 +213,7 @@ export const view = (params) => {
     <header class="doc-head">
       <h1 tabindex="-1">${title()}</h1>
       <p class="where">${own.info.source}</p>
-      ${facts(own.info, params.has("as_of"))}
+      ${about(own.info, params.has("as_of"))}
       <div class="doc-tools">
         <nav class="tabs" aria-label=${t("document.as")}>${tabs().map((name) => html`
           <a href=${patchedAddress({ tab: name === "text" ? null : name })} aria-current=${name === tab ? "page" : null}>${t(`tab.${name}`)}</a>`)}</nav>
@@ -232,8 +227,4 @@ export const view = (params) => {
   </div>`;
 };
 
-export const keys = (event, typing) => {
-  if (typing || event.key !== "/") return false;
-  document.getElementById("find")?.focus();
-  return true;
-};
+export const keys = slashTo("find");

@@ -6,8 +6,9 @@ import { charts, pointsOf } from "/page/calibration.js";
 import { configuration, nameOf, waysOf } from "/page/configuration.js";
 import { duration, figure } from "/page/format.js";
 import { icon } from "/page/icons.js";
+import { figures } from "/page/parts.js";
 import { address } from "/page/router.js";
-import { attempt, note, refusal } from "/page/notes.js";
+import { attempt, note, refusal, tried } from "/page/notes.js";
 import { chosen, say, slice, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
@@ -40,15 +41,10 @@ const bodyOf = (params) => ({ variants: ["a", "b"].map((side) => ({ name: side.t
 
 const run = async (params) => {
   update(() => Object.assign(own, { busy: true, problem: null }));
-  try {
+  await tried(async () => {
     const [result, points] = await Promise.all([postJson(pathOf(own.index, "evaluations"), bodyOf(params)), calibrated(params)]);
     Object.assign(own, { result, points });
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    own.problem = error;
-  } finally {
-    update(() => { own.busy = false; });
-  }
+  }, (error) => { own.problem = error; }).finally(() => update(() => { own.busy = false; }));
 };
 
 // The chances that way A states for the judged questions, some at a time.
@@ -67,16 +63,13 @@ const calibrated = async (params) => {
 
 const tune = async () => {
   update(() => Object.assign(own, { tuning: "…", tuned: 0, problem: null }));
-  try {
+  await tried(async () => {
     for await (const event of events(pathOf(own.index, "tune"), { body: {} })) {
       if (event.type === "measured") update(() => { own.tuned = event.count; });
       else if (event.type === "done") own.tuning = event.tuning;
       else if (event.type === "error") throw new Refused(event.problem ?? { ...event, detail: event.message });
     }
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    Object.assign(own, { problem: error, tuning: null });
-  }
+  }, (problem) => Object.assign(own, { problem, tuning: null }));
   update();
 };
 
@@ -97,10 +90,8 @@ const verdict = (difference) => {
 
 const differences = (comparison) => html`<section aria-labelledby="differences"><h2 id="differences">${t("differences")}</h2>
   ${intervals(t("differences.says"), comparison.differences.map((one) => ({ name: one.metric, mean: one.interval.mean, low: one.interval.low, high: one.interval.high })), { zero: true })}
-  <div class="scrolls" tabindex="0" role="region" aria-label=${t("differences")}><table class="grid figures">
-    <thead><tr><th scope="col">${t("metric")}</th><th scope="col">A − B</th><th scope="col">p</th><th scope="col" class="left">${t("verdict")}</th></tr></thead>
-    <tbody>${comparison.differences.map((one) => html`<tr><th scope="row">${one.metric}</th><td class="number">${figure(one.interval.mean)}</td>
-      <td class="number">${figure(one.p_holm)}</td><td>${verdict(one)}</td></tr>`)}</tbody></table></div>
+  ${figures(t("differences"), [t("metric"), "A − B", "p", t("verdict")],
+    comparison.differences.map((one) => [one.metric, figure(one.interval.mean), figure(one.p_holm), verdict(one)]), { left: [t("verdict")] })}
   ${winsAndLosses(comparison.differences[0].metric, comparison.differences[0])}
   ${changes(t("gained"), comparison.gained)}${changes(t("lost"), comparison.lost)}
 </section>`;

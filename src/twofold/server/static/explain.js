@@ -1,9 +1,11 @@
 // How the passages were found, as a drawer over any search: the stages with their times, each retriever's order next to
 // the one they make together, and what became of a document that is missing.
 
-import { Refused, pathOf, postJson, whyNotOf } from "/page/api.js";
+import { pathOf, postJson, whyNotOf } from "/page/api.js";
 import { duration, lastPart, whole } from "/page/format.js";
 import { icon } from "/page/icons.js";
+import { refusal, tried } from "/page/notes.js";
+import { facts, sent } from "/page/parts.js";
 import { closeExplain, isExplaining } from "/page/places.js";
 import { go, patch } from "/page/router.js";
 import { kindOf, nameOf } from "/page/scores.js";
@@ -20,13 +22,10 @@ export const followExplain = async (params, explained) => {
   Object.assign(own, { key, said: null, problem: null, document: missing || own.document });
   if (!key) return;
   own.busy = true;
-  try {
+  await tried(async () => {
     const { offset: _, ...body } = explained.body;
     own.said = whyNotOf(await postJson(pathOf(chosen()[0], "why-not"), { ...body, document: missing }));
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    own.problem = error;
-  }
+  }, (error) => { own.problem = error; });
   update(() => { own.busy = false; });
 };
 
@@ -51,12 +50,12 @@ const waterfall = (stages, total) => {
 };
 
 const ROW = 34;
-const GAP = 52;
-const COLUMN = 116;
+const GAP = 36;
+const COLUMN = 108;
 
 const nameFor = (hit) => {
   const name = lastPart(hit.source);
-  return name.length > 15 ? `${name.slice(0, 14)}…` : name;
+  return name.length > 13 ? `${name.slice(0, 12)}…` : name;
 };
 
 // Each retriever's order of what was shown next to the order it became, with a line for each passage.
@@ -124,22 +123,18 @@ const verdict = (said) => html`<div class="verdict" role="status">
   ${said.fix && html`<p>${t("change.smallest", { rank: said.rankAfterFix ?? "?" })}</p>
     <ul>${changeLines(said.fix).map((line) => html`<li>${line}</li>`)}</ul>
     ${canTry(said.fix) && html`<button type="button" @click=${() => tryIt(said.fix)}>${t("change.try")}</button>`}`}
-  ${said.evidence.length > 0 && html`<details><summary>${t("details")}</summary><dl class="facts">${said.evidence.map((one) => html`
-    <div><dt>${one.name}</dt><dd>${one.detail}</dd></div>`)}</dl></details>`}
+  ${said.evidence.length > 0 && html`<details><summary>${t("details")}</summary>${facts(said.evidence.map((one) => [one.name, one.detail]))}</details>`}
 </div>`;
 
 const whyNot = () => html`<section aria-labelledby="missing-title"><h3 id="missing-title">${t("missing.title")}</h3>
-  <form class="inline" @submit=${(event) => {
-    event.preventDefault();
-    if (own.document.trim()) patch({ missing: own.document.trim() }, { replace: true });
-  }}>
+  <form class="inline" @submit=${sent(() => own.document.trim() && patch({ missing: own.document.trim() }, { replace: true }))}>
     <label for="missing">${t("missing.label")}</label>
     <input id="missing" type="text" maxlength="1000" spellcheck="false" .value=${own.document} @input=${(event) => { own.document = event.target.value; }}>
     <button type="submit" class="second">${t("missing.ask")}</button>
   </form>
   ${chosen().length > 1 && html`<p class="quiet">${t("missing.first", { index: chosen()[0] })}</p>`}
-  ${own.busy && html`<p class="quiet" role="status">${t("searching")}</p>`}
-  ${own.problem && html`<p class="error" role="alert">${own.problem.message} ${own.problem.hint}</p>`}
+  ${own.busy && html`<p class="quiet" role="status">${t("stage.search")}</p>`}
+  ${refusal(own.problem)}
   ${own.said && verdict(own.said)}
 </section>`;
 

@@ -4,6 +4,7 @@ import { Refused, getJson, jointly, pathOf, postJson, putJson } from "/page/api.
 import { meter } from "/page/charts.js";
 import { lastPart, percent, placeOf } from "/page/format.js";
 import { wordsOf } from "/page/marking.js";
+import { sent } from "/page/parts.js";
 import { passage } from "/page/passages.js";
 import { address, patch } from "/page/router.js";
 import { attempt, refusal } from "/page/notes.js";
@@ -165,13 +166,13 @@ const work = (params) => {
   const question = params.get("q");
   if (!question) return html`<div class="lesson"><h2>${t("judge.lesson")}</h2><p>${t("judge.lesson.text")}</p></div>`;
   const items = own.pools.get(question);
-  if (!items) return html`<p class="quiet" role="status">${own.busy && t("searching")}</p>`;
+  if (!items) return html`<p class="quiet" role="status">${own.busy && t("stage.search")}</p>`;
   const hit = currentOf(params);
   const next = own.questions.find((one) => one !== question && (!own.pools.has(one) || left(one).length));
   return html`${meter(t("judge.progress", { done: items.length - left(question).length, all: items.length }), items.length - left(question).length, items.length)}
     ${hit ? item(params, hit) : html`<div class="lesson" role="status"><h2>${t("judge.done")}</h2>
       ${next ? html`<p><a class="button" id="next-question" href=${address("judge", { index: own.index, q: next })}>${t("judge.next")}</a></p>`
-        : html`<p><a class="button" href=${address("experiments", { index: own.index })}>${t("judge.measure")}</a></p>`}</div>`}`;
+        : html`<p><a class="button" href=${address("experiments", { index: own.index })}>${t("measure")}</a></p>`}</div>`}`;
 };
 
 export const title = (params) => [params.get("q"), t("nav.judge")].filter(Boolean).join(" · ");
@@ -182,11 +183,10 @@ export const view = (params) => html`<div class="judge-view">
   ${refusal(own.problem)}
   <div class="judge-in">
     <section class="questions" aria-label=${t("questions")}>
-      <form @submit=${(event) => {
-        event.preventDefault();
+      <form @submit=${sent(() => {
         addQuestions([own.text]);
         own.text = "";
-      }}><label for="new-question">${t("question.add")}</label>
+      })}><label for="new-question">${t("question.add")}</label>
         <div class="box"><input id="new-question" type="text" maxlength="4096" .value=${own.text} @input=${(event) => { own.text = event.target.value; }}>
         <button type="submit" class="second">${t("add")}</button></div></form>
       <div class="buttons"><label class="button second">${t("questions.file")}<input type="file" class="hidden" accept=".txt,.tsv,.jsonl,.json,.csv" @change=${fromFile}></label>

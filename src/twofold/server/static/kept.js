@@ -2,7 +2,8 @@
 
 import { getJson, jobOf, pathOf, postJson, putJson, remove } from "/page/api.js";
 import { bytes, lastPart, moment } from "/page/format.js";
-import { attempt } from "/page/notes.js";
+import { attempt, tried } from "/page/notes.js";
+import { sent } from "/page/parts.js";
 import { address } from "/page/router.js";
 import { say, slice, state, tellTabs, update } from "/page/store.js";
 import { t } from "/page/strings.js";
@@ -10,7 +11,7 @@ import { html, keyed } from "/page/ui.js";
 
 const own = slice("kept", { index: "", synonyms: null, pins: null, snapshots: null, diff: null });
 
-const quietly = (path) => getJson(path).catch(() => null); // what a token may not see is left out
+const quietly = (path) => tried(() => getJson(path)); // what a token may not see is left out
 
 export const enter = async (index) => {
   if (own.index === index) return;
@@ -24,14 +25,10 @@ const changed = (change) => update(() => {
   state.changes += 1;
 });
 
-const saveSynonyms = (event) => {
-  event.preventDefault();
-  const rules = new FormData(event.target).get("rules").toString();
-  attempt(async () => {
-    changed({ synonyms: await putJson(pathOf(own.index, "synonyms"), { rules }) });
-    say(t("saved"));
-  });
-};
+const saveSynonyms = sent((said) => attempt(async () => {
+  changed({ synonyms: await putJson(pathOf(own.index, "synonyms"), { rules: said.get("rules") }) });
+  say(t("saved"));
+}));
 
 const synonyms = () => own.synonyms && html`<section aria-labelledby="synonyms"><h2 id="synonyms">${t("synonyms")}</h2>
   <form @submit=${saveSynonyms}><label for="rules">${t("synonyms.says")}</label>
@@ -51,15 +48,11 @@ const pins = () => own.pins && html`<section aria-labelledby="pins"><h2 id="pins
 
 const listSnapshots = async () => changed({ snapshots: (await getJson(pathOf(own.index, "snapshots"))).snapshots });
 
-const snap = (event) => {
-  event.preventDefault();
-  const { target } = event;
-  attempt(async () => {
-    await postJson(pathOf(own.index, "snapshots"), { name: new FormData(target).get("name").toString().trim() });
-    target.reset();
-    await listSnapshots();
-  });
-};
+const snap = sent((said, form) => attempt(async () => {
+  await postJson(pathOf(own.index, "snapshots"), { name: said.get("name").trim() });
+  form.reset();
+  await listSnapshots();
+}));
 
 const forget = (name) => confirm(t("snapshot.delete.sure", { name })) && attempt(async () => {
   await remove(pathOf(own.index, "snapshots", name));

@@ -1,9 +1,10 @@
 // The library: what an index holds and how it comes in. Files from here, folders of the server, and all documents.
 
-import { Refused, getJson, jobOf, pathOf, postJson, remove } from "/page/api.js";
+import { getJson, jobOf, pathOf, postJson, remove } from "/page/api.js";
 import { bytes, lastPart, moment, percent, seconds, whole } from "/page/format.js";
 import { icon } from "/page/icons.js";
-import { attempt, refusal } from "/page/notes.js";
+import { attempt, refusal, tried } from "/page/notes.js";
+import { facts, sent, slashTo } from "/page/parts.js";
 import { address, go, patch } from "/page/router.js";
 import { chosen, say, slice, state, tellTabs, update } from "/page/store.js";
 import { t } from "/page/strings.js";
@@ -73,17 +74,12 @@ const load = async (page) => {
   if (own.pages.has(page) || loading.has(page)) return;
   loading.add(page);
   const { index, sought } = own;
-  try {
+  await tried(async () => {
     const found = await getJson(`${pathOf(index, "documents")}?limit=${PAGE}&offset=${page * PAGE}${sought ? `&q=${encodeURIComponent(sought)}` : ""}`);
     if (index !== own.index || sought !== own.sought) return;
     own.pages.set(page, found.documents);
     update(() => { own.total = found.total; });
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    update(() => { own.problem = error; });
-  } finally {
-    loading.delete(page);
-  }
+  }, (error) => update(() => { own.problem = error; })).finally(() => loading.delete(page));
 };
 
 let settling = 0;
@@ -129,10 +125,7 @@ const rowsInSight = () => {
 
 const documents = () => html`<section class="documents" aria-labelledby="documents-title">
   <div class="section-top"><h2 id="documents-title">${own.total === null ? t("documents.title") : t("documents", { count: own.total })}</h2>
-    <form role="search" class="inline" @submit=${(event) => {
-      event.preventDefault();
-      patch({ q: new FormData(event.target).get("q") }, { replace: true });
-    }}><label class="hidden" for="documents-search">${t("documents.search")}</label>
+    <form role="search" class="inline" @submit=${sent((said) => patch({ q: said.get("q") }, { replace: true }))}><label class="hidden" for="documents-search">${t("documents.search")}</label>
       <input id="documents-search" name="q" type="search" maxlength="200" placeholder=${t("documents.search")} ~value=${own.sought}>
     </form></div>
   ${refusal(own.problem)}
@@ -148,31 +141,32 @@ const receive = (files) => {
   if (files.length) queueOf(own.index).add(files);
 };
 
-const onDrop = async (event) => {
-  event.preventDefault();
-  const files = filesOf(event.dataTransfer); // the list is only there during the event
-  update(() => { own.over = false; });
-  receive(await files);
+// Where files are dropped or chosen; `take` is given them.
+const dropZone = (take, kind = "") => {
+  const over = (is) => own.over === is || update(() => { own.over = is; });
+  const onDrop = async (event) => {
+    event.preventDefault();
+    const files = filesOf(event.dataTransfer); // the list is only there during the event
+    over(false);
+    take(await files);
+  };
+  const onOver = (event) => {
+    event.preventDefault();
+    over(true);
+  };
+  const picked = (event) => {
+    take([...event.target.files].map((file) => ({ file, name: file.webkitRelativePath || file.name })));
+    event.target.value = "";
+  };
+  return html`<div class=${`drop ${kind}${own.over ? " over" : ""}`} @dragover=${onOver} @dragleave=${() => over(false)} @drop=${onDrop}>
+    ${icon("upload")}
+    <p><strong>${t("drop.here")}</strong><br><span class="quiet">${t("drop.kinds")}</span></p>
+    <div class="buttons">
+      <label class="button">${t("choose.files")}<input type="file" id="files" class="hidden" multiple @change=${picked}></label>
+      <label class="button second">${t("choose.folder")}<input type="file" id="folder" class="hidden" webkitdirectory @change=${picked}></label>
+    </div>
+  </div>`;
 };
-
-const onOver = (event) => {
-  event.preventDefault();
-  if (!own.over) update(() => { own.over = true; });
-};
-
-const picked = (event) => {
-  receive([...event.target.files].map((file) => ({ file, name: file.webkitRelativePath || file.name })));
-  event.target.value = "";
-};
-
-const dropZone = () => html`<div class=${own.over ? "drop over" : "drop"} @dragover=${onOver} @dragleave=${() => update(() => { own.over = false; })} @drop=${onDrop}>
-  ${icon("upload")}
-  <p><strong>${t("drop.here")}</strong><br><span class="quiet">${t("drop.kinds")}</span></p>
-  <div class="buttons">
-    <label class="button">${t("choose.files")}<input type="file" id="files" class="hidden" multiple @change=${picked}></label>
-    <label class="button second">${t("choose.folder")}<input type="file" id="folder" class="hidden" webkitdirectory @change=${picked}></label>
-  </div>
-</div>`;
 
 const STATES = { waiting: "upload.waiting", sending: "upload.sending", reading: "upload.reading", done: "upload.done", failed: "upload.failed", stopped: "upload.stopped" };
 
@@ -209,16 +203,15 @@ const queue = () => {
 
 // ---- Folders of the server: first the plan, then the sync.
 
-const planSync = (event) => {
-  event.preventDefault();
-  const path = new FormData(event.target).get("path").toString().trim();
+const planSync = sent((said) => {
+  const path = said.get("path").trim();
   if (!path) return;
   update(() => Object.assign(own, { planning: true, plan: null }));
   attempt(async () => {
     const plan = await postJson(pathOf(own.index, "sync:plan"), { paths: [path] });
     own.plan = { ...plan, path };
   }).then(() => update(() => { own.planning = false; }));
-};
+});
 
 const sync = () => attempt(async () => {
   const { path } = own.plan;
@@ -290,29 +283,27 @@ const work = () => own.jobs.length > 0 && html`<details class="work"><summary>${
 
 // ---- The index itself.
 
-const create = (event) => {
-  event.preventDefault();
-  const name = new FormData(event.target).get("name").toString().trim();
+const create = sent((said, form) => {
+  const name = said.get("name").trim();
   attempt(async () => {
     await postJson("/v1/indexes", { name });
-    event.target.reset();
+    form.reset();
     state.indexes = [...(state.indexes ?? []), name].sort();
     tellTabs("indexes");
     go("library", { index: name });
     say(t("index.made", { name }));
   });
-};
+});
 
-const dropIndex = (event) => {
-  event.preventDefault();
+const dropIndex = sent((said, form) => {
   const name = own.index;
-  if (new FormData(event.target).get("name") !== name) {
+  if (said.get("name") !== name) {
     say(t("index.delete.name"), "error");
     return;
   }
   attempt(async () => {
     await remove(pathOf(name));
-    event.target.reset();
+    form.reset();
     document.getElementById("delete-index").close();
     queues.delete(name);
     state.indexes = state.indexes.filter((one) => one !== name);
@@ -322,7 +313,7 @@ const dropIndex = (event) => {
     say(t("index.gone", { name }));
     go("library", {});
   });
-};
+});
 
 const check = () => attempt(async () => {
   update(() => { own.findings = "…"; });
@@ -337,14 +328,12 @@ const health = () => {
     <span class="item-why">${one.what}</span></li>`)}</ul>` : html`<p role="status">${t("health.good")}</p>`;
 };
 
-const about = (info) => html`<dl class="facts index-facts">
-  <div><dt>${t("documents.title")}</dt><dd>${whole(info.documents)}</dd></div>
-  <div><dt>${t("passages.title")}</dt><dd>${whole(info.chunks)}</dd></div>
-  <div><dt>${t("size")}</dt><dd>${bytes(info.bytes_on_disk)}</dd></div>
-  ${info.pending > 0 && html`<div><dt>${t("pending")}</dt><dd>${whole(info.pending)}</dd></div>`}
-  ${info.embedder && html`<div><dt>${t("model.of.index")}</dt><dd>${info.embedder}</dd></div>`}
-  ${info.analyzer && html`<div><dt>${t("language.of.index")}</dt><dd title=${info.analyzer}>${info.analyzer.split(" ")[0]}</dd></div>`}
-</dl>`;
+const about = (info) => facts([
+  [t("documents.title"), whole(info.documents)], [t("passages.title"), whole(info.chunks)], [t("size"), bytes(info.bytes_on_disk)],
+  info.pending > 0 && [t("pending"), whole(info.pending)],
+  info.embedder && [t("model.of.index"), info.embedder],
+  info.analyzer && [t("language"), info.analyzer.split(" ")[0], info.analyzer],
+], "index-facts");
 
 const nameField = () => html`<input id="new-name" name="name" required maxlength="64" pattern="[A-Za-z0-9_][A-Za-z0-9._\\-]*" placeholder=${t("index.name.example")} spellcheck="false">`;
 
@@ -386,7 +375,7 @@ export const view = () => {
     <div class="library-in">
       <div class="library-side">
         ${info && about(info)}
-        ${dropZone()}
+        ${dropZone(receive)}
         ${queue()}
         ${folders()}
         ${work()}
@@ -398,11 +387,7 @@ export const view = () => {
   </div>`;
 };
 
-export const keys = (event, typing) => {
-  if (typing || event.key !== "/") return false;
-  document.getElementById("documents-search")?.focus();
-  return true;
-};
+export const keys = slashTo("documents-search");
 
 // ---- The first run: nothing is there yet.
 
@@ -422,19 +407,6 @@ export const firstRun = () => html`<div class="first-run">
   <h1 tabindex="-1">${t("first.title")}</h1>
   <p>${t("first.says")}</p>
   <p class="inline"><label for="new-name">${t("index.name")}</label>${nameField()}</p>
-  <div class=${own.over ? "drop big over" : "drop big"} @dragover=${onOver} @dragleave=${() => update(() => { own.over = false; })}
-    @drop=${async (event) => {
-      event.preventDefault();
-      const files = filesOf(event.dataTransfer);
-      update(() => { own.over = false; });
-      firstFiles(await files);
-    }}>
-    ${icon("upload")}<p><strong>${t("drop.here")}</strong><br><span class="quiet">${t("drop.kinds")}</span></p>
-    <div class="buttons">
-      <label class="button">${t("choose.files")}<input type="file" id="files" class="hidden" multiple @change=${(event) =>
-        firstFiles([...event.target.files].map((file) => ({ file, name: file.name })))}></label>
-      <label class="button second">${t("choose.folder")}<input type="file" id="folder" class="hidden" webkitdirectory @change=${(event) =>
-        firstFiles([...event.target.files].map((file) => ({ file, name: file.webkitRelativePath })))}></label></div>
-  </div>
+  ${dropZone(firstFiles, "big")}
   <p class="quiet">${t("first.command")} <code>twofold sync FOLDER --index documents</code></p>
 </div>`;

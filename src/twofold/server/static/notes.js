@@ -11,13 +11,17 @@ export const note = (title, text = "", kind = "note") => html`<div class=${kind}
 export const refusal = (problem) => problem && note(problem.message, problem.hint, "error");
 export const warnings = (list) => list.map((one) => note(t("degraded"), one.text));
 
-// Does what the server may refuse, and says why it did; gives null then.
-export const attempt = async (work) => {
+// Does what the server may refuse, and gives null then; `failed` is given why. What was broken off is nobody's failure.
+export const tried = async (work, failed = () => {}) => {
   try {
     return await work();
   } catch (error) {
+    if (error.name === "AbortError") return null;
     if (!(error instanceof Refused)) throw error;
-    say(`${error.message} ${error.hint}`, "error");
+    failed(error);
     return null;
   }
 };
+
+// The same, and says in passing why.
+export const attempt = (work) => tried(work, (error) => say(`${error.message} ${error.hint}`, "error"));

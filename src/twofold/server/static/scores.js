@@ -1,6 +1,7 @@
 // What a score is made of: a bar split by what gave it, and an explanation in plain words with the figures beneath.
 
 import { figure, percent } from "/page/format.js";
+import { figures } from "/page/parts.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
@@ -40,12 +41,6 @@ export const scoreBar = (hit, best) => {
   </span>`;
 };
 
-const rows = (caption, head, lines) => html`<div class="scrolls" tabindex="0" role="region" aria-label=${caption}>
-  <table class="grid figures"><caption>${caption}</caption>
-    <thead><tr>${head.map((one) => html`<th scope="col">${one}</th>`)}</tr></thead>
-    <tbody>${lines.map((line) => html`<tr>${line.map((one, at) => html`<td class=${at ? "number" : null}>${one}</td>`)}</tr>`)}</tbody>
-  </table></div>`;
-
 const foundBy = (hit) => {
   const ranked = hit.parts.filter((one) => one.rank !== null && one.rank !== undefined);
   return ranked.length ? t("found", { list: ranked.map((one) => t("found.at", { by: nameOf(one.name), rank: one.rank })).join(t("and")) }) : t("found.late");
@@ -67,12 +62,12 @@ const wordBars = (title, terms) => {
 const CHANGES = { rerank: "step.rerank", boost: "step.boost", boost_fused: "step.boost", boost_reranked: "step.boost", metadata: "step.metadata", metadata_boost: "step.metadata",
   score: "step.score", recency: "step.recency" };
 
-const figures = (hit, fusion) => html`<details class="figures-of"><summary>${t("details")}</summary>
-  ${rows(t("score.by", { fusion }), [t("by"), t("rank"), t("score.own"), t("normalized"), t("weight"), t("part")],
+const details = (hit, fusion) => html`<details class="figures-of"><summary>${t("details")}</summary>
+  ${figures(t("score.by", { fusion }), [t("by"), t("rank"), t("score.own"), t("normalized"), t("weight"), t("part")],
     hit.parts.map((one) => [nameOf(one.name), one.rank ?? "–", one.raw === null ? t("pending") : figure(one.raw), figure(one.normalized ?? 0), figure(one.weight ?? 0), figure(one.part)]))}
-  ${hit.steps.length > 0 && rows(t("then"), [t("step"), t("before"), t("after")],
+  ${hit.steps.length > 0 && figures(t("then"), [t("step"), t("before"), t("after")],
     hit.steps.map((step) => [CHANGES[step.stage] ? t(CHANGES[step.stage]) : step.stage, figure(step.before), figure(step.after)]))}
-  ${hit.terms.length > 0 && rows(t("terms"), [t("term"), t("times.head"), t("rarity"), "BM25"],
+  ${hit.terms.length > 0 && figures(t("terms"), [t("term"), t("times.head"), t("rarity"), "BM25"],
     wordLines(hit.terms).map((one) => [one.term, one.frequency, figure(one.idf), figure(one.score)]))}
   <p class="quiet exact">${t("score.exact", { score: hit.score })}</p>
 </details>`;
@@ -88,7 +83,7 @@ export const explanation = (hit, fusion) => {
       ${read && ` ${t("reread.says", { share: percent(read.relevance) })}`}</p>
     ${own.length > 0 && wordBars(t("words.yours"), own)}
     ${added.length > 0 && wordBars(t("words.added"), added)}
-    ${figures(hit, fusion)}
+    ${details(hit, fusion)}
   </div>`;
 };
 

@@ -1,11 +1,12 @@
 // Search: the file first, the words that were found, and why it is where it is.
 
-import { Refused, explain, getJson, pathOf, putJson } from "/page/api.js";
+import { explain, getJson, pathOf, putJson } from "/page/api.js";
 import { FACETS, narrowing, readings } from "/page/facets.js";
 import { duration, folderOf, lastPart, placeOf } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { askedTerms, wordsOf } from "/page/marking.js";
-import { attempt, note, refusal, warnings } from "/page/notes.js";
+import { attempt, note, refusal, tried, warnings } from "/page/notes.js";
+import { options, profiles } from "/page/parts.js";
 import { snippet } from "/page/passages.js";
 import { closing, openExplain, sourceHref } from "/page/places.js";
 import { address, go, patch, patchedAddress } from "/page/router.js";
@@ -78,17 +79,12 @@ const find = async (key, body, page) => {
   running = new AbortController();
   const { signal } = running;
   update(() => { own.busy = true; });
-  try {
+  await tried(async () => {
     const result = await explain(chosen(), body, { signal });
     remembered.set(key, result);
     if (remembered.size > KEPT) remembered.delete(remembered.keys().next().value);
     update(() => show(result, page));
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    if (!(error instanceof Refused)) throw error;
-    own.key = null; // asking the same once more tries again
-    update(() => Object.assign(own, { problem: error, result: null, busy: false }));
-  }
+  }, (problem) => update(() => Object.assign(own, { key: null, problem, result: null, busy: false }))); // the same once more tries again
 };
 
 const show = (result, page) => { // the number is that of the hits on screen: while others come the address is ahead
@@ -164,10 +160,8 @@ const form = (params) => html`<form role="search" class="search-form" autocomple
         ${option("k", t("passages.a.page"), { min: 1, max: 50 })}
         ${option("title", t("weight.title"), { min: 0, max: 100, step: 0.5 })}
         <label class="option">${t("fresh")} <select name="fresh" ~value=${params.get("fresh") ?? ""} @change=${changed}>
-          <option value="">${t("as.set")}</option>${FRESH.map((span) => html`<option value=${span}>${t(`fresh.${span}`)}</option>`)}</select></label>
-        <label class="option">${t("profile")} <select name="profile" ~value=${params.get("profile") ?? ""} @change=${changed}>
-          <option value="">${t("as.set")}</option>
-          ${(state.server?.profiles ?? []).map(({ name }) => html`<option value=${name}>${name}</option>`)}</select></label>
+          ${options([["", t("as.set")], ...FRESH.map((span) => [span, t(`fresh.${span}`)])])}</select></label>
+        <label class="option">${t("profile")} <select name="profile" ~value=${params.get("profile") ?? ""} @change=${changed}>${profiles()}</select></label>
         <label class="option check"><input type="checkbox" name="rerank" ~checked=${!params.has("norerank")} @change=${changed}>
           ${t("rerank")}</label>
         <label class="option check"><input type="checkbox" name="read" ~checked=${params.has("read")} @change=${changed}>
@@ -240,7 +234,7 @@ const pin = (hit, what) => attempt(async () => {
 
 const arrange = (params) => html`<div class="arrange">
   <label>${t("sort")} <select .value=${params.get("sort") ?? "best"} @change=${(event) => patch({ sort: event.target.value === "best" ? null : event.target.value, page: null }, { replace: true })}>
-    ${["best", ...Object.keys(SORTS)].map((name) => html`<option value=${name}>${t(`sort.${name}`)}</option>`)}</select></label>
+    ${options(["best", ...Object.keys(SORTS)].map((name) => [name, t(`sort.${name}`)]))}</select></label>
   <label class="check"><input type="checkbox" .checked=${params.has("group")}
     @change=${(event) => patch({ group: event.target.checked, page: null }, { replace: true })}> ${t("group")}</label>
   <button type="button" class="plain" aria-expanded=${String(params.has("narrow"))}
@@ -296,7 +290,7 @@ export const title = (params) => [params.get("q"), t("search")].filter(Boolean).
 export const view = (params) => html`<div class="search-view">
   <h1 class="hidden" tabindex="-1">${t("search")}</h1>
   ${form(params)}
-  <p class="status" role="status" id="status">${own.busy ? t("searching") : own.result ? summary(own.result) : ""}</p>
+  <p class="status" role="status" id="status">${own.busy ? t("stage.search") : own.result ? summary(own.result) : ""}</p>
   <section id="results" aria-label=${t("results")} aria-busy=${String(own.busy)} tabindex="-1">${results(params)}</section>
 </div>`;
 

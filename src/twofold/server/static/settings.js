@@ -2,7 +2,8 @@
 
 import { Refused, events, getJson, getText, hasToken, keepToken, pathOf, postJson, remove } from "/page/api.js";
 import { bytes, duration, moment, percent } from "/page/format.js";
-import { attempt, note } from "/page/notes.js";
+import { attempt, note, tried } from "/page/notes.js";
+import { facts, figures, options, section, sent } from "/page/parts.js";
 import { address } from "/page/router.js";
 import { chosen, say, slice, state, update } from "/page/store.js";
 import { LANGUAGES, chooseLanguage, language, t } from "/page/strings.js";
@@ -10,10 +11,7 @@ import { html, keyed } from "/page/ui.js";
 
 const own = slice("settings", { tokens: null, secret: "", metrics: null, models: null, offline: false, fetching: new Map(), checks: null, log: null, of: "", entered: false });
 
-const quietly = (work) => work.catch((error) => {
-  if (!(error instanceof Refused)) throw error;
-  return null; // what a token may not see is left out
-});
+const quietly = (work) => tried(() => work); // what a token may not see is left out
 
 export const enter = async () => {
   const [of = ""] = chosen();
@@ -45,10 +43,7 @@ const figuresOf = (text) => {
   return { single, routes: [...routes].filter(([key]) => key.includes("/v1/")).sort((a, b) => b[1].count - a[1].count).slice(0, 12) };
 };
 
-const createToken = (event) => {
-  event.preventDefault();
-  const form = event.target;
-  const said = new FormData(form);
+const createToken = sent((said, form) => {
   attempt(async () => {
     const principals = said.get("principals").split(",").map((one) => one.trim()).filter(Boolean);
     const made = await postJson("/v1/tokens", { name: said.get("name"), scopes: [`${said.get("action")}:${said.get("index")}`],
@@ -62,7 +57,7 @@ const createToken = (event) => {
     form.reset();
     update();
   });
-};
+});
 
 const revoke = (one) => {
   if (!confirm(t("token.revoke.sure", { name: one.name }))) return;
@@ -72,18 +67,17 @@ const revoke = (one) => {
   });
 };
 
-const looks = () => html`<section aria-labelledby="looks"><h2 id="looks">${t("looks")}</h2>
-  <div class="fields"><label>${t("language")} <select .value=${language()} @change=${(event) => chooseLanguage(event.target.value)}>
-    ${Object.entries(LANGUAGES).map(([code, name]) => html`<option value=${code}>${name}</option>`)}</select></label></div></section>`;
+const looks = () => section("looks", t("looks"), html`<div class="fields"><label>${t("language")}
+  <select .value=${language()} @change=${(event) => chooseLanguage(event.target.value)}>${options(Object.entries(LANGUAGES))}</select></label></div>`);
 
-const server = () => state.server && html`<section aria-labelledby="server"><h2 id="server">${t("server")}</h2>
-  <dl class="facts">
-    <div><dt>${t("version")}</dt><dd>${state.server.version}</dd></div>
-    <div><dt>${t("model.answers")}</dt><dd>${state.server.generator || t("model.none")}</dd></div>
-    <div><dt>${t("query.log")}</dt><dd>${state.server.query_log ? t("yes") : t("no")}</dd></div>
-    ${state.server.roots.length > 0 && html`<div><dt>${t("folders.allowed")}</dt><dd>${state.server.roots.join(", ")}</dd></div>`}
-  </dl>
-  <details><summary>${t("profiles")}</summary><dl class="facts profiles">${state.server.profiles.map((one) => html`<div><dt>${one.name}</dt><dd>${one.says}</dd></div>`)}</dl></details></section>`;
+const server = () => state.server && section("server", t("server"), [
+  facts([
+    [t("version"), state.server.version], [t("model.answers"), state.server.generator || t("model.none")],
+    [t("query.log"), state.server.query_log ? t("yes") : t("no")],
+    state.server.roots.length > 0 && [t("folders.allowed"), state.server.roots.join(", ")],
+  ]),
+  html`<details><summary>${t("profiles")}</summary>${facts(state.server.profiles.map(({ name, says }) => [name, says]), "profiles")}</details>`,
+]);
 
 const ACTIONS = ["read", "write", "admin"];
 
@@ -95,8 +89,8 @@ const tokens = () => own.tokens && html`<section aria-labelledby="tokens"><h2 id
     : html`<p class="quiet">${t("tokens.none")}</p>`}
   <form class="inline" @submit=${createToken} autocomplete="off">
     <label>${t("token.name")} <input name="name" required maxlength="100"></label>
-    <label>${t("token.may")} <select name="action">${ACTIONS.map((name) => html`<option value=${name}>${t(`may.${name}`)}</option>`)}</select></label>
-    <label>${t("index")} <select name="index"><option value="*">${t("index.all")}</option>${(state.indexes ?? []).map((name) => html`<option value=${name}>${name}</option>`)}</select></label>
+    <label>${t("token.may")} <select name="action">${options(ACTIONS.map((name) => [name, t(`may.${name}`)]))}</select></label>
+    <label>${t("index")} <select name="index">${options([["*", t("index.all")], ...(state.indexes ?? []).map((name) => [name, name])])}</select></label>
     <label>${t("token.principals")} <input name="principals" maxlength="2000" spellcheck="false" placeholder=${t("token.principals.none")} title="user:ann, group:legal"></label>
     <button type="submit" class="second">${t("token.make")}</button></form>
 </section>`;
@@ -115,7 +109,7 @@ const fetchModel = async (one) => {
   update(() => own.fetching.delete(one.name));
 };
 
-const fetched = ({ step, done, total }) => html`<progress max=${Math.max(1, total)} .value=${done} aria-label=${t("model.fetching")}></progress>
+const fetched = ({ step, done, total }) => html`<progress max=${Math.max(1, total)} .value=${done} aria-label=${t("model.fetch")}></progress>
   <span class="quiet number">${total > 0 ? `${bytes(done)} / ${bytes(total)}` : step}</span>`;
 
 const models = () => own.models && html`<section aria-labelledby="models"><h2 id="models">${t("models")}</h2>
@@ -142,24 +136,19 @@ const checkup = () => own.tokens && html`<section aria-labelledby="checkup"><h2 
 
 // ---- What was asked.
 
-const asked = (one) => html`<tr><td><a href=${address("search", { index: own.of, q: one.question })}>${one.question}</a></td>
-  <td class="quiet">${moment(one.at)}</td><td class="number">${one.p_answerable === null ? "" : percent(one.p_answerable)}</td>
-  <td class="number">${one.milliseconds === null ? "" : duration(one.milliseconds)}</td>
-  <td>${one.why.join(", ")}</td></tr>`;
+const asked = (one) => [html`<a href=${address("search", { index: own.of, q: one.question })}>${one.question}</a>`, moment(one.at),
+  one.p_answerable === null ? "" : percent(one.p_answerable), one.milliseconds === null ? "" : duration(one.milliseconds), one.why.join(", ")];
 
 const log = () => own.log && html`<section aria-labelledby="log"><h2 id="log">${t("log", { index: own.of })}</h2>
   ${!own.log.kept && html`<p class="quiet">${t("log.off")} <code>twofold --set log=queries:true serve</code></p>`}
   ${own.log.weak.questions.length > 0 && html`<p>${t("log.weak", { count: own.log.weak.questions.length })} <a href=${address("judge", { index: own.of, q: own.log.weak.questions[0].question })}>${t("judge.more")}</a></p>`}
-  ${own.log.entries.length > 0 && html`<div class="scrolls log-rows" tabindex="0" role="region" aria-labelledby="log"><table class="grid figures">
-    <thead><tr><th scope="col">${t("questions")}</th><th scope="col" class="left">${t("log.when")}</th><th scope="col">${t("chance.said")}</th><th scope="col">${t("log.took")}</th><th scope="col" class="left">${t("log.why")}</th></tr></thead>
-    <tbody>${own.log.entries.map(asked)}</tbody></table></div>`}</section>`;
+  ${own.log.entries.length > 0 && figures(t("questions"), [t("question"), t("log.when"), t("chance.said"), t("log.took"), t("log.why")],
+    own.log.entries.map(asked), { left: [t("log.when"), t("log.why")], kind: "log-rows" })}</section>`;
 
-const metrics = () => own.metrics && html`<section aria-labelledby="metrics"><h2 id="metrics">${t("metrics")}</h2><details><summary>${t("details")}</summary>
-  <dl class="facts">${own.metrics.single.slice(0, 8).map(([name, value]) => html`<div><dt><code>${name.replace("twofold_", "")}</code></dt><dd>${value}</dd></div>`)}</dl>
-  <div class="scrolls" tabindex="0" role="region" aria-label=${t("metrics.routes")}><table class="grid figures"><caption>${t("metrics.routes")}</caption>
-    <thead><tr><th scope="col">${t("route")}</th><th scope="col">${t("count")}</th><th scope="col">ms</th></tr></thead>
-    <tbody>${own.metrics.routes.map(([key, { sum, count }]) => html`<tr><td><code>${key}</code></td><td class="number">${count}</td>
-      <td class="number">${((1000 * sum) / Math.max(1, count)).toFixed(1)}</td></tr>`)}</tbody></table></div></details></section>`;
+const metrics = () => own.metrics && section("metrics", t("metrics"), html`<details><summary>${t("details")}</summary>
+  ${facts(own.metrics.single.slice(0, 8).map(([name, value]) => [html`<code>${name.replace("twofold_", "")}</code>`, value]))}
+  ${figures(t("metrics.routes"), [t("route"), t("count"), "ms"],
+    own.metrics.routes.map(([key, { sum, count }]) => [html`<code>${key}</code>`, count, ((1000 * sum) / Math.max(1, count)).toFixed(1)]))}</details>`);
 
 export const title = () => t("nav.settings");
 export const terms = () => [];

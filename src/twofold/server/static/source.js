@@ -1,10 +1,11 @@
 // The panel next to the work: a passage in its document, as the page of a PDF with its marks or as text. What it shows
 // stands in the address (`doc`, `at`, `of`, `cite`), so that Back closes it and a link opens it.
 
-import { Refused, documentPath, getBlob, getJson, getText, withQuery } from "/page/api.js";
+import { documentPath, getBlob, getJson, getText, withQuery } from "/page/api.js";
 import { hasPages, lastPart, placeOf } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { ROOM, marked, spansOf, unitsAt, windowOf } from "/page/marking.js";
+import { refusal, tried } from "/page/notes.js";
 import { closing, isReading } from "/page/places.js";
 import { address, patch } from "/page/router.js";
 import { chosen, slice, state, update } from "/page/store.js";
@@ -42,7 +43,7 @@ export const followSource = async (params) => {
   Object.assign(own, { key, index, document: document_, start, end, info: null, text: null, page: null, problem: null,
     tab: "page", opener: document.activeElement });
   update();
-  try {
+  await tried(async () => {
     const [info, chunks] = await Promise.all([
       getJson(documentPath(index, document_), { signal }),
       getJson(documentPath(index, document_, "chunks"), { signal }),
@@ -53,11 +54,7 @@ export const followSource = async (params) => {
     await update();
     scrollToMark();
     if (own.page !== null) await drawPage(signal);
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    if (!(error instanceof Refused)) throw error;
-    update(() => { own.problem = error; });
-  }
+  }, (error) => update(() => { own.problem = error; }));
 };
 
 const forgetPicture = () => {
@@ -129,7 +126,7 @@ const onTabKey = (event) => {
 };
 
 const body = (terms, cited) => {
-  if (own.problem) return html`<p class="error" role="alert">${own.problem.message} ${own.problem.hint}</p>`;
+  if (own.problem) return refusal(own.problem);
   if (own.text === null) return html`<p class="quiet" role="status">${t("opening")}</p>`;
   const paged = own.page !== null;
   return html`

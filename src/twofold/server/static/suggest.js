@@ -1,6 +1,7 @@
 // Suggestions while a question is typed: a list below the box that the arrow keys and the mouse choose from.
 
-import { Refused, getJson, pathOf } from "/page/api.js";
+import { getJson, pathOf } from "/page/api.js";
+import { tried } from "/page/notes.js";
 import { chosen, slice, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
@@ -21,13 +22,11 @@ export const close = () => {
 const ask = async (typed) => {
   running.abort();
   running = new AbortController();
-  try {
+  await tried(async () => {
     const path = `${pathOf(chosen()[0], "suggest")}?${new URLSearchParams({ q: typed, k: SHOWN })}`;
     const { suggestions } = await getJson(path, { signal: running.signal });
     update(() => Object.assign(own, { items: suggestions, active: -1, typed }));
-  } catch (error) {
-    if (error.name !== "AbortError" && !(error instanceof Refused)) throw error;
-  }
+  });
 };
 
 // Asks for what was typed, once nothing more is typed for a moment; several indexes at once suggest nothing.
