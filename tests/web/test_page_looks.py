@@ -10,6 +10,7 @@ from support.api_client import Visit, fill, visiting
 from support.browser import QUESTION, ask, no_wider_than_the_window, opened
 from twofold.answer.types import Mode
 from twofold.models.catalog.types import Task
+from twofold.search.diagnose import STAGES
 from twofold.search.suggest import Suggestion
 from twofold.server.jobs.store import JobKind, State
 
@@ -140,6 +141,7 @@ def test_what_the_server_says_by_a_code_has_words(page: Page) -> None:
         *(f"job.{one}" for one in JobKind),
         *(f"job.state.{one}" for one in State),
         *(f"kind.{one}" for one in get_args(Mode)),
+        *(f"stage.of.{one}" for one in STAGES if one),
         *(f"suggestion.{one}" for one in get_args(get_type_hints(Suggestion)["kind"])),
     }
     assert codes <= set(said)

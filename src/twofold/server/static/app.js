@@ -54,7 +54,7 @@ const link = (view) => html`<li><a class="nav-link" href=${address(view, kept())
 
 const navigation = () => html`<nav class="nav" aria-label=${t("nav")}>
   <ul class="nav-main">${MAIN.map(link)}
-    <li class="nav-more"><button type="button" class="nav-link" aria-expanded=${String(Boolean(state.more))} aria-controls="nav-rest"
+    <li class="nav-more"><button type="button" class="nav-link" aria-current=${MEASURING.includes(state.route.view) ? "true" : null} aria-expanded=${String(Boolean(state.more))} aria-controls="nav-rest"
       @click=${() => update((all) => { all.more = !all.more; })}>${icon("more")}<span>${t("nav.more")}</span></button></li></ul>
   <ul class=${state.more ? "nav-rest open" : "nav-rest"} id="nav-rest">${MEASURING.map(link)}
     <li class="nav-docs"><a class="nav-link" href="/docs" target="_self">${icon("link")}<span>API</span></a></li></ul>

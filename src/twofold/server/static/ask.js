@@ -10,7 +10,7 @@ import { attempt, note, refusal as problem, tried, warnings } from "/page/notes.
 import { saveAs } from "/page/save.js";
 import { canHear, listen } from "/page/speech.js";
 import { chosen, say, slice, state, tellTabs, update } from "/page/store.js";
-import { t } from "/page/strings.js";
+import { t, worded } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
 
 const HISTORY_TURNS = 20;
@@ -213,9 +213,6 @@ const exportAs = {
 
 // ---- Drawing.
 
-const STAGES = new Set(["search", "context", "extract", "generate", "check", "plan", "draft", "revise", "cache"]);
-const stageSays = (name) => (STAGES.has(name) ? t(`stage.${name}`) : `${name} …`);
-
 const refusal = (answer) => html`<p class="refused"><strong>${t("not.inside")}</strong> ${t("refusal")}</p>
   ${answer.sources.length > 0 && html`<h3 class="small">${t("nearest.title")}</h3>${nearest(answer.sources)}`}`;
 
@@ -236,7 +233,7 @@ const finished = (talk, turn) => html`
 
 const unfinished = (turn) => html`
   ${turn.draft?.text && prose({ ...turn.draft, writing: turn.stage !== "" })}
-  ${turn.stage && html`<p class="stage quiet"><span class="spinner" aria-hidden="true"></span>${stageSays(turn.stage)}</p>`}
+  ${turn.stage && html`<p class="stage quiet"><span class="spinner" aria-hidden="true"></span>${worded("stage", turn.stage)}</p>`}
   ${turn.error && html`${note(turn.error.message, turn.error.hint, turn.error.kind)}
     <p><button type="button" class="second" @click=${() => ask(current, turn.question, turn)}>${icon("again")}<span>${t("ask.again")}</span></button></p>`}`;
 

@@ -84,6 +84,8 @@ export default {
   "change.smallest": "Die kleinste Änderung, die es auf Platz {rank} bringt:", "change.try": "Ausprobieren", "change.query": "nach „{value}“ fragen",
   "change.mode": "suchen nach: {value}", "change.k": "{value} Abschnitte zeigen", "change.filter": "Filter: {value}", "change.rerank": "die besten nicht nachlesen",
   "change.setting": "{name} = {value}",
+  "stage.of.default_filter": "Der Filter des Index", "stage.of.filter": "Ihr Filter", "stage.of.operators": "+Wörter und „Zitate“",
+  "stage.of.intent": "Die Art der Frage", "stage.of.retrieval": "Die erste Suche", "stage.of.top_k": "Die Länge der Liste",
   "stage.of.parse": "Die Frage verstehen", "stage.of.expand": "Andere Worte", "stage.of.embed": "Ihre Bedeutung", "stage.of.prf_dense": "Bedeutung, verfeinert",
   "stage.of.bm25": "Suche nach Wörtern", "stage.of.vector": "Suche nach Bedeutung", "stage.of.fuse": "Zusammenfügen", "stage.of.prf": "Wörter der besten Abschnitte",
   "stage.of.boost_fused": "Regeln", "stage.of.post_filter": "Später Filter", "stage.of.rerank": "Nachlesen", "stage.of.boost_reranked": "Regeln",

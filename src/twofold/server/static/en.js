@@ -83,6 +83,8 @@ export default {
   "change.smallest": "The smallest change that brings it to place {rank}:", "change.try": "Try it", "change.query": "ask for “{value}”",
   "change.mode": "search by: {value}", "change.k": "show {value} passages", "change.filter": "filter: {value}", "change.rerank": "do not read the best again",
   "change.setting": "{name} = {value}",
+  "stage.of.default_filter": "The filter of this index", "stage.of.filter": "Your filter", "stage.of.operators": "+words and “phrases”",
+  "stage.of.intent": "The kind of question", "stage.of.retrieval": "The first search", "stage.of.top_k": "The length of the list",
   "stage.of.parse": "Understanding the question", "stage.of.expand": "Other wordings", "stage.of.embed": "Its meaning", "stage.of.prf_dense": "Meaning, refined",
   "stage.of.bm25": "Search by words", "stage.of.vector": "Search by meaning", "stage.of.fuse": "Putting together", "stage.of.prf": "Words of the best passages",
   "stage.of.boost_fused": "Rules", "stage.of.post_filter": "Late filter", "stage.of.rerank": "Reading again", "stage.of.boost_reranked": "Rules",

@@ -10,7 +10,7 @@ import { closeExplain, isExplaining } from "/page/places.js";
 import { go, patch } from "/page/router.js";
 import { kindOf, nameOf } from "/page/scores.js";
 import { chosen, slice, state, update } from "/page/store.js";
-import { t } from "/page/strings.js";
+import { t, worded } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
 const own = slice("explain", { document: "", busy: false, said: null, problem: null, key: "" });
@@ -29,9 +29,7 @@ export const followExplain = async (params, explained) => {
   update(() => { own.busy = false; });
 };
 
-const STAGES = new Set(["parse", "expand", "embed", "prf_dense", "bm25", "vector", "fuse", "prf", "boost_fused", "post_filter", "rerank",
-  "boost_reranked", "metadata_boost", "diversify", "fetch", "extract_filters", "hide", "score", "recency", "collapse", "mmr", "sort", "pin"]);
-const stageSays = (name) => (STAGES.has(name) ? t(`stage.of.${name}`) : name);
+const stageSays = (name) => worded("stage.of", name);
 
 const waterfall = (stages, total) => {
   let start = 0;

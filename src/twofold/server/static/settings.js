@@ -6,7 +6,7 @@ import { attempt, note, tried } from "/page/notes.js";
 import { facts, figures, options, section, sent } from "/page/parts.js";
 import { address } from "/page/router.js";
 import { chosen, say, slice, state, update } from "/page/store.js";
-import { LANGUAGES, chooseLanguage, language, t } from "/page/strings.js";
+import { LANGUAGES, chooseLanguage, language, t, worded } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
 
 const own = slice("settings", { tokens: null, secret: "", metrics: null, models: null, offline: false, fetching: new Map(), checks: null, log: null, of: "", entered: false });
@@ -114,7 +114,7 @@ const fetched = ({ step, done, total }) => html`<progress max=${Math.max(1, tota
 
 const models = () => own.models && html`<section aria-labelledby="models"><h2 id="models">${t("models")}</h2>
   ${own.offline && note(t("models.offline"))}
-  <ul class="model-list">${own.models.map((one) => keyed(one.name, html`<li><strong>${one.name}</strong> <span>${t(`model.for.${one.task}`)}</span>
+  <ul class="model-list">${own.models.map((one) => keyed(one.name, html`<li><strong>${one.name}</strong> <span>${worded("model.for", one.task)}</span>
     <span class="quiet">${bytes(one.bytes)}, ${one.licence}</span>
     ${own.fetching.has(one.name) ? fetched(own.fetching.get(one.name)) : one.present ? html`<span class="good">${t("model.here")}</span>`
       : html`<button type="button" class="plain" ?disabled=${own.offline} @click=${() => fetchModel(one)}>${t("model.fetch")}</button>`}</li>`))}</ul></section>`;

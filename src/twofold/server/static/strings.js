@@ -20,6 +20,9 @@ export const chooseLanguage = (code) => {
   location.reload();
 };
 
+// What stands for a code of the server, or the code where it is not known.
+export const worded = (group, code) => (`${group}.${code}` in MESSAGES ? t(`${group}.${code}`) : code);
+
 // A text by its name, with `{holes}` filled; where there is `count`, the form that suits it.
 export const t = (name, values = {}) => {
   const found = MESSAGES[name] ?? name;
