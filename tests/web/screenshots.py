@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from support.api_client import Visit, visiting
 from support.browser import ask, browsing, opened
@@ -147,12 +147,11 @@ def act_in_library(page: Page, name: str) -> None:
     """Upload files with long names of which one fails, open what is kept, or take the server away."""
     if name == "library-uploads":
         long = "minutes-of-the-meeting-about-the-extension-of-the-harbor-2026-final-version.txt"
-        page.locator("#files").set_input_files(
-            [
-                {"name": long, "mimeType": "text/plain", "buffer": b"Minutes."},
-                {"name": "broken.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7 nothing"},
-            ]
-        )
+        files: list[FilePayload] = [
+            {"name": long, "mimeType": "text/plain", "buffer": b"Minutes."},
+            {"name": "broken.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7 nothing"},
+        ]
+        page.locator("#files").set_input_files(files)
         expect(page.locator(".queue [role=status]")).to_contain_text("1 of 2 in the index, 1 failed")
     elif name == "library-kept":
         page.locator(".kept > summary").click()

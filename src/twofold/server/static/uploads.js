@@ -5,6 +5,7 @@ import { Refused, events, jobOf, remove, upload } from "/page/api.js";
 import { t } from "/page/strings.js";
 
 const BATCH_FILES = 20;
+const FIRST_FILES = 2; // the first are there to be searched before the others are sent
 const BATCH_BYTES = 32_000_000;
 
 let number = 0;
@@ -95,10 +96,11 @@ export class Uploads {
 
   next() {
     const batch = [];
+    const most = this.items.some((item) => item.state === "done") ? BATCH_FILES : FIRST_FILES;
     let size = 0;
     for (const item of this.items) {
       if (item.state !== "waiting") continue;
-      if (batch.length && (batch.length >= BATCH_FILES || size + item.size > BATCH_BYTES)) break;
+      if (batch.length && (batch.length >= most || size + item.size > BATCH_BYTES)) break;
       batch.push(item);
       size += item.size;
     }
