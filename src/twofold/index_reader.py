@@ -179,7 +179,7 @@ class Collection:
     def documents(self, *, filter: FilterLike = MATCH_ALL) -> Sequence[DocumentInfo]:  # noqa: A002
         """List all documents by source, or those that pass a filter; see `search` for how one is written."""
         condition = filter_of(filter)
-        with self._store.view() as view:
+        with self._store.view(rows_only=True) as view:
             return [info for info in view.documents() if matches(condition, fields_of(info))]
 
     def documents_page(self, offset: int, limit: int, *, containing: str = "") -> tuple[Sequence[DocumentInfo], int]:
@@ -206,7 +206,7 @@ class Collection:
     def document(self, name: str) -> Document:
         """Return a document with its text; named as in `delete`."""
         identity = self._named(name).id
-        with self._store.view() as view:
+        with self._store.view(rows_only=True) as view:
             found = view.document(identity)
         if found is None:
             raise NotFoundError(f"There is no document {name!r}.", "`twofold ls` lists the documents.")
@@ -215,7 +215,7 @@ class Collection:
     def chunks(self, name: str) -> Sequence[Chunk]:
         """Return a document's passages in reading order; named as in `delete`."""
         identity = self._named(name).id
-        with self._store.view() as view:
+        with self._store.view(rows_only=True) as view:
             return view.chunks_of(identity)
 
     def search(  # noqa: PLR0913  # each may be left out
@@ -334,5 +334,5 @@ class Collection:
         self.close()
 
     def _named(self, name: str) -> DocumentInfo:
-        with self._store.view() as view:
+        with self._store.view(rows_only=True) as view:
             return document_named(view, name)

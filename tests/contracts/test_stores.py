@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.factories import fingerprint
+from support.searchers import searched_in_parts
 from twofold.domain.ports import Store
 from twofold.stores.database_address import address_of
 from twofold.stores.local.store import LocalStore
@@ -16,13 +17,15 @@ from twofold.stores.s3.store import S3Store
 from twofold.testing import StoreContract
 
 
-@pytest.fixture(params=["memory", "local", "postgres", "s3"])
+@pytest.fixture(params=["memory", "local", "postgres", "s3", "searchers"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     made: Store
     if request.param == "postgres":
         made = PostgresStore(address_of(request.getfixturevalue("postgres")), cache=tmp_path / "cache")
     elif request.param == "s3":
         made = S3Store(address_of(request.getfixturevalue("s3")), cache=tmp_path / "cache", pace=Pace(fresh=0.0))
+    elif request.param == "searchers":
+        made = searched_in_parts(tmp_path / "kb", 3)
     else:
         made = MemoryStore() if request.param == "memory" else LocalStore(tmp_path / "kb")
     made.ensure_fingerprint(fingerprint())

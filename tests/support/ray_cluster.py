@@ -11,6 +11,7 @@ from typing import Any
 
 from ray.cluster_utils import Cluster
 
+from support.ray_processes import actor_of
 from twofold import Index
 from twofold.factory.ray_workers import Worker
 from twofold.indexing.types import SyncProgress
@@ -34,36 +35,12 @@ def main(folder: str, where: str, victim: str) -> None:
             if victim == "node":
                 cluster.remove_node(other, allow_graceful=False)
             else:
-                os.kill(a_worker(), signal.SIGKILL)
+                os.kill(actor_of(os.getpid(), Worker.__name__), signal.SIGKILL)
 
     with Index(where, overrides={"embedder": "hashing"}) as index:
         report = index.sync(Path(folder), progress=look, on=f"ray:{cluster.address}")
     print(len(report.added), len(report.failed), len(killed))  # noqa: T201
     cluster.shutdown()
-
-
-def a_worker() -> int:
-    """The process of an actor."""
-    name = f"ray::{Worker.__name__}"
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
-            try:
-                said = (process / "cmdline").read_bytes().decode(errors="replace")
-            except OSError:
-                continue
-            if said.startswith(name) and is_ours(int(process.name)):
-                return int(process.name)
-    raise ProcessLookupError(name)
-
-
-def is_ours(process: int) -> bool:
-    """Whether a process belongs to a node that this one started."""
-    while process > 1:
-        if process == os.getpid():
-            return True
-        said = Path(f"/proc/{process}/stat").read_text()
-        process = int(said.rpartition(")")[2].split()[1])
-    return False
 
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ from typing import Any
 class ThreadActor:
     """Does the calls to one object one after the other, and notes the most that waited or ran at once.
 
-    Of the calls to read, the first `lost` are lost, as if its machine were.
+    Of the calls of a method, the first `lost` are lost, as if its machine were.
     """
 
-    def __init__(self, held: Any, lost: int = 0) -> None:  # noqa: ANN401
-        self._lost = lost
+    def __init__(self, held: Any, lost: int = 0, method: str = "read") -> None:  # noqa: ANN401
+        self._lost, self._losing = lost, method
         self._held = held
         self._pool = ThreadPoolExecutor(1)
         self._lock = threading.Lock()
@@ -29,13 +29,13 @@ class ThreadActor:
             self._open += 1
             self.calls += 1
             self.most = max(self.most, self._open)
-            lost = name == "read" and self._lost > 0
+            lost = name == self._losing and self._lost > 0
             self._lost -= lost
         future = self._pool.submit(lose if lost else getattr(self._held, name), *given)
         future.add_done_callback(self._end)
         return future
 
-    def end(self) -> None:
+    def stop(self) -> None:
         self._pool.shutdown()
 
     def _end(self, _: "Future[Any]") -> None:
@@ -57,8 +57,8 @@ def lose(*_: Any) -> None:  # noqa: ANN401
     raise ConnectionResetError
 
 
-def get(what: Any) -> Any:  # noqa: ANN401
-    return [one.result() for one in what] if isinstance(what, list) else what.result()
+def get(what: Any, timeout: float | None = None) -> Any:  # noqa: ANN401
+    return [one.result(timeout) for one in what] if isinstance(what, list) else what.result(timeout)
 
 
 def ready(

@@ -1,15 +1,23 @@
 """A sync over the actors of a Ray cluster writes the index that a sync of this process writes, whatever is killed."""
 
+import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
+from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from support import thread_actors
+from support.ray_processes import actor_of
 from support.thread_actors import ThreadActor
 from surfaces.conftest import Run
 from twofold import Index
@@ -48,7 +56,7 @@ def on_ray(*command: object) -> str:
         text=True,
         timeout=SECONDS,
         check=False,
-        env={**os.environ, **ENVIRONMENT, "COLUMNS": "100"},
+        env={**os.environ, **ENVIRONMENT, "COLUMNS": "100", "PYTHONPATH": str(CLUSTER.parent.parent)},
     )
     assert done.returncode in {0, 9}, done.stdout + done.stderr
     return done.stdout
@@ -69,7 +77,7 @@ def test_work_is_given_to_all_actors_a_few_calls_at_once_and_makes_the_same_inde
         report = sync(replace(index._parts, spread=spread), [str(folder)], Limits(), lambda _: None)
         for actor in actors:
             actor.close.remote().result()
-            actor.end()
+            actor.stop()
     assert (len(report.added), len(report.failed), report.pending) == (12, 1, 0)
     assert sum(actor.calls for actor in actors) == 3 * 3 + 13 + 3 + 2
     assert all(actor.calls > 3 for actor in actors)
@@ -97,6 +105,50 @@ def test_a_killed_actor_or_node_costs_only_time(run: Run, tmp_path: Path, victim
     printed = on_ray(CLUSTER, folder, "there", victim)
     assert printed.splitlines()[-1] == "300 1 1"
     assert digest(run, "there") == digest(run, "here")
+
+
+@pytest.mark.soak
+def test_a_server_over_actors_answers_as_one_machine_and_names_what_a_lost_one_holds(tmp_path: Path) -> None:
+    with Index("kb") as index:
+        for folder in ("one", "two", "three"):  # a segment for each
+            index.sync(written(tmp_path / folder, 40))
+        expected = index.search("word7 conflict", k=20)
+    command = [sys.executable, "-m", "twofold", "serve", "--port", "0", "--on", "ray:local"]
+    surroundings = {**os.environ, **ENVIRONMENT}
+    with subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().split()[-1]
+            whole = asked(address)
+            assert [(hit["chunk_id"], hit["score"]) for hit in whole["hits"]] == [
+                (hit.chunk_id, hit.score) for hit in expected.hits
+            ]
+            assert whole["warnings"] == []
+            os.kill(actor_of(process.pid, "SearcherActor"), signal.SIGKILL)
+            lost = until(lambda: asked(address), lambda said: said["warnings"] != [])
+            assert lost["degraded"]
+            assert "is being started again" in lost["warnings"][0]["message"]
+            again = until(lambda: asked(address), lambda said: said["warnings"] == [])
+            assert again["hits"] == whole["hits"]
+        finally:
+            process.terminate()
+        assert process.wait(SECONDS) == 0
+
+
+def asked(address: str) -> dict[str, Any]:
+    connection = HTTPConnection(address.removeprefix("http://"), timeout=SECONDS)
+    with closing(connection):
+        body = json.dumps({"query": "word7 conflict", "k": 20})
+        connection.request("POST", "/v1/indexes/kb/search", body, {"Content-Type": "application/json"})
+        found: dict[str, Any] = json.loads(connection.getresponse().read())
+    return found
+
+
+def until(ask: Callable[[], dict[str, Any]], holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    deadline = time.monotonic() + SECONDS
+    while not holds(said := ask()):
+        assert time.monotonic() < deadline
+    return said
 
 
 def test_what_cannot_be_asked_is_refused(run: Run, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from twofold.connectors.spool import Spool
-from twofold.domain.errors import InvalidInputError, MissingExtraError, NotFoundError
+from twofold.domain.errors import InvalidInputError, MissingExtraError, NotFoundError, first_line
 from twofold.domain.types import DocumentInfo
 from twofold.ingest.connector import Item
 from twofold.ingest.document import content_hash
@@ -148,14 +148,14 @@ class PostgresConnector(_Rows):
             connection = psycopg.connect(self._address, connect_timeout=SECONDS_TO_CONNECT)
         except psycopg.OperationalError as error:
             raise NotFoundError(
-                f"The database cannot be reached: {_first_line(error)}.", "Check the address, and whether it runs."
+                f"The database cannot be reached: {first_line(error)}.", "Check the address, and whether it runs."
             ) from error
         with closing(connection):
             try:
                 yield from self._asked(connection)
             except psycopg.Error as error:
                 raise InvalidInputError(
-                    f"The query cannot be run: {_first_line(error)}.", "Try it with `psql`."
+                    f"The query cannot be run: {first_line(error)}.", "Try it with `psql`."
                 ) from error
 
     def _asked(self, connection: "psycopg.Connection") -> Iterator[Row]:
@@ -167,10 +167,6 @@ class PostgresConnector(_Rows):
             names = [column.name.lower() for column in cursor.description or ()]
             for row in cursor:
                 yield names, row
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
 
 
 def _document(names: Sequence[str], row: Sequence[object]) -> bytes:

@@ -14,6 +14,7 @@
     │   └── StageTimeoutError            8   504   a stage took longer than it may
     ├── ReadError                        9   422   a document cannot be read; the others still are
     ├── AccessUnknownError              10   503   it cannot be said who asks; nothing is answered
+    ├── PartLostError                   10   503   a part of the index was lost on the way; ask again
     └── StoreError                      10   500   the store failed in a way of its own
 
 Exit status 1 is an unforeseen error, 130 an interruption by the user.
@@ -173,3 +174,20 @@ _BY_EXIT_CODE = {
 def error_of(exit_code: int, message: str, hint: str) -> TwofoldError:
     """Return an error that ends a command with this exit code, as an event of an answer names it."""
     return _BY_EXIT_CODE.get(exit_code, TwofoldError)(message, hint)
+
+
+class PartLostError(TwofoldError):
+    """A part of the index that others search was lost while it was asked; the next view says that it is missing."""
+
+    exit_code = 10
+    http_status = 503
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error of a library says, without its full stop; its kind where it says nothing.
+
+    >>> first_line(ValueError("No such thing.")), first_line(ValueError())
+    ('No such thing', 'ValueError')
+    """
+    said = str(error).strip()
+    return said.splitlines()[0].rstrip(".") if said else type(error).__name__

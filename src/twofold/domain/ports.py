@@ -243,6 +243,10 @@ class Snapshot(Protocol):
     def viewer_key(self) -> str:
         """What tells viewers apart, empty for the owner: part of each key under which something of the view is kept."""
 
+    @property
+    def missing(self) -> Sequence[str]:
+        """Names the parts that cannot be searched now, one sentence for each: nothing of them is in any answer."""
+
     def sizes(self) -> Sizes:
         """Count the documents and the passages."""
 

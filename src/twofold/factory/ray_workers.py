@@ -5,7 +5,6 @@ what it is given is complete: a call that is done twice gives the same twice, so
 its machine is done again. Ray sends Python objects as they are: a cluster must be trusted like this machine.
 """
 
-import os
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,22 +12,21 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from twofold.config.load import Settings
-from twofold.domain.errors import InvalidInputError, MismatchError, MissingExtraError, TwofoldError
+from twofold.domain.errors import MismatchError
 from twofold.domain.ports import IndexFingerprint
 from twofold.domain.types import Document
 from twofold.factory.indexing import indexing_components
+from twofold.factory.ray_cluster import ANYWHERE, connected, cores_of
 from twofold.indexing.prepare import prepare
 from twofold.indexing.spread import Prepared
 from twofold.ingest.pool import Outcome, ReaderPool
 from twofold.ingest.readers.types import Source
 from twofold.stores.memory import MemoryStore
 
-LOCAL = "ray:local"
 IN_FLIGHT = 2  # calls an actor has at once: one that it works on and one that waits
 RETRIES = 5  # by Ray, on the actor when it was started again
 ATTEMPTS = 10  # by us, on another actor
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.1, 10.0
-OBJECT_STORE_BYTES = 256 * 1024**2
 
 
 class Worker:
@@ -122,49 +120,14 @@ class _Flight(NamedTuple):
 
 @contextmanager
 def ray_spread(where: str, settings: Settings, wanted: IndexFingerprint) -> Iterator[RaySpread]:
-    """Lend the actors of a cluster: `ray:local`, `ray://HOST:PORT`, or `ray:HOST:PORT` from one of its nodes.
+    """Lend the actors of a cluster, which `where` names as `connected` takes it.
 
     Raises InvalidInputError, MissingExtraError, MismatchError, TwofoldError where the cluster fails.
     """
-    if not where.startswith("ray:") or where == "ray:":
-        raise InvalidInputError(f"{where!r} is no place to work on.", f"Write {LOCAL} or ray://HOST:PORT.")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
-        import ray
-    except ImportError as error:
-        raise MissingExtraError("Ray is not installed.", "Run `pip install 'twofold[ray]'`.") from error
-    api: Any = ray
-    try:
-        _connect(api, where)
-        cores = int(api.cluster_resources().get("CPU", 1))
-        # Without a core of its own an actor can be started again on a machine that is left.
-        how = {"num_cpus": 0, "scheduling_strategy": "SPREAD", "max_restarts": -1, "max_task_retries": RETRIES}
+    with connected(where, "Run the sync again: what was committed stays.") as api:
+        how = {**ANYWHERE, "max_restarts": -1, "max_task_retries": RETRIES}
         made = api.remote(Worker).options(**how)
-        spread = RaySpread([made.remote(settings) for _ in range(max(1, cores))], api)
+        spread = RaySpread([made.remote(settings) for _ in range(cores_of(api))], api)
         spread.check(wanted)
         yield spread
         api.get([actor.close.remote() for actor in spread.actors])
-    except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, TwofoldError):
-            raise error.cause from error
-        raise
-    except (ray.exceptions.RayError, ConnectionError) as error:
-        raise TwofoldError(
-            f"The Ray cluster failed: {str(error).splitlines()[0]}.", "Run the sync again: what was committed stays."
-        ) from error
-    finally:
-        api.shutdown()
-
-
-def _connect(api: Any, where: str) -> None:  # noqa: ANN401  # the module of Ray
-    if where == LOCAL:
-        api.init(
-            include_dashboard=False,
-            object_store_memory=OBJECT_STORE_BYTES,
-            log_to_driver=False,
-            configure_logging=False,
-            _node_ip_address="127.0.0.1",
-        )
-    else:
-        address = where if where.startswith("ray://") else where.removeprefix("ray:")
-        api.init(address=address, log_to_driver=False, configure_logging=False)

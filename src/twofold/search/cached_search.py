@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from twofold.query.history import Turn
 from twofold.search.build_result import build_result
 from twofold.search.cache import CachedResult, CacheKey, ResultCache, ResultCaches, cache_key
 from twofold.search.components import SearchComponents
+from twofold.search.one_state import in_one_state
 from twofold.search.pipeline import ranked, search
 from twofold.search.plan import SearchPlan, check
 from twofold.search.query import embed, expand, parse
 from twofold.search.result import SearchResult, hit_of
-from twofold.search.state import Passages, PipelineState
+from twofold.search.state import PipelineState
 
 Memory = ResultCache[SearchResult]
 Memories = ResultCaches[SearchResult]
@@ -43,8 +45,7 @@ def search_cached(  # a search, and whose it is
     known = memory.get_similar(key, vector)
     if known is not None:
         return _again(known, state)
-    with parts.store.view() as view:
-        made = build_result(ranked(replace(state, passages=Passages(view))))
+    made = build_result(in_one_state(parts.store, partial(ranked, state)))
     if made.warnings == parts.models.warnings:
         memory.put(key, vector, made)
     return made
@@ -52,7 +53,7 @@ def search_cached(  # a search, and whose it is
 
 def _key(state: PipelineState, session: str) -> CacheKey:
     parts, plan = state.parts, state.plan
-    with parts.store.view() as view:
+    with parts.store.view(rows_only=True) as view:
         generation, viewer = view.generation, view.viewer_key
     rewriter = parts.models.rewriter if plan.query_expansion.needs_generator else None
     writes = None if rewriter is None else rewriter.identity

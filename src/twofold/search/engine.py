@@ -18,6 +18,7 @@ from twofold.query.history import Turn
 from twofold.query.operators import all_of
 from twofold.search.components import SearchComponents
 from twofold.search.metrics import DocumentCounts, Meter, Metrics
+from twofold.search.one_state import in_one_state
 from twofold.search.paging import Place, page, place_of, question_digest
 from twofold.search.pipeline import search, search_many
 from twofold.search.plan import CachePlan, SearchPlan
@@ -237,8 +238,8 @@ class SearchEngine:
         check_question(typed)
         asked = self._asked(options)
         scope = Scope(all_of(asked.plan.filter, asked.plan.default_filter_left))
-        with asked.components.store.view() as view:
-            return suggestions(view, asked.components.analyzer, typed, k, scope)
+        analyzer = asked.components.analyzer
+        return in_one_state(asked.components.store, lambda view: suggestions(view, analyzer, typed, k, scope))
 
     def find(self, query: str, options: SearchOptions = DEFAULT_OPTIONS) -> SearchResult:
         """Search for one question; the caller keeps it in the query log with the answer that it makes of it."""
@@ -292,7 +293,7 @@ class SearchEngine:
     def metrics(self) -> Metrics:
         """Return how searching went since this was opened, and which models are in memory."""
         pending = 0
-        with suppress(TwofoldError), self._parts.store.view() as view:
+        with suppress(TwofoldError), self._parts.store.view(rows_only=True) as view:
             pending = view.pending
         return replace(self._meter.snapshot(self._loaded(), self._parts.models.memory.use()), pending=pending)
 

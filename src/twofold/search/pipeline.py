@@ -8,9 +8,11 @@ Traces and why-not follow this order.
 from collections.abc import Sequence
 
 from twofold.domain.dataclass import replace
+from twofold.domain.ports import Snapshot
 from twofold.query.history import Turn
 from twofold.search.build_result import build_result, fetch
 from twofold.search.components import SearchComponents
+from twofold.search.one_state import in_one_state, states_of
 from twofold.search.plan import SearchPlan, check
 from twofold.search.query import add_synonyms, embed, embed_many, expand, parse
 from twofold.search.result import SearchResult
@@ -65,11 +67,14 @@ def search(parts: SearchComponents, question: str, plan: SearchPlan, history: Se
     state = PipelineState(parts, plan, question, history)
     for stage in ENCODING:
         state = stage(state)
-    with parts.store.view() as view:
-        state = replace(state, passages=Passages(view))
-        for stage in RANKING:
-            state = stage(state)
-    return build_result(state)
+    done = state
+    for opened in states_of(parts.store):
+        with opened as view:
+            done = replace(state, passages=Passages(view))
+            for stage in RANKING:
+                done = stage(done)
+            break
+    return build_result(done)
 
 
 def search_many(
@@ -80,13 +85,14 @@ def search_many(
     first = PipelineState(parts, plan, history=history)
     read = [expand(parse(replace(first, question=question))) for question in questions]
     encoded = embed_many(read)
-    with parts.store.view() as view:
-        done = [ranked(replace(one, passages=Passages(view), watch=one.watch.share(len(encoded)))) for one in encoded]
+    shared = [replace(one, watch=one.watch.share(len(encoded))) for one in encoded]
+    done = in_one_state(parts.store, lambda view: [ranked(one, view) for one in shared])
     return [build_result(one) for one in done]
 
 
-def ranked(state: PipelineState) -> PipelineState:
+def ranked(state: PipelineState, view: Snapshot) -> PipelineState:
     """Take an encoded question through every stage that sees the snapshot, which is open."""
+    state = replace(state, passages=Passages(view))
     for stage in RANKING:
         state = stage(state)
     return state

@@ -18,6 +18,7 @@ from twofold.query.parse import parse as parse_question
 from twofold.query.parts import MAX_WORDS, Expansion
 from twofold.search.components import Analyzer, SearchComponents
 from twofold.search.degradation import RETRIEVERS, Degradation, Stage, degradation_of, without
+from twofold.search.one_state import in_one_state
 from twofold.search.plan import SearchPlan
 from twofold.search.request import EncodedQuery, ParsedRequest, QueryVariant
 from twofold.search.state import PipelineState
@@ -226,22 +227,28 @@ def check_embedder(held: EmbedderIdentity, used: EmbedderIdentity) -> None:
 
 def is_field(store: Store, name: str) -> bool:
     """Return whether any passage that may be seen has a field of this name."""
-    with store.view() as view:
-        if not any(name in part.fields for part in view.vocabularies()):
-            return False
-        return view.count_within(ALL, [Scope(Condition(name, Operator.EXISTS))])[0] > 0
+    scope = Scope(Condition(name, Operator.EXISTS))
+    return in_one_state(
+        store,
+        lambda view: (
+            any(name in part.fields for part in view.vocabularies()) and view.count_within(ALL, [scope])[0] > 0
+        ),
+    )
 
 
 def expand_pattern(parts: SearchComponents, scope: Scope, pattern: str) -> Expansion:
     """Return the words that a pattern stands for, of those in passages of a scope, the most frequent first."""
     most = MAX_WORDS + 1
-    with parts.store.view() as view:
+
+    def words_of(view: Snapshot) -> tuple[str, ...]:
         head = pattern[:-1]
         if pattern.endswith("*") and "*" not in head and "?" not in head:
             found = added_up(word for part in view.vocabularies() for word in part.starting_with(head, most))
         else:
             found = added_up(word for part in view.vocabularies() for word in part.like(pattern, most))
-        words = tuple(one.word for one in visible(view, found, scope, parts.analyzer, most))
+        return tuple(one.word for one in visible(view, found, scope, parts.analyzer, most))
+
+    words = in_one_state(parts.store, words_of)
     return Expansion(words[:MAX_WORDS], len(words) > MAX_WORDS)
 
 

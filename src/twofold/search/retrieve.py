@@ -355,6 +355,7 @@ def _fused_state(state: PipelineState, reach: RetrievalScope, look: _Look, fused
             *state.parts.models.warnings,
             *query.understood.warnings,
             *query.degradation.warnings,
+            *(StageWarning("search", WarningCode.UNAVAILABLE, part) for part in state.passages.view.missing),
             *_pending_warnings(state),
             *failed,
         ),

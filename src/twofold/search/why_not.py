@@ -17,10 +17,11 @@ from twofold.domain.types import Chunk, ChunkKeys
 from twofold.search.components import SearchComponents
 from twofold.search.diagnose import STAGES, Evidence, MissCase, evidence, lost
 from twofold.search.document_names import document_named
+from twofold.search.one_state import in_one_state
 from twofold.search.pipeline import ENCODING, ranked
 from twofold.search.plan import SearchPlan, check
 from twofold.search.remedies import NO_RERANKER, Fix, changed, undoing
-from twofold.search.state import Passages, PipelineState
+from twofold.search.state import PipelineState
 
 NOTHING_CHANGED = Fix()
 MAX_UNDONE = 12
@@ -57,24 +58,28 @@ def why_not(parts: SearchComponents, question: str, document: str, plan: SearchP
     """
     check(plan)
     encoded = _encoded(parts, question, plan)
-    with parts.store.view() as view:
-        try:
-            keys = _keys_of(view, document)
-        except NotFoundError as error:
-            hint = f"Add it with `twofold sync {document}`."
-            return WhyNot(question, document, None, "not_indexed", error.message, hint=hint)
-        if not len(keys):
-            reason = "The document has no text that could be searched."
-            hint = "`twofold show` prints what was read of it."
-            return WhyNot(question, document, None, "no_passages", reason, hint=hint)
-        bench = _Bench(parts, view, keys, question, plan, encoded)
-        case = bench.case(NOTHING_CHANGED)
-        stage, reason = lost(case)
-        if not stage:
-            return WhyNot(question, document, case.shown, reason=reason)
-        fix = _brought_back(bench, case, stage)
-        rank = None if fix is None else bench.case(fix).shown
-        return WhyNot(question, document, None, stage, reason, tuple(evidence(case)), fix, rank)
+    return in_one_state(parts.store, lambda view: _explained(encoded, view, document))
+
+
+def _explained(encoded: PipelineState, view: Snapshot, document: str) -> WhyNot:
+    parts, question, plan = encoded.parts, encoded.question, encoded.plan
+    try:
+        keys = _keys_of(view, document)
+    except NotFoundError as error:
+        hint = f"Add it with `twofold sync {document}`."
+        return WhyNot(question, document, None, "not_indexed", error.message, hint=hint)
+    if not len(keys):
+        reason = "The document has no text that could be searched."
+        hint = "`twofold show` prints what was read of it."
+        return WhyNot(question, document, None, "no_passages", reason, hint=hint)
+    bench = _Bench(parts, view, keys, question, plan, encoded)
+    case = bench.case(NOTHING_CHANGED)
+    stage, reason = lost(case)
+    if not stage:
+        return WhyNot(question, document, case.shown, reason=reason)
+    fix = _brought_back(bench, case, stage)
+    rank = None if fix is None else bench.case(fix).shown
+    return WhyNot(question, document, None, stage, reason, tuple(evidence(case)), fix, rank)
 
 
 def _encoded(parts: SearchComponents, question: str, plan: SearchPlan) -> PipelineState:
@@ -117,8 +122,7 @@ class _Bench:
             check(plan)
             if change.rerank == NO_RERANKER:
                 parts = replace(parts, models=replace(parts.models, rerankers=()))
-            passages, encoded = Passages(self.view), self._encoded(change, plan)
-            done = ranked(replace(encoded, parts=parts, plan=plan, passages=passages))
+            done = ranked(replace(self._encoded(change, plan), parts=parts, plan=plan), self.view)
             self.seen[key] = MissCase(parts, self.view, self.keys, done)
         return self.seen[key]
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from heapq import merge
 from typing import NamedTuple, NoReturn, TypeVar
 
@@ -50,7 +51,15 @@ from twofold.domain.types import (
     Vector,
     Vocabulary,
 )
-from twofold.stores.federated_ids import FederatedKeys, FederatedPassage, check_names, federated_id, joint_chunk
+from twofold.stores.federated_ids import (
+    FederatedKeys,
+    FederatedPassage,
+    JointKeys,
+    Places,
+    check_names,
+    federated_id,
+    joint_chunk,
+)
 from twofold.stores.read_only import ReadOnlyStore
 from twofold.text.analyzer import may_expand
 from twofold.text.term_table import ScoredTerms
@@ -89,11 +98,16 @@ class FederatedSnapshot:
     def __init__(self, collections: Sequence[Named]) -> None:
         check_names([one.name for one in collections])
         self._collections = tuple(collections)
-        self._keys = FederatedKeys(len(collections))
+        self._keys: JointKeys = FederatedKeys(len(collections))
         self._shared: dict[int, tuple[TermQuery, TermQuery]] = {}
         self._counted: dict[tuple[str, ...], Statistics] = {}
         self._numbers: dict[str, int] = {}
         self.asked = ""
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """Names the parts of all that cannot be searched now."""
+        return [part for some in self._ask_all(lambda view: view.missing) for part in some]
 
     @property
     def viewer_key(self) -> str:
@@ -150,8 +164,8 @@ class FederatedSnapshot:
     def without_vector(self, keys: ChunkKeys) -> ChunkKeys:
         """Return those of the keys whose passages have no vector yet."""
         waiting = np.zeros(len(keys), dtype=np.bool_)
-        for number, places, local in self._keys.split(keys):
-            waiting[places] = np.isin(local, self._ask(number, lambda view, local=local: view.without_vector(local)))  # type: ignore[misc]
+        for places, local, found in self._ask_each(keys, lambda view, local: view.without_vector(local)):
+            waiting[places] = np.isin(local, found)
         return keys[waiting]
 
     def explain_terms(self, query: TermQuery, keys: Sequence[int]) -> ScoredTerms:
@@ -159,8 +173,8 @@ class FederatedSnapshot:
         shared = self._with_statistics(query)
         frequencies = np.zeros((len(keys), len(query.weights)), np.float64 if query.groups else np.uint16)
         norms, idfs = np.ones(len(keys)), (0.0,) * len(query.weights)
-        for number, places, local in self._keys.split(np.array(keys, dtype=np.int64)):
-            own = self._ask(number, lambda view, local=local: view.explain_terms(shared, local.tolist()))  # type: ignore[misc]
+        joint = np.array(keys, dtype=np.int64)
+        for places, _, own in self._ask_each(joint, lambda view, local: view.explain_terms(shared, local.tolist())):
             frequencies[places], norms[places], idfs = own.frequencies, own.norms, tuple(own.idfs)
         return ScoredTerms(shared, idfs, frequencies, norms)
 
@@ -168,11 +182,7 @@ class FederatedSnapshot:
         """Add up what the collections count; once for the same terms, which a search asks for several times."""
         asked = tuple(terms)
         if asked not in self._counted:
-            counted = self._ask_all(lambda view: view.statistics(asked))
-            frequencies = {term: sum(one.frequencies.get(term, 0) for one in counted) for term in asked}
-            chunks, words = sum(one.chunks for one in counted), sum(one.words for one in counted)
-            rounded = any(one.rounded for one in counted)
-            self._counted[asked] = Statistics(chunks, words, frequencies, rounded)
+            self._counted[asked] = added_statistics(self._ask_all(lambda view: view.statistics(asked)), asked)
         return self._counted[asked]
 
     def count_within(self, scope: Scope, narrower: Sequence[Scope]) -> Sequence[int]:
@@ -192,32 +202,23 @@ class FederatedSnapshot:
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
         """Return those of the keys whose passages are there and may be found at all."""
         kept = np.zeros(len(keys), dtype=np.bool_)
-        for number, places, local in self._keys.split(keys):
-            kept[places] = np.isin(local, self._ask(number, lambda view, local=local: view.within(local, scope)))  # type: ignore[misc]
+        for places, local, found in self._ask_each(keys, lambda view, local: view.within(local, scope)):
+            kept[places] = np.isin(local, found)
         return keys[kept]
 
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked, with the ids that they have among all."""
-
-        def fetch(number: int, wanted: Sequence[int]) -> Sequence[Chunk]:
-            return self._renamed(number, self._ask(number, lambda view: view.chunks(wanted)))
-
-        return self._fetched(keys, fetch)
+        found = self._fetched(keys, lambda view, wanted: view.chunks(wanted))
+        return [joint_chunk(name, one, key) for name, one, key in zip(self._names(keys), found, keys, strict=True)]
 
     def fetch(self, keys: Sequence[int]) -> Sequence[FetchedPassage]:
         """Fetch passages with their documents' names, in the order asked, with the ids that they have among all."""
-
-        def fetch(number: int, wanted: Sequence[int]) -> Sequence[FetchedPassage]:
-            name = self._collections[number].name
-            found = self._ask(number, lambda view: view.fetch(wanted))
-            joint = self._keys.join(number, np.array(wanted, dtype=np.int64)).tolist()
-            return [FederatedPassage(name, one, key) for one, key in zip(found, joint, strict=True)]
-
-        return self._fetched(keys, fetch)
+        found = self._fetched(keys, lambda view, wanted: view.fetch(wanted))
+        return [FederatedPassage(name, one, key) for name, one, key in zip(self._names(keys), found, keys, strict=True)]
 
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
         """Return what the analyzer made of passages, in the order asked."""
-        return self._fetched(keys, lambda number, wanted: self._ask(number, lambda view: view.term_counts(wanted)))
+        return self._fetched(keys, lambda view, wanted: view.term_counts(wanted))
 
     def passage_terms(self, keys: Sequence[int]) -> PassageTerms:
         """Return the same as arrays; terms are numbered as they come, since each collection has its own numbers."""
@@ -303,8 +304,8 @@ class FederatedSnapshot:
     def count_documents(self, keys: ChunkKeys, field: str, label: Label) -> Mapping[Hashable, int]:
         """Add up what each collection counts: a document is of one of them."""
         total: Counter[Hashable] = Counter()
-        for number, _, local in self._keys.split(keys):
-            total.update(self._ask(number, lambda view, local=local: view.count_documents(local, field, label)))  # type: ignore[misc]
+        for _, _, found in self._ask_each(keys, lambda view, local: view.count_documents(local, field, label)):
+            total.update(found)
         return total
 
     def _ask(self, number: int, call: Callable[[Snapshot], Answer]) -> Answer:
@@ -319,6 +320,15 @@ class FederatedSnapshot:
 
     def _ask_all(self, call: Callable[[Snapshot], Answer]) -> list[Answer]:
         return [self._ask(number, call) for number in range(len(self._collections))]
+
+    def _ask_each(
+        self, keys: ChunkKeys, call: Callable[[Snapshot, ChunkKeys], Answer]
+    ) -> Sequence[tuple[Places, ChunkKeys, Answer]]:
+        """Ask each collection for its own of some keys: where these stand, what they are there, and the answer."""
+        return [
+            (places, local, self._ask(number, partial(_with_keys, call, local)))
+            for number, places, local in self._keys.split(keys)
+        ]
 
     def _with_statistics(self, query: TermQuery) -> TermQuery:
         """Return a question the statistics of all; the same one again where it is asked again, as the views know it."""
@@ -337,21 +347,30 @@ class FederatedSnapshot:
 
     def _scored(self, keys: ChunkKeys, score: Callable[[Snapshot, ChunkKeys], Scores]) -> Scores:
         scores = np.zeros(len(keys), dtype=np.float64)
-        for number, places, local in self._keys.split(keys):
-            scores[places] = self._ask(number, lambda view, local=local: score(view, local))  # type: ignore[misc]
+        for places, _, found in self._ask_each(keys, score):
+            scores[places] = found
         return scores
 
     def _fetched(
-        self, keys: Sequence[int], fetch: Callable[[int, Sequence[int]], Sequence[Answer]]
+        self, keys: Sequence[int], fetch: Callable[[Snapshot, Sequence[int]], Sequence[Answer]]
     ) -> Sequence[Answer]:
         """Fetch something of each passage from the collection that it is of."""
         found: dict[int, Answer] = {}
-        for number, places, local in self._keys.split(np.array(keys, dtype=np.int64)):
-            found.update(zip(places.tolist(), fetch(number, local.tolist()), strict=True))
+        joint = np.array(keys, dtype=np.int64)
+        for places, _, some in self._ask_each(joint, lambda view, local: fetch(view, local.tolist())):
+            found.update(zip(places.tolist(), some, strict=True))
         for place, key in enumerate(keys):
             if place not in found:
                 raise NotFoundError(f"There is no passage with the key {key}.", "Search again: it was deleted.")
         return [found[place] for place in range(len(keys))]
+
+    def _names(self, keys: Sequence[int]) -> Sequence[str]:
+        """Return the name of each passage's collection; those of keys that were found."""
+        names = [""] * len(keys)
+        for number, places, _ in self._keys.split(np.array(keys, dtype=np.int64)):
+            for place in places.tolist():
+                names[place] = self._collections[number].name
+        return names
 
     def _renamed(self, number: int, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
         name = self._collections[number].name
@@ -364,6 +383,17 @@ class FederatedSnapshot:
             if document.startswith(federated_id(name, "")):
                 return number, document[len(federated_id(name, "")) :]
         return None, document
+
+
+def added_statistics(counted: Sequence[Statistics], terms: Sequence[str]) -> Statistics:
+    """Add up what several parts of a collection count."""
+    frequencies = {term: sum(one.frequencies.get(term, 0) for one in counted) for term in terms}
+    chunks, words = sum(one.chunks for one in counted), sum(one.words for one in counted)
+    return Statistics(chunks, words, frequencies, any(one.rounded for one in counted))
+
+
+def _with_keys(call: Callable[[Snapshot, ChunkKeys], Answer], keys: ChunkKeys, view: Snapshot) -> Answer:
+    return call(view, keys)
 
 
 def _by_source(info: DocumentInfo) -> tuple[str, str]:

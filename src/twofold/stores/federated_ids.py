@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,16 @@ MAX_KEY = 2**63 - 1
 UNKNOWN = -1
 
 Places = NDArray[np.intp]
+
+
+class JointKeys(Protocol):
+    """Turns keys of several collections into keys of the whole, and back."""
+
+    def join(self, number: int, keys: ChunkKeys) -> ChunkKeys:
+        """Return the joint keys of one collection's keys, in their order."""
+
+    def split(self, keys: ChunkKeys) -> Iterator[tuple[int, Places, ChunkKeys]]:
+        """Yield each collection that some keys are of: its number, where they stand, and what they are there."""
 
 
 class FederatedKeys:

@@ -80,11 +80,11 @@ class MemorySnapshot:
     """Answers from one state."""
 
     def __init__(self, state: State, viewer: Viewer | None = None) -> None:
-        self._whole = state
-        self._viewer = viewer
+        self._whole, self._viewer = state, viewer
         self._state = state if viewer is None else replace(state, entries=readable(state.entries, viewer))
-        state = self._state
-        self._chunks = {indexed.chunk.key: indexed for entry in state.entries.values() for indexed in entry.chunks}
+        self.missing: Sequence[str] = ()
+        held = (indexed for entry in self._state.entries.values() for indexed in entry.chunks)
+        self._chunks = {indexed.chunk.key: indexed for indexed in held}
         self._holding: Counter[str] = Counter()  # in how many passages each term occurs; counted when first needed
 
     @property

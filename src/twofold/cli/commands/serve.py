@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +17,7 @@ from twofold.cli.runtime import runtime_of, settings_for, tell
 from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError, MissingExtraError
 from twofold.factory.places import shown_name
+from twofold.factory.ray_searchers import Spread, ray_searchers
 from twofold.factory.search import MADE_BY
 from twofold.index import Index
 from twofold.server.logs import logs_written
@@ -57,6 +59,9 @@ PerMinute = Annotated[
 Traced = Annotated[bool, typer.Option("--otel", help="Send OpenTelemetry traces to OTEL_EXPORTER_OTLP_ENDPOINT.")]
 
 
+_ON = "Search by actors of a Ray cluster that each hold a part of the segments: ray:local, ray://HOST:PORT."
+
+
 class LogFormat(StrEnum):
     """How log lines look."""
 
@@ -86,6 +91,7 @@ def serve(
     verbose: Annotated[bool, typer.Option("--verbose", help="Log each request: method, route, status, time.")] = False,
     log_format: Format = LogFormat.TEXT,
     otel: Traced = False,
+    on: Annotated[str, typer.Option("--on", metavar="RAY", help=_ON)] = "",
 ) -> None:
     """Serve the indexes under TWOFOLD_HOME, or of a database, over HTTP, by default to this machine only."""
     settings = settings_for(context).settings
@@ -93,10 +99,11 @@ def serve(
         raise InvalidInputError("HTTPS needs a certificate and its key.", "Give --tls-cert and --tls-key together.")
     folders, database = _split(roots or ())
     server = _server()
-    with logs_written(verbose=verbose, as_json=log_format is LogFormat.JSON):
+    lent = ray_searchers(on, settings) if on else nullcontext()
+    with logs_written(verbose=verbose, as_json=log_format is LogFormat.JSON), lent as searchers:
         server.serve(
             settings,
-            _opener(context),
+            _opener(context, searchers),
             (host, port),
             names=tuple(hosts or ()),
             origins=tuple(origins or ()),
@@ -129,12 +136,15 @@ def _split(roots: Sequence[str]) -> tuple[tuple[Path, ...], str | None]:
     return tuple(Path(root) for root in roots if not is_address(root)), databases[0] if databases else None
 
 
-def _opener(context: typer.Context) -> Callable[[str], Index]:
+def _opener(context: typer.Context, searchers: Spread | None) -> Callable[[str], Index]:
     launch = runtime_of(context)
 
     def opened(name: str) -> Index:
         on_model = model_progress(yes=launch.yes, asks=False)  # nobody watches who could be asked
-        made = Index(name, config=launch.config, overrides=launch.overrides, create=False, on_model=on_model)
+        store = None if searchers is None else searchers.store(name)
+        made = Index(
+            name, config=launch.config, overrides=launch.overrides, create=False, on_model=on_model, store=store
+        )
         tell(context, (f"index {shown_name(name)}: {one.line}" for one in made.ignored if one.origin == MADE_BY))
         return made
 

@@ -14,10 +14,10 @@ Located = tuple[int, NDArray[np.intp], NDArray[np.intp]]
 
 def documents_by_label(
     snapshot: SegmentSnapshot, located: Sequence[Located], field: str, label: Label
-) -> Mapping[Hashable, int]:
-    """Count for each label of a field's values the documents that hold such a value in one of the located passages.
+) -> Mapping[Hashable, NDArray[np.int64]]:
+    """Return for each label of a field's values the documents that hold such a value in one of the located passages.
 
-    Two passages of one document that hold it count once, also where they stand in two segments.
+    They are rows of the catalog. A document is there once, also where two passages of it hold the value.
     """
     numbers: dict[Hashable, int] = {}
     held, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -34,5 +34,6 @@ def documents_by_label(
             documents.append(segment.documents[holders[counting]])
     distinct, document = np.unique(np.concatenate(documents), return_inverse=True)
     pairs = np.unique(np.concatenate(held) * max(len(distinct), 1) + document)
-    counts = np.bincount(pairs // max(len(distinct), 1), minlength=len(numbers)).tolist()
-    return {name: counts[number] for name, number in numbers.items() if counts[number]}
+    counts = np.bincount(pairs // max(len(distinct), 1), minlength=len(numbers))
+    some = np.split(distinct[pairs % max(len(distinct), 1)], np.cumsum(counts)[:-1]) if len(pairs) else []
+    return {name: rows for name, rows in zip(numbers, some, strict=False) if len(rows)}

@@ -61,3 +61,13 @@ def check_links(folder: Path) -> None:
 def is_segment_file(name: str) -> bool:
     """Return whether a file of the segments' folder has a segment's name, or that of one being written."""
     return SEGMENT_NAME.fullmatch(name.removesuffix(".new")) is not None
+
+
+def check_not_lost(folder: Path) -> None:
+    """Refuse to begin again where the rest of an index lies. Raises CorruptError."""
+    log = folder / f"{CATALOG_NAME}-wal"
+    if log.exists() or any((folder / SEGMENT_FOLDER).iterdir()):
+        raise CorruptError(
+            f"The index in {folder} has lost its {CATALOG_NAME}.",
+            "Restore a copy; or delete the folder and sync again.",
+        )

@@ -7,7 +7,7 @@ grow, so a snapshot follows a change at a cost of the change's own size.
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -127,10 +127,15 @@ class SegmentSnapshot:
         finally:
             self.views.pop()
 
-    @property
-    def last_row(self) -> int:
-        """Return the newest row that was taken in."""
-        return max((int(part.segment.rows[-1]) for part in self.parts if len(part.segment)), default=0)
+    def is_of(self, state: State) -> bool:
+        """Return whether this is the snapshot of a state; a share of one counts its own passages alone."""
+        mine = self.state
+        return (mine.generation, mine.layout, mine.edition, mine.access) == (
+            state.generation,
+            state.layout,
+            state.edition,
+            state.access,
+        )
 
 
 Opened = tuple[State, Callable[[], SegmentSnapshot]]
@@ -191,6 +196,31 @@ class SegmentMissingError(Exception):
     """A listed segment's file is gone: merged away since the list was read, or lost."""
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Which segments are held, of `searchers` that hold all of them together: those of the one with this number.
+
+    Each segment, in the order of writing, is held by the one that holds the fewest passages until then; the rows that
+    are in no segment yet, by the one that holds the fewest of all.
+    """
+
+    number: int = 0
+    searchers: int = 1
+
+    def of(self, listed: Sequence[Listed]) -> tuple[list[Listed], bool]:
+        """Return the segments that are held, and whether the newest rows are."""
+        loads, mine = [0] * self.searchers, []
+        for one in listed:
+            least = loads.index(min(loads))
+            loads[least] += one.chunks
+            if least == self.number:
+                mine.append(one)
+        return mine, loads.index(min(loads)) == self.number
+
+
+ALL_SEGMENTS = Share()
+
+
 def follow(
     connection: CatalogConnection,
     segments: SegmentFiles,
@@ -198,31 +228,43 @@ def follow(
     state: State,
     *,
     rebuild: bool,
+    share: Share = ALL_SEGMENTS,
 ) -> SegmentSnapshot:
     """Make the snapshot of `state`, reusing what `previous` holds. The connection stands in a transaction.
 
     A missing file raises SegmentMissingError, or with `rebuild` is made again in memory; a damaged one always is.
-    Raises CorruptError when what was loaded does not add up to the catalog's own totals.
+    Raises CorruptError when what was loaded does not add up to the catalog's own totals. With a share the snapshot
+    counts its own passages, and what puts shares together holds their sum against the totals.
     """
     same_layout = (
         previous is not None and previous.state.layout == state.layout and previous.state.edition == state.edition
     )
+    listed = [] if same_layout and share == ALL_SEGMENTS else listed_segments(connection)
+    held, holds_newest = share.of(listed)
     if previous is not None and same_layout:
         parts = _mark_dead(connection, previous.parts, previous.state.generation)
-        last_row = previous.last_row
     else:
         opened = {part.name: part for part in previous.parts if part.name} if previous else {}
-        parts = _mark_dead(connection, _open_all(connection, segments, state, opened, rebuild=rebuild), -1)
-        last_row = max((int(part.segment.rows[-1]) for part in parts if len(part.segment)), default=0)
-    fresh = read_rows(connection, state.edition, (last_row, None))
+        parts = _mark_dead(connection, _open_all(connection, segments, state, opened, held, rebuild=rebuild), -1)
+    last_row = max((one.last for one in listed), default=0)
+    last_row = max((last_row, *(int(part.segment.rows[-1]) for part in parts if len(part.segment))))
+    fresh = read_rows(connection, state.edition, (last_row, None)) if holds_newest else []
     if fresh:
         parts = _merge_tail((*parts, OpenSegment(segment_of(connection, fresh, state.dimensions))))
     known = previous is not None and previous.state.edition == state.edition  # an edition keeps its recipe
     snapshot = SegmentSnapshot(
         state, previous.fingerprint if previous and known else current_fingerprint(connection), parts
     )
+    if share != ALL_SEGMENTS:
+        return replace(snapshot, state=_counted(state, parts))
     cross_check(snapshot)
     return snapshot
+
+
+def _counted(state: State, parts: Sequence[OpenSegment]) -> State:
+    """Return a state with the counts of some segments."""
+    chunks, words = sum(part.chunks for part in parts), sum(part.words for part in parts)
+    return replace(state, chunks=chunks, words=words, pending=sum(part.pending for part in parts))
 
 
 def read_rows(
@@ -273,11 +315,12 @@ def _open_all(
     segments: SegmentFiles,
     state: State,
     opened: dict[str, OpenSegment],
+    wanted: Sequence[Listed],
     *,
     rebuild: bool,
 ) -> tuple[OpenSegment, ...]:
     parts = []
-    for listed in listed_segments(connection):
+    for listed in wanted:
         known = opened.get(listed.name)
         if known is not None:
             parts.append(OpenSegment(known.segment, listed.name, known.damaged))

@@ -33,20 +33,22 @@ from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.lock import WriterLock
 from twofold.stores.local.past import Catalog, CatalogConnections, ClosableConnections, Pasts, drop_unheld, see_then
 from twofold.stores.local.place import (
-    CATALOG_NAME,
     LOCK_NAME,
     NOTE_NAME,
     SEGMENT_FOLDER,
     check_links,
+    check_not_lost,
     real_folder,
 )
 from twofold.stores.local.reindex import rebuild
 from twofold.stores.local.retained import NamedState
 from twofold.stores.local.scoping import storable
 from twofold.stores.local.snapshot import (
+    ALL_SEGMENTS,
     SegmentFiles,
     SegmentMissingError,
     SegmentSnapshot,
+    Share,
     State,
     current_fingerprint,
     follow,
@@ -79,6 +81,14 @@ class SegmentedStore(Generic[Catalog]):
         self._snapshot: SegmentSnapshot | None = None
         self._vocabulary = Vocabulary()
         self._known = KnownTerms()
+        self._share, self._kind = ALL_SEGMENTS, LocalSnapshot
+
+    def hold(self, share: Share, kind: type[LocalSnapshot]) -> None:
+        """Hold a share of the segments from now on: views, of this kind, answer for it; nothing is to be written."""
+        self._share, self._kind, self._snapshot = share, kind, None
+
+    def catch_up(self) -> None:
+        """See in the next view all that other processes have written."""
 
     @contextmanager
     def view(self, viewer: Viewer | None = None, *, rows_only: bool = False) -> Iterator[LocalSnapshot]:
@@ -93,7 +103,7 @@ class SegmentedStore(Generic[Catalog]):
             else:
                 found = self._follow(connection)
                 with found.viewed():
-                    yield LocalSnapshot(connection, self._known, (found.state, lambda: found), viewer)
+                    yield self._kind(connection, self._known, (found.state, lambda: found), viewer)
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Record the recipe of the passages."""
@@ -282,12 +292,12 @@ class SegmentedStore(Generic[Catalog]):
             earlier = self._snapshot
             if earlier is not None and earlier.state.generation > state.generation:
                 earlier = None
-            return follow(connection, self._segments, earlier, state, rebuild=True)
+            return follow(connection, self._segments, earlier, state, rebuild=True, share=self._share)
 
     def _follow(self, connection: Catalog) -> SegmentSnapshot:
         """Return the snapshot of the transaction the connection stands in, moving a reader's on when it is behind."""
         held = self._snapshot
-        if held is not None and held.state == read_state(connection):
+        if held is not None and held.is_of(read_state(connection)):
             return held
         missed = -1
         for _ in range(OPENING_ATTEMPTS):
@@ -297,10 +307,11 @@ class SegmentedStore(Generic[Catalog]):
                 if held is not None and held.state.generation > state.generation:
                     connection.restart()  # another thread has seen more; while it is kept from moving on, see the same
                     state = read_state(connection)
-                if held is not None and held.state == state:
+                if held is not None and held.is_of(state):
                     return held
+                again = missed == state.layout
                 try:
-                    snapshot = follow(connection, self._segments, held, state, rebuild=missed == state.layout)
+                    snapshot = follow(connection, self._segments, held, state, rebuild=again, share=self._share)
                 except SegmentMissingError:
                     missed = state.layout
                 else:
@@ -377,7 +388,7 @@ class LocalStore(SnapshottedStore[LocalConnection]):
         if not is_catalog(folder):
             with self._lock.held():
                 if not is_catalog(folder):
-                    _check_not_lost(folder)
+                    check_not_lost(folder)
                     create_catalog(folder, self._connections.vfs.name)
         try:
             self._check_acknowledged()
@@ -487,13 +498,3 @@ class LocalStore(SnapshottedStore[LocalConnection]):
         with maintenance.transaction(connection):
             pass  # counted, so that a lost VACUUM is missed like any other transaction
         maintenance.empty_log(connection, self._folder)
-
-
-def _check_not_lost(folder: Path) -> None:
-    """Refuse to begin again where the rest of an index lies. Raises CorruptError."""
-    log = folder / f"{CATALOG_NAME}-wal"
-    if log.exists() or any((folder / SEGMENT_FOLDER).iterdir()):
-        raise CorruptError(
-            f"The index in {folder} has lost its {CATALOG_NAME}.",
-            "Restore a copy; or delete the folder and sync again.",
-        )

@@ -62,6 +62,7 @@ MAX_SEARCHES = 16
 class LocalSnapshot:
     """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
 
+    missing: Sequence[str] = ()
     info_columns = serialization.INFO_COLUMNS
     pending_table = "chunk INDEXED BY chunk_pending"
 
@@ -71,6 +72,7 @@ class LocalSnapshot:
         self._connection, self._known, self._viewer = connection, known, viewer
         self._state, self._segments = opened
         self._edition = self._state.edition
+        self._counts_all = viewer is not None and viewer.statistics == "shared"  # also what the viewer may not read
         self._resolved_queries: dict[int, tuple[TermQuery, ResolvedTerms]] = {}
         self._places: dict[int, tuple[int, int]] = {}
         self._found: list[tuple[int, ChunkKeys, NDArray[np.uint32]]] = []
@@ -99,7 +101,7 @@ class LocalSnapshot:
     @property
     def generation(self) -> int:
         """Counts changes; it never goes back."""
-        return self._snapshot.state.generation
+        return self._state.generation
 
     @property
     def synonyms(self) -> str:
@@ -146,9 +148,8 @@ class LocalSnapshot:
         check_width(self._state, vector)
         masks = self._with_vectors(masks_of(self._connection, self._snapshot, scope))
         segments = [part.segment for part in self._snapshot.parts]
-        planes = [
-            Plane(one.vectors, one.quantized, one.bit_codes, mask) for one, mask in zip(segments, masks, strict=True)
-        ]
+        pairs = zip(segments, masks, strict=True)
+        planes = [Plane(one.vectors, one.quantized, one.bit_codes, mask) for one, mask in pairs]
         found = nearest(vector, planes, k, alone=len(self._whole.views) == 1)
         keys = [one.keys[near.slots] for one, near in zip(segments, found, strict=True)]
         for place, (held, near) in enumerate(zip(keys, found, strict=True)):
@@ -165,9 +166,8 @@ class LocalSnapshot:
         for place, places, slots in self._located(keys):
             wanted, norms = slots.astype(np.uint32), terms.norms[place]
             if query.groups:
-                named = named_frequencies(
-                    self._snapshot.parts[place].segment, query, self._often(terms, place, wanted), wanted
-                )
+                often = self._often(terms, place, wanted)
+                named = named_frequencies(self._snapshot.parts[place].segment, query, often, wanted)
                 scores[places] = group_scores(named, terms, norms[wanted], query.k1)
             elif query.scorer == "tfidf":
                 often = self._often(terms, place, wanted)
@@ -210,12 +210,15 @@ class LocalSnapshot:
             frequencies[places] = named_frequencies(held, query, often, wanted) if query.groups else often
         return ScoredTerms(query, terms.idfs, frequencies, norms)
 
-    @reading("a segment")
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count live passages, their words, and in how many of them each term occurs."""
-        if self._counts_all:
-            return shared_statistics(statistics_of(self._whole, self._known, terms))
-        return statistics_of(self._snapshot, self._known, terms)
+        counted = self.counted(terms)
+        return shared_statistics(counted) if self._counts_all else counted
+
+    @reading("a segment")
+    def counted(self, terms: Sequence[str]) -> Statistics:
+        """Return the same before it is rounded for viewers."""
+        return statistics_of(self._whole if self._counts_all else self._snapshot, self._known, terms)
 
     @reading("a segment")
     def count_within(self, scope: Scope, narrower: Sequence[Scope]) -> Sequence[int]:
@@ -307,14 +310,8 @@ class LocalSnapshot:
     def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
         """Count in how many live passages each term occurs, by the numbers that `passage_terms` gives."""
         if self._counts_all:
-            counted = document_frequencies(self._whole, ids).tolist()
-            return np.array(list(map(rounded, counted)), dtype=np.int64)
+            return np.array([rounded(one) for one in document_frequencies(self._whole, ids).tolist()], dtype=np.int64)
         return document_frequencies(self._snapshot, ids)
-
-    @property
-    def _counts_all(self) -> bool:
-        """Whether BM25 counts passages that the viewer may not read."""
-        return self._viewer is not None and self._viewer.statistics == "shared"
 
     @reading("a segment")
     def term_texts(self, ids: TermIds) -> Sequence[str]:
@@ -372,9 +369,8 @@ class LocalSnapshot:
             " WHERE document.id = ? AND edition = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal"
         )
         bounds = max(first, 0), min(last, serialization.MAX_INTEGER)
-        return [
-            serialization.read_chunk(row) for row in self._connection.execute(query, (document, self._edition, *bounds))
-        ]
+        found = self._connection.execute(query, (document, self._edition, *bounds))
+        return [serialization.read_chunk(row) for row in found]
 
     def vectors_for(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors already stored for passages with exactly these indexed texts."""
@@ -409,9 +405,13 @@ class LocalSnapshot:
         rows = islice((row for readers, *row in waiting if self._may_read_kept(readers)), most)
         return list(dict.fromkeys(serialization.read_indexed_text(*row) for row in rows))
 
-    @reading("a segment")
     def count_documents(self, keys: ChunkKeys, field: str, label: Label) -> Mapping[Hashable, int]:
         """Count for each label of a field's values the documents of these passages that hold such a value."""
+        return {name: len(rows) for name, rows in self.documents_of(keys, field, label).items()}
+
+    @reading("a segment")
+    def documents_of(self, keys: ChunkKeys, field: str, label: Label) -> Mapping[Hashable, NDArray[np.int64]]:
+        """Return for each label the rows of these documents, each once."""
         return documents_by_label(self._snapshot, list(self._located(keys)), field, label)
 
     def _may_read(self, readers: Readers | None) -> bool:

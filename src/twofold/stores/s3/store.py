@@ -179,6 +179,10 @@ class S3Store(TransactionalStore[S3Connection]):
         self._as_first(super().compact)
         self._place.bucket.delete(keys_to_sweep(self._place))
 
+    def catch_up(self) -> None:
+        """See in the next view all that other processes have written."""
+        self._place.heads.refresh(now=True)
+
     def verify(self) -> Sequence[Finding]:
         """Read every object again, hold passages against documents, and segments against passages."""
         head = self._place.heads.refresh(now=True)
