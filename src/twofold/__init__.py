@@ -10,7 +10,6 @@
 The names below are loaded when they are first used: a process that only reads documents loads no search.
 """
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -30,11 +29,6 @@ if TYPE_CHECKING:
     from twofold.search.result import Hit, HitTrace, RerankSummary, RerankTrace, SearchResult
 
 __version__ = "0.2.0"
-
-UNSUPPORTED = (
-    "twofold runs on Linux and macOS. On Windows, install it in the Windows Subsystem for Linux: wsl --install"
-)
-"""What is said on Windows, where files are locked, replaced and read under limits in other ways."""
 
 __all__ = [
     "And",
@@ -97,8 +91,6 @@ def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    if sys.platform == "win32":
-        raise ImportError(UNSUPPORTED)
     return getattr(import_module(_HOME_OF[name]), name)
 
 

@@ -3,8 +3,9 @@
 import gc
 import os
 import sys
+from io import TextIOWrapper
 
-from twofold import UNSUPPORTED, __version__
+from twofold import __version__
 from twofold.cli.completion import answer
 
 
@@ -23,7 +24,9 @@ def main() -> None:
         sys.stdout.write(found.text)
         sys.exit(found.code)
     if sys.platform == "win32":
-        sys.exit(UNSUPPORTED)
+        for stream in (sys.stdin, sys.stdout, sys.stderr):  # a pipe has the letters of one country there
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(encoding="utf-8", errors="replace" if stream is sys.stdin else "backslashreplace")
     gc.disable()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from twofold.cli.app import main as run

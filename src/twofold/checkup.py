@@ -24,7 +24,9 @@ from twofold.models.generators.factory import LOCAL, open_generator
 from twofold.models.generators.factory import NONE as NO_GENERATOR
 from twofold.models.generators.speed import default_local
 from twofold.models.rerankers.factory import open_reranker
-from twofold.search.metrics import MEGABYTE, MemoryUse, resident_bytes
+from twofold.search.metrics import MEGABYTE, MemoryUse
+from twofold.system.limits import LIMITED
+from twofold.system.memory import resident_bytes
 from twofold.text.quantities import counted, sized
 
 PYTHON_FLOOR = (3, 11)
@@ -60,6 +62,7 @@ def checks(settings: Settings) -> Iterator[Check]:
     yield from _device(settings)
     yield from _reranker(settings)
     yield from _generator(settings)
+    yield _readers()
     yield _memory(settings)
     yield _disk(settings.home)
 
@@ -125,6 +128,16 @@ def _device(settings: Settings) -> Iterator[Check]:
         "openvino_telemetry is blocked" if telemetry_is_blocked() else "openvino_telemetry can be imported",
         "Uninstall it with `pip uninstall openvino-telemetry`.",
     )
+
+
+def _readers() -> Check:
+    """Look at what the system limits of a process that reads a document."""
+    missing = [what for what in ("memory", "processor time", "files") if what not in LIMITED]
+    says = f"limited: {', '.join(LIMITED) or 'nothing'}" + (
+        f"; not limited here: {', '.join(missing)}" if missing else ""
+    )
+    hint = "Read only documents that you trust, or run twofold on Linux or macOS."
+    return Check("readers", State.OK if LIMITED else State.WARN, says, hint)
 
 
 def _memory(settings: Settings) -> Check:

@@ -10,8 +10,9 @@ import pytest
 
 from support.api_client import fill, visiting
 from twofold import Index
-from twofold.search import metrics as memory_watch
-from twofold.search.metrics import MEGABYTE, MemoryUse, MemoryWatch, resident_bytes
+from twofold.search.metrics import MEGABYTE, MemoryUse, MemoryWatch
+from twofold.system import memory
+from twofold.system.memory import resident_bytes
 
 
 def test_more_than_8_gb_is_a_warning_and_8_gb_are_none() -> None:
@@ -41,7 +42,7 @@ def test_resident_memory_grows_with_what_is_held() -> None:
 
 def test_without_proc_the_peak_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     now = resident_bytes()
-    monkeypatch.setattr(memory_watch, "STATM", tmp_path / "none")
+    monkeypatch.setattr(memory, "STATM", tmp_path / "none")
 
     assert resident_bytes() >= 0.5 * now
 

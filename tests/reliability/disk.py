@@ -209,6 +209,6 @@ def faulty_system(faults: Faults) -> Iterator[None]:
         return called
 
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("open", "fsync", "replace", "unlink", "pwrite"):
+        for name in ("open", "fsync", "replace", "unlink"):
             patch.setattr(os, name, failing(getattr(os, name)))
         yield

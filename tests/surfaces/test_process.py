@@ -202,15 +202,3 @@ def test_the_list_of_commands_says_of_each_what_it_does_in_a_whole_line(start: R
 
         assert len(shown.splitlines()) >= 2
         assert not [line for line in shown.splitlines() if line.endswith("...") or not line.endswith(".")]
-
-
-@pytest.mark.parametrize(
-    "program", ["from twofold.__main__ import main; main()", "from twofold import Index"], ids=["command", "library"]
-)
-def test_on_windows_one_line_says_where_it_runs(program: str) -> None:
-    windows = f"import sys; sys.platform = 'win32'; sys.argv = ['twofold', 'search', 'cat']; {program}"
-    done = subprocess.run([sys.executable, "-c", windows], capture_output=True, text=True, check=False)
-
-    assert done.returncode == 1
-    assert "Windows Subsystem for Linux" in done.stderr.splitlines()[-1]
-    assert "fcntl" not in done.stderr

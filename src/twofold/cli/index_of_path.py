@@ -17,6 +17,7 @@ from twofold.domain.ports import Store, StoreInfo
 from twofold.factory.search import open_store
 from twofold.indexing.diff import is_below
 from twofold.ingest.walk import source_name
+from twofold.system.paths import real_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def covering(path: Path, settings: Settings, embedder: str | None = None) -> Cov
 
     Of several the one that a sync changed last, said on standard error. With `embedder` only indexes made with it.
     """
-    whole = source_name(os.path.realpath(path.expanduser()))
+    whole = source_name(real_path(path.expanduser()))
     found = sorted(_synced(whole, settings, embedder), reverse=True)
     if not found:
         return None

@@ -70,8 +70,12 @@ _GROUPS_OF_AN_INDEX = ("chunk.",)
 
 
 def data_folder() -> Path:
-    """Return the user's data folder after the XDG convention, by default `~/.local/share/twofold`."""
-    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "twofold"
+    """Return the user's data folder after the XDG convention, by default `~/.local/share/twofold`.
+
+    On Windows it is by default `%LOCALAPPDATA%/twofold`.
+    """
+    own = os.environ.get("LOCALAPPDATA") if os.name == "nt" else None
+    return Path(os.environ.get("XDG_DATA_HOME") or own or "~/.local/share").expanduser() / "twofold"
 
 
 def models_folder() -> Path:

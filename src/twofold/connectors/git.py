@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from twofold.domain.types import DocumentInfo
 from twofold.ingest.connector import VERSION, Item
 from twofold.ingest.readers.types import Limits, Source
 from twofold.ingest.walk import Skipped, source_name
+from twofold.system.paths import real_path
 
 if TYPE_CHECKING:
     from dulwich.objects import ObjectID
@@ -30,7 +30,7 @@ class GitConnector:
     def root(self) -> str:
         """The repository and the folder, without the revision: another one updates the same documents."""
         below = f"/{self.folder.strip('/')}" if self.folder.strip("/") else ""
-        return f"git+{source_name(str(Path(self.path).resolve()))}{below}"
+        return f"git+{source_name(real_path(self.path))}{below}"
 
     @property
     def origin(self) -> str:

@@ -18,6 +18,7 @@ from twofold.ingest.connector import Item
 from twofold.ingest.document import content_hash
 from twofold.ingest.readers.types import Limits, Source
 from twofold.ingest.walk import Skipped, source_name
+from twofold.system.paths import real_path
 
 if TYPE_CHECKING:
     import psycopg
@@ -89,7 +90,7 @@ class SqliteConnector(_Rows):
 
     @property
     def _database(self) -> str:
-        return f"sqlite:{source_name(str(Path(self._path).resolve()))}"
+        return f"sqlite:{source_name(real_path(self._path))}"
 
     def _rows(self) -> Iterator[Row]:
         if not Path(self._path).is_file():

@@ -16,6 +16,7 @@ from twofold.ingest.connector import VERSION, Item
 from twofold.ingest.document import content_hash
 from twofold.ingest.readers.types import Limits, Source
 from twofold.ingest.walk import Skipped, source_name
+from twofold.system.paths import real_path
 
 MAX_PAGES = 50_000
 MAX_SITEMAPS = 100
@@ -40,7 +41,7 @@ class WebConnector:
     @property
     def root(self) -> str:
         """The address of the sitemap or the page, or the path of the list."""
-        return self._place if _is_address(self._place) else f"urls:{source_name(str(Path(self._place).resolve()))}"
+        return self._place if _is_address(self._place) else f"urls:{source_name(real_path(self._place))}"
 
     @property
     def origin(self) -> str:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, Self
 
 from twofold.domain.errors import InvalidInputError, StorageFullError, TwofoldError, WriterBusyError
 from twofold.evaluation.qrels import malformed, objects
+from twofold.system.files import BINARY
 
 GRADES: Final = (0, 1, 2, 3)
 
@@ -37,7 +38,7 @@ class JudgementFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | BINARY, 0o644)
         except OSError as error:
             raise _unwritable(path, error) from error
         try:
@@ -64,7 +65,8 @@ class JudgementFile:
         record = {"query": one.question, "relevant": {one.document: grade}, "passage": one.passage}
         line = (json.dumps(record) + "\n").encode("ascii")
         try:
-            written = os.pwrite(self._file, line, self._end)
+            os.lseek(self._file, self._end, os.SEEK_SET)
+            written = os.write(self._file, line)
             if written < len(line):
                 raise OSError(errno.ENOSPC, "no room")  # noqa: TRY301  # the same end as where the system says so
             os.fsync(self._file)

@@ -16,10 +16,11 @@ from twofold.factory.places import making_in_database, spelled_folder
 from twofold.query.synonyms import read_rules
 from twofold.stores.database_address import is_address
 from twofold.stores.export_file import ExportReader, check_whole, entries_of, write_export
-from twofold.stores.local.durable import flush_folder, make_folder, refusal
+from twofold.stores.local.durable import make_folder, refusal
 from twofold.stores.local.lock import WriterLock
 from twofold.stores.local.place import LOCK_NAME
 from twofold.stores.local.store import LocalStore
+from twofold.system.files import flush_folder
 
 MAKING = ".making-"
 DOCUMENTS_AT_ONCE = 64

@@ -13,6 +13,7 @@ from twofold.stores.local.catalog import is_catalog
 from twofold.stores.local.place import real_folder
 from twofold.stores.local.removal import remove
 from twofold.stores.missing import UnmadeStore
+from twofold.system.paths import SEPARATORS
 
 if TYPE_CHECKING:
     from twofold.stores.postgres.store import PostgresStore
@@ -39,7 +40,7 @@ def folder_of(where: str | Path, home: Path) -> Path:
 
 def spelled_folder(where: str | Path, home: Path) -> Path:
     """Return the folder of an index as it is spelled; errors as for `folder_of`, but links are left alone."""
-    if isinstance(where, Path) or where.startswith((".", "~")) or "/" in where:
+    if isinstance(where, Path) or where.startswith((".", "~")) or not SEPARATORS.isdisjoint(where):
         return Path(where).expanduser().absolute()
     return home / INDEX_FOLDER / checked_name(where)
 

@@ -27,6 +27,7 @@ from twofold.ingest.readers.ocr.engine import may_read_more
 from twofold.ingest.readers.types import Limits, Source, clean_metadata
 from twofold.ingest.source_types import LOCAL_FILE
 from twofold.ingest.walk import Found, Skipped, load, source_name, walk
+from twofold.system.paths import real_path
 
 Root = str | os.PathLike[str] | Connector
 """A file or a folder, or what lists and reads another place."""
@@ -110,7 +111,7 @@ def survey(view: Snapshot, roots: Sequence[Root], limits: Limits, given: Metadat
 
 def root_name(root: Root) -> str:
     """Return the name by which documents know the place that they were read from."""
-    return source_name(os.path.realpath(root)) if isinstance(root, str | os.PathLike) else root.root
+    return source_name(real_path(root)) if isinstance(root, str | os.PathLike) else root.root
 
 
 def _documents_of(root: Root, known: Mapping[str, DocumentInfo]) -> Mapping[str, DocumentInfo]:
@@ -127,7 +128,7 @@ def _listed(
     wanted: dict[str, Wanted] = {}
     left_out: list[Skipped] = []
     if isinstance(root, str | os.PathLike):
-        access = AccessFiles(os.path.realpath(root))
+        access = AccessFiles(real_path(root))
         for file in walk(root, limits):
             if isinstance(file, Skipped):
                 left_out.append(file)

@@ -13,6 +13,7 @@ from twofold.domain.access import NOBODY, Readers, readers_of
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.ingest.walk import ACCESS_FILE, source_name
+from twofold.system.files import open_plain
 
 DEFAULT = "default"
 POSIX_GROUP = "posix-group"
@@ -61,7 +62,7 @@ def read_rule(folder: str) -> AccessRule | None:
     """Read a folder's access file; None without one. Raises InvalidInputError for anything else than a plain file."""
     path = f"{folder.rstrip('/')}/{ACCESS_FILE}"
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_plain(path, os.O_RDONLY)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise _refused(path, "it is no regular file")

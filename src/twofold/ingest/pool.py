@@ -2,13 +2,11 @@
 
 import json
 import os
-import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from select import POLLIN, POLLOUT, poll
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from time import monotonic
 from types import TracebackType
@@ -22,23 +20,17 @@ from twofold.ingest.ipc import LENGTHS, MAX_HEAD_BYTES, READY, Reply, WireError,
 from twofold.ingest.readers.custom import CustomReader, packed
 from twofold.ingest.readers.ocr import engine
 from twofold.ingest.readers.types import MAX_PICTURES, Source
+from twofold.system.limits import why_ended
+from twofold.system.pipes import read_some, write_all
+from twofold.system.processes import apart, bare_environment
 
 _BOOT = """import json, sys
 paths, own = map(json.loads, sys.argv[1:])
 sys.path.extend(paths)
 from twofold.ingest.worker import serve_with
 serve_with(own)"""
-_PIECE = 1 << 20
 _GRACE_SECONDS = 5.0
 _START_SECONDS = 60.0
-_ENVIRONMENT = {
-    "PATH": os.defpath,
-    "LC_ALL": "C.UTF-8",
-    # Threads and arenas of their own would eat the limit on address space before a file is opened.
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "MALLOC_ARENA_MAX": "1",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +166,11 @@ class ReaderPool:
             return ReadError(f"reading it takes more than {self._wall_seconds:g} s", "Split the file.", "limit")
         if isinstance(error, WireError):
             return ReadError(f"its reader gave no valid answer: {error}", "Leave the file out.", "crashed")
-        if status == -signal.SIGXCPU:
+        cause = why_ended(status)
+        if cause == "cpu":
             seconds = source.limits.cpu_seconds
             return ReadError(f"reading it takes more than {seconds} s of processor time", "Split the file.", "limit")
-        if status == -signal.SIGKILL:
+        if cause == "killed":
             return ReadError("the system ended its reader, most likely for memory", "Split the file.", "limit")
         ended = f"signal {-status}" if status < 0 else f"status {status}"
         return ReadError(f"its reader crashed ({ended})", "Convert the file to another format.", "crashed")
@@ -223,14 +216,12 @@ class _Process:
 
     def __init__(self, command: Sequence[str]) -> None:
         self._process = Popen(  # noqa: S603 our own interpreter
-            command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd="/", env=_ENVIRONMENT, start_new_session=True
+            command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd="/", env=bare_environment(), **apart()
         )
         if self._process.stdin is None or self._process.stdout is None:
             raise OSError("no pipes")
         self._input = self._process.stdin.fileno()
         self._output = self._process.stdout.fileno()
-        os.set_blocking(self._input, False)
-        os.set_blocking(self._output, False)
 
     def is_ready(self) -> bool:
         """Wait for the first words of a process that has started well."""
@@ -243,10 +234,7 @@ class _Process:
         """Write a request; False if the process does not take it."""
         try:
             for part in (head, body):
-                view = memoryview(part)
-                while view:
-                    _await(self._input, POLLOUT, deadline)
-                    view = view[os.write(self._input, view[:_PIECE]) :]
+                write_all(self._input, part, deadline)
         except (BrokenPipeError, TimeoutError):
             return False
         return True
@@ -279,17 +267,8 @@ class _Process:
     def _read(self, size: int, deadline: float) -> bytes:
         held = bytearray()
         while len(held) < size:
-            _await(self._output, POLLIN, deadline)
-            piece = os.read(self._output, min(_PIECE, size - len(held)))
+            piece = read_some(self._output, size - len(held), deadline)
             if not piece:
                 raise _GoneError
             held += piece
         return bytes(held)
-
-
-def _await(descriptor: int, event: int, deadline: float) -> None:
-    """Wait until a pipe can be used; what is ready is used even when the time is over."""
-    ready = poll()
-    ready.register(descriptor, event)
-    if not ready.poll(max(0.0, deadline - monotonic()) * 1000):
-        raise TimeoutError

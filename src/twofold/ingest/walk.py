@@ -8,6 +8,8 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import NotFoundError, ReadError
 from twofold.ingest.ignore import Rule, Rules, read_rules, verdict
 from twofold.ingest.readers.types import DEFAULT_LIMITS, Limits, Source
+from twofold.system.files import is_junction, open_plain
+from twofold.system.paths import real_path, slashed
 
 IGNORE_FILES = (".gitignore", ".twofoldignore")
 ACCESS_FILE = ".twofoldaccess"
@@ -24,7 +26,6 @@ class Found:
     source: str
     size: int
     mtime_ns: int
-    inode: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def walk(
     is outside stays outside; `root` may be one.
     Raises NotFoundError if `root` is not there, ReadError if it cannot be listed.
     """
-    start = os.path.realpath(root)
+    start = real_path(root)
     status = _status(root)
     if not stat.S_ISDIR(status.st_mode):
         yield _judge(start, status, limits)
@@ -94,7 +95,7 @@ def load(found: Found, limits: Limits = DEFAULT_LIMITS) -> Source:
     Raises ReadError of kind `unreadable`, or `limit` if it has grown too large.
     """
     try:
-        descriptor = os.open(found.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_plain(found.path, os.O_RDONLY)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise ReadError("it is not a regular file", "Leave it out with .twofoldignore.", "unreadable")
@@ -127,30 +128,31 @@ class _Walk:
             if entry is None:
                 waiting.pop()
             elif self._is_wanted(entry, rules):
-                if not entry.is_dir(follow_symlinks=False):
+                if not _is_folder(entry):
                     yield self._file(entry)
                     continue
+                path = slashed(entry.path)
                 try:
-                    waiting.append((iter(_listed(entry.path)), (*rules, *_rules_of(entry.path))))
+                    waiting.append((iter(_listed(path)), (*rules, *_rules_of(path))))
                 except OSError as error:
-                    yield _skipped(entry.path, error.strerror or "it cannot be listed")
+                    yield _skipped(path, error.strerror or "it cannot be listed")
 
     def _is_wanted(self, entry: os.DirEntry[str], rules: Sequence[_Rules]) -> bool:
         if entry.name in NEVER_WALKED or (entry.name.startswith(".") and not self._hidden):
             return False
-        is_folder = entry.is_dir(follow_symlinks=False)
-        return not _is_ignored(os.fsencode(entry.path), rules, is_folder=is_folder)
+        return not _is_ignored(os.fsencode(slashed(entry.path)), rules, is_folder=_is_folder(entry))
 
     def _file(self, entry: os.DirEntry[str]) -> Found | Skipped:
+        path = slashed(entry.path)
         try:
-            if entry.is_symlink():
-                return self._link(entry.path)
-            return _judge(entry.path, entry.stat(follow_symlinks=False), self._limits)
+            if entry.is_symlink() or is_junction(entry):
+                return self._link(path)
+            return _judge(path, entry.stat(follow_symlinks=False), self._limits)
         except OSError as error:
-            return _skipped(entry.path, error.strerror or "it cannot be examined")
+            return _skipped(path, error.strerror or "it cannot be examined")
 
     def _link(self, path: str) -> Skipped:
-        target = os.path.realpath(path)
+        target = real_path(path)
         if target != self._root and not target.startswith(self._root.rstrip("/") + "/"):
             return _skipped(path, "a link that leads out of the folder")
         if not os.path.exists(target):  # noqa: PTH110 as above
@@ -161,7 +163,12 @@ class _Walk:
 def _listed(folder: str) -> list[os.DirEntry[str]]:
     """List a folder in the order of the paths' bytes, folders sorted as if they ended in a slash."""
     with os.scandir(folder) as entries:
-        return sorted(entries, key=lambda entry: os.fsencode(entry.name) + b"/" * entry.is_dir(follow_symlinks=False))
+        return sorted(entries, key=lambda entry: os.fsencode(entry.name) + b"/" * _is_folder(entry))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Return whether it is a folder itself, and no link to one."""
+    return entry.is_dir(follow_symlinks=False) and not is_junction(entry)
 
 
 def _judge(path: str, status: os.stat_result, limits: Limits) -> Found | Skipped:
@@ -171,7 +178,7 @@ def _judge(path: str, status: os.stat_result, limits: Limits) -> Found | Skipped
         return _skipped(path, "it is not a regular file")
     if status.st_size > limits.file_bytes:
         return _skipped(path, _too_large(limits))
-    return Found(path, source_name(path), status.st_size, status.st_mtime_ns, status.st_ino)
+    return Found(path, source_name(path), status.st_size, status.st_mtime_ns)
 
 
 def _too_large(limits: Limits) -> str:
@@ -187,7 +194,7 @@ def _rules_of(folder: str) -> Iterator[_Rules]:
     rules: tuple[Rule, ...] = ()
     for name in IGNORE_FILES:
         try:
-            descriptor = os.open(f"{folder}/{name}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = open_plain(f"{folder}/{name}", os.O_RDONLY)
             with os.fdopen(descriptor, "rb") as file:
                 rules += read_rules(file.read(_MAX_IGNORE_BYTES))
         except OSError:

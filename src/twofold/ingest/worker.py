@@ -3,12 +3,9 @@
 It has no way to the network or to other programs from Python, writes no files, and inherits two pipes and nothing else.
 """
 
-import math
 import os
-import resource
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any, BinaryIO, Final
 
@@ -19,6 +16,7 @@ from twofold.ingest.readers.ocr import engine
 from twofold.ingest.readers.registry import check_size, media_type_of, read_as
 from twofold.ingest.readers.registry import unpacked as unpacked_json
 from twofold.ingest.readers.types import Extract, Limits, Source
+from twofold.system.limits import limit_cpu, limit_memory, limit_process, raise_memory
 
 _OPEN_FILES = 64
 _FILES_IN_A_LIFE = 500  # then the process is replaced, and with it what parsers have leaked
@@ -64,7 +62,8 @@ def serve_with(own: Sequence[Mapping[str, Any]]) -> None:
 def serve(read_file: ReadFile = read_any) -> None:
     """Answer requests on the standard input until it ends. For processes started by `ReaderPool` only."""
     requests, replies = _take_pipes()
-    _limit_process()
+    limit_process(_OPEN_FILES)
+    sys.addaudithook(_refuse)
     replies.write(READY)
     replies.flush()
     for count in range(1, _FILES_IN_A_LIFE + 1):
@@ -100,9 +99,8 @@ def _begin_picture(replies: BinaryIO, number: int, count: int) -> None:
     """Report to the parent which picture is read now, and allow what reading one may cost."""
     replies.writelines(pack_page(number, count))
     replies.flush()
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    _allow_seconds(PICTURE_SECONDS)
+    raise_memory(PICTURE_MEMORY_BYTES)
+    limit_cpu(PICTURE_SECONDS)
 
 
 def _out_of_memory(limits: Limits) -> tuple[bytes, bytes]:
@@ -128,13 +126,6 @@ def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
     return requests, replies
 
 
-def _limit_process() -> None:
-    _lower(resource.RLIMIT_CORE, 0)
-    _lower(resource.RLIMIT_FSIZE, 0)
-    _lower(resource.RLIMIT_NOFILE, _OPEN_FILES)
-    sys.addaudithook(_refuse)
-
-
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:
     if event.startswith(_FORBIDDEN) or (event == "open" and _writes(arguments[2])):
         raise PermissionError(f"{event} is not allowed while reading a document")
@@ -145,35 +136,15 @@ def _writes(flags: object) -> bool:
 
 
 def _limit_file(limits: Limits) -> None:
-    """Allow so much memory in all, and so much processor time from now on.
+    """Limit memory in all, and processor time from now on.
 
     Where pictures can be read, the process may raise its limit on memory for one, and keeps it with the models loaded.
     """
     if not engine.installed():
-        _lower(resource.RLIMIT_AS, limits.memory_bytes)
+        limit_memory(limits.memory_bytes)
     elif not engine.is_loaded():
-        _lower(resource.RLIMIT_AS, max(limits.memory_bytes, PICTURE_MEMORY_BYTES), limits.memory_bytes)
-    _allow_seconds(limits.cpu_seconds)
-
-
-def _allow_seconds(seconds: int) -> None:
-    """Allow so much processor time from now on."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    allowed = math.ceil(used.ru_utime + used.ru_stime) + seconds
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    if hard == resource.RLIM_INFINITY or allowed < hard:
-        resource.setrlimit(resource.RLIMIT_CPU, (allowed, hard))
-
-
-def _lower(what: int, limit: int, for_now: int | None = None) -> None:
-    """Lower a limit for good; some systems refuse some of them, and then the others must do.
-
-    With `for_now` that holds until the process itself raises it to `limit`.
-    """
-    _, hard = resource.getrlimit(what)
-    new = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-    with suppress(ValueError, OSError):
-        resource.setrlimit(what, (new if for_now is None else min(for_now, new), new))
+        limit_memory(max(limits.memory_bytes, PICTURE_MEMORY_BYTES), limits.memory_bytes)
+    limit_cpu(limits.cpu_seconds)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import DocumentInfo
+from twofold.system.paths import slashed
 
 
 def document_named(view: Snapshot, name: str) -> DocumentInfo:
@@ -14,8 +15,9 @@ def document_named(view: Snapshot, name: str) -> DocumentInfo:
     if found:
         return found[name]
     infos = list(view.documents())
-    exact = [info for info in infos if info.source == name]
-    fitting = exact or [info for info in infos if info.source.endswith("/" + name.lstrip("/"))]
+    ending = slashed(name)
+    exact = [info for info in infos if info.source in (name, ending)]
+    fitting = exact or [info for info in infos if info.source.endswith("/" + ending.lstrip("/"))]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:

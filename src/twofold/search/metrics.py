@@ -7,22 +7,19 @@ thousand that had the stage.
 import gc
 import logging
 import math
-import os
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from pathlib import Path
 
 from twofold.domain.dataclass import dataclass
+from twofold.system.memory import resident_bytes
 
 MEGABYTE = 1 << 20
 LIMIT_MB = 8_192.0
 PAUSE = 60.0
 """Seconds between two collections, since each of them stops all threads for a moment."""
-STATM = Path("/proc/self/statm")
 LOG = logging.getLogger(__name__)
 
 
@@ -82,28 +79,6 @@ class MemoryWatch:
             self._rests_until = now + PAUSE
             self._collections += 1
             return True
-
-
-def resident_bytes() -> int:
-    """Return the resident set of this process; where there is no `/proc`, the largest that it ever was; else 0.
-
-    Files mapped into memory count as far as they have been read: the system can take them back.
-    """
-    try:
-        with STATM.open("rb", buffering=0) as file:
-            pages = int(file.read(256).split()[1])
-    except (OSError, IndexError, ValueError):
-        return _peak_bytes()
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _peak_bytes() -> int:
-    try:
-        import resource
-    except ImportError:
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 LAST = 1_000

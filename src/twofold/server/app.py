@@ -62,6 +62,7 @@ from twofold.server.state_db import StateDatabase
 from twofold.server.thread_pool import ThreadPool
 from twofold.server.tracing import Traces, TracingMiddleware
 from twofold.server.uploads_store import UploadsStore
+from twofold.system.paths import real_path
 
 TITLE = "twofold"
 VERSION = "1"
@@ -241,4 +242,4 @@ def _add_schema(schemas: dict[str, Any], kind: type) -> None:
 
 def roots_of(paths: tuple[Path, ...]) -> tuple[str, ...]:
     """Return the real paths of the folders that may be synced."""
-    return tuple(str(path.expanduser().resolve()) for path in paths)
+    return tuple(real_path(path.expanduser()) for path in paths)

@@ -3,13 +3,13 @@
 import json
 import sys
 from http import HTTPStatus
-from os import defpath
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 
 from twofold.domain.errors import ReadError
 from twofold.domain.types import PageWords
 from twofold.server.errors import refused
 from twofold.server.pdf_preview_child import NO_SUCH_PAGE, TOO_MANY_PIXELS
+from twofold.system.processes import bare_environment
 
 SECONDS = 10.0
 MAX_QUOTE_LENGTH = 5_000
@@ -17,7 +17,6 @@ _BOOT = (
     "import json, sys; sys.path.extend(json.loads(sys.argv[1])); "
     "from twofold.server.pdf_preview_child import main; main()"
 )
-_ENVIRONMENT = {"PATH": defpath, "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 
 
 def page_image(data: bytes, page: int, quote: str, words: PageWords | None = None, *, is_image: bool = False) -> bytes:
@@ -30,7 +29,7 @@ def page_image(data: bytes, page: int, quote: str, words: PageWords | None = Non
     held = [] if words is None else list(zip(words.words, words.boxes, strict=True))
     told = {"page": page, "quote": quote[:MAX_QUOTE_LENGTH], "words": held, "image": is_image}
     asked = json.dumps(told).encode() + b"\n"
-    with Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=_ENVIRONMENT) as process:  # noqa: S603
+    with Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=bare_environment()) as process:  # noqa: S603
         try:
             drawn, _ = process.communicate(asked + data, SECONDS)
         except TimeoutExpired:

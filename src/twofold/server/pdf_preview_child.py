@@ -7,7 +7,6 @@ recognized come with their words, since the file has none.
 import io
 import json
 import re
-import resource
 import struct
 import sys
 import zlib
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
+from twofold.system.limits import limit_cpu, limit_memory
 
 NO_SUCH_PAGE = 3
 TOO_MANY_PIXELS = 4
@@ -51,8 +51,8 @@ class Word:
 
 def main() -> None:
     """Draw what standard input asks for."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    limit_memory(MEMORY_BYTES)
+    limit_cpu(CPU_SECONDS)
     asked = json.loads(sys.stdin.buffer.readline())
     held = [Word(word, (tuple(box),)) for word, box in asked["words"]]
     drawing = draw_image if asked["image"] else drawn

@@ -5,7 +5,6 @@ questions asked of it. This module knows how entries are kept, not what a search
 """
 
 import errno
-import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -19,6 +18,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import StoreError, TwofoldError
 from twofold.domain.warning import StageWarning
 from twofold.stores.local.durable import make_folder, refusal
+from twofold.system.files import lock, open_plain
 
 FOLDER = "query-logs"
 BYTES_A_MEGABYTE = 1_000_000
@@ -82,7 +82,7 @@ class QueryLog:
         """Yield the entries, oldest first. A line that is no entry is passed over. Raises StoreError."""
         for path in (self._older, self._current):
             try:
-                with path.open("rb") as lines:
+                with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as lines:
                     for line in lines:
                         try:
                             yield msgspec.json.decode(line, type=LoggedQuery)
@@ -103,9 +103,9 @@ class QueryLog:
 
     def _appended(self, line: bytes) -> bool:
         """Write a line unless the file is not the current one any more; say whether it was written."""
-        handle = os.open(self._current, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        handle = open_plain(self._current, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            lock(handle)
             before = os.fstat(handle)
             if not self._is_current(before):
                 return False

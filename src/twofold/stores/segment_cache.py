@@ -11,6 +11,7 @@ from twofold.domain.errors import CorruptError, TwofoldError
 from twofold.stores.local.durable import make_folder
 from twofold.stores.local.segment import Segment, open_segment
 from twofold.stores.local.snapshot import Listed
+from twofold.system.files import open_plain
 
 CACHE_BYTES = 8 * 1024**3
 _SUFFIX = ".segment"
@@ -50,7 +51,7 @@ class SegmentCache:
         beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         try:
             make_folder(path.parent)
-            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+            with os.fdopen(open_plain(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.writelines(pieces)
             beside.replace(path)
             self._shrink(path)

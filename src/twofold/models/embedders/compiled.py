@@ -16,10 +16,10 @@ import xxhash
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
-from twofold.models.catalog.durable import put_in_place
 from twofold.models.devices import Device, no_gpu
 from twofold.models.embedders.converted import CONVERTED, Record, checksum, damage, read_record
 from twofold.models.embedders.openvino_library import openvino_library
+from twofold.system.files import put_in_place
 
 CPU = "CPU"
 UNTIED = {"ENABLE_CPU_PINNING": False}  # a thread that is tied to a busy core keeps the others waiting

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import xxhash
 
-from twofold.models.catalog.durable import put_in_place, sync_folder
+from twofold.system.files import flush_folder, put_in_place
 
 CONVERTED = "converted.json"
 FORMAT = 1
@@ -62,7 +62,7 @@ def write_record(record: Record, path: Path, partial: Path) -> None:
     draft = partial / path.name
     draft.write_bytes(msgspec.json.encode(record))
     put_in_place(draft, path)
-    sync_folder(path.parent)
+    flush_folder(path.parent)
 
 
 def damage(record: Record, folder: Path) -> tuple[tuple[str, str], ...]:

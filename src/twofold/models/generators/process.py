@@ -17,6 +17,7 @@ import msgspec
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
+from twofold.system.pipes import read_some
 
 if TYPE_CHECKING:
     import subprocess
@@ -144,16 +145,14 @@ def _hear(running: Running, launch: Launch) -> _Said:
 
 
 def _line(said: IO[bytes], launch: Launch) -> bytes:
-    import select
-
     deadline = time.monotonic() + launch.seconds
-    waiting = select.poll()
-    waiting.register(said, select.POLLIN)
     line = b""
     while b"\n" not in line and len(line) < MAX_WORD_LENGTH:
-        if not waiting.poll(max(0.0, deadline - time.monotonic()) * 1e3):
-            raise ModelError(f"{launch.name} was not ready after {launch.seconds:g} s.", "Try a smaller model.")
-        piece = os.read(said.fileno(), PIECE)
+        try:
+            piece = read_some(said.fileno(), PIECE, deadline)
+        except TimeoutError:
+            reason = f"{launch.name} was not ready after {launch.seconds:g} s."
+            raise ModelError(reason, "Try a smaller model.") from None
         if not piece:
             return b""
         line += piece

@@ -24,7 +24,8 @@ from twofold.domain.types import Scalar
 from twofold.server.errors import Problem, refused
 from twofold.server.limits import ServerLimits
 from twofold.server.state_db import StateDatabase, damaged_records
-from twofold.stores.local.durable import flush_folder, make_folder, refusal, write_durably
+from twofold.stores.local.durable import make_folder, refusal, write_durably
+from twofold.system.files import flush_folder
 
 
 class JobKind(StrEnum):

@@ -1,6 +1,5 @@
 """The routes of documents: add, list, look at, show a page of, delete; and sync of the server's own folders."""
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
@@ -32,6 +31,7 @@ from twofold.server.schemas.responses import (
 )
 from twofold.server.service import AsOf, DocumentId, GuardedRoute, Here, IndexName, Service, UploadRoute, needs
 from twofold.server.uploads import files_of, lists_as_tuples, sent_form, write_files, write_texts
+from twofold.system.paths import real_path
 
 MAX_CHARACTERS = 1 << 31
 
@@ -297,7 +297,7 @@ def _named(held: Index, identity: str) -> Document:
 
 def _within_roots(service: Service, path: str) -> str:
     """Return the real path, when it lies in one of the roots; whether there is one elsewhere is not revealed."""
-    real = os.path.realpath(path) if "\0" not in path else ""
+    real = real_path(path) if "\0" not in path else ""
     if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in service.roots):
         raise refused(
             HTTPStatus.FORBIDDEN,

@@ -5,13 +5,14 @@ from http import HTTPStatus
 from fastapi import APIRouter, Request, Response
 
 from twofold.domain.dataclass import dataclass
-from twofold.search.metrics import MEGABYTE, resident_bytes
+from twofold.search.metrics import MEGABYTE
 from twofold.server.auth import Action
 from twofold.server.errors import refused
 from twofold.server.metrics import MEDIA_TYPE, gauge, index_lines
 from twofold.server.middleware import VIEWS
 from twofold.server.routes.static_files import PageFile, PageFiles
 from twofold.server.service import PUBLIC_SCOPE, SCOPE, GuardedRoute, Here, Service, encoded, json_response, needs
+from twofold.system.memory import resident_bytes
 
 router = APIRouter(tags=["server"], route_class=GuardedRoute)
 _PUBLIC = {SCOPE: PUBLIC_SCOPE}

@@ -21,9 +21,10 @@ from twofold.domain.errors import (
 )
 from twofold.stores.catalog_connection import STATE_QUERY, CatalogConnection, Rows
 from twofold.stores.local.checksums import PAGE_BYTES, SEAL_BYTES, PageDamagedError
-from twofold.stores.local.durable import NO_ROOM, flush_folder, refusal
+from twofold.stores.local.durable import NO_ROOM, refusal
 from twofold.stores.local.place import CATALOG_NAME
 from twofold.stores.local.received import StepLimit, check_numbers, check_schema, harden, schema_text
+from twofold.system.files import flush_folder
 
 APPLICATION_ID = 0x32464F4C
 FORMAT_VERSION = 5

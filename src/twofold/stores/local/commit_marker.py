@@ -14,6 +14,7 @@ from pathlib import Path
 import xxhash
 
 from twofold.stores.local.place import NOTE_NAME
+from twofold.system.files import open_plain
 
 NUMBER_BYTES = 8
 CHECKSUM_BYTES = 8
@@ -25,9 +26,9 @@ def note(folder: Path, commits: int) -> None:
     """Note that this many commits were acknowledged. A disk that refuses costs the warning and nothing else."""
     number = commits.to_bytes(NUMBER_BYTES, "little")
     try:
-        handle = os.open(folder / NOTE_NAME, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        handle = open_plain(folder / NOTE_NAME, os.O_WRONLY | os.O_CREAT)
         try:
-            os.pwrite(handle, number + xxhash.xxh3_64_digest(number), 0)
+            os.write(handle, number + xxhash.xxh3_64_digest(number))
         finally:
             os.close(handle)
     except OSError as error:

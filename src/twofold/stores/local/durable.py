@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from twofold.domain.errors import StorageFullError, StoreError
+from twofold.system.files import flush_folder, open_plain
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -18,7 +19,7 @@ def write_durably(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """
     beside = path.with_name(path.name + ".new")
     try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:
+        with os.fdopen(open_plain(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
             for part in parts:
                 file.write(part)
             file.flush()
@@ -44,15 +45,6 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)  # refuses a file of that name
     except OSError as error:
         raise refusal(error, str(folder)) from error
-
-
-def flush_folder(folder: Path) -> None:
-    """Make a folder's list of names survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def refusal(error: OSError, name: str) -> StorageFullError | StoreError:

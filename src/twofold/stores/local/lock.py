@@ -3,7 +3,6 @@
 The kernel lets go of it when its process ends, however it ends.
 """
 
-import fcntl
 import os
 import threading
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from twofold.domain.errors import WriterBusyError
 from twofold.stores.local.durable import refusal
+from twofold.system.files import open_plain, try_lock, unlock
 
 POLL_SECONDS = 0.01
 
@@ -41,14 +41,14 @@ class WriterLock:
                 yield
             finally:
                 self._depth -= 1
-                fcntl.flock(handle, fcntl.LOCK_UN)  # a forked child may still hold a copy of the handle
+                unlock(handle)
                 os.close(handle)
         finally:
             self._threads.release()
 
     def _take(self) -> int:
         try:
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            handle = open_plain(self._path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise refusal(error, self._path.name) from error
         try:
@@ -62,15 +62,14 @@ class WriterLock:
         deadline = time.monotonic() + self._wait_seconds
         while True:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise self._busy() from None
-                time.sleep(POLL_SECONDS)
+                taken = try_lock(handle)
             except OSError as error:
                 raise refusal(error, self._path.name) from error
-            else:
+            if taken:
                 return
+            if time.monotonic() >= deadline:
+                raise self._busy()
+            time.sleep(POLL_SECONDS)
 
     def _busy(self) -> WriterBusyError:
         return WriterBusyError(

@@ -32,6 +32,7 @@ from twofold.stores.local.serialization import (
 )
 from twofold.stores.local.sound import is_sound
 from twofold.stores.local.term_dictionary import EncodedTerms, TermDictionary, merge_dictionaries
+from twofold.system.files import open_plain
 from twofold.text.postings import DROPPED, ForwardIndex, Postings, TermsOfPassages, build, merge
 from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.quantize import Codes, quantize
@@ -418,7 +419,7 @@ def open_segment(path: Path, expected: bytes, covers: tuple[int, int], dimension
     or is not what was written.
     """
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise CorruptError(f"Segment {path.name} cannot be read.", "It is made again from the catalog.") from error

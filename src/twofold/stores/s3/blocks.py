@@ -13,6 +13,7 @@ from twofold.domain.errors import CorruptError, TwofoldError
 from twofold.stores.local.durable import make_folder
 from twofold.stores.s3.bucket import Bucket
 from twofold.stores.s3.head import BLOCK_BYTES, Ref, digest_of
+from twofold.system.files import open_plain
 
 BLOCKS_IN_MEMORY = 512  # 64 MB
 PREFETCHED_BYTES = 64 * 1024**2
@@ -68,7 +69,7 @@ class Blocks:
             return
         beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         try:
-            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+            with os.fdopen(open_plain(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.write(data)
             beside.replace(path)
         except OSError:
@@ -101,7 +102,7 @@ class Blocks:
         if path is None:
             return None
         try:
-            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+            with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
                 data = file.read(BLOCK_BYTES + 1)
             os.utime(path)
         except OSError:

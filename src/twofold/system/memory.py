@@ -1,0 +1,44 @@
+"""How much memory this process holds."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+STATM = Path("/proc/self/statm")
+_WORKING_SET = 2
+"""The place of `WorkingSetSize` in `PROCESS_MEMORY_COUNTERS` of `psapi.h`, in words of 64 bits."""
+
+
+def resident_bytes() -> int:
+    """Return the resident set of this process; where the system tells only the largest that it ever was, that; else 0.
+
+    Files mapped into memory count as far as they have been read: the system can take them back.
+    """
+    try:
+        with STATM.open("rb", buffering=0) as file:
+            pages = int(file.read(256).split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError, AttributeError):
+        return _working_set() if os.name == "nt" else _peak_bytes()
+
+
+def _working_set() -> int:
+    import ctypes
+
+    windows: Any = ctypes
+    kernel = windows.WinDLL("kernel32")
+    kernel.GetCurrentProcess.restype = ctypes.c_void_p
+    counters = (ctypes.c_uint64 * 9)()
+    process = ctypes.c_void_p(kernel.GetCurrentProcess())
+    found = kernel.K32GetProcessMemoryInfo(process, ctypes.byref(counters), ctypes.sizeof(counters))
+    return counters[_WORKING_SET] if found else 0
+
+
+def _peak_bytes() -> int:
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
