@@ -76,10 +76,11 @@ class SealedFile(apsw.VFSFile):
 
 def seal(page: bytes, number: int) -> bytes:
     """Put the checksum of a page into its last eight bytes."""
-    body = bytes(page[:-SEAL_BYTES])
-    return body + xxhash.xxh3_64_digest(body, seed=number)
+    body = memoryview(page)[:-SEAL_BYTES]
+    return b"".join((body, xxhash.xxh3_64_digest(body, seed=number)))
 
 
 def is_sealed(page: bytes, number: int) -> bool:
     """Return whether a page is whole and its last eight bytes are the checksum of the rest."""
-    return len(page) == PAGE_BYTES and xxhash.xxh3_64_digest(page[:-SEAL_BYTES], seed=number) == page[-SEAL_BYTES:]
+    body = memoryview(page)[:-SEAL_BYTES]
+    return len(page) == PAGE_BYTES and xxhash.xxh3_64_digest(body, seed=number) == page[-SEAL_BYTES:]

@@ -22,6 +22,7 @@ CHUNK_TABLE = (
     *("text", "text_hash", "words", "terms", "vector"),
 )
 DOCUMENT_TABLE = "id, source, title, media_type, metadata, content_hash, characters, blocks, text, readers"
+_WORDS = CHUNK_TABLE.index("words")
 MAX_HALF = 65_504.0  # what float16 can hold
 
 
@@ -73,16 +74,18 @@ def difference(held: IndexFingerprint, wanted: IndexFingerprint) -> str:
 
 
 def put_entries(connection: CatalogConnection, vocabulary: Vocabulary, state: State, entries: Sequence[Entry]) -> None:
-    """Replace documents whole."""
+    """Replace documents whole. The passages of all of them are added together."""
     for entry in entries:
         _check_document(entry.document)
-    checked = [check_chunks(entry.document, entry.chunks, state.dimensions) for entry in entries]
+    checked = _check_all(entries, state.dimensions)
     terms = vocabulary.numbered(connection, [[one.terms.counts for one in entry.chunks] for entry in entries])
+    rows: list[Sequence[SQLValue]] = []
     for entry, *kept in zip(entries, terms, checked, strict=True):
         readers = _readers_to_keep(connection, entry.document)
         delete_document(connection, entry.document.id, state.generation + 1)
         document = _insert_document(connection, (*serialization.document_row(entry.document), readers))
-        put_chunks(connection, (state.edition, document), entry.chunks, zip(*kept, strict=True))
+        rows += _chunk_rows((state.edition, document), entry.chunks, zip(*kept, strict=True))
+    _put_rows(connection, state.edition, rows)
 
 
 def _insert_document(connection: CatalogConnection, values: Sequence[SQLValue]) -> int:
@@ -134,10 +137,20 @@ def put_chunks(
 
     `kept` gives for each passage its terms as the vocabulary numbered them, and its vector as `check_chunks` packed it.
     """
-    rows = [(*owner, *serialization.chunk_row(one), *both) for one, both in zip(chunks, kept, strict=True)]
-    connection.insert("chunk", CHUNK_TABLE, rows)
-    words = sum(indexed.terms.length for indexed in chunks)
-    _count(connection, owner[0], len(chunks), words, sum(row[-1] is None for row in rows))
+    _put_rows(connection, owner[0], _chunk_rows(owner, chunks, kept))
+
+
+def _chunk_rows(
+    owner: tuple[int, int], chunks: Sequence[IndexedChunk], kept: Iterable[tuple[bytes, bytes | None]]
+) -> list[Sequence[SQLValue]]:
+    return [(*owner, *serialization.chunk_row(one), *both) for one, both in zip(chunks, kept, strict=True)]
+
+
+def _put_rows(connection: CatalogConnection, edition: int, rows: Sequence[Sequence[SQLValue]]) -> None:
+    """Add passages, their columns as in `CHUNK_TABLE`, to one edition, and count them."""
+    if rows:
+        connection.insert("chunk", CHUNK_TABLE, rows)
+        _count(connection, edition, len(rows), sum(row[_WORDS] for row in rows), sum(row[-1] is None for row in rows))  # type: ignore[misc]  # a number
 
 
 def _count(connection: CatalogConnection, edition: int, chunks: int, words: int, pending: int) -> None:
@@ -273,21 +286,40 @@ def _texts(named: tuple[str, MetadataValue]) -> list[str]:
     return [name, *(one for one in values_of(held) if isinstance(one, str))]
 
 
+def _check_all(entries: Sequence[Entry], dimensions: int) -> Sequence[Sequence[bytes | None]]:
+    """Return what `check_chunks` does of each document, with the vectors of all of them packed at once."""
+    for entry in entries:
+        _check_texts(entry.document, entry.chunks)
+    given = [one.vector for entry in entries for one in entry.chunks if one.vector is not None]
+    try:
+        packed = iter(_packed_vectors(given, dimensions, "A vector"))
+    except (MismatchError, InvalidInputError):  # one document after the other, to say which it is
+        return [check_chunks(entry.document, entry.chunks, dimensions) for entry in entries]
+    return [[None if one.vector is None else next(packed) for one in entry.chunks] for entry in entries]
+
+
 def check_chunks(document: Document, chunks: Sequence[IndexedChunk], dimensions: int) -> Sequence[bytes | None]:
     """Return the passages' vectors as they are kept; refuse passages that cannot be kept.
 
     Raises MismatchError for a vector of another width, else InvalidInputError.
     """
-    for indexed in chunks:
-        chunk = indexed.chunk
-        own = (text for named in chunk.metadata.items() for text in _texts(named))
-        if not storable("".join((chunk.text, chunk.place, chunk.header, *chunk.heading, *own))):
-            raise InvalidInputError(
-                f"A passage of {document.source!r} has text that is not Unicode.", "Clean its text first."
-            )
+    _check_texts(document, chunks)
     given = [indexed.vector for indexed in chunks if indexed.vector is not None]
     packed = iter(_packed_vectors(given, dimensions, f"A vector of {document.source!r}"))
     return [None if indexed.vector is None else next(packed) for indexed in chunks]
+
+
+def _check_texts(document: Document, chunks: Sequence[IndexedChunk]) -> None:
+    texts: list[str] = []
+    for indexed in chunks:
+        chunk = indexed.chunk
+        texts += (chunk.text, chunk.place, chunk.header, *chunk.heading)
+        if chunk.metadata:
+            texts += (text for named in chunk.metadata.items() for text in _texts(named))
+    if not all(map(storable, texts)):
+        raise InvalidInputError(
+            f"A passage of {document.source!r} has text that is not Unicode.", "Clean its text first."
+        )
 
 
 def _packed_vectors(vectors: Sequence[Vector], dimensions: int, what: str) -> list[bytes]:
