@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-    MOST = 131072,         /* entries of a table, about 30 MB with all that they hold; a full one is emptied */
+    MOST = 131072,         /* entries of a table, about 30 MB with all that they hold; from a full one rare ones go */
     FIRST_ROOM = 1024,     /* slots of a new table, a power of two; it doubles when half of them are taken */
     LONGEST_KEY = 27,      /* bytes; longer runs are codes and addresses that hardly come again */
     STEPS = 64,            /* of a search: what hashes badly on purpose is analyzed each time instead */
@@ -36,12 +36,13 @@ typedef struct {
     PyObject *text;
     uint64_t stamp, vocabulary; /* `vocabulary`: which one `number` is of, 0 for none */
     uint32_t references, count, number;
-    int shared; /* no other record is of this term, until the tables are emptied */
+    int shared; /* no other record is of this term, until the tables are emptied whole */
 } Term;
 
 /* What a run comes to when it is counted: its words' terms, then its exact forms. */
 typedef struct {
     uint32_t references, words, terms;
+    uint32_t met;          /* again, since rare ones went last */
     PyObject *tail, *head; /* of a pair; NULL: none */
     Term *held[];
 } Entry;
@@ -137,6 +138,28 @@ static void empty(Table *table)
     for (size_t at = 0; at < old.room; at++)
         if (old.slots[at].value) old.drop(old.slots[at].value);
     free(old.slots);
+}
+
+/* Drops what does not stay. `stays` runs no Python; dropping may, and then the table is what it will be. 0 without memory. */
+static int sweep(Table *table, int (*stays)(void *))
+{
+    Table old = *table, kept = {.room = old.room, .drop = old.drop};
+    kept.slots = calloc(kept.room ? kept.room : 1, sizeof(Slot));
+    if (kept.slots == NULL) return 0;
+    for (size_t at = 0; at < old.room; at++) {
+        Slot *before = &old.slots[at];
+        if (before->value == NULL || !stays(before->value)) continue;
+        Slot *slot = find(&kept, before->hash, before->key, before->size);
+        if (slot == NULL) continue;
+        *slot = *before;
+        before->value = NULL;
+        kept.used++;
+    }
+    *table = kept;
+    for (size_t at = 0; at < old.room; at++)
+        if (old.slots[at].value) old.drop(old.slots[at].value);
+    free(old.slots);
+    return 1;
 }
 
 /* Makes room for one entry more; 0 without memory, since remembering is a matter of speed. */
@@ -717,6 +740,28 @@ static void make_plain(Run run, Plain *plain)
     plain->tailless = !(end == run.size || (end + 1 == run.size && run.text[end] == '.'));
 }
 
+static int was_met(void *value)
+{
+    Entry *entry = value;
+    int met = entry->met != 0;
+    entry->met = 0;
+    return met;
+}
+
+static int is_held(void *value) { return ((Term *)value)->references > 1; }
+
+/* Makes room in full tables: runs that were met once go, and records that nothing else holds. So a word that comes again
+ * and again is analyzed once, however many others there are. Where that frees too little, everything goes. */
+static void forget_rare(Runs *runs)
+{
+    const uint32_t enough = MOST / 4 * 3;
+    if (sweep(&runs->counted, was_met) && sweep(&runs->records, is_held)
+        && runs->counted.used <= enough && runs->records.used <= enough) return;
+    runs->emptied++;
+    empty(&runs->counted);
+    empty(&runs->records);
+}
+
 /* What a run comes to, a new reference: remembered, made here, or asked of Python. `hash` is that of a short one. */
 static Entry *entry_of(Runs *runs, Run run, uint32_t hash)
 {
@@ -726,11 +771,7 @@ static Entry *entry_of(Runs *runs, Run run, uint32_t hash)
     if (entry == NULL) {
         entry = is_ascii(run) ? counted_run(runs, run) : asked_run(runs, run);
         if (entry == NULL) return NULL;
-        if (runs->counted.used >= MOST || runs->records.used >= MOST) {
-            runs->emptied++;
-            empty(&runs->counted);
-            empty(&runs->records);
-        }
+        if (runs->counted.used >= MOST || runs->records.used >= MOST) forget_rare(runs);
         if (!short_enough || !put(&runs->counted, hash, key, run.size, entry)) return entry;
     }
     entry->references++;
@@ -860,8 +901,12 @@ static void look_up(Runs *runs, Some *some)
         some->entry[index] = short_enough ? get(&runs->counted, some->hash[index], (const char *)run.text, run.size) : NULL;
         if (some->entry[index]) fetch(some->entry[index]);
     }
-    for (size_t index = 0; index < some->size; index++)
-        if (some->entry[index]) some->entry[index]->references++;
+    for (size_t index = 0; index < some->size; index++) {
+        Entry *entry = some->entry[index];
+        if (entry == NULL) continue;
+        entry->references++;
+        entry->met = 1;
+    }
 }
 
 /* Takes over what `some` holds and makes what is not remembered, in order. */

@@ -51,6 +51,12 @@ for spec in ("english", "french", "code", "cjk"):
 many = analyzer_for("simple")
 for turn in range(2):
     many.counts(" ".join(f"{turn}w{number}" for number in range(70_000)))
+common = " ".join(f"c{number}" for number in range(40_000))
+first = dict(many.counts(common).counts)
+for turn in range(4):  # tables fill up with what is met once, and what comes again stays
+    held = many.counts(common + " " + " ".join(f"{turn}y{number}" for number in range(50_000))).counts
+    kept.append(held)
+    assert dict(many.counts(common).counts) == first == {term: held[term] for term in first}
 many.counts(",".join(f"v{number}" for number in range(140_000)))
 for held in kept:  # the tables were emptied since
     assert sum(held.values()) == sum(held.get(term) for term in held)
