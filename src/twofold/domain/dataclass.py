@@ -128,7 +128,7 @@ def _compiled(made: Any, fields: tuple[dataclasses.Field[Any], ...]) -> Callable
 
 
 class _Signature:
-    """Gives `inspect.signature` the arguments of the compiled `__init__`."""
+    """The arguments of the compiled `__init__`, for `inspect.signature`."""
 
     def __get__(self, _made: object, owner: Any) -> object:  # noqa: ANN401  # the dataclass
         import inspect
