@@ -8,6 +8,7 @@ import socket
 from collections.abc import Generator
 from pathlib import Path
 
+import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -92,6 +93,21 @@ def postgres_server() -> Generator[PostgresServer, None, None]:
 def postgres(postgres_server: PostgresServer) -> str:
     """The address of an index that is not there yet, on a server that is shared."""
     return postgres_server.address(index=secrets.token_hex(8))
+
+
+@pytest.fixture(scope="session")
+def pgvector_database(postgres_server: PostgresServer) -> str:
+    """A database of the shared server that has the extension `vector`."""
+    database = postgres_server.create_database("pgvector")
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    return database
+
+
+@pytest.fixture
+def pgvector(pgvector_database: str) -> str:
+    """The address of an index that is not there yet, in a database that has pgvector."""
+    return f"{pgvector_database}&index={secrets.token_hex(8)}"
 
 
 @pytest.fixture(scope="session")

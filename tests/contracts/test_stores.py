@@ -17,11 +17,23 @@ from twofold.stores.s3.store import S3Store
 from twofold.testing import StoreContract
 
 
-@pytest.fixture(params=["memory", "local", "postgres", "s3", "searchers"])
+@pytest.fixture(
+    params=[
+        "memory",
+        "local",
+        "postgres",
+        pytest.param("postgres-ranks", marks=pytest.mark.soak),  # without pgvector; random worlds have it every day
+        "postgres-pgvector",
+        "s3",
+        "searchers",
+    ]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     made: Store
-    if request.param == "postgres":
-        made = PostgresStore(address_of(request.getfixturevalue("postgres")), cache=tmp_path / "cache")
+    if request.param.startswith("postgres"):
+        where = request.getfixturevalue("pgvector" if request.param.endswith("pgvector") else "postgres")
+        where += "&retrieval=server" if request.param != "postgres" else ""
+        made = PostgresStore(address_of(where), cache=tmp_path / "cache")
     elif request.param == "s3":
         made = S3Store(address_of(request.getfixturevalue("s3")), cache=tmp_path / "cache", pace=Pace(fresh=0.0))
     elif request.param == "searchers":

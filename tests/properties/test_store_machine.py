@@ -282,8 +282,8 @@ def made(text: str, source: str, *, stops: bool) -> tuple[IndexedChunk, ...]:
 class PostgresMachine(StoreMachine):
     """The same with an index in a database, which two processes have open."""
 
-    def __init__(self, server: PostgresServer) -> None:
-        self._address = address_of(server.address(index=secrets.token_hex(8)))
+    def __init__(self, database: str) -> None:
+        self._address = address_of(f"{database}&index={secrets.token_hex(8)}")
         super().__init__()
 
     def opened(self) -> PostgresStore:
@@ -301,8 +301,13 @@ class PostgresMachine(StoreMachine):
 
 
 def test_an_index_in_a_database_answers_like_the_memory_store(postgres_server: PostgresServer) -> None:
-    machine: Any = partial(PostgresMachine, postgres_server)
+    machine: Any = partial(PostgresMachine, postgres_server.address())
     run_state_machine_as_test(machine, settings=settings(max_examples=8, stateful_step_count=20))
+
+
+def test_a_database_that_ranks_answers_like_the_memory_store(pgvector_database: str) -> None:
+    machine: Any = partial(PostgresMachine, f"{pgvector_database}&retrieval=server")
+    run_state_machine_as_test(machine, settings=settings(max_examples=4, stateful_step_count=20))
 
 
 class BucketMachine(StoreMachine):
@@ -337,7 +342,7 @@ def test_an_index_in_a_bucket_answers_like_the_memory_store_in_thousands_of_worl
 def test_an_index_in_a_database_answers_like_the_memory_store_in_thousands_of_worlds(
     postgres_server: PostgresServer,
 ) -> None:
-    machine: Any = partial(PostgresMachine, postgres_server)
+    machine: Any = partial(PostgresMachine, postgres_server.address())
     run_state_machine_as_test(machine, settings=settings(max_examples=2_500, stateful_step_count=40))
 
 

@@ -341,10 +341,12 @@ def test_a_damaged_segment_is_made_again_and_found_by_verify(postgres: str, dama
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("retrieval", ["client", "server"])
 @pytest.mark.parametrize("collection", ["cacm", "scifact"])
 def test_every_question_of_a_judged_collection_is_answered_as_by_a_local_index_bit_for_bit(
-    shared: Path, tmp_path: Path, postgres: str, collection: str
+    shared: Path, tmp_path: Path, pgvector: str, collection: str, retrieval: str
 ) -> None:
+    postgres = f"{pgvector}&retrieval={retrieval}"
     judged, overrides, answered = load(shared / "data" / collection), {"embedder": "hashing"}, 0
     for one in judged.documents:
         (tmp_path / f"{one.id}.txt").write_text(f"{one.title}\n\n{one.text}", encoding="utf-8")
@@ -365,5 +367,7 @@ def test_every_question_of_a_judged_collection_is_answered_as_by_a_local_index_b
                     )
                     assert found == expected, (mode, question.text)
                     answered += bool(found)
-    logger.info("%s: %d questions in three modes, %d answered", collection, len(judged.queries), answered)
+    logger.info(
+        "%s, %s: %d questions in three modes, %d answered", collection, retrieval, len(judged.queries), answered
+    )
     assert answered > len(judged.queries)

@@ -1,6 +1,6 @@
 """The address of an index that is no folder. A password is never shown.
 
-postgresql://user@host/database?index=NAME       in a database
+postgresql://user@host/database?index=NAME       in a database; with &retrieval=server it is ranked there
 s3://bucket/prefix/NAME                          in a bucket of an object storage
 """
 
@@ -29,12 +29,13 @@ class Address:
     """Where an index is kept.
 
     `dsn` is what the client library is given, with the password if there is one; `shown` is the same for people,
-    without it, and with the index's name.
+    without it, and with the index's name. `ranks_there` is whether the database ranks, and not this machine.
     """
 
     dsn: str
     index: str
     shown: str
+    ranks_there: bool = False
 
     def __repr__(self) -> str:
         return f"Address({self.shown!r})"
@@ -69,7 +70,10 @@ def address_of(where: str) -> Address:
         ) from None
     named = [value for name, value in query if name == "index"]
     index = named[-1] if named else DEFAULT_INDEX
-    kept = [(name, value) for name, value in query if name != "index"]
+    retrieval = [value for name, value in query if name == "retrieval"]
+    if not {"client", "server"}.issuperset(retrieval):
+        raise InvalidInputError("`retrieval` of an address is `client` or `server`.", "Leave it out for `client`.")
+    kept = [(name, value) for name, value in query if name not in {"index", "retrieval"}]
     public = [(name, value) for name, value in kept if name not in _SECRETS]
     user, at, host = parts.netloc.rpartition("@")
     shown_host = f"{user.partition(':')[0]}{at}{host}"
@@ -77,7 +81,7 @@ def address_of(where: str) -> Address:
     shown = urlunsplit(
         ("postgresql", shown_host, parts.path, urlencode([*public, ("index", index)], quote_via=quote, safe="/"), "")
     )
-    return Address(_with_slashes(dsn), index, _with_slashes(shown))
+    return Address(_with_slashes(dsn), index, _with_slashes(shown), retrieval[-1:] == ["server"])
 
 
 def with_index(where: str, index: str) -> str:
@@ -88,7 +92,8 @@ def with_index(where: str, index: str) -> str:
     address = address_of(where)
     if address.in_bucket:
         return f"{address.dsn}/{index}"
-    return f"{address.dsn}{'&' if '?' in address.dsn else '?'}index={quote(index, safe='')}"
+    retrieval = "&retrieval=server" if address.ranks_there else ""
+    return f"{address.dsn}{'&' if '?' in address.dsn else '?'}index={quote(index, safe='')}{retrieval}"
 
 
 def _in_bucket(where: str) -> Address:

@@ -67,7 +67,8 @@ class Upkeep:
     """From how many passages the tail is flushed, and from how many bytes the log is checkpointed.
 
     `segment_chunks` is the most passages that are read at once to be flushed, `documents_at_once` how many documents
-    are made again between two commits.
+    are made again between two commits. From `graph_from` vectors on a database that ranks searches them by a graph,
+    which may miss some; fewer are all compared.
     """
 
     flush_from: int = 8_192
@@ -75,6 +76,7 @@ class Upkeep:
     segment_chunks: int = 65_536
     log_bytes: int = 64 * 1024 * 1024
     documents_at_once: int = 32
+    graph_from: int = 50_000
 
 
 @contextmanager

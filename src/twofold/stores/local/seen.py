@@ -45,7 +45,7 @@ def _seen(connection: CatalogConnection, snapshot: SegmentSnapshot, viewer: View
     restricted = connection.execute("SELECT 1 FROM document WHERE readers IS NOT NULL LIMIT 1").fetchone()
     if restricted is None and viewer.may_read(None):
         return snapshot
-    allowed = np.array(_readable(connection, viewer), dtype=np.int64)
+    allowed = np.array(readable(connection, viewer), dtype=np.int64)
     parts = tuple(_part_seen(connection, part, snapshot.state.access, allowed) for part in snapshot.parts)
     state = replace(
         snapshot.state,
@@ -56,7 +56,7 @@ def _seen(connection: CatalogConnection, snapshot: SegmentSnapshot, viewer: View
     return SegmentSnapshot(state, snapshot.fingerprint, parts)
 
 
-def _readable(connection: CatalogConnection, viewer: Viewer) -> list[int]:
+def readable(connection: CatalogConnection, viewer: Viewer) -> list[int]:
     """Return the numbers of the sets of readers that a viewer is among."""
     kept = select(connection, "SELECT id, principals FROM readers ORDER BY id")
     numbers = [number for number, text in kept if viewer.may_read(read_readers(text))]
@@ -131,4 +131,4 @@ def documents_seen(connection: CatalogConnection, viewer: Viewer | None) -> int:
     query = "SELECT readers, count(*) FROM document WHERE readers IS NOT NULL GROUP BY readers"
     counted = dict(select(connection, query))
     counted[DEFAULT] = whole - sum(counted.values())
-    return sum(counted.get(number, 0) for number in _readable(connection, viewer))
+    return sum(counted.get(number, 0) for number in readable(connection, viewer))

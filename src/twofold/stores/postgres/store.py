@@ -11,19 +11,25 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+from twofold.domain.access import Viewer
 from twofold.domain.errors import NotFoundError, TwofoldError
 from twofold.domain.ports import Finding
 from twofold.stores.database_address import Address
 from twofold.stores.local import maintenance
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.retained import NamedState
+from twofold.stores.local.snapshot import read_state
 from twofold.stores.local.store import SnapshottedStore
 from twofold.stores.local.verify import verify_contents
+from twofold.stores.local.view import LocalSnapshot
 from twofold.stores.postgres.connection import PastConnection, PostgresConnection, schema_of
 from twofold.stores.postgres.connections import Connections
 from twofold.stores.postgres.notices import Notices, how_changes_are_heard_of
+from twofold.stores.postgres.posting_rows import is_whole, make_graph, posting_rows, remove_posting_rows
 from twofold.stores.postgres.registry import drop_index, index_names, name_index, number_of, taken, unfinished
 from twofold.stores.postgres.segments import PostgresSegments
+from twofold.stores.postgres.server_rows import RememberedState
+from twofold.stores.postgres.server_view import ServerView
 from twofold.stores.segment_cache import CACHE_BYTES, SegmentCache
 from twofold.stores.transactional import TransactionalStore
 
@@ -60,6 +66,29 @@ class PostgresStore(TransactionalStore[PostgresConnection], SnapshottedStore[Pos
         opener = partial(PostgresConnection, address.dsn, self._number, wait_seconds)
         segments = PostgresSegments(SegmentCache(cache, cache_bytes))
         super().__init__(Connections(opener, self._forget), segments, upkeep)
+        self._remembered = RememberedState()
+        self._tables = posting_rows(address.dsn, self._number) if address.ranks_there else None
+
+    @contextmanager
+    def view(self, viewer: Viewer | None = None, *, rows_only: bool = False) -> Iterator[LocalSnapshot]:
+        """Open one consistent state, as one viewer may see it, from segments or as the database itself ranks."""
+        if self._tables is None:
+            with super().view(viewer, rows_only=rows_only) as view:
+                yield view
+            return
+        with self._connections.reading() as connection:
+            state = read_state(connection)
+            yield ServerView(connection, self._known, state, viewer, self._remembered, self._tables)
+
+    def compact(self) -> None:
+        """Merge all segments into one, and make a graph of many vectors where the database ranks."""
+        super().compact()
+        if self._tables is not None:
+            if self._wrong_postings():
+                remove_posting_rows(self.address.dsn, self._number)
+                posting_rows(self.address.dsn, self._number)
+            make_graph(self.address.dsn, self._number, self._upkeep.graph_from)
+            self._tables = posting_rows(self.address.dsn, self._number)
 
     @staticmethod
     def names(address: Address) -> Sequence[str]:
@@ -112,7 +141,14 @@ class PostgresStore(TransactionalStore[PostgresConnection], SnapshottedStore[Pos
     def verify(self) -> Sequence[Finding]:
         """Hold passages against documents, and segments against passages; pages are the server's own to check."""
         with self._connections.reading() as connection:
-            return verify_contents(connection, self._segments)
+            return [*verify_contents(connection, self._segments), *self._wrong_postings()]
+
+    def _wrong_postings(self) -> Sequence[Finding]:
+        if self._tables is None:
+            return ()
+        with self._connections.reading() as connection:
+            whole = is_whole(connection)
+        return () if whole else (Finding("posting", "its rows are not those of the passages", repairable=True),)
 
     def close(self) -> None:
         """Leave a state that new readers open fast, and close. Calling it twice does nothing more."""
@@ -139,5 +175,6 @@ class PostgresStore(TransactionalStore[PostgresConnection], SnapshottedStore[Pos
         """Forget what was read: the database may come back as a replica or a copy that lacks the last changes."""
         self._vocabulary.forget()
         self._known = KnownTerms()
+        self._remembered = RememberedState()
         self._snapshot = None
         self._pasts.close()
