@@ -56,3 +56,8 @@ class Mute(HashingEmbedder):
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         raise ModelError("the model is gone.", f"Bring it back for {len(texts)} texts.")
+
+
+def as_bits(result: SearchResult) -> list[object]:
+    """Return hits to be held against those of another index, bit for bit."""
+    return [(hit.chunk_id, hit.score.hex(), hit.text, repr(hit.trace)) for hit in result.hits]

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from support.indexes import GIT
 from twofold.cli.app import application
 from twofold.config.load import load_settings
 from twofold.index import Index
@@ -109,3 +110,13 @@ def indexed(run: Run, notes: Path) -> Path:
     """A folder that a test may change, indexed as `notes`."""
     assert run("sync", notes, "--index", "notes").code == 0
     return notes
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    """A folder of five notes about git."""
+    folder = tmp_path / "git"
+    folder.mkdir()
+    for name, text in GIT.items():
+        (folder / name).write_text(text)
+    return folder

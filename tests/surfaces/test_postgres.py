@@ -7,49 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from support.indexes import GIT
 from surfaces.conftest import Run
-from twofold import Index, MultiIndex
+from twofold import Index
 from twofold.domain.errors import InvalidInputError, MissingExtraError, NotFoundError, StoreError
-from twofold.search.result import SearchResult
 
 QUESTIONS = ["undo a commit", '"soft reset" -merge', "ERR-12345", "two parents", "nothing of the kind"]
 SECRET = "open-sesame-77"  # noqa: S105  # to be looked for
-
-
-@pytest.fixture
-def documents(tmp_path: Path) -> Path:
-    folder = tmp_path / "git"
-    folder.mkdir()
-    for name, text in GIT.items():
-        (folder / name).write_text(text)
-    return folder
-
-
-def as_bits(result: SearchResult) -> list[object]:
-    return [(hit.chunk_id, hit.score.hex(), hit.text, repr(hit.trace)) for hit in result.hits]
-
-
-def test_results_and_traces_are_those_of_a_local_index_bit_for_bit(documents: Path, postgres: str) -> None:
-    with Index("local") as local, Index(postgres) as shared:
-        for index in (local, shared):
-            assert len(index.sync(documents).added) == 5
-            index.add("A zero byte \x00 in a text, and \U0001f33b.", source="odd\x00name.txt", metadata={"n": "\x00"})
-            index.delete(str(documents / "stash.md"))
-        for mode in ("hybrid", "bm25", "vector"):
-            for question in QUESTIONS:
-                here, there = (one.search(question, mode=mode) for one in (local, shared))
-                assert as_bits(here) == as_bits(there), (mode, question)
-                assert here.to_dicts() == there.to_dicts()
-                assert [hit.trace for hit in here.hits] == [hit.trace for hit in there.hits]
-        assert [info.source for info in shared.documents()] == [info.source for info in local.documents()]
-        assert [shared.document(one.id) for one in local.documents()] == [
-            local.document(one.id) for one in shared.documents()
-        ]
-        assert shared.search("zero byte", filter='n == "\x00"').hits[0].metadata["n"] == "\x00"
-    with Index(postgres, create=False) as again:
-        assert again.verify() == []
-        assert len(again) == 5
 
 
 def test_commands_work_on_an_address_and_never_show_its_password(run: Run, documents: Path, postgres: str) -> None:
@@ -81,16 +44,6 @@ def test_commands_work_on_an_address_and_never_show_its_password(run: Run, docum
     assert written[13].out.startswith("Deleted postgresql://postgres@/postgres")
     assert [one.code for one in written] == [0] * 10 + [2] + [0] * 3 + [3, 10, 2, 2]
     assert SECRET not in "".join(one.out + one.err for one in written)
-
-
-def test_several_indexes_of_a_database_are_listed_and_searched_together(postgres: str) -> None:
-    other = f"{postgres}-b"
-    with Index(postgres) as one, Index(other) as two:
-        one.add("The cat sat.", source="cat.txt")
-        two.add("The dog ran.", source="dog.txt")
-    with MultiIndex([postgres, other]) as several:
-        names = {hit.collection for hit in several.search("dog ran").hits}
-    assert names == {postgres.rpartition("=")[2], other.rpartition("=")[2]}
 
 
 def test_names_are_values(postgres: str) -> None:

@@ -7,46 +7,12 @@ from pathlib import Path
 import pytest
 
 from support.api_client import visiting
-from support.indexes import GIT
+from support.indexes import as_bits
 from support.s3_server import KEY, SECRET, S3Server
 from surfaces.conftest import Run
-from twofold import Index, MultiIndex
+from twofold import Index
 from twofold.domain.errors import InvalidInputError, MissingExtraError, NotFoundError
-from twofold.search.result import SearchResult
 from twofold.stores.database_address import with_index
-
-QUESTIONS = ["undo a commit", '"soft reset" -merge', "ERR-12345", "two parents", "nothing of the kind"]
-
-
-@pytest.fixture
-def documents(tmp_path: Path) -> Path:
-    folder = tmp_path / "git"
-    folder.mkdir()
-    for name, text in GIT.items():
-        (folder / name).write_text(text)
-    return folder
-
-
-def as_bits(result: SearchResult) -> list[object]:
-    return [(hit.chunk_id, hit.score.hex(), hit.text, repr(hit.trace)) for hit in result.hits]
-
-
-def test_results_and_traces_are_those_of_a_local_index_bit_for_bit(documents: Path, s3: str) -> None:
-    with Index("local") as local, Index(s3) as shared:
-        for index in (local, shared):
-            assert len(index.sync(documents).added) == 5
-            index.add("A zero byte \x00 in a text, and \U0001f33b.", source="odd\x00name.txt", metadata={"n": "\x00"})
-            index.delete(str(documents / "stash.md"))
-        for mode in ("hybrid", "bm25", "vector"):
-            for question in QUESTIONS:
-                here, there = (one.search(question, mode=mode) for one in (local, shared))
-                assert as_bits(here) == as_bits(there), (mode, question)
-                assert here.to_dicts() == there.to_dicts()
-                assert [hit.trace for hit in here.hits] == [hit.trace for hit in there.hits]
-        assert shared.search("zero byte", filter='n == "\x00"').hits[0].metadata["n"] == "\x00"
-    with Index(s3, create=False) as again:
-        assert again.verify() == []
-        assert len(again) == 5
 
 
 def test_who_may_not_read_a_document_finds_as_if_it_were_not_there(s3: str) -> None:
@@ -101,13 +67,7 @@ def test_a_server_serves_the_indexes_below_an_address(s3: str, tmp_path: Path) -
         assert visit.client.get("/v1/indexes").json()["indexes"] == ["kb"]
 
 
-def test_several_indexes_are_searched_together_and_one_that_is_not_there_is_named(s3: str) -> None:
-    other = f"{s3}-b"
-    with Index(s3) as one, Index(other) as two:
-        one.add("The cat sat.", source="cat.txt")
-        two.add("The dog ran.", source="dog.txt")
-    with MultiIndex([s3, other]) as several:
-        assert {hit.source for hit in several.search("dog cat").hits} == {"cat.txt", "dog.txt"}
+def test_what_is_no_address_of_a_bucket_is_one_clear_error(s3: str) -> None:
     with pytest.raises(NotFoundError, match="no index"):
         Index(f"{s3}-none", create=False)
     for odd in ("s3://", "s3://UPPER/kb", "s3://library/../kb", "s3://library/a b"):

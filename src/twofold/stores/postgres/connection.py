@@ -175,17 +175,21 @@ class PostgresConnection:
             server.flush()
 
     def _leave(self) -> None:
-        """Read the server's answer to the end of the transaction before."""
+        """Read the server's answer to the end of the transaction before.
+
+        It comes in two parts, and libpq would wait for either of them while no other thread can run.
+        """
         if not self._leaving:
             return
         self._leaving, server = False, self._driver.pgconn
         with selectors.DefaultSelector() as selector:
             selector.register(server.socket, selectors.EVENT_READ)
-            while server.is_busy():
-                selector.select()
-                server.consume_input()
-        while server.get_result() is not None:
-            pass
+            answered = False
+            while not answered:
+                while server.is_busy():
+                    selector.select()
+                    server.consume_input()
+                answered = server.get_result() is None
 
     def restart(self) -> None:
         """Begin a reader's transaction again, to see the newest state."""
