@@ -18,7 +18,7 @@ from twofold.stores.database_address import Address
 from twofold.stores.local import maintenance
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.retained import NamedState
-from twofold.stores.local.snapshot import read_state
+from twofold.stores.local.snapshot import Share, read_state
 from twofold.stores.local.store import SnapshottedStore
 from twofold.stores.local.verify import verify_contents
 from twofold.stores.local.view import LocalSnapshot
@@ -79,6 +79,11 @@ class PostgresStore(TransactionalStore[PostgresConnection], SnapshottedStore[Pos
         with self._connections.reading() as connection:
             state = read_state(connection)
             yield ServerView(connection, self._known, state, viewer, self._remembered, self._tables)
+
+    def hold(self, share: Share, kind: type[LocalSnapshot]) -> None:
+        """Hold a share of the segments from now on, and rank it here."""
+        self._tables = None
+        super().hold(share, kind)
 
     def compact(self) -> None:
         """Merge all segments into one, and make a graph of many vectors where the database ranks."""
