@@ -120,4 +120,5 @@ def test_a_search_asks_the_database_twice_and_waits_for_nothing_else(
             before = pooler.answers
             for _ in range(10):
                 assert index.search("cat").hits[0].source == "0.txt"
-            assert (pooler.answers - before) / 10 <= 3
+            # The end of the transaction before them may be answered, and counted, among them as well.
+            assert pooler.answers - before <= 3 * 10 + 1
