@@ -23,7 +23,8 @@ import Stemmer
 from numpy.typing import NDArray
 
 from twofold.domain.types import TermCounts
-from twofold.text.analyzer import EXACT, Analyzer, analyzer_for
+from twofold.text.analyzer import EXACT, Analyzer
+from twofold.text.analyzers import analyzer_for
 from twofold.text.bm25 import inverse_document_frequency
 from twofold.text.languages import stop_words
 

@@ -47,7 +47,7 @@ from twofold.search.pipeline import SearchPlan
 from twofold.search.plan import RerankPlan
 from twofold.search.rerank import RerankInput, rerank
 from twofold.stores.local.store import LocalStore
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 from twofold.text.unicode_normalization import fold
 
 SPANS = "chunking-eval"

@@ -33,7 +33,7 @@ from twofold.indexing.components import IndexingComponents
 from twofold.ingest.chunking import ChunkPlan, chunker_for
 from twofold.search.components import SearchModels
 from twofold.stores.local.store import LocalStore
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 LATE = f"late-interaction:{MODEL}"
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"

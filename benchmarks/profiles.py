@@ -39,7 +39,7 @@ from twofold.ingest.chunking import ChunkPlan, chunker_for
 from twofold.search.components import SearchModels
 from twofold.search.plan import SearchPlan
 from twofold.stores.local.store import LocalStore
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 RERANKER = "ms-marco-MiniLM-L-12-v2"
 NDCG = "nDCG@10"

@@ -39,7 +39,7 @@ from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.ranking.fusion import FusionPlan
 from twofold.search.plan import SearchPlan
 from twofold.stores.local.store import LocalStore
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 from twofold.text.languages import language_of
 from twofold.text.tokenizer import Kind
 

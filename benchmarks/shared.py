@@ -33,7 +33,7 @@ from twofold.search.plan import SearchPlan
 from twofold.stores.database_address import address_of, with_index
 from twofold.stores.local.store import LocalStore
 from twofold.stores.postgres.store import PostgresStore
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 QUESTIONS = 100
 ROUNDS = 5

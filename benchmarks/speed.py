@@ -44,7 +44,7 @@ from twofold.kernels import KERNELS
 from twofold.search.pipeline import search
 from twofold.search.plan import SearchPlan
 from twofold.stores.local.store import LocalStore
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 ADDED = 100
 MEGABYTE = 1024 * 1024

@@ -43,7 +43,7 @@ from twofold.factory.plan import plan_of
 from twofold.indexing.components import IndexingComponents
 from twofold.ingest.chunking import ChunkPlan, chunker_for
 from twofold.stores.local.store import LocalStore
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 COLLECTIONS: Mapping[str, str] = {
     "cacm": "english",

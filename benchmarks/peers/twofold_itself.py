@@ -15,7 +15,7 @@ from twofold.indexing.components import IndexingComponents
 from twofold.search.pipeline import search
 from twofold.search.plan import SearchPlan
 from twofold.stores.local.store import LocalStore
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 
 class Twofold:

@@ -5,7 +5,7 @@ import pytest
 from twofold import Index
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.query.parse import Analysis, ParsedQuery, parse
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 from twofold.text.unicode_normalization import fold
 
 

@@ -21,7 +21,7 @@ import twofold
 sys.modules["twofold._analyzer"] = module
 from twofold import kernels
 from twofold.ingest.enrich.shape import shape_of
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 from twofold.text.phrases import squeeze
 
 assert kernels.Runs is module.Runs

@@ -17,7 +17,8 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import TermCounts, TermQuery
 from twofold.query.parse import Analysis, parse
 from twofold.text import phrases
-from twofold.text.analyzer import EXACT, Analyzer, analyzer_for
+from twofold.text.analyzer import EXACT, Analyzer
+from twofold.text.analyzers import analyzer_for
 from twofold.text.bm25 import reference_scores
 from twofold.text.languages import Language, language_of, stop_words
 from twofold.text.ngrams import NGRAM
@@ -239,7 +240,7 @@ def test_one_occurrence_more_never_lowers_a_score(count: int, other: int) -> Non
 @given(st.just("Running dogs, GDP and ERR-12345 in Article 370 of 東京都"))
 def test_terms_are_the_same_in_every_process(text: str) -> None:
     program = (
-        "from twofold.text.analyzer import analyzer_for;"
+        "from twofold.text.analyzers import analyzer_for;"
         f"print(list(analyzer_for('english').counts({text!r}).counts.items()))"
     )
     source = str(Path(__file__).resolve().parents[2] / "src")

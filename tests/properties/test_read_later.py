@@ -13,7 +13,7 @@ from support.indexes import indexed
 from support.scripted_reranker import Dictated
 from twofold import Index, SearchResult
 from twofold.ranking.fusion import FUSIONS
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 WORDS = ("git", "commit", "merge", "branch", "stash", "tag", "rebase", "ERR-404")
 TEXTS = {

@@ -2,7 +2,7 @@
 
 from twofold.query.parse import Analysis, ParsedQuery, parse
 from twofold.search.cache import CacheKey, cache_key
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 from twofold.text.unicode_normalization import fold
 
 

@@ -4,7 +4,7 @@ from twofold.answer.types import Part, Source, TextTools
 from twofold.domain.types import document_id
 from twofold.ingest.chunking.sentences import sentence_ends
 from twofold.models.embedders.hashing import HashingEmbedder
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 
 def source(  # noqa: PLR0913  # each may be left out

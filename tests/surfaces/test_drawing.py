@@ -23,7 +23,7 @@ from twofold.cli.render.terminal import (
     shortened_path,
     width_of,
 )
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 ANY_TEXT = st.text(st.characters(), max_size=200)
 

@@ -106,8 +106,8 @@ class Settings:
         str,
         Meta(
             min_length=1,
-            description="How text is tokenized and stemmed: a Snowball language, or `simple`, `code`, `cjk`; "
-            "`english+2` adds word n-grams of up to 2 words, `+3` and `+4` longer ones.",
+            description="How text is tokenized and stemmed: a Snowball language, `auto` for that of each document, or "
+            "`simple`, `code`, `cjk`; `english+2` adds word n-grams of up to 2 words, `+3` and `+4` longer ones.",
         ),
     ] = "english"
     enricher: Annotated[

@@ -45,7 +45,7 @@ from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
 from twofold.stores.missing import UnmadeStore
 from twofold.stores.query_log import QueryLog
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 if TYPE_CHECKING:
     from twofold.search.result_plan import ResultPlan

@@ -44,9 +44,10 @@ def prepare(
             vectors[text] = np.asarray(vector)
         on_embedded(len(some))
         parts.models.memory.look()
+    named = [with_language(document) for document in documents]
     entries = tuple(
-        Entry(with_language(document), tuple(_indexed(document, chunk, parts, vectors) for chunk in chunks))
-        for document, chunks in zip(documents, cut, strict=True)
+        Entry(document, tuple(_indexed(document, chunk, parts, vectors) for chunk in chunks))
+        for document, chunks in zip(named, cut, strict=True)
     )
     return Prepared(entries, len(fresh), count_truncated(parts.embedder, fresh))
 
@@ -72,7 +73,9 @@ def count_truncated(embedder: Embedder, texts: Sequence[str]) -> int:
 def _indexed(document: Document, chunk: Chunk, parts: IndexingComponents, vectors: dict[str, Vector]) -> IndexedChunk:
     text = chunk.indexed_text
     made = enriched(document, chunk, parts)
-    return IndexedChunk(made, parts.analyzer.counts(with_keywords(text, document, made, parts)), vectors.get(text))
+    language = document.metadata.get(LANGUAGE, "")
+    counts = parts.analyzer.counts(with_keywords(text, document, made, parts), str(language))
+    return IndexedChunk(made, counts, vectors.get(text))
 
 
 def with_keywords(text: str, document: Document, chunk: Chunk, parts: IndexingComponents) -> str:

@@ -123,7 +123,8 @@ class Analysis:
 
     `fold` folds case and encoding; `query` weighs terms; `phrase_terms` gives terms that are wherever a phrase is,
     `clause_terms` those that stand for a required or excluded word. `is_field` says whether the index has a field of
-    this name, and `expand` which of its words a folded pattern stands for; without it patterns are words.
+    this name, and `expand` which of its words a folded pattern stands for; without it patterns are words. `each` are
+    the ways to analyze a word where an index holds several languages: a passage must hold what one of them says.
     """
 
     fold: Callable[[str], str]
@@ -132,6 +133,7 @@ class Analysis:
     clause_terms: Terms
     is_field: Callable[[str], bool] = lambda _: False
     expand: Expand | None = None
+    each: tuple["Analysis", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +259,8 @@ class _Patterns:
 
     def clauses(self, pattern: str) -> tuple[Clause, ...]:
         """Return a clause for each of a pattern's words that has terms, none twice."""
-        made = (_clause(Part("", word, quoted=False), self._analysis) for word in self.expanded(pattern))
+        words = [Part("", word, quoted=False) for word in self.expanded(pattern)]
+        made = (_clause(word, one) for word in words for one in self._analysis.each or (self._analysis,))
         return tuple(dict.fromkeys(one for one in made if one.terms))
 
 
@@ -323,7 +326,10 @@ def _whole_clause(part: Part, analysis: Analysis, patterns: _Patterns) -> Clause
         each = (reduce(both, [_whole_clause(one, analysis, patterns) for one in some]) for some in part.any_of)
         return either(tuple(each), part.text)
     pattern = patterns.pattern_of(part)
-    return either(patterns.clauses(pattern), pattern) if pattern else _clause(part, analysis)
+    if pattern:
+        return either(patterns.clauses(pattern), pattern)
+    ways = tuple(dict.fromkeys(_clause(part, one) for one in analysis.each or (analysis,)))
+    return ways[0] if len(ways) == 1 else either(ways, ways[0].label)
 
 
 def _clause(part: Part, analysis: Analysis) -> Clause:

@@ -22,7 +22,7 @@ class Analyzer(Protocol):
     def describe(self) -> str:
         """Return canonical text of all that the terms depend on."""
 
-    def counts(self, text: str) -> TermCounts:
+    def counts(self, text: str, language: str = "") -> TermCounts:
         """Count a passage's terms."""
 
     def query(self, text: str) -> Mapping[str, float]:

@@ -6,7 +6,7 @@ Finding them reads every passage shown once more, about 2 ms each, so only an ex
 from dataclasses import replace
 
 from twofold.search.result import Hit, SearchResult, StageTrace, of_terms, with_notes
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 from twofold.text.display_words import whole_words
 
 

@@ -24,6 +24,7 @@ from twofold.search.request import EncodedQuery, ParsedRequest, QueryVariant
 from twofold.search.state import PipelineState
 from twofold.search.timeouts import waited
 from twofold.text.analyzer import is_about_a_code
+from twofold.text.auto_analyzer import MARK, AutoAnalyzer, marks
 from twofold.text.bm25 import without_groups
 from twofold.text.unicode_normalization import fold
 
@@ -143,11 +144,30 @@ def parsed(parts: SearchComponents, question: str, plan: SearchPlan | None = Non
     With a plan, patterns stand for words of passages that its filters let through; without one they are words.
     """
     analyzer = parts.analyzer
-    analysis = Analysis(fold, analyzer.query, analyzer.phrase_terms, analyzer.clause_terms)
+    if isinstance(analyzer, AutoAnalyzer):
+        analyzer = analyzer.among(languages_of(parts.store))
+    analysis = analysis_by(analyzer)
     if plan is not None and not question.isalnum():
         expand = partial(expand_pattern, parts, Scope(all_of(plan.filter, plan.default_filter_left)))
         analysis = replace(analysis, is_field=partial(is_field, parts.store), expand=expand)
-    return parse_question(question, analysis)
+    made = parse_question(question, analysis)
+    if not isinstance(analyzer, AutoAnalyzer):
+        return made
+    return replace(made, notes=(*made.notes, f"analyzed as {', '.join(analyzer.languages)}"))
+
+
+def analysis_by(analyzer: Analyzer) -> Analysis:
+    """Return what parsing asks of an analyzer; of one for several languages also what each of them says."""
+    each = analyzer.each() if isinstance(analyzer, AutoAnalyzer) else ()
+    ways = tuple(map(analysis_by, each)) if len(each) > 1 else ()
+    return Analysis(fold, analyzer.query, analyzer.phrase_terms, analyzer.clause_terms, each=ways)
+
+
+def languages_of(store: Store) -> list[str]:
+    """Return the languages that passages were analyzed as, of those that may be seen."""
+    with store.view() as view:
+        counts = view.statistics(marks()).frequencies
+    return [mark.removeprefix(MARK) for mark in marks() if counts.get(mark, 0)]
 
 
 def _embedded(parts: SearchComponents, understood: Sequence[ParsedRequest], plan: SearchPlan) -> Mapping[str, Vector]:

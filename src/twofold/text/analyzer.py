@@ -26,19 +26,17 @@ from itertools import pairwise
 from operator import add
 from typing import NamedTuple
 
-from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import TermCounts
 from twofold.kernels import Counts, Runs
 from twofold.text.languages import (
     Apostrophe,
     Language,
-    language_of,
     open_stemmer,
     parted,
     snowball_version,
     without_apostrophes,
 )
-from twofold.text.ngrams import NGRAM, SIZES, chain, ngrams, part_of_a_pair
+from twofold.text.ngrams import NGRAM, chain, ngrams, part_of_a_pair
 from twofold.text.tokenizer import MAX_WORD_LENGTH, CharacterKinds, Kind, Piece, Segments, camel_parts, segment
 from twofold.text.unicode_normalization import Normal, fold, normalize, normalize_with_places
 
@@ -133,7 +131,7 @@ class Analyzer:
             ]
         return " ".join(parts)
 
-    def counts(self, text: str) -> TermCounts:
+    def counts(self, text: str, language: str = "") -> TermCounts:  # noqa: ARG002 what `auto` asks for
         """Count a passage's terms, in time linear in its length; `length` counts its words, repeats included.
 
         English: `"The dog's dogs bark"` gives `{"dog": 2, "bark": 1, "=the": 1}` and length 3.
@@ -330,32 +328,6 @@ class Analyzer:
     def _stem(self, word: str) -> str:
         with self._lock:
             return self._stemmer(word) or word
-
-
-def analyzer_for(spec: str) -> Analyzer:
-    """Make the analyzer that `spec` names: a Snowball language (`english`, `german` …), `simple`, `code` or `cjk`.
-
-    `simple` folds case and no more: nothing is stemmed or left out. `code` also parts identifiers at their humps.
-    `cjk` is for text in ideographs, kana or hangul, with words of other scripts folded only; every analyzer cuts such
-    scripts into overlapping pairs. `+2`, `+3` or `+4` behind any of them, as in `english+2`, adds word n-grams of up to
-    that many words. Raises InvalidInputError for another name.
-    """
-    import Stemmer
-
-    name, plus, most = spec.strip().lower().partition("+")
-    ngrams = int(most) if most in SIZES else 1
-    if not plus or ngrams > 1:
-        if name in ("simple", "cjk"):
-            return Analyzer(name, Language(), ngrams=ngrams)
-        if name == "code":
-            return Analyzer(name, Language(), humps=True, ngrams=ngrams)
-        if name in Stemmer.algorithms():
-            return Analyzer(name, language_of(name), ngrams=ngrams)
-    raise InvalidInputError(
-        f"There is no analyzer {spec!r}.",
-        f"Choose simple, code, cjk, or a language: {', '.join(sorted(Stemmer.algorithms()))}. "
-        "Word n-grams of up to 2, 3 or 4 words are added by a number, as in english+2.",
-    )
 
 
 def _weighed_ideographs(text: str) -> dict[str, float]:

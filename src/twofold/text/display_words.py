@@ -12,7 +12,7 @@ def whole_words(terms: Iterable[str], texts: Iterable[str], analyzer: Analyzer) 
 
     A word is folded; an exact form is as the texts write it. A term that is in none of the texts stands for itself.
 
-    >>> from twofold.text.analyzer import analyzer_for
+    >>> from twofold.text.analyzers import analyzer_for
     >>> whole_words(["chang", "=err-7"], ["Changes undo changes of ERR-7."], analyzer_for("english"))
     {'chang': 'changes', '=err-7': 'ERR-7'}
     """

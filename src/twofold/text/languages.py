@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from enum import Enum
+from functools import cache
 from pathlib import Path
 
 from twofold.domain.dataclass import dataclass
@@ -63,6 +64,7 @@ def snowball_version() -> str:
     return ".".join(Stemmer.version().split(".")[:2])
 
 
+@cache
 def stop_words(language: str) -> frozenset[str]:
     """Read a language's stop words: folded, apostrophes kept; empty where there is no list."""
     path = _STOP_WORDS / f"{language}.txt"

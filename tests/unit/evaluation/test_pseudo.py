@@ -14,7 +14,7 @@ from twofold.domain.types import Block, BlockKind, Document, document_id
 from twofold.evaluation.masking import Span, masked, merged, occurrences
 from twofold.evaluation.synthetic import Making, PseudoQuestions, pseudo_questions
 from twofold.ingest.chunking.sentences import sentence_ends
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 SIMPLE = analyzer_for("simple")
 SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]

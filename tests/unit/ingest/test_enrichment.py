@@ -10,7 +10,7 @@ from twofold.indexing.spread import Prepared
 from twofold.ingest.enrich import enrich
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.stores.memory import MemoryStore
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 TEXT = (
     "Article 370 and Section 12 of the IPC, read with Article 21, were argued in 1973 before the SC by NABARD and RBI"

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from twofold.domain.filters import MATCH_ALL
 from twofold.query.parse import Analysis, ParsedQuery, loosened, parse
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 from twofold.text.unicode_normalization import fold
 
 PIECES = st.sampled_from(

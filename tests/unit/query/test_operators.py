@@ -9,7 +9,7 @@ from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not, Opera
 from twofold.domain.types import MetadataValue
 from twofold.query.operators import all_of
 from twofold.query.parse import Analysis, ParsedQuery, parse
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 from twofold.text.unicode_normalization import fold
 
 ENGLISH = analyzer_for("english")

@@ -7,7 +7,7 @@ from twofold.domain.types import MAX_QUESTION_LENGTH, Clause
 from twofold.query import parts
 from twofold.query.parse import Analysis, ParsedQuery, normalize, parse
 from twofold.query.parts import parts_of
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 from twofold.text.unicode_normalization import fold
 
 

@@ -13,7 +13,7 @@ from twofold.domain.errors import CorruptError, InvalidInputError
 from twofold.stores.local.catalog import LocalConnection
 from twofold.stores.local.serialization import TERM_RECORD
 from twofold.stores.local.vocabulary import Vocabulary
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 HELD = (1).to_bytes(4, "little") + (2).to_bytes(2, "little") + (2).to_bytes(4, "little") + (1).to_bytes(2, "little")
 

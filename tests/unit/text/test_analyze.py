@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import TermCounts, TermQuery
-from twofold.text.analyzer import EXACT, MAX_EXPANSIONS_OF_A_TERM, WEIGHTS, analyzer_for
+from twofold.text.analyzer import EXACT, MAX_EXPANSIONS_OF_A_TERM, WEIGHTS
+from twofold.text.analyzers import analyzer_for
 from twofold.text.bm25 import reference_scores
 
 

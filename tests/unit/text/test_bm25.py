@@ -7,7 +7,7 @@ import pytest
 
 import twofold.text.bm25
 from twofold.domain.types import Statistics, TermCounts, TermQuery
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 from twofold.text.bm25 import explain, reference_scores, statistics_of
 
 WORDS = ["commit", "branch", "merge", "rebase", "index", "stash", "remote", "tag", "blob", "tree", "hook"]

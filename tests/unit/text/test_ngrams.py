@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import TermCounts, TermQuery
-from twofold.text.analyzer import EXACT, WEIGHTS, analyzer_for, is_about_a_code
+from twofold.text.analyzer import EXACT, WEIGHTS, is_about_a_code
+from twofold.text.analyzers import analyzer_for
 from twofold.text.bm25 import reference_scores
 from twofold.text.ngrams import MAX_NGRAM_LENGTH, NGRAM, ngrams, shown
 from twofold.text.tokenizer import Kind

@@ -57,7 +57,7 @@ def create(
         typer.Option(
             "--analyzer",
             metavar="NAME",
-            help="A Snowball language, simple, code or cjk; with word n-grams: english+2.",
+            help="A Snowball language, auto, simple, code or cjk; with word n-grams: english+2.",
             show_default=False,
         ),
     ] = None,

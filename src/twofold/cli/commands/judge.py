@@ -21,7 +21,8 @@ from twofold.index import Index
 from twofold.query.parse import as_prose
 from twofold.search.plan import MAX_K, MODES
 from twofold.search.result import Hit
-from twofold.text.analyzer import Analyzer, analyzer_for
+from twofold.text.analyzer import Analyzer
+from twofold.text.analyzers import analyzer_for
 from twofold.text.quantities import counted
 
 PASSAGES_A_DOCUMENT = 3

@@ -17,7 +17,7 @@ from twofold.evaluation.synthetic import Making, PseudoQuestions, pseudo_questio
 from twofold.factory.search import open_store
 from twofold.indexing.components import IndexingComponents
 from twofold.indexing.types import Phase, SyncProgress
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 MAX_DOCUMENTS = 2_000
 """Of a larger collection this many documents, drawn at random, are searched."""

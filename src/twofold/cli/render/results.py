@@ -27,7 +27,8 @@ from twofold.cli.render.terminal import (
 from twofold.config.load import Settings
 from twofold.ranking.answerability import UNLIKELY, calibration_for, claim_of, load_calibrations
 from twofold.search.result import CacheInfo, Facet, Hit, Neighbor, SearchResult
-from twofold.text.analyzer import Analyzer, analyzer_for
+from twofold.text.analyzer import Analyzer
+from twofold.text.analyzers import analyzer_for
 from twofold.text.quantities import counted
 
 _INDENT = "    "

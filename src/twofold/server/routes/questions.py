@@ -18,7 +18,7 @@ from twofold.server.auth import Action
 from twofold.server.schemas.requests import Strict
 from twofold.server.service import GuardedRoute, Here, IndexName, Service, needs
 from twofold.stores.query_log import LoggedQuery
-from twofold.text.analyzer import analyzer_for
+from twofold.text.analyzers import analyzer_for
 
 MAX_LOGGED = 200
 MAX_DOCUMENTS = 200

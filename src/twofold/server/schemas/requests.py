@@ -224,7 +224,7 @@ class IndexRequest(Strict):
         str | None, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="The name of a known model.")
     ] = None
     analyzer: Annotated[
-        str | None, Field(pattern="^[a-z_]{1,32}([+][2-4])?$", description="A language, or simple.")
+        str | None, Field(pattern="^[a-z_]{1,32}([+][2-4])?$", description="A language, auto, or simple.")
     ] = None
 
 
