@@ -45,10 +45,10 @@ class ImapConnector:
 
     A message is known by its `Message-ID` and size, so that one that was moved to another folder is a renamed document
     and keeps the fields that it was given. The password comes from `IMAP_PASSWORD`. With `imap://` the connection is
-    encrypted by STARTTLS before the password is sent, unless the server is on this machine.
+    encrypted by STARTTLS before the password is sent, unless the server is on this machine and `plain_here` holds.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, plain_here: bool = True) -> None:
         parts = urlsplit(address)
         if not parts.hostname or not parts.username or parts.password:
             raise InvalidInputError(
@@ -56,6 +56,7 @@ class ImapConnector:
                 f"Write imaps://user@host/INBOX, and set {PASSWORD}.",
             )
         self._secure = parts.scheme == "imaps"
+        self._plain_here = plain_here
         self._user, self._host = unquote(parts.username), parts.hostname
         self._port = parts.port or (993 if self._secure else 143)
         self._folder = unquote(parts.path.strip("/"))
@@ -106,6 +107,8 @@ class ImapConnector:
         if self._client is None:
             password = _password()
             client = _client_of(self._host, self._port, secure=self._secure)
+            if not self._secure and not (self._plain_here and _is_here(client)):
+                _encrypt(client)
             weakref.finalize(self, _closed, client)
             client.login(self._user, password)
             self._client, self._selected = client, ""
@@ -180,18 +183,42 @@ class ImapConnector:
             self._client = None
             if isinstance(error, LoginError):
                 raise ReadError("the mail server refuses the password", f"Check {PASSWORD}.", "unreadable") from error
-            why = getattr(error, "strerror", None) or type(error).__name__
-            raise ReadError(f"the mail server cannot be asked: {why}", "Try again later.", "unreadable") from error
+            raise _unasked(error) from error
 
 
 def _client_of(host: str, port: int, *, secure: bool) -> "IMAPClient":
     from imapclient import IMAPClient
 
-    trusted = ssl.create_default_context()
-    client = IMAPClient(host, port, ssl=secure, ssl_context=trusted if secure else None, timeout=SECONDS)
-    if not secure and not _is_here(client):
-        client.starttls(trusted)
-    return client
+    trusted = ssl.create_default_context() if secure else None
+    return IMAPClient(host, port, ssl=secure, ssl_context=trusted, timeout=SECONDS)
+
+
+def _encrypt(client: "IMAPClient") -> None:
+    """Encrypt a connection before anything is said on it. Raises ReadError where the server cannot."""
+    offered = client.has_capability("STARTTLS")
+    try:
+        if offered:
+            client.starttls(ssl.create_default_context())
+    except BaseException:
+        _closed(client)
+        raise
+    if not offered:
+        _closed(client)
+        hint = "Write imaps:// in place of imap://, if it has a port for that."
+        raise ReadError("the mail server offers no encryption, and gets no password", hint, "unreadable")
+
+
+def _unasked(error: Exception) -> ReadError:
+    """Return in one line why a server cannot be asked."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        why = f"the mail server's certificate is refused: {error.verify_message.rstrip('.')}"
+        hint = "Name the server as its certificate does; trust an authority of your own with SSL_CERT_FILE."
+        return ReadError(why, hint, "unreadable")
+    if isinstance(error, ssl.SSLError):
+        hint = "imaps:// is for its encrypted port, usually 993; imap:// begins plain and goes on with STARTTLS."
+        return ReadError("the mail server does not speak TLS on this port", hint, "unreadable")
+    why = getattr(error, "strerror", None) or type(error).__name__
+    return ReadError(f"the mail server cannot be asked: {why}", "Try again later.", "unreadable")
 
 
 def _closed(client: "IMAPClient") -> None:
