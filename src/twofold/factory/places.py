@@ -100,8 +100,7 @@ def open_in_database(where: str, settings: Settings, *, create: bool) -> Store:
     checked_name(address.index)
 
     def opened(create: bool) -> Store:  # noqa: FBT001  # a callback's
-        folder = settings.home / DATABASE_FOLDER
-        cache = folder if address.in_bucket else folder / SEGMENT_CACHE
+        cache = _cache_of(address, settings)
         return _remote(address)(address, create=create, wait_seconds=settings.timeouts.write, cache=cache)
 
     try:
@@ -119,12 +118,7 @@ def making_in_database(where: str, settings: Settings) -> AbstractContextManager
     """
     address = address_of(where)
     checked_name(address.index)
-    if address.in_bucket:
-        raise InvalidInputError(
-            "In a bucket no index is made of a snapshot or a file.", "Make it in a folder, then `twofold migrate` it."
-        )
-    cache = settings.home / DATABASE_FOLDER / SEGMENT_CACHE
-    return _postgres().making(address, settings.timeouts.write, cache)
+    return _remote(address).making(address, settings.timeouts.write, _cache_of(address, settings))
 
 
 class Closable(Protocol):
@@ -149,6 +143,11 @@ def not_notified(where: str) -> str | None:
     if not is_address(where) or address_of(where).in_bucket:
         return None
     return _postgres().unheard(address_of(where))
+
+
+def _cache_of(address: Address, settings: Settings) -> Path:
+    folder = settings.home / DATABASE_FOLDER
+    return folder if address.in_bucket else folder / SEGMENT_CACHE
 
 
 def remove_index(where: str | Path, settings: Settings) -> None:

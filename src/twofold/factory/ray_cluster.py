@@ -3,11 +3,13 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from twofold.domain.errors import InvalidInputError, MissingExtraError, TwofoldError, first_line
 
 LOCAL = "ray:local"
+OUTSIDE = "ray://"
 OBJECT_STORE_BYTES = 256 * 1024**2
 ANYWHERE: Mapping[str, Any] = {"num_cpus": 0, "scheduling_strategy": "SPREAD"}
 """How actors are placed: without a core of their own they can be started again on a machine that is left."""
@@ -19,9 +21,11 @@ def connected(where: str, hint: str) -> Iterator[Any]:
 
     Raises InvalidInputError, MissingExtraError; TwofoldError with the hint where the cluster fails.
     """
-    if not where.startswith("ray:") or where in {"ray:", "ray://"}:
+    if not where.startswith("ray:") or where in {"ray:", OUTSIDE}:
         raise InvalidInputError(f"{where!r} is no place to work on.", f"Write {LOCAL} or ray://HOST:PORT.")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if where.startswith(OUTSIDE) and _has_token():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # a client sends its token only then; read when Ray is imported
     try:
         import ray
     except ImportError as error:
@@ -55,5 +59,11 @@ def _connect(api: Any, where: str) -> None:  # noqa: ANN401
             _node_ip_address="127.0.0.1",
         )
     else:
-        address = where if where.startswith("ray://") else where.removeprefix("ray:")
+        address = where if where.startswith(OUTSIDE) else where.removeprefix("ray:")
         api.init(address=address, log_to_driver=False, configure_logging=False)
+
+
+def _has_token() -> bool:
+    """Return whether Ray would find a token of a cluster."""
+    named = any(os.environ.get(name) for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"))
+    return named or (Path.home() / ".ray" / "auth_token").is_file()

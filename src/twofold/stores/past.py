@@ -122,7 +122,7 @@ def with_snapshots(store: Store) -> SnapshotStore:
     if not isinstance(store, SnapshotStore):
         raise InvalidInputError(
             "Snapshots are not kept here.",
-            "Open an index that is kept in a folder or a database, and not at a snapshot.",
+            "Open an index that is kept in a folder, a database or a bucket, and not at a snapshot.",
         )
     return store
 

@@ -41,10 +41,14 @@ class Held(NamedTuple):
 
 
 class Bucket:
-    """The objects below `prefix`. Raises StoreError when the service refuses or does not answer."""
+    """The objects below `prefix`, of which one is the `head`.
 
-    def __init__(self, bucket: str, prefix: str) -> None:
+    Raises StoreError when the service refuses or does not answer.
+    """
+
+    def __init__(self, bucket: str, prefix: str, head: str = HEAD) -> None:
         self._prefix = prefix
+        self._head = head
         self._client = client_of(bucket)
 
     def get(self, key: str) -> bytes:
@@ -62,7 +66,8 @@ class Bucket:
         """Return the head; None if it has this tag still. Raises NotFoundError for an index without one."""
         with failures():
             try:
-                found = obstore.get(self._client, self._path(HEAD), options={"if_none_match": tag} if tag else None)
+                known = {"if_none_match": tag} if tag else None
+                found = obstore.get(self._client, self._path(self._head), options=known)
                 return Held(bytes(found.bytes()), str(found.meta["e_tag"]))
             except exceptions.NotModifiedError:
                 return None
@@ -80,7 +85,7 @@ class Bucket:
         with failures():
             try:
                 made = obstore.put(
-                    self._client, self._path(HEAD), data, mode="create" if tag is None else {"e_tag": tag}
+                    self._client, self._path(self._head), data, mode="create" if tag is None else {"e_tag": tag}
                 )
             except (exceptions.AlreadyExistsError, exceptions.PreconditionError) as error:
                 raise HeadMovedError from error

@@ -1,7 +1,7 @@
 """Connections to a catalog in a bucket. A commit is first SQLite's, into memory, then the bucket's: by its head."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import Empty, LifoQueue
@@ -130,10 +130,14 @@ class S3Connection(LocalConnection):
 
 
 class Connections:
-    """Opens connections when none is idle, and closes them all at the end, those still lent when they come back."""
+    """Opens connections when none is idle, and closes them all at the end, those still lent when they come back.
 
-    def __init__(self, place: Place) -> None:
+    `also` is done to each connection that is opened.
+    """
+
+    def __init__(self, place: Place, also: Callable[[S3Connection], None] | None = None) -> None:
         self._place = place
+        self._also = also
         self._closed = Event()
         self._prefetched: Head | None = None
         self._vfs = BucketVFS(f"twofold-s3-{id(self):x}", lambda: CatalogFile(place.blocks, lambda: place.heads.newest))
@@ -208,6 +212,8 @@ class Connections:
         try:
             with failures(connection):
                 prepare(connection, lambda: connection.file.size, self._place.shown, writing=writing)
+                if self._also is not None:
+                    self._also(connection)
         except BaseException:
             connection.close()
             raise

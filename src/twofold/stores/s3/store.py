@@ -9,25 +9,30 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from typing import TypeVar
 
 from twofold.domain.access import Readers
-from twofold.domain.errors import CorruptError, NotFoundError, TwofoldError, WriterBusyError
+from twofold.domain.errors import CorruptError, InvalidInputError, NotFoundError, TwofoldError, WriterBusyError
 from twofold.domain.ports import EmbedderIdentity, Finding, IndexFingerprint, Remake
 from twofold.domain.types import Entry, Metadata, Vector
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.database_address import Address
 from twofold.stores.local import maintenance
 from twofold.stores.local.known_terms import KnownTerms
+from twofold.stores.local.past import see_then
+from twofold.stores.local.retained import NamedState
 from twofold.stores.local.segment import Segment, checksum, read_segment
 from twofold.stores.local.snapshot import Listed
+from twofold.stores.local.store import SnapshottedStore
 from twofold.stores.local.verify import verify_contents
 from twofold.stores.s3.blocks import AT_ONCE, Blocks
-from twofold.stores.s3.bucket import HEAD, Bucket, HeadMovedError
+from twofold.stores.s3.bucket import HEAD, OBJECTS, Bucket, HeadMovedError
 from twofold.stores.s3.connections import Connections, Place, S3Connection, keys_to_sweep
 from twofold.stores.s3.head import Ref
 from twofold.stores.s3.heads import PACE, Heads, Pace
@@ -77,7 +82,7 @@ def _ours(connection: CatalogConnection) -> S3Connection:
     return connection
 
 
-class S3Store(TransactionalStore[S3Connection]):
+class S3Store(TransactionalStore[S3Connection], SnapshottedStore[S3Connection]):
     """Keeps a collection in a bucket.
 
     With `create`, an index that is not there is made. `wait_seconds` is how long a writer tries to be first among
@@ -133,6 +138,47 @@ class S3Store(TransactionalStore[S3Connection]):
         bucket = _bucket_of(address)
         bucket.delete([HEAD])  # from here on there is no index
         bucket.delete([key for key, _ in bucket.objects()])
+
+    @classmethod
+    @contextmanager
+    def making(cls, address: Address, wait_seconds: float, cache: Path | None) -> Iterator["S3Store"]:
+        """Yield a new index to be filled; it gets its head when all went well, and is deleted when it did not.
+
+        Until then its head is an object that no index names: what a killed process left is swept by `compact`, and is
+        in nobody's way. Raises InvalidInputError for a name that is taken.
+        """
+        if cls.is_there(address):
+            raise _taken(address)
+        hidden = f"{OBJECTS}/{token_hex(8)}/0"
+        bucket = _bucket_of(address, hidden)
+        store = cls(address, wait_seconds=wait_seconds, cache=cache, bucket=bucket)
+        try:
+            try:
+                yield store
+            finally:
+                store.close()
+            made = bucket.head(None)
+            if made is not None:
+                _bucket_of(address).swap_head(made.data, None)
+        except BaseException as error:
+            with suppress(TwofoldError):
+                head = store._place.heads.newest  # of one of its own
+                bucket.delete([*head.named, *(key for _, keys in head.dropped for key in keys), hidden])
+            if isinstance(error, HeadMovedError):
+                raise _taken(address) from error
+            raise
+        bucket.delete([hidden])
+
+    def _seeing(self, named: NamedState) -> Connections:
+        return Connections(self._place, partial(see_then, named))
+
+    def create_snapshot(self, name: str, created: int) -> None:
+        """Name the present state, durable when it returns. Nothing is copied."""
+        self._as_first(partial(super().create_snapshot, name, created))
+
+    def delete_snapshot(self, name: str) -> None:
+        """Delete a snapshot, and what was retained for it alone."""
+        self._as_first(partial(super().delete_snapshot, name))
 
     def ensure_fingerprint(self, fingerprint: IndexFingerprint) -> None:
         """Record the recipe of the passages."""
@@ -204,6 +250,7 @@ class S3Store(TransactionalStore[S3Connection]):
         except TwofoldError as error:
             logger.warning("The index was closed as it stood: %s", error.message)
         finally:
+            self._pasts.close()
             self._connections.close()
 
     def _open(self, *, create: bool) -> None:
@@ -249,12 +296,17 @@ class S3Store(TransactionalStore[S3Connection]):
         self._vocabulary.forget()
         self._known = KnownTerms()
         self._snapshot = None
+        self._pasts.close()
         self._connections.forget()
 
 
-def _bucket_of(address: Address) -> Bucket:
+def _bucket_of(address: Address, head: str = HEAD) -> Bucket:
     bucket, _, prefix = address.dsn.removeprefix("s3://").partition("/")
-    return Bucket(bucket, prefix)
+    return Bucket(bucket, prefix, head)
+
+
+def _taken(address: Address) -> InvalidInputError:
+    return InvalidInputError(f"There is an index {address.shown} already.", "Choose another name.")
 
 
 def _no_index(address: Address) -> NotFoundError:
