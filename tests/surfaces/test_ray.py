@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -133,6 +134,49 @@ def test_a_server_over_actors_answers_as_one_machine_and_names_what_a_lost_one_h
         finally:
             process.terminate()
         assert process.wait(SECONDS) == 0
+
+
+@pytest.mark.soak
+def test_a_cluster_is_reached_from_outside_by_its_client_address(run: Run, tmp_path: Path) -> None:
+    folder = written(tmp_path / "docs", 6)
+    with Index("here") as index:
+        index.sync(folder, vectors="atomic")
+    ports = [free_port(), free_port()]
+    command = ["start", "--head", "--block", "--node-ip-address", "127.0.0.1", "--port", ports[0], "--num-cpus", 1]
+    command += [
+        "--ray-client-server-port",
+        ports[1],
+        "--include-dashboard=false",
+        "--object-store-memory",
+        100 * 1024**2,
+    ]
+    ray = Path(sys.executable).with_name("ray")
+    surroundings = {**os.environ, **ENVIRONMENT}
+    with subprocess.Popen([ray, *map(str, command)], env=surroundings, stdout=subprocess.DEVNULL) as cluster:
+        try:
+            until_open(ports[1])
+            printed = on_ray("-m", "twofold", "sync", folder, "--index", "there", "--on", f"ray://127.0.0.1:{ports[1]}")
+            assert "6 added" in printed
+        finally:
+            cluster.terminate()
+    assert digest(run, "there") == digest(run, "here")
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        found: int = held.getsockname()[1]
+    return found
+
+
+def until_open(port: int) -> None:
+    deadline = time.monotonic() + SECONDS
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
+        except OSError:
+            assert time.monotonic() < deadline
+        else:
+            return
 
 
 def asked(address: str) -> dict[str, Any]:

@@ -66,8 +66,8 @@ class Bucket:
         """Return the head; None if it has this tag still. Raises NotFoundError for an index without one."""
         with failures():
             try:
-                known = {"if_none_match": tag} if tag else None
-                found = obstore.get(self._client, self._path(self._head), options=known)
+                path = self._path(self._head)
+                found = obstore.get(self._client, path, options={"if_none_match": tag} if tag else None)
                 return Held(bytes(found.bytes()), str(found.meta["e_tag"]))
             except exceptions.NotModifiedError:
                 return None
