@@ -13,6 +13,7 @@ one of the systems in `docs/seed-settings.md`. This module knows no store and no
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -207,6 +208,7 @@ def with_own_models(asked: Settings, own: Settings) -> tuple[Settings, tuple[str
     return with_values(asked, grouped({key: value_of(own, key) for key in refused})), tuple(notes)
 
 
+@cache
 def _of_profile(name: str, key: str) -> object:
     """Return what a setting is by a profile: its value there, or the default."""
     values = profile_named(name).values

@@ -54,7 +54,7 @@ WEIGHTS: Mapping[Kind, float] = {
     Kind.ACRONYM: 0.25,
     Kind.NGRAM: 0.2,
 }
-_IDEOGRAPHS_ALONE = re.compile(r"\s*[\u3400-\u4dbf\u4e00-\u9fff][\u3400-\u4dbf\u4e00-\u9fff\s]*")
+_IDEOGRAPHS_ALONE = r"\s*[\u3400-\u4dbf\u4e00-\u9fff][\u3400-\u4dbf\u4e00-\u9fff\s]*"  # compiled when first needed
 """What normalizing and folding leave as it is, and what has no words, codes or stop words in it."""
 _WEIGHED_BY_TERM = frozenset({Kind.ACRONYM, Kind.NGRAM})
 _CACHED_RUNS = 65_536
@@ -170,7 +170,7 @@ class Analyzer:
         English: `"What is dbt?"` gives `{"dbt": 1.0}`, `"to be"` gives `{"=to": 1.0, "=be": 1.0}`; with n-grams up to
         2, `"soft reset"` gives `{"soft": 1.0, "reset": 1.0, "=+soft reset": 0.2}`.
         """
-        if self._most == 1 and _IDEOGRAPHS_ALONE.fullmatch(text):
+        if self._most == 1 and not text.isascii() and re.fullmatch(_IDEOGRAPHS_ALONE, text):
             return _weighed_ideographs(text)
         tokens = list(self.tokens(text))
         shouted = text.isupper() and len(text.split()) >= _SHOUT

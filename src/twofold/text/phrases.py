@@ -10,7 +10,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from twofold.domain.types import Clause
 from twofold.kernels import squeeze_text
@@ -20,7 +20,13 @@ from twofold.text.unicode_normalization import Normal, fold, fold_with_places
 _NUMBER_GOES_ON = ".,:"
 MAX_REMEMBERED = 32  # characters of a run
 REMEMBERED_RUNS = 4096  # at most 1 MB
-_SPACED_WORD = re.compile(r"[^\W\u0e00-\u1eff\u2e80-\U0010ffff]*+")  # only scripts in which no border stands within
+_SPACED_WORD = r"[^\W\u0e00-\u1eff\u2e80-\U0010ffff]*+"  # only scripts in which no border stands within
+
+
+@cache
+def _spaced_word() -> re.Pattern[str]:
+    """Compile it when a phrase is first asked for: that takes 2 ms."""
+    return re.compile(_SPACED_WORD)
 
 
 def occurs(phrase: str, text: str) -> bool:
@@ -147,7 +153,7 @@ def _places(wanted: str, text: str) -> Iterator[int]:
 
 def _rest_of_word(text: str, at: int) -> int:
     """Skip what cannot hold a border, so that a long word is passed over once and not letter by letter."""
-    rest = _SPACED_WORD.match(text, at)
+    rest = _spaced_word().match(text, at)
     return rest.end() if rest else at
 
 
