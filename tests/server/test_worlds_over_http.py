@@ -3,6 +3,8 @@
 import re
 import shutil
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +15,9 @@ import httpx2
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from support.api_client import Visit, visiting
 from support.documents import Words, pdf_of
@@ -20,6 +25,7 @@ from support.generated_worlds import World, worlds
 from support.worlds import MONDAY, Share, Written, fill_world, without_hidden
 from twofold import Index
 from twofold.server.auth import TokenStore, parse_scope
+from twofold.server.tracing import Traces
 
 FAST = (Phase.explicit, Phase.reuse, Phase.generate)
 NOTES = "/v1/indexes/notes"
@@ -39,6 +45,7 @@ class Pair:
     here: Visit
     there: Visit
     tokens: Mapping[str, str]
+    spans: Sequence[InMemorySpanExporter]
 
     def bearer(self, who: Sequence[str]) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {self.tokens[' '.join(who)]}"}
@@ -59,8 +66,12 @@ def pair() -> Iterator[Pair]:
         for who in PEOPLE:
             tokens[" ".join(who)] = kept.create("t", [parse_scope("admin")], who)[1]
         shutil.copy2(homes[0] / "tokens.json", homes[1] / "tokens.json")
-        with visiting(homes[0]) as here, visiting(homes[1]) as there:
-            yield Pair(here, there, tokens)
+        spans = [InMemorySpanExporter() for _ in homes]
+        traces = [Traces(TracerProvider()) for _ in homes]
+        for one, kept_in in zip(traces, spans, strict=True):
+            one._provider.add_span_processor(SimpleSpanProcessor(kept_in))
+        with visiting(homes[0], traces=traces[0]) as here, visiting(homes[1], traces=traces[1]) as there:
+            yield Pair(here, there, tokens, spans)
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +181,8 @@ def ask(visit: Visit, asked: Asked, headers: Mapping[str, str]) -> tuple[int, Ma
 def check(pair: Pair, made: World, share: Share) -> None:
     """Hold each answer of two worlds against the other."""
     fill(pair, made)
+    for one in pair.spans:
+        one.clear()
     written, who, _, queries = made
     headers = pair.bearer(who or ["public"])
     for number, asked in enumerate(requests(written, queries)):
@@ -177,6 +190,40 @@ def check(pair: Pair, made: World, share: Share) -> None:
             here, there = (ask(visit, asked, headers) for visit in (pair.here, pair.there))
             assert here == there, asked
             assert here[0] < 500, (asked, here)
+    check_spans(pair)
+
+
+def check_spans(pair: Pair) -> None:
+    """Hold everything that was traced against the other world's, but for times and numbers drawn by lot.
+
+    A request's span ends when its answer is with the client already: both are asked again until it has.
+    """
+    deadline = time.monotonic() + 60.0
+    while True:
+        here, there = (traced(one) for one in pair.spans)
+        if here == there or time.monotonic() > deadline:
+            break
+        for visit in (pair.here, pair.there):
+            visit.client.get("/readyz")
+    assert here == there
+    assert here
+
+
+def traced(spans: InMemorySpanExporter) -> Counter[tuple[object, ...]]:
+    """Count the spans by all that they say; those of waiting for a job are as many as it takes."""
+    said = Counter(
+        (
+            one.name,
+            one.kind,
+            one.status.status_code,
+            one.status.description,
+            tuple(sorted((one.attributes or {}).items())),
+            tuple((event.name, str(event.attributes)) for event in one.events),
+            len(one.links),
+        )
+        for one in spans.get_finished_spans()
+    )
+    return Counter({key: often for key, often in said.items() if "readyz" not in str(key) and "/jobs/" not in str(key)})
 
 
 @settings(max_examples=2, phases=FAST)

@@ -19,6 +19,7 @@ from twofold.server.app import create_server
 from twofold.server.auth import TokenStore, parse_scope
 from twofold.server.limits import DEFAULT_LIMITS, ServerLimits
 from twofold.server.run import Address, LocalServer, bound, configured, plan_for
+from twofold.server.tracing import Traces
 
 TEXTS = {
     "cat.txt": "The cat sat on the mat. It purred all afternoon.",
@@ -65,6 +66,7 @@ def visiting(  # noqa: PLR0913  # each may be left out
     models: tuple[str, ...] = (),
     resolver: PrincipalResolver | None = None,
     plugins: Plugins = NO_PLUGINS,
+    traces: Traces | None = None,
 ) -> Iterator[Visit]:
     """Serve until the block ends, by these settings beside those of tests; with no embedder each index has its own."""
     named = {} if embedder is None else {"embedder": embedder}
@@ -73,7 +75,7 @@ def visiting(  # noqa: PLR0913  # each may be left out
     plan = plan_for(
         settings, partial(Index, overrides=overrides, create=False, plugins=plugins), address, roots, limits
     )
-    plan = replace(plan, database=database, models=models, resolver=resolver or plan.resolver)
+    plan = replace(plan, database=database, models=models, resolver=resolver or plan.resolver, traces=traces)
     with bound(address) as listening:
         server = LocalServer(configured(create_server(plan), limits))
         thread = threading.Thread(target=server.run, args=([listening],))

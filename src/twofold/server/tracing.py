@@ -25,11 +25,14 @@ TOTAL = "total"
 
 
 class Traces:
-    """Writes spans of requests and of stages. Bears calls from several threads."""
+    """Writes spans of requests and of stages. Bears calls from several threads.
 
-    def __init__(self) -> None:
-        """Set up the exporter that the environment names. Raises MissingExtraError without OpenTelemetry."""
-        self._provider = _provider()
+    They go to `provider`, or to the exporter that the environment names; without OpenTelemetry that raises
+    MissingExtraError.
+    """
+
+    def __init__(self, provider: "TracerProvider | None" = None) -> None:
+        self._provider = provider or _provider()
         self._tracer = self._provider.get_tracer(NAME)
 
     @contextmanager
