@@ -2,6 +2,7 @@
 
     python benchmarks/certainty.py --memory DIR                      all collections, and the fit
     python benchmarks/certainty.py --memory DIR --own 36 --rest 12   so many own questions of each, and so many others
+    python benchmarks/certainty.py --memory DIR --rows FILE          and keep what is known of answers, as JSON lines
 
 Of each collection own questions are asked, the same with their relevant documents left out (of every second one), and
 questions of other collections. An answer is correct where what it cites holds the gold answer (XQuAD), overlaps a gold
@@ -13,7 +14,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -38,13 +39,18 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One answer: of which collection and kind of question, its evidence, and whether it is correct."""
+    """One answer: of which collection and kind of question, its evidence, what else is known, and if it is correct."""
 
     collection: str
     kind: str
     read: float
     rise: float
     correct: bool
+    p_answerable: float
+    rank: int
+    sentences: int
+    words: int
+    short: bool
 
 
 def correct(name: str, answer: Answer, gold: Gold) -> bool:
@@ -62,7 +68,11 @@ def rows_of(name: str, index: Index, own: Sequence[Asked], rest: int) -> Iterato
     def row(kind: str, answer: Answer, *, right: bool) -> Row:
         if answer.evidence is None:
             raise SystemExit(f"nothing read the answer: run `twofold models pull {READER}` first")
-        return Row(name, kind, answer.evidence.read, answer.evidence.rise, right)
+        rank = answer.citations[0].number if answer.citations else 0
+        shown, words, sure = len(answer.sentences), len(answer.question.split()), answer.p_answerable or 0.0
+        return Row(
+            name, kind, answer.evidence.read, answer.evidence.rise, right, sure, rank, shown, words, bool(answer.short)
+        )
 
     for one in own:
         answer = index.ask(one.text, settings=NEVER_REFUSED)
@@ -106,6 +116,7 @@ def main() -> None:
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors and what was read in this folder")
     parser.add_argument("--own", type=int, default=60)
     parser.add_argument("--rest", type=int, default=20)
+    parser.add_argument("--rows", type=Path, help="keep the rows in this file")
     given = parser.parse_args()
     opened = factory.open_reranker
 
@@ -122,6 +133,8 @@ def main() -> None:
                 own = own_questions(name)
                 rows += rows_of(name, index, own[:: max(1, len(own) // given.own)][: given.own], given.rest)
             print(name, len(rows), flush=True)
+    if given.rows:
+        given.rows.write_text("".join(json.dumps(asdict(one)) + "\n" for one in rows), encoding="utf-8")
     drawn = np.random.default_rng(1)
     halves = []
     for _ in range(DRAWS):

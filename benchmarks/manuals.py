@@ -82,6 +82,24 @@ PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
     ),
     "debian-policy": ("usr/share/doc/debian-policy/policy.html", ("ch-*.html", "ap-*.html")),
     "bash-doc": ("usr/share/doc/bash", ("bashref.html",)),
+    "exim4-doc-html": (
+        "usr/share/doc/exim4-doc-html/spec_html",
+        (
+            "ch-retry_configuration.html",
+            "ch-log_files.html",
+            "ch-message_processing.html",
+            "ch-dkim_*.html",
+            "ch-encrypted_*.html",
+            "ch-the_appendfile_transport.html",
+            "ch-the_autoreply_transport.html",
+            "ch-the_pipe_transport.html",
+            "ch-the_redirect_router.html",
+            "ch-exim_utilities.html",
+            "ch-the_exim_command_line.html",
+            "ch-customizing_*.html",
+            "ch-smtp_authentication.html",
+        ),
+    ),
     "haproxy-doc": ("usr/share/doc/haproxy/html", ("intro.html", "management.html")),
 }
 
@@ -172,7 +190,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", type=Path, required=True)
-    parser.add_argument("--questions", default="manuals", choices=("manuals", "more-manuals"))
+    parser.add_argument("--questions", default="manuals", choices=("manuals", "more-manuals", "mail-manual"))
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors in this folder")
     parser.add_argument("--set", action="append", default=[], help="a setting, NAME=VALUE")
     parser.add_argument("--show", action="store_true", help="print every answer")
