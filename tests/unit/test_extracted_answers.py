@@ -151,3 +151,60 @@ def test_nothing_is_claimed_of_what_another_model_read() -> None:
 
     assert answer.evidence is not None
     assert answer.p_correct is None
+
+
+FAQ = (
+    "(12) I deleted much but the file did not get any smaller. Is this a bug?\n\n"
+    "No. What is freed goes to a list of free pages. It is used again for what is added next.\n\n"
+    "(13) May the file be renamed?\n\nYes. Nothing in the file holds its name."
+)
+
+
+def test_a_question_of_the_documents_is_no_answer_but_what_follows_it_is() -> None:
+    with made(FAQ) as index:
+        answer = index.ask("I deleted much, why is the file not any smaller?", settings=ANY)
+
+    first = answer.sentences[0].text
+    assert "What is freed goes to a list of free pages." in first
+    assert not any("Is this a bug" in one.text or "any smaller" in one.text for one in answer.sentences)
+
+
+def test_a_cross_encoder_reads_an_answer_below_the_question_that_it_answers() -> None:
+    reads = Dictated({"Is this a bug? No. What is freed": 6.0}, Scale.LOGIT)
+    with made(FAQ, Plugins(rerankers={"own": reads})) as index:
+        answer = index.ask("May I see the file smaller?", settings=ANY | {"rerank.model": "own"})
+
+    assert answer.sentences[0].text.startswith("No. What is freed")
+
+
+def test_the_label_of_an_item_comes_with_what_it_names() -> None:
+    text = "A value has a storage class.\n\n- INTEGER. The value is a whole number.\n- REAL. The value is a float."
+    with made(text) as index:
+        answer = index.ask("Which storage class is a whole number value?", settings=ANY | {"answer.sentences": 1})
+
+    assert answer.sentences[0].text == "INTEGER. The value is a whole number."
+
+
+def test_what_two_sentences_need_is_shown_once() -> None:
+    """The second needs the first, and the third both: each is shown once, whatever is chosen first."""
+    text = "The daemon writes a pid file. It is kept in the spool folder. This pid file is written as root."
+    reads = Dictated({"pid file is written as root": 6.0, "kept in the spool": 6.0}, Scale.LOGIT)
+    with made(text, Plugins(rerankers={"own": reads})) as index:
+        answer = index.ask("Where is the pid file of the daemon?", settings=ANY | {"rerank.model": "own"})
+
+    assert answer.text.count("The daemon writes a pid file.") == 1
+    assert answer.text.count("kept in the spool folder") == 1
+
+
+def test_the_bare_name_of_an_entry_is_no_sentence_of_an_answer() -> None:
+    with made("quota_filecount\n\nIt limits the number of files. It can be used with a quota.") as index:
+        answer = index.ask("What does quota_filecount limit?", settings=ANY)
+
+    assert "quota_filecount" not in [one.text for one in answer.sentences]
+
+
+def test_a_word_that_is_no_value_is_no_short_answer() -> None:
+    with made("A timeout is by default treated as an error of the command.") as index:
+        assert index.ask("How long is the timeout by default?", settings=ANY).short == ""
+    with made('The option defaults to "relaxed" when unset.') as index:
+        assert index.ask("What is the default of the option?", settings=ANY).short == "relaxed"

@@ -7,7 +7,7 @@ within an entry ("The default is one second.") says something only with the name
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from twofold.answer.sentences import SentenceUnit
@@ -16,9 +16,12 @@ from twofold.domain.dataclass import dataclass
 
 Span = tuple[int, int]
 
+QUESTION_MARKS = ("?", "\uff1f", "\u061f")
+_CLOSING = " \t*_#`\"')\u201d\u2019"
 _BAR = " | "
 _LONGEST_INTRODUCTION = 320
 _LONGEST_ENTRY = 400
+_LONGEST_QUESTION = 200
 _LEAST_INDENT = 2
 _LONGEST_CODE = 1_200
 _LONGEST_NAME = 48
@@ -54,10 +57,6 @@ class Complete:
     header: str = ""
     is_code: bool = False
 
-    def holds(self, unit: SentenceUnit) -> bool:
-        """Return whether a sentence stands in what is shown."""
-        return any(start <= unit.start < end for start, end in self.spans)
-
 
 def completed(
     units: Sequence[SentenceUnit], sources: Mapping[int, Source], led: frozenset[int] = frozenset()
@@ -69,24 +68,42 @@ def completed(
     made: list[Complete] = []
     for unit in units:
         whole = _whole(unit, sources[unit.source], led=unit.order in led)
-        if any(one.source == unit.source and one.holds(unit) for one in made):
+        shown = [span for one in made if _same_document(one, unit, sources) for span in one.spans]
+        if any(start <= unit.start < end for start, end in shown):
             continue
         same = next((at for at, one in enumerate(made) if one.table == whole.table is not None), None)
         if same is None:
-            told = {(one.source, span) for one in made for span in one.spans}
-            fresh = tuple(span for span in whole.spans if (whole.source, span) not in told)
-            made.append(replace(whole, spans=fresh))
+            made.append(replace(whole, spans=tuple(_unseen(whole.spans, shown))))
         else:
             made[same] = replace(made[same], spans=(*made[same].spans, whole.spans[-1]))
     return tuple(made)
 
 
+def _same_document(one: Complete, unit: SentenceUnit, sources: Mapping[int, Source]) -> bool:
+    here, there = sources[one.source], sources[unit.source]
+    return (here.collection, here.document) == (there.collection, there.document)
+
+
+def _unseen(spans: Sequence[Span], shown: Sequence[Span]) -> Iterator[Span]:
+    """Return what of some stretches is not shown yet; passages that overlap show the same text only once."""
+    for start, end in spans:
+        first, last = start, end
+        for before, after in sorted(shown):
+            if before <= first < after:
+                first = after
+            elif first < before < last <= after:
+                last = before
+        if first < last:
+            yield first, last
+
+
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What leads a sentence: its words, and whether it is the sentence before it and no more."""
+    """What leads a sentence: its words, and whether it is the sentence before it and no more, or a question above."""
 
     text: str = ""
     is_neighbor: bool = False
+    is_question: bool = False
 
 
 def lead_of(unit: SentenceUnit, source: Source) -> Lead:
@@ -105,8 +122,34 @@ def lead_of(unit: SentenceUnit, source: Source) -> Lead:
         _, header = _header_of(text, start)
         return Lead(" ".join(text[one:two] for one, two in header) or part.header)
     spans = _entry(text, start) or _introduction(text, start)
-    near = [] if spans else _sentence_before(text, start)
-    return Lead(" ".join(" ".join(text[one:two].split()) for one, two in (*spans, *near)), bool(near))
+    above = [] if spans else _question_above(text, start)
+    near = [] if spans or above else _sentence_before(text, start)
+    words = " ".join(" ".join(text[one:two].split()) for one, two in (*spans, *above, *near))
+    return Lead(words, bool(near), bool(above))
+
+
+def asks(unit: SentenceUnit, source: Source) -> bool:
+    """Return whether a sentence is part of a question: its paragraph, if that is short, ends in a question mark.
+
+    "It did not get any smaller. Is this a bug?" asks, all of it.
+    """
+    part, text, start, end = _placed(unit, source)
+    if part is None:
+        return unit.text.rstrip(_CLOSING).endswith(QUESTION_MARKS)
+    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    line = text[first : last if last >= 0 else len(text)].rstrip(_CLOSING)
+    return (line if len(line) <= _LONGEST_QUESTION else text[start:end].rstrip(_CLOSING)).endswith(QUESTION_MARKS)
+
+
+def _question_above(text: str, start: int) -> list[Span]:
+    """Return where the question stands that the paragraph of a sentence follows, as in a list of questions."""
+    begin = text.rfind("\n\n", 0, start)
+    if begin < 0:
+        return []
+    first = max(text.rfind("\n", 0, begin) + 1, 0)
+    line = text[first:begin].rstrip()
+    is_question = line.endswith(QUESTION_MARKS) and len(line) <= _LONGEST_QUESTION
+    return [(first, first + len(line))] if is_question else []
 
 
 def _placed(unit: SentenceUnit, source: Source) -> tuple[Part | None, str, int, int]:

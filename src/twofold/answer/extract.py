@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from twofold.answer.certainty import Evidence, evidence_of
-from twofold.answer.complete import Complete, completed, heads_table
+from twofold.answer.complete import Complete, asks, completed, heads_table
 from twofold.answer.events import ChunkEvent, CitationEvent
 from twofold.answer.plan import AnswerPlan, Question
 from twofold.answer.sanitize_output import OutputSanitizer, addresses_in
@@ -44,6 +44,8 @@ PASSAGES, PASSAGES_TO_READ = 6, 10
 
 _CLOSING = " \t*_#`\"')\u201d\u2019"
 _HOLDS_NEW = 0.25
+_NAME = 2
+"""From how many words on a sentence that repeats the question may answer it, as a yes or no."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,9 @@ def extract(
         return ()
     found = scored(question, units, best, weights, reading)
     told = likely(question, units, best, found, reading)
-    chosen = [int(told.logits.argmax())]
     words = [frozenset(reading.terms(unit.text)) for unit in units]
+    told = _without_names(told, words, frozenset(weights))
+    chosen = [int(told.logits.argmax())]
     fresh = found.terms[chosen[0]] == 0.0
     while len(chosen) < min(sentences, len(units)):
         new = found.terms @ (found.weights * fresh)
@@ -89,6 +92,13 @@ def extract(
     evidence = evidence_of(reading.reader, told.read[chosen[0]], list(told.read.values())) if told.read else None
     made = [Chosen(units[place], float(told.logits[place]), place in led) for place in chosen]
     return (replace(made[0], evidence=evidence), *made[1:])
+
+
+def _without_names(told: Likely, words: Sequence[frozenset[str]], asked: frozenset[str]) -> Likely:
+    """Leave out what only repeats a name of the question, such as that of an entry, unless there is nothing else."""
+    bare = np.array([len(one) <= _NAME and one <= asked for one in words])
+    left = np.where(bare, -np.inf, told.logits)
+    return replace(told, logits=left) if np.isfinite(left).any() else told
 
 
 def _next(told: Likely, new: Scores, chosen: Sequence[int], words: Sequence[frozenset[str]]) -> int | None:
@@ -115,12 +125,14 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def telling(units: Sequence[SentenceUnit], sources: Sequence[Source]) -> Sequence[SentenceUnit]:
-    """Leave out headings, titles and header rows, unless there is nothing else."""
+    """Leave out headings, titles, header rows and questions, unless there is nothing else."""
     names = {one.number: {one.title, *(name for part in one.parts for name in part.heading)} for one in sources}
     by_number = {one.number: one for one in sources}
     named = [one for one in units if one.text.strip(_CLOSING) not in names[one.source]]
-    telling = [one for one in named if not heads_table(one, by_number[one.source])]
-    return telling or units
+    telling = [
+        one for one in named if not heads_table(one, by_number[one.source]) and not asks(one, by_number[one.source])
+    ]
+    return telling or named or units
 
 
 APART = "\n\n"

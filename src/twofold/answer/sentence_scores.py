@@ -19,7 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from twofold.answer.complete import Lead, lead_of
+from twofold.answer.complete import Lead, asks, lead_of
 from twofold.answer.sentences import SentenceUnit
 from twofold.answer.types import Source, TextTools
 from twofold.domain.dataclass import dataclass
@@ -50,7 +50,6 @@ HEADINGS = 2
 EMBEDDED = 24
 """How many sentences are embedded: those that words and rank speak for. It bounds the time that an answer takes."""
 
-_QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _CLOSING = " \t*_#`\"')\u201d\u2019"
 _LONG = 300  # characters
 _ASKS_FIGURE = re.compile(
@@ -96,15 +95,17 @@ def scored(
 ) -> Scored:
     """Compute the features of sentences. Raises ModelError where the embedder fails.
 
-    Where a cross-encoder will read them, nothing is embedded, and the words of what leads a sentence count as its own.
+    The words of the question of a document that a sentence follows count as its own. Where a cross-encoder will read
+    them, nothing is embedded, and those of all that leads a sentence count too.
     """
     headings = [_heading(unit, sources) for unit in units]
     names = list(weights)
     share = np.array([weights[name] for name in names], dtype=np.float64)
     share = share / share.sum() if share.sum() > 0 else share
     own = _holding([unit.text for unit in units], names, reading)
-    leads = _leads(units, sources) if reading.relevance is not None else ()
-    held = np.maximum(own, _holding([lead.text for lead in leads], names, reading)) if leads else own
+    leads = _leads(units, sources)
+    counts = [lead.text if reading.relevance is not None or lead.is_question else "" for lead in leads]
+    held = np.maximum(own, _holding(counts, names, reading))
     above = _holding([" ".join(path) for path in headings], names, reading)
     near = _with_neighbors(units, own)
     words = held @ share
@@ -114,7 +115,8 @@ def scored(
     cheap = words + 0.5 * headed + 0.3 * ranks
     placed = [": ".join((*path[-1:], unit.text)) for path, unit in zip(headings, units, strict=True)]
     alone, below = _meanings(question, units, placed, cheap, reading)
-    forms = np.array([_forms(question, unit.text) for unit in units]).reshape(len(units), -1)
+    by_number = {one.number: one for one in sources}
+    forms = np.array([_forms(question, unit, by_number[unit.source]) for unit in units]).reshape(len(units), -1)
     columns = [words, headed, np.maximum(own, near) @ share, alone, below, ranks, first]
     return Scored(np.column_stack([*columns, forms]), own, share, leads)
 
@@ -167,11 +169,12 @@ def _meanings(
     return spread[0], spread[1]
 
 
-def _forms(question: str, text: str) -> list[float]:
+def _forms(question: str, unit: SentenceUnit, source: Source) -> list[float]:
     """Return whether a sentence asks, is long, lacks a figure that is asked for, and leads in what follows."""
-    bare = text.rstrip(_CLOSING)
+    text = unit.text
     lacks = _ASKS_FIGURE.search(question) is not None and _FIGURE.search(text) is None
-    return [float(bare.endswith(_QUESTION_MARKS)), float(len(text) > _LONG), float(lacks), float(bare.endswith(":"))]
+    leads_in = text.rstrip(_CLOSING).endswith(":")
+    return [float(asks(unit, source)), float(len(text) > _LONG), float(lacks), float(leads_in)]
 
 
 def likely(

@@ -8,9 +8,15 @@ from twofold.domain.dataclass import dataclass
 
 MAX_LENGTH = 480  # characters; what is longer is a table or a list without an end
 MAX_OF_A_SOURCE = 400
+_LONGEST_LABEL = 32
 _BREAK = re.compile(
     r"\n\s*\n|\n(?=[ \t]*(?:[-*+\u2022\u2013|#>]|\(?\d{1,3}[.)]|[a-z]\))[ \t])|(?<=[:|])[ \t]*\n|\n(?=[^\n]*\|)"
 )
+_LABEL = re.compile(
+    r"\s*(?:(?:[-*+\u2022\u2013>]|\(?\d{1,3}[.)])[ \t]+[\w./'()-]+(?: [\w./'()-]+)?|yes|no)\.\s*", re.IGNORECASE
+)
+"""What an item begins with and is no sentence: "INTEGER. The value is a signed integer"; and a bare yes or no."""
+
 _HEADING = re.compile(r"\s*#{1,6}[ \t]+[^\n]{1,120}(?<![.!?:;])\s*")
 _BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2013>]|#{1,6}|\(?\d{1,3}[.)])[ \t]+")
 
@@ -64,8 +70,10 @@ def _within(text: str, start: int, end: int, reading: TextTools) -> Iterator[tup
     piece = text[start:end]
     if _HEADING.fullmatch(piece):
         return
-    at = 0
-    for stop in [*reading.sentence_ends(piece), len(piece)]:
+    at, ends = 0, list(reading.sentence_ends(piece))
+    if ends and len(piece[: ends[0]]) <= _LONGEST_LABEL and _LABEL.fullmatch(piece, 0, ends[0]):
+        del ends[0]
+    for stop in [*ends, len(piece)]:
         yield from _shortened(text, *_trimmed(text, start + at, start + stop))
         at = stop
 

@@ -41,6 +41,9 @@ _COUNTED = re.compile(r"\bhow many (?P<part>of (?:the |these |those )?(?:\d+ )?)
 _PORT_ASKED = re.compile(r"\b(?:which|what) (?:port|number)\b", re.IGNORECASE)
 _BARE = re.compile(rf"\d[\d,]*(?:\.\d+)?|{_WORDS}", re.IGNORECASE)
 _NEAR, _STEM = 40, 5
+_QUOTED = re.compile(r"[\"\u201d]")
+_NO_VALUE = re.compile(r"(?:is|are|was|be|been|set|and|or|not|this|that|it|which|used|done|the)", re.IGNORECASE)
+"""What stands before "by default" where that says how, not what: "a timeout is by default an error"."""
 
 
 def short_answer(question: str, sentence: str) -> str:
@@ -54,8 +57,10 @@ def _spans(question: str, sentence: str) -> Iterator[str]:
     if _DEFAULT_ASKED.search(question):
         for pattern in _DEFAULTS:
             for match in pattern.finditer(sentence):
-                yield match["value"].strip(" \u201c\u201d\"'`")
-                return
+                value = _QUOTED.split(match["value"].strip(" \u201c\u201d\"'`"))[0]
+                if not _NO_VALUE.fullmatch(value):
+                    yield value
+                    return
     elif _TIME_ASKED.search(question):
         yield from (match.group() for match in _TIME.finditer(sentence))
     elif _FIGURE_ASKED.search(question):
