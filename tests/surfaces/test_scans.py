@@ -1,5 +1,6 @@
 """Scans and image files: read by OCR where the extra is installed, and never silently empty where it is not."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -130,24 +131,44 @@ def test_the_command_line_says_what_a_scan_needs(tmp_path: Path, name: str, kind
 
 
 def test_the_page_shows_the_cited_words_of_a_scan(tmp_path: Path) -> None:
-    with visiting(tmp_path) as visit:
-        visit.client.post("/v1/indexes", json={"name": "notes"})
-        for name, kind in (("letter.pdf", "PDF"), ("letter.jpg", "JPEG")):
-            files = [("file", (name, saved(page_with(LETTER), kind)))]
-            job = visit.finished(visit.client.post("/v1/indexes/notes/documents", files=files).json()["id"])
-            document = job["files"][0]["document"]
-            text = visit.client.get(f"/v1/indexes/notes/documents/{document}/content").text
-            start = text.index("deposit of 450")
+    files = {"letter.pdf": saved(page_with(LETTER), "PDF"), "letter.jpg": saved(page_with(LETTER), "JPEG")}
+    folder, home = filled(tmp_path / "in", files), tmp_path / "home"
+    with Index("notes", overrides={"embedder": "hashing", "home": str(home)}) as index:
+        index.sync(folder)
+        documents = {Path(one.source).name: index.document(one.id) for one in index.documents()}
+
+    with visiting(home) as visit:
+        for name, document in documents.items():
+            start = document.text.index("deposit of 450")
             span = {"start": start, "end": start + len("deposit of 450")}
-            where = f"/v1/indexes/notes/documents/{document}"
+            where = f"/v1/indexes/notes/documents/{document.id}"
             png = visit.client.get(f"{where}/pages/1", params=span)
             kept = visit.client.get(f"{where}/original")
 
             assert png.status_code == 200
-            marked = marked_part(png.content)
-            assert marked[0] == pytest.approx((TOP + STEP + 18) / SIZE[1], abs=0.015)
-            assert kept.content == files[0][1][1]
-            assert kept.headers["content-type"] == {"PDF": "application/pdf", "JPEG": "image/jpeg"}[kind]
+            assert marked_part(png.content)[0] == pytest.approx((TOP + STEP + 18) / SIZE[1], abs=0.015)
+            assert kept.content == files[name]
+            assert kept.headers["content-type"] == document.media_type
+
+
+class StoppedError(Exception):
+    """What a caller raises to end a sync."""
+
+
+def test_a_sync_is_stopped_between_two_pictures(tmp_path: Path) -> None:
+    sheets = [page_with([f"Sheet {number}"]) for number in range(2)]
+    folder = filled(tmp_path / "in", {"a.tiff": saved(sheets[0], "TIFF", sheets[1:])})
+
+    def stop(progress: SyncProgress) -> None:
+        if progress.picture == 2:
+            raise StoppedError
+
+    with Index(tmp_path / "index", overrides={"embedder": "none"}) as index:
+        with pytest.raises(StoppedError):
+            index.sync(folder, progress=stop)
+
+        assert not index.documents()
+    gc.collect()  # a process that was left would be warned of here
 
 
 def marked_part(png: bytes) -> tuple[float, float]:

@@ -157,7 +157,11 @@ class ReaderPool:
                 raise WireError("it reads more pictures than it may")
             last = reply.page
             deadline = monotonic() + self._wall_seconds
-            self._on_picture(flight.source.name, reply.page, reply.pages)
+            try:
+                self._on_picture(flight.source.name, reply.page, reply.pages)
+            except BaseException:  # the caller may stop all of it, as a cancelled job does
+                process.kill()
+                raise
         return reply
 
     def _explain(self, process: "_Process", source: Source, error: Exception) -> ReadError:
