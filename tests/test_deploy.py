@@ -62,5 +62,5 @@ def test_the_container_has_no_more_rights_than_it_needs() -> None:
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
-    assert re.search(r"^USER twofold", DOCKERFILE, re.MULTILINE)
+    assert re.search(r"^USER 10001", DOCKERFILE, re.MULTILINE)
     assert "NoNewPrivileges=yes" in UNIT
