@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from support.api_client import Visit, visiting
+from twofold.domain.errors import StorageFullError
 from twofold.index import Index
+from twofold.server.jobs.store import Job, Jobs
 
 NOTES = "/v1/indexes/notes"
 
@@ -104,6 +106,29 @@ def test_texts_and_passages_of_a_document_are_given_as_they_were(visit: Visit) -
         assert visit.client.get(f"{path}/content", params={"as_of": "monday"}).text == text
         chunks = visit.client.get(f"{path}/chunks", params={"as_of": "monday"}).json()["chunks"]
         assert [chunk["text"] for chunk in chunks] == [text]
+
+
+def test_a_branch_whose_end_could_not_be_recorded_is_not_made_again(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, recorded = visit.client, Jobs.end
+    failed: list[str] = []
+
+    def full_at_first(store: Jobs, job: Job) -> None:
+        if not failed:
+            failed.append(job.id)
+            raise StorageFullError("There is no room.", "Make some.")
+        recorded(store, job)
+
+    monkeypatch.setattr(Jobs, "end", full_at_first)
+    job = client.post(f"{NOTES}/branches", json={"name": "resumed"}).json()["id"]
+    done = visit.finished(job)
+    assert failed == [job]
+    made = client.get("/v1/indexes/resumed").json()
+    assert (done["state"], done["counts"]) == ("done", {"added": made["documents"], "passages": made["chunks"]})
+    assert made["documents"] == client.get(NOTES).json()["documents"]
+    assert client.post(f"{NOTES}/branches", json={"name": "resumed"}).status_code == 400
+    assert client.delete("/v1/indexes/resumed").status_code == 204
 
 
 def test_snapshots_are_made_listed_compared_branched_and_deleted(visit: Visit) -> None:

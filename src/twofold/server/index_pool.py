@@ -107,8 +107,12 @@ class IndexPool:
         """Make a new index of one, as it is or as it was at a snapshot. Raises as `held` and `Index.branch` do."""
         with self.held(name, as_of) as opened:
             opened.branch(named_in(self._database, _checked(new)))
-        with self.held(new) as made:
-            return made.info()
+        return self.info(new)
+
+    def info(self, name: str) -> IndexInfo:
+        """Describe an index. Raises as `held` does."""
+        with self.held(name) as opened:
+            return opened.info()
 
     def drop(self, name: str) -> None:
         """Delete an index once nobody uses it. Raises NotFoundError, WriterBusyError when it stays in use."""

@@ -131,7 +131,13 @@ class JobRunner:
     def _branch(self, job: Job) -> None:
         self._check(job)
         task = self._jobs.task_of(job)
-        made = self._indexes.branch(job.index, task.as_of, task.new)
+        taken = self._indexes.is_taken(task.new)
+        if taken and self._jobs.has_begun(job):  # it was made, and what would have recorded so was interrupted
+            made = self._indexes.info(task.new)
+        else:
+            if not taken:
+                self._jobs.begin(job)
+            made = self._indexes.branch(job.index, task.as_of, task.new)
         counts = {"added": made.documents, "passages": made.chunks}
         self._jobs.end(replace(job, state=State.DONE, counts=counts))
 

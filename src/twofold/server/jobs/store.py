@@ -120,6 +120,7 @@ class Task:
 
 
 _TASK_FILE = "task.json"
+_BEGUN_FILE = "begun"
 RETRYING = "retrying"
 
 
@@ -288,6 +289,14 @@ class Jobs:
     def task_of(self, job: Job) -> Task:
         """Return what a job is to do."""
         return msgspec.json.decode((self._spool / job.id / _TASK_FILE).read_bytes(), type=Task)
+
+    def has_begun(self, job: Job) -> bool:
+        """Return whether `begin` was called for a job, also by a process that was killed since."""
+        return (self._spool / job.id / _BEGUN_FILE).exists()
+
+    def begin(self, job: Job) -> None:
+        """Note, durably, that a job makes from now on what nobody else makes."""
+        write_durably(self._spool / job.id / _BEGUN_FILE, [b""])
 
     def data_of(self, job: Job, part: Part) -> Path:
         """Return the file that holds what is to be read."""
