@@ -9,6 +9,7 @@ slots, order of arguments, errors, `replace`, `fields` and `asdict`.
 import dataclasses
 from collections.abc import Callable
 from functools import cache
+from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
@@ -24,19 +25,24 @@ else:
     def replace(instance: object, /, **changes: object) -> object:
         """Return what `dataclasses.replace` does, in a third of the time: a search makes some twenty of its states."""
         cls = type(instance)
-        if hasattr(cls, "__post_init__"):
+        names, read = _fields_of(cls)
+        if read is None:
             return dataclasses.replace(instance, **changes)
-        made, put = object.__new__(cls), object.__setattr__
-        for name in _names(cls):
-            put(made, name, changes.pop(name) if name in changes else getattr(instance, name))
-        if changes:
-            message = f"{cls.__name__} has no field {', '.join(changes)}"
+        values = dict(zip(names, read(instance), strict=True))
+        values.update(changes)
+        if len(values) > len(names):
+            message = f"{cls.__name__} has no field {', '.join(changes.keys() - set(names))}"
             raise TypeError(message)
+        made, put = object.__new__(cls), object.__setattr__
+        for name, value in values.items():
+            put(made, name, value)
         return made
 
     @cache
-    def _names(cls: type) -> tuple[str, ...]:
-        return tuple(one.name for one in dataclasses.fields(cls))
+    def _fields_of(cls: type) -> tuple[tuple[str, ...], Callable[[object], tuple[object, ...]] | None]:
+        """Return the names of a class's fields, and what reads all at once; None where `dataclasses` must do it."""
+        names = tuple(one.name for one in dataclasses.fields(cls))
+        return names, None if len(names) < 2 or hasattr(cls, "__post_init__") else attrgetter(*names)  # noqa: PLR2004
 
     def dataclass(*, frozen: bool = False, slots: bool = False, eq: bool = True) -> Callable[[type], type]:
         """Return a decorator as the standard one's; an equality or a hash that a class defines itself stays."""

@@ -331,6 +331,9 @@ def _chance(state: PipelineState) -> float | None:
     if calibration is None or len(terms.weights) > MAX_TERMS or plan.scorer != "bm25":
         return None
     asked = replace(terms, k1=plan.k1, b=plan.b)
+    known = query.asked[0].terms if query.asked else None
+    if known is not None and known.weights is terms.weights and known == asked:
+        asked = known  # which the snapshot has looked up
     signals = signals_of(state.passages.view, state.retrieved.found, state.ranking, asked, relevance or None)
     if signals is None and not query.degradation.left:
         return None

@@ -16,8 +16,11 @@ def resident_bytes() -> int:
     Files mapped into memory count as far as they have been read: the system can take them back.
     """
     try:
-        with STATM.open("rb", buffering=0) as file:
-            pages = int(file.read(256).split()[1])
+        file = os.open(STATM, os.O_RDONLY)
+        try:
+            pages = int(os.read(file, 256).split()[1])
+        finally:
+            os.close(file)
         return pages * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError, AttributeError):
         return _working_set() if os.name == "nt" else _peak_bytes()

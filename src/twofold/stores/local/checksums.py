@@ -82,5 +82,5 @@ def seal(page: bytes, number: int) -> bytes:
 
 def is_sealed(page: bytes, number: int) -> bool:
     """Return whether a page is whole and its last eight bytes are the checksum of the rest."""
-    body = memoryview(page)[:-SEAL_BYTES]
+    body = memoryview(page)[:-SEAL_BYTES]  # no copy: a search reads some twenty pages
     return len(page) == PAGE_BYTES and xxhash.xxh3_64_digest(body, seed=number) == page[-SEAL_BYTES:]
