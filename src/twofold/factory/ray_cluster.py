@@ -52,6 +52,7 @@ def cores_of(api: Any) -> int:  # noqa: ANN401  # the module of Ray has no types
 def _connect(api: Any, where: str) -> None:  # noqa: ANN401
     if where == LOCAL:
         api.init(
+            address="local",  # not another cluster that runs on this machine
             include_dashboard=False,
             object_store_memory=OBJECT_STORE_BYTES,
             log_to_driver=False,
