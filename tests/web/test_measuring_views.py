@@ -1,13 +1,16 @@
 """Compare, Judge, Experiments and Settings, by mouse and by keyboard."""
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from support.api_client import Visit, fill, visiting
 from support.browser import opened
+from twofold import Index
 
 
 def test_two_ways_are_compared_with_what_moved(page: Page, visit: Visit) -> None:
@@ -80,6 +83,32 @@ def test_passages_are_judged_by_keys_and_two_ways_are_measured_by_it(browser: Br
         expect(page.locator(".snippet-ci")).to_have_count(1)
         page.get_by_role("button", name="Find better settings").click()
         expect(page.get_by_role("alert")).to_contain_text("Tuning needs 20 judged questions")
+
+
+def test_settings_that_were_tuned_are_shown_with_their_proof_and_used(browser: Browser, tmp_path: Path) -> None:
+    interval = {"mean": 0.2, "low": 0.1, "high": 0.3}
+    difference = {"metric": "ndcg@10", "interval": interval, "p_holm": 0.01, "detectable": 0.1}
+    outcome = {
+        "winner": {"fusion.vector_weight": 0.3}, "reason": "It wins on questions that had no part.", "confirming": 12,
+        "confirmed": [{"name": "tuned", "differences": [difference]}],
+        "trials": [{"changes": {}, "mean": 0.5}, {"changes": {"fusion.vector_weight": 0.3}, "mean": 0.7}],
+    }  # fmt: skip
+    said = [{"type": "measured", "count": 1}, {"type": "done", "tuning": outcome}]
+    body = "".join(f"data: {json.dumps(one)}\n\n" for one in said)
+    fill(tmp_path)
+    with visiting(tmp_path) as visit, opened(browser, visit.address, "/settings") as page:
+        graded = {"query": "tower in Paris", "source": "tower.txt", "grade": 3}
+        assert visit.client.put("/v1/indexes/notes/judgements", json=graded).status_code == 200
+        page.route("**/tune", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
+        page.goto(f"{visit.address}/experiments?index=notes")
+        expect(page.get_by_role("button", name="Find better settings")).to_be_enabled()
+        page.get_by_role("button", name="Find better settings").press("Enter")
+        expect(page.locator(".verdict")).to_contain_text("Better settings were found.")
+        expect(page.locator(".verdict figcaption")).to_contain_text("On 12 questions that had no part in the choice")
+        page.get_by_role("button", name="Use them").press("Enter")
+        expect(page.locator(".notice")).to_have_text("The index uses them from now on.")
+    with Index("notes", overrides={"embedder": "hashing", "offline": True, "home": str(tmp_path)}) as index:
+        assert index.get_settings() == {"fusion.vector_weight": "0.3"}
 
 
 def test_questions_come_from_a_file(browser: Browser, judged: Visit) -> None:

@@ -8,47 +8,15 @@ from playwright.sync_api import Browser, Page, expect
 
 from support.api_client import Visit, fill, visiting
 from support.browser import QUESTION, ask, no_wider_than_the_window, opened
+from support.page_views import READY, VIEWS, address
 from twofold.answer.types import Mode
 from twofold.models.catalog.types import Task
 from twofold.search.diagnose import STAGES
 from twofold.search.suggest import Suggestion
 from twofold.server.jobs.store import JobKind, State
 
-VIEWS = {
-    "ask": "/ask?index=notes",
-    "search": "/search?index=notes&q=tower+in+Paris",
-    "explain": "/search?index=notes&q=tower+in+Paris&explain=1",
-    "library": "/library?index=notes",
-    "document": "/document?index=notes&doc={alps}&tab=passages",
-    "compare": "/compare?index=notes&q=tower+in+Paris",
-    "judge": "/judge?index=notes&q=tower+in+Paris",
-    "experiments": "/experiments?index=notes",
-    "settings": "/settings?index=notes",
-    "kept": "/library?index=notes",
-    "fields": "/document?index=notes&doc={alps}",
-    "docs": "/docs",
-}
-READY = {
-    "ask": "#question",
-    "search": ".hit",
-    "explain": ".ladder",
-    "library": ".row-name",
-    "document": ".chunk",
-    "compare": ".move",
-    "judge": ".grades",
-    "experiments": ".configuration",
-    "settings": "#tokens",
-    "kept": ".row-name",
-    "fields": ".doc-body",
-    "docs": "article",
-}
 WIDTHS = ((360, 640), (640, 400), (768, 1024), (1920, 1080), (1280, 800))
 """640 by 400 is what 1280 by 800 has at 200 %."""
-
-
-def address(visit: Visit, view: str) -> str:
-    alps = visit.client.get("/v1/indexes/notes/documents?q=alps").json()["documents"][0]["id"]
-    return VIEWS[view].format(alps=alps)
 
 
 LOADED = """performance.getEntriesByType("resource").filter((one) => one.name.includes("/page/"))

@@ -139,6 +139,27 @@ def test_an_upload_goes_on_after_each_kill_of_the_server_nothing_twice_and_nothi
         expect(page.locator(".doc-body")).to_contain_text(f"{name} is about herons.")
 
 
+def test_what_is_in_the_index_is_listed_while_the_rest_is_on_its_way(page: Page, visit: Visit) -> None:
+    held: list[Route] = []
+    visit.client.post("/v1/indexes", json={"name": "early"})
+    page.goto(f"{visit.address}/library?index=early")
+    expect(page.locator("#documents-title")).to_have_text("0 documents")
+
+    def second_waits(route: Route) -> None:
+        if route.request.method == "POST" and visit.client.get("/v1/indexes/early").json()["documents"]:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/indexes/early/documents", second_waits)
+    page.locator("#files").set_input_files([text_file(f"{at}.txt", f"Heron {at} waits for fish.") for at in range(5)])
+    expect(page.locator(".row-name")).to_have_text(["0.txt", "1.txt"])
+    expect(page.locator("#held")).to_contain_text("2 documents")
+    expect(page.locator(".item.sending")).to_have_count(3)
+    held.pop().continue_()
+    expect(page.locator(".row-name")).to_have_text([f"{at}.txt" for at in range(5)])
+
+
 def test_a_job_that_is_followed_further_says_of_each_file_what_became_of_it(page: Page, visit: Visit) -> None:
     """The stream breaks after the first file failed; what comes then is in the order in which all were sent."""
     job: dict[str, Any] = {"id": "j1", "index": "notes", "kind": "documents", "state": "running", "finished": "",
@@ -163,7 +184,7 @@ def test_a_job_that_is_followed_further_says_of_each_file_what_became_of_it(page
     page.route("**/v1/jobs/j1/events", events)
     page.locator("#files").set_input_files([text_file(name, "x") for name in ("a.pdf", "b.txt")])
     expect(page.locator(".item.stopped")).to_contain_text("b.txt")
-    expect(page.locator(".item.failed")).to_contain_text("a.pdf")
+    expect(page.locator(".queue .item.failed")).to_contain_text("a.pdf")
 
 
 def test_a_file_that_was_mended_since_it_was_chosen_is_asked_for_again_and_comes_in(
@@ -174,10 +195,10 @@ def test_a_file_that_was_mended_since_it_was_chosen_is_asked_for_again_and_comes
     file = tmp_path / "plan.pdf"
     file.write_text("%PDF-1.7 nothing")
     page.locator("#files").set_input_files(file)
-    expect(page.locator(".item.failed .item-why")).to_contain_text("PDF")
+    expect(page.locator(".queue .item.failed .item-why")).to_contain_text("PDF")
     file.write_bytes(pdf_of([[Words(72, 700, "The plan is to nest early.")]]))
     page.get_by_role("button", name="Try again").click()
-    expect(page.locator(".item.failed .item-why")).to_contain_text("changed or moved since it was chosen")
+    expect(page.locator(".queue .item.failed .item-why")).to_contain_text("changed or moved since it was chosen")
     expect(page.locator(".banner")).to_have_count(0)
     page.locator("#files").set_input_files(file)
     expect(page.locator(".item.done")).to_contain_text("plan.pdf")

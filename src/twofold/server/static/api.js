@@ -76,10 +76,12 @@ const answered = async (path, options) => {
   }
 };
 
-export const getJson = async (path, options) => (await answered(path, options)).json();
-export const postJson = async (path, body, options) => (await answered(path, { ...options, body })).json();
-export const postSound = async (path, sound) => (await answered(path, { sound })).json();
-export const putJson = async (path, body, options) => (await answered(path, { ...options, method: "PUT", body })).json();
+const jsonOf = (response) => (response.status === 204 ? null : response.json()); // done, and nothing to say
+
+export const getJson = async (path, options) => jsonOf(await answered(path, options));
+export const postJson = async (path, body, options) => jsonOf(await answered(path, { ...options, body }));
+export const postSound = async (path, sound) => jsonOf(await answered(path, { sound }));
+export const putJson = async (path, body, options) => jsonOf(await answered(path, { ...options, method: "PUT", body }));
 export const getText = async (path, options) => (await answered(path, { ...options, accept: "text/plain" })).text();
 export const getBlob = async (path, options) => (await answered(path, { ...options, accept: "*/*" })).blob();
 export const remove = async (path, options) => void (await answered(path, { ...options, method: "DELETE" }));

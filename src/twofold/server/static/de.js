@@ -140,6 +140,7 @@ export default {
   "measure": "Messen", "measuring": "Misst …", "measured": { one: "{count} Frage.", other: "{count} Fragen." },
   "left.out": "{count} ohne gutes Dokument blieben außen vor.", "differences": "A gegen B", "differences.says": "A minus B, mit 95-%-Intervallen",
   "metric": "Maß", "verdict": "Urteil", "difference.better": "A ist besser", "difference.worse": "B ist besser",
+  "difference.none": "Bei jeder Frage gleich.",
   "difference.unsure": "Nicht zu unterscheiden; ein Unterschied von {detectable} würde sich zeigen.", "wins.says": "A besser: {better}, gleich: {same}, B besser: {worse}",
   "gained": "Wo A am meisten gewinnt", "lost": "Wo A am meisten verliert", "ci": "Für Ihre Tests", "ci.says": "Exportieren Sie die Bewertungen; dann scheitert dieser Befehl, wenn die Suche schlechter wird:",
   "tune": "Bessere Einstellungen finden", "tune.running": { one: "{count} Art versucht …", other: "{count} Arten versucht …" }, "tune.won": "Bessere Einstellungen sind gefunden.", "tune.kept": "Die Einstellungen bleiben.",

@@ -139,6 +139,7 @@ export default {
   "measure": "Measure", "measuring": "Measuring …", "measured": { one: "{count} question.", other: "{count} questions." },
   "left.out": "{count} without a good document were left out.", "differences": "A against B", "differences.says": "A less B, with 95 % intervals",
   "metric": "Metric", "verdict": "Verdict", "difference.better": "A is better", "difference.worse": "B is better",
+  "difference.none": "The same for every question.",
   "difference.unsure": "No clear difference; one of {detectable} would show.", "wins.says": "A better: {better}, same: {same}, B better: {worse}",
   "gained": "Where A gains most", "lost": "Where A loses most", "ci": "For your tests", "ci.says": "Export the judgements in Judge, then this command fails when search gets worse:",
   "tune": "Find better settings", "tune.running": { one: "{count} way tried …", other: "{count} ways tried …" }, "tune.won": "Better settings were found.", "tune.kept": "The settings stay as they are.",

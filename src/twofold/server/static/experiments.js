@@ -84,6 +84,7 @@ const lines = (rows, at, params) => rows.map((row) => {
 });
 
 const verdict = (difference) => {
+  if (!difference.better && !difference.worse) return t("difference.none");
   if (difference.p_holm >= 0.05) return t("difference.unsure", { detectable: difference.detectable === null ? "?" : figure(difference.detectable) });
   return difference.interval.mean > 0 ? t("difference.better") : t("difference.worse");
 };

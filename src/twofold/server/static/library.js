@@ -22,11 +22,7 @@ const queues = new Map();
 
 const queueOf = (index) => {
   if (!queues.has(index)) {
-    queues.set(index, new Uploads(index, () => {
-      const queue = queues.get(index);
-      if (queue && !queue.running && queue.counts.done) arrived(index);
-      update();
-    }));
+    queues.set(index, new Uploads(index, () => update(), () => arrived(index)));
   }
   return queues.get(index);
 };
@@ -41,6 +37,8 @@ export const enter = async (params) => {
   if (index === own.index && sought === own.sought) return;
   Object.assign(own, { index, sought, total: null, first: 0, plan: null, findings: null, problem: null });
   own.pages.clear();
+  loading.clear();
+  turn += 1;
   if (document.querySelector(".kept[open]")) openKept({ target: { open: true } });
   await Promise.all([load(0), loadJobs()]);
 };
@@ -60,26 +58,31 @@ export const elsewhere = (what) => what === "documents" && own.index && lookAgai
 
 const lookAgain = (index) => {
   if (index !== own.index) return;
-  own.pages.clear();
   loading.clear();
-  load(Math.floor(own.first / PAGE));
+  turn += 1;
+  for (const at of new Set([own.first, own.first + own.seen].map((row) => Math.floor(Math.min(row, own.total ?? 0) / PAGE)))) load(at, true);
   loadJobs();
 };
 
 // ---- The list of documents: the rows in sight alone, from pages that are fetched as they come into sight.
 
 const loading = new Set();
+let turn = 0; // how often the list was looked at again: what was asked for before says what was
 
-const load = async (page) => {
-  if (own.pages.has(page) || loading.has(page)) return;
+// `again`: the index has changed. What is in sight stays until the new is there; what is not is fetched when it comes.
+const load = async (page, again = false) => {
+  if (!again && (own.pages.has(page) || loading.has(page))) return;
   loading.add(page);
+  const before = again ? [...own.pages.keys()] : [];
+  const asked = turn;
   const { index, sought } = own;
   await tried(async () => {
     const found = await getJson(`${pathOf(index, "documents")}?limit=${PAGE}&offset=${page * PAGE}${sought ? `&q=${encodeURIComponent(sought)}` : ""}`);
-    if (index !== own.index || sought !== own.sought) return;
+    if (index !== own.index || sought !== own.sought || asked !== turn) return;
+    for (const one of before) if (!loading.has(one)) own.pages.delete(one);
     own.pages.set(page, found.documents);
     update(() => { own.total = found.total; });
-  }, (error) => update(() => { own.problem = error; })).finally(() => loading.delete(page));
+  }, (error) => update(() => { own.problem = error; })).finally(() => asked === turn && loading.delete(page));
 };
 
 let settling = 0;

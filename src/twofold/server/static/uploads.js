@@ -10,11 +10,12 @@ const BATCH_BYTES = 32_000_000;
 
 let number = 0;
 
-// One upload queue of an index; `changed` hears of everything.
+// One upload queue of an index; `changed` hears of everything, `landed` of each time that the index has more.
 export class Uploads {
-  constructor(index, changed) {
+  constructor(index, changed, landed) {
     this.index = index;
     this.changed = changed;
+    this.landed = landed;
     this.items = [];
     this.job = null; // what the server reads of `batch`
     this.batch = [];
@@ -147,6 +148,7 @@ export class Uploads {
           if (!job.finished) continue;
           if (job.state === "failed") unread({ state: "failed", problem: job.problem });
           this.job = null;
+          this.landed();
           return;
         }
         await pause(); // a server that closes ends its streams first
