@@ -30,6 +30,8 @@ NAME = f"bad{ALL}name.txt"
 TEXT = f"The heron{ALL} stands in the reeds. Herons eat fish, and a heron{ALL} waits.\n"
 FINE = "زبان می\u200cخواهم"  # noqa: RUF001  # Persian is written with a joiner that separates
 PAINT = re.compile("\x1b\\[[0-9;]*m")  # our own colors
+WAITING = re.compile(r"\r\x1b\[KReading \d+ passages, first [^\r\n\x1b]*\r\x1b\[K")
+"""The line of ours that stands while an answer is made, and goes."""
 
 COMMANDS = (
     ("ls",),
@@ -79,7 +81,7 @@ def _in_a_pipe(folder: Path, *words: str) -> str:
 
 def _harmful(shown: str) -> set[str]:
     """Give the names of the characters in a text that act on a terminal or cannot be seen."""
-    plain = PAINT.sub("", shown).replace("\n", "").replace("\t", "")
+    plain = PAINT.sub("", WAITING.sub("", shown)).replace("\n", "").replace("\t", "")
     fine = {"\u200c", "\u200d", "\xad"}
     return {
         unicodedata.name(one, f"{ord(one):04x}")

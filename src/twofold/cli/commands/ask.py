@@ -224,7 +224,8 @@ class _AnswerView:
         """Show it and return it. Raises what ended it."""
         answer: Answer | None = None
         for event in events:
-            self._waiting.tell(event)
+            if not self._as_json:
+                self._waiting.tell(event)
             if isinstance(event, ErrorEvent):
                 raise error_of(event.code, event.message, event.hint)
             if self._as_json and self._stream:
