@@ -9,7 +9,7 @@ from twofold.domain.ports import EmbedderIdentity
 from twofold.domain.types import Vectors
 
 
-class GivenVectors:
+class PrecomputedVectors:
     """Knows the vectors of the questions that are asked, in any thread."""
 
     identity: ClassVar[EmbedderIdentity] = EmbedderIdentity("given", "1", 384)

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from given import GivenVectors
+from given import PrecomputedVectors
 from material import Asked, Material, entries_of, real_sentences
 from reporting import keep, machine
 
@@ -38,7 +38,7 @@ from twofold.text.analyzers import analyzer_for
 QUESTIONS = 100
 ROUNDS = 5
 SECONDS = 10.0
-DIMENSIONS = GivenVectors.identity.dimensions
+DIMENSIONS = PrecomputedVectors.identity.dimensions
 
 
 def main() -> None:
@@ -69,7 +69,7 @@ def measured(where: str, scratch: Path, count: int) -> Mapping[str, object]:
 
     analyzer = analyzer_for("english")
     for store in (local, shared):
-        store.ensure_fingerprint(IndexFingerprint(GivenVectors.identity, analyzer.describe(), "stitched"))
+        store.ensure_fingerprint(IndexFingerprint(PrecomputedVectors.identity, analyzer.describe(), "stitched"))
     seconds = {"local": 0.0, "postgresql": 0.0}
     for batch in made_of(count).batches(count):
         entries = entries_of(batch, analyzer)
@@ -108,7 +108,7 @@ def made_of(count: int) -> Material:
 
 def asking(store: Store, asked: Asked) -> Callable[[int], object]:
     """Give a function that does the whole hybrid search of question i."""
-    parts = IndexingComponents(store, GivenVectors(asked), analyzer_for("english"), lambda _: (), "stitched")
+    parts = IndexingComponents(store, PrecomputedVectors(asked), analyzer_for("english"), lambda _: (), "stitched")
     plan = SearchPlan(k=10)
     return lambda at: [(hit.chunk_id, hit.score, hit.text) for hit in search(parts, asked.texts[at], plan).hits]
 

@@ -28,7 +28,7 @@ from importlib import import_module
 from pathlib import Path
 
 import psutil
-from given import GivenVectors
+from given import PrecomputedVectors
 from material import Asked, Material, entries_of, gather, restore, save
 from peers.engine import BUILT, exact_ranking, measured
 from profiled import profiled
@@ -136,7 +136,7 @@ def measure(folder: Path, count: int, asked: Asked) -> Figures:
     figures["disk_MB"] = round(sum(path.stat().st_size for path in index.rglob("*") if path.is_file()) / MEGABYTE, 1)
     figures["open"] = elsewhere(first_answer, index, material)
     say(count, figures["open"])
-    analyzer, given = analyzer_for("english"), GivenVectors(asked)
+    analyzer, given = analyzer_for("english"), PrecomputedVectors(asked)
     store = LocalStore(index, create=False)
     bench = Bench(store, asked, IndexingComponents(store, given, analyzer, lambda _: (), "stitched"))
     figures["segments"] = store.info().segments
@@ -169,7 +169,7 @@ def build(index: Path, material: Path, count: int) -> Figures:
     source, analyzer = restore(material), analyzer_for("english")
     began, before = time.perf_counter(), resident()
     store = LocalStore(index)
-    store.ensure_fingerprint(IndexFingerprint(GivenVectors.identity, analyzer.describe(), "stitched"))
+    store.ensure_fingerprint(IndexFingerprint(PrecomputedVectors.identity, analyzer.describe(), "stitched"))
     analyzing = storing = busy = 0.0
     for batch in source.batches(count):
         started, began_busy = time.perf_counter(), time.process_time()
@@ -196,7 +196,7 @@ def build(index: Path, material: Path, count: int) -> Figures:
 def first_answer(index: Path, material: Path) -> Figures:
     """Open an index and answer one question, then the others: seconds and megabytes beyond what was there before."""
     asked = restore(material).asked
-    given, analyzer = GivenVectors(asked), analyzer_for("english")
+    given, analyzer = PrecomputedVectors(asked), analyzer_for("english")
     before, started = resident(), time.perf_counter()
     store = LocalStore(index, create=False)
     bench = Bench(store, asked, IndexingComponents(store, given, analyzer, lambda _: (), "stitched"))
@@ -254,7 +254,9 @@ def filtered(bench: Bench) -> Figures:
 
 def adding(bench: Bench) -> Figures:
     """Add small documents one by one, each durable, and search after each: milliseconds."""
-    bench.store.ensure_fingerprint(IndexFingerprint(GivenVectors.identity, bench.parts.analyzer.describe(), "stitched"))
+    bench.store.ensure_fingerprint(
+        IndexFingerprint(PrecomputedVectors.identity, bench.parts.analyzer.describe(), "stitched")
+    )
     added, searched = [], []
     ask = bench.searching(SearchPlan())
     for number in range(ADDED):

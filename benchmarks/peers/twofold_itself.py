@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from given import GivenVectors
+from given import PrecomputedVectors
 from material import PASSAGES_OF_A_DOCUMENT, Asked, Batch, entries_of
 
 import twofold
@@ -25,7 +25,9 @@ class Twofold:
         self.version = twofold.__version__
         self._analyzer = analyzer_for("english")
         self._store = LocalStore(folder, create=not built)
-        self._store.ensure_fingerprint(IndexFingerprint(GivenVectors.identity, self._analyzer.describe(), "stitched"))
+        self._store.ensure_fingerprint(
+            IndexFingerprint(PrecomputedVectors.identity, self._analyzer.describe(), "stitched")
+        )
 
     def add(self, rows: Rows) -> None:
         """Analyze and store, durably."""
@@ -45,7 +47,7 @@ class Twofold:
 
     def tasks(self, asked: Asked) -> Mapping[str, Task]:
         """Give all modes; the default hybrid search, with feedback and fusion by scores."""
-        given = GivenVectors(asked)
+        given = PrecomputedVectors(asked)
         parts = IndexingComponents(self._store, given, self._analyzer, lambda _: (), "stitched")
 
         plain = [text.replace('"', " ").replace("(", " ") for text in asked.texts]  # no operators: the others have none

@@ -108,8 +108,8 @@ class Index(Collection, Answering):
         folder = self.folder
         self._sessions = Sessions(None if folder is None else sessions_folder(self._asked.home, folder))
 
-    def _seen_by(self, viewer: Viewer) -> Self:
-        made = super()._seen_by(viewer)
+    def _for_viewer(self, viewer: Viewer) -> Self:
+        made = super()._for_viewer(viewer)
         own = vars(made)
         parts, sessions = replace(self._parts, store=own["_store"]), self._sessions.of(viewer.key)
         own.update(_parts=parts, _passages=own["_searcher"], _sessions=sessions)
@@ -345,21 +345,23 @@ class Index(Collection, Answering):
         compared without capitals and punctuation. It holds when the index is opened next, as all of its settings.
         Raises NotFoundError for a name that fits none, InvalidInputError for an empty question or too many of them.
         """
-        pins = pins_with(self.pins(), query, [self._kept_name(one) for one in documents], map(self._kept_name, hide))
+        pins = pins_with(
+            self.pins(), query, [self._pinnable_name(one) for one in documents], map(self._pinnable_name, hide)
+        )
         kept = {name: value for name, value in self.get_settings().items() if name != "results"}
-        results = {**self._kept_results(), "pins": pins}
+        results = {**self._stored_results_settings(), "pins": pins}
         self.set_settings({**kept, "results": {name: value for name, value in results.items() if value}})
 
     def pins(self) -> Mapping[str, Sequence[str]]:
         """Return what the index shows first by question; what it leaves out stands behind a `-`."""
         self._check_owner()
-        pins: Mapping[str, Sequence[str]] = self._kept_results().get("pins", {})
+        pins: Mapping[str, Sequence[str]] = self._stored_results_settings().get("pins", {})
         return pins
 
-    def _kept_results(self) -> Mapping[str, Any]:
+    def _stored_results_settings(self) -> Mapping[str, Any]:
         return value_from_text("results", self.get_settings().get("results", "{}"))  # type: ignore[return-value]
 
-    def _kept_name(self, name: str) -> str:
+    def _pinnable_name(self, name: str) -> str:
         """Return a passage's id as it is, and a document's source."""
         document, _, ordinal = name.rpartition("_chunk_")
         if ordinal.isdecimal() and document:

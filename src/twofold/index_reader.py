@@ -23,13 +23,13 @@ from twofold.factory.places import folder_of, short_name, shown_name, shown_plac
 from twofold.factory.search import (
     MADE_BY,
     MEMORY,
-    held_by,
-    kept_by,
+    effective_settings,
     model_openers,
     open_store,
     query_log_of,
     search_components,
     search_engine,
+    stored_settings,
     with_ignored,
 )
 from twofold.indexing.types import IndexInfo
@@ -95,11 +95,11 @@ class Collection:
         self._viewer: Viewer | None = None
         self._views: OrderedDict[str, Self] = OrderedDict()
         self._turn = threading.Lock()
-        own, fingerprint = kept_by(self._store)
+        own, fingerprint = stored_settings(self._store)
         if settings is None and own:
             found = resolve(config=config, collection=own, overrides=overrides)
         self._asked = found.settings
-        self._held = held_by(found.settings, fingerprint, embedder, plugins)
+        self._held = effective_settings(found.settings, fingerprint, embedder, plugins)
         self._settings = self._held.settings
         self._ignored = (*found.ignored, *self._held.ignored)
         self._openers = model_openers(self._settings, on_model, OpenPlugins(plugins))
@@ -121,13 +121,13 @@ class Collection:
         with self._turn:
             found = self._views.get(viewer.key)
             if found is None:
-                found = self._views[viewer.key] = self._seen_by(viewer)
+                found = self._views[viewer.key] = self._for_viewer(viewer)
                 while len(self._views) > MAX_VIEWS:
                     self._views.popitem(last=False)
             self._views.move_to_end(viewer.key)
             return found
 
-    def _seen_by(self, viewer: Viewer) -> Self:
+    def _for_viewer(self, viewer: Viewer) -> Self:
         made, store = copy(self), ViewerStore(self._whole, viewer)
         searching, searcher = replace(self._searching, store=store), self._searcher.for_viewer(store)
         vars(made).update(_viewer=viewer, _store=store, _searching=searching, _searcher=searcher)

@@ -51,7 +51,7 @@ from twofold.stores.sessions import Sessions, sessions_folder
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class SubResult:
     """What one collection answered by itself."""
 
     name: str
@@ -67,7 +67,7 @@ class _Pool:
 
 
 def joined_by_rank(
-    parts: SearchComponents, answers: Sequence[Answered], plan: SearchPlan, watch: Stopwatch
+    parts: SearchComponents, answers: Sequence[SubResult], plan: SearchPlan, watch: Stopwatch
 ) -> SearchResult:
     """Return the k best of all by reciprocal rank; its own retrievers stand in the trace without weight.
 
@@ -80,7 +80,7 @@ def joined_by_rank(
 
 
 def joined_by_reranker(
-    parts: SearchComponents, question: str, answers: Sequence[Answered], plan: SearchPlan, watch: Stopwatch
+    parts: SearchComponents, question: str, answers: Sequence[SubResult], plan: SearchPlan, watch: Stopwatch
 ) -> SearchResult:
     """Return the k best of all by a reranker, where they are more than it reads; else by rank.
 
@@ -107,7 +107,7 @@ def check_reranker(parts: SearchComponents) -> None:
         )
 
 
-def _pooled(answers: Sequence[Answered], plan: SearchPlan) -> _Pool:
+def _pooled(answers: Sequence[SubResult], plan: SearchPlan) -> _Pool:
     """Put all passages in one order by reciprocal rank, ties to the collection that was named first."""
     hits: list[Hit] = []
     values = []
@@ -130,7 +130,7 @@ def _read_of(hit: Hit) -> str:
 
 
 def _merged_result(
-    answers: Sequence[Answered], pool: _Pool, state: PipelineState, plan: SearchPlan, watch: Stopwatch
+    answers: Sequence[SubResult], pool: _Pool, state: PipelineState, plan: SearchPlan, watch: Stopwatch
 ) -> SearchResult:
     best = list(state.ranking)[: plan.k]
     hits = tuple(
@@ -150,7 +150,7 @@ def _merged_result(
         degraded=is_degraded(warnings),
         warnings=warnings,
         rerank=state.rerank,
-        stages=_stages(answers, len(pool.hits), state, watch),
+        stages=_steps(answers, len(pool.hits), state, watch),
         counts=Counts(
             sum(one.result.counts.retrieved for one in answers),
             sum(one.result.counts.after_filter for one in answers),
@@ -170,11 +170,11 @@ def _stepped(trace: HitTrace, steps: Mapping[int, tuple[Step, ...]], key: int) -
     return replace(trace, steps=steps.get(key, ()))
 
 
-def _warnings(answers: Sequence[Answered]) -> tuple[StageWarning, ...]:
+def _warnings(answers: Sequence[SubResult]) -> tuple[StageWarning, ...]:
     return tuple(replace(warning, collection=one.name) for one in answers for warning in one.result.warnings)
 
 
-def _stages(answers: Sequence[Answered], pooled: int, state: PipelineState, watch: Stopwatch) -> tuple[StageTrace, ...]:
+def _steps(answers: Sequence[SubResult], pooled: int, state: PipelineState, watch: Stopwatch) -> tuple[StageTrace, ...]:
     searched = tuple(
         StageTrace(one.name, one.result.counts.retrieved, len(one.result.hits), one.result.timings_ms["total"])
         for one in answers
@@ -302,12 +302,12 @@ class MultiIndex(Answering):
 
     def why_not(self, query: str, document: str, options: SearchOptions = DEFAULT_OPTIONS) -> WhyNot:
         """Return which stage of a `global` search lost a document, named by its source or as `collection/id`."""
-        members, _, _ = self._asked(options, "global")
+        members, _, _ = self._participants(options, "global")
         return _as_one(members, lambda parts, plan: why_not(parts, query, document, plan))[0]
 
     def parts_for(self, options: SearchOptions) -> tuple[SearchComponents, SearchPlan]:
         """Return the parts and the plan of the first index that takes part: what answers are made with."""
-        members, _, _ = self._asked(options, None)
+        members, _, _ = self._participants(options, None)
         return members[0].parts, members[0].plan
 
     def record_stages(self, timings_ms: Mapping[str, float]) -> None:
@@ -319,7 +319,7 @@ class MultiIndex(Answering):
         for query in queries:
             check_question(query)
         check_no_cursor(options)
-        members, lost, how = self._asked(options, across)
+        members, lost, how = self._participants(options, across)
         if how != "global":
             _check_results(options)
         if how == "global":
@@ -341,7 +341,7 @@ class MultiIndex(Answering):
     ) -> None:
         self.close()
 
-    def _asked(
+    def _participants(
         self, options: SearchOptions, across: str | None
     ) -> tuple[Sequence[_Member], tuple[UnavailableIndex, ...], str]:
         """Return what takes part: each index's own parts and plan, models that are the same shared."""
@@ -354,7 +354,7 @@ class MultiIndex(Answering):
         for name, searcher in self._opened.items():
             try:
                 parts, plan = searcher.parts_for(options)
-                _check_own(parts, plan)
+                _check_own_embedder(parts, plan)
             except InvalidInputError:
                 raise
             except TwofoldError as error:
@@ -398,7 +398,7 @@ def _named(indexes: Indexes) -> Mapping[str, Where]:
     return named
 
 
-def _check_own(parts: SearchComponents, plan: SearchPlan) -> None:
+def _check_own_embedder(parts: SearchComponents, plan: SearchPlan) -> None:
     """Refuse an index that is opened with another embedder than it was made with."""
     if plan.mode == "bm25":
         return
@@ -446,7 +446,7 @@ def _with_collections(
     found: SearchResult, members: Sequence[_Member], lost: Sequence[UnavailableIndex]
 ) -> SearchResult:
     """Return a result whose passages name their index and have its ids, with a warning for each index left out."""
-    hits = tuple(_own(hit, members) for hit in found.hits)
+    hits = tuple(_as_member_hit(hit, members) for hit in found.hits)
     unasked = tuple(
         StageWarning(name, WarningCode.SKIPPED, NOT_ACROSS, one.name)
         for one in members
@@ -455,7 +455,7 @@ def _with_collections(
     return replace(found, hits=hits).with_warnings((*(one.warning for one in lost), *unasked, *found.warnings))
 
 
-def _own(hit: Hit, members: Sequence[_Member]) -> Hit:
+def _as_member_hit(hit: Hit, members: Sequence[_Member]) -> Hit:
     name = next(one.name for one in members if hit.document.startswith(federated_id(one.name, "")))
     before = len(federated_id(name, ""))
     return replace(hit, collection=name, document=hit.document[before:], chunk_id=hit.chunk_id[before:])
@@ -488,7 +488,7 @@ def _each(
     first = answers[0][0]
     results = []
     for number in range(len(queries)):
-        answered = [Answered(one.name, found[number]) for one, found in answers]
+        answered = [SubResult(one.name, found[number]) for one, found in answers]
         own = watch.share(len(queries))
         if how == "rerank":
             question = answered[0].result.queries[0]

@@ -48,7 +48,7 @@ LENGTH_TOLERANCE = 1e-3  # how far a vector's length may be from 1
 
 
 @contextmanager
-def blamed(what: str, name: str) -> Iterator[None]:
+def as_model_errors(what: str, name: str) -> Iterator[None]:
     """Make a ModelError of whatever a part raises; a ModelError of its own, or a refusal, goes through as it is."""
     try:
         yield
@@ -69,7 +69,7 @@ class GuardedRetriever:
 
     def search(self, query: str, k: int) -> Sequence[Retrieved]:
         """Return what it found, best first. Raises ModelError."""
-        with blamed("retriever", self._name):
+        with as_model_errors("retriever", self._name):
             found = [Retrieved(str(one.chunk_id), float(one.score)) for one in self._retriever.search(query, k)]
         if not all(math.isfinite(one.score) for one in found):
             raise _wrong("retriever", self._name, "a score that is no number")
@@ -85,7 +85,7 @@ class GuardedTransformer:
 
     def transform(self, query: str, context: Mapping[str, str] | None) -> str:
         """Return its query. Raises ModelError."""
-        with blamed("transformer", self._name):
+        with as_model_errors("transformer", self._name):
             made = self._transformer.transform(query, context)
         if not isinstance(made, str):
             raise _wrong("transformer", self._name, f"a {type(made).__name__} instead of text")
@@ -101,7 +101,7 @@ class GuardedPruner:
     def score(self, question: str, sentences: Sequence[str]) -> Scores:
         """Return its scores. Raises ModelError."""
         name = type(self._pruner).__name__
-        with blamed("pruner", name):
+        with as_model_errors("pruner", name):
             scores = np.asarray(self._pruner.score(question, sentences), dtype=np.float64)
         if scores.shape != (len(sentences),) or not np.isfinite(scores).all() or (scores < 0.0).any():
             raise _wrong("pruner", name, "scores that are not one number from 0 up for each sentence")
@@ -130,7 +130,7 @@ class GuardedEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
         """Count each text's tokens. Raises ModelError."""
-        with blamed("embedder", self._identity.name):
+        with as_model_errors("embedder", self._identity.name):
             counts = list(self._embedder.count_tokens(texts))
         if len(counts) != len(texts):
             raise _wrong("embedder", self._identity.name, f"{len(counts)} counts of tokens for {len(texts)} texts")
@@ -141,7 +141,7 @@ class GuardedEmbedder:
 
     def _checked(self, embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Vectors:
         wanted = (len(texts), self._identity.dimensions)
-        with blamed("embedder", self._identity.name):
+        with as_model_errors("embedder", self._identity.name):
             made = np.asarray(embed(texts), dtype=np.float32)
         if made.shape != wanted:
             raise _wrong("embedder", self._identity.name, f"vectors of shape {made.shape} instead of {wanted}")
@@ -165,12 +165,12 @@ class GuardedReranker:
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
         """Score each text. Raises ModelError."""
-        with blamed("reranker", self._identity.name):
+        with as_model_errors("reranker", self._identity.name):
             return np.asarray(self._reranker.score(query, texts), dtype=np.float64)
 
     def relevance(self, raw: Scores) -> Scores:
         """Bring raw scores onto [0, 1]. Raises ModelError."""
-        with blamed("reranker", self._identity.name):
+        with as_model_errors("reranker", self._identity.name):
             return np.asarray(self._reranker.relevance(raw), dtype=np.float64)
 
     def close(self) -> None:
@@ -190,7 +190,7 @@ class GuardedStream:
 
     def __next__(self) -> str:
         """Return the next piece. Raises ModelError."""
-        with blamed("generator", self._name):
+        with as_model_errors("generator", self._name):
             piece = next(self._stream, None)
         if piece is None:
             raise StopIteration
@@ -222,7 +222,7 @@ class GuardedGenerator:
         seconds: float = 120.0,
     ) -> TextStream:
         """Begin a reply; see `Generator.stream`."""
-        with blamed("generator", self._generator.identity.name):
+        with as_model_errors("generator", self._generator.identity.name):
             reply = self._generator.stream(
                 messages, max_tokens=max_tokens, temperature=temperature, stop=stop, seconds=seconds
             )
@@ -236,7 +236,7 @@ def guarded_chunker(name: str, chunker: Chunker) -> Chunker:
     """Hold a chunker to its promise: stretches of the document's own text, numbered from 0."""
 
     def cut(document: Document) -> tuple[Chunk, ...]:
-        with blamed("chunker", name):
+        with as_model_errors("chunker", name):
             chunks = tuple(chunker(document))
         for ordinal, chunk in enumerate(chunks):
             told = (chunk.document, chunk.ordinal, chunk.text)
@@ -251,7 +251,7 @@ def guarded_enricher(name: str, enricher: Enricher) -> Enricher:
     """Hold an enricher to its promise: fields that can be stored."""
 
     def enrich(chunk: Chunk) -> Metadata:
-        with blamed("enricher", name):
+        with as_model_errors("enricher", name):
             return clean_metadata(enricher(chunk))
 
     return enrich
@@ -458,7 +458,7 @@ def _loaded(kind: str, name: str) -> Any:  # noqa: ANN401 - a part of any kind
     if len({point.value for point in points}) > 1:
         said = ", ".join(sorted({point.value for point in points}))
         raise InvalidInputError(f"There are several {kind}s {name!r}: {said}.", "Uninstall all of them but one.")
-    with blamed(kind, name):
+    with as_model_errors(kind, name):
         made = next(iter(points)).load()()
     if not callable(getattr(made, needed, None)):
         raise ModelError(f"The {kind} {name!r} has no {needed}.", "See docs/extending.md for what it must have.")

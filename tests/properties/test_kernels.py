@@ -373,13 +373,13 @@ def test_a_phrase_is_marked_where_it_stands_and_left_open_only_where_more_than_a
     encoded = [text.encode() for text in texts]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
     joined = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-    looked_at = masks(len(texts), seed, 0.8)
-    assert looked_at is not None
+    rescored_count = masks(len(texts), seed, 0.8)
+    assert rescored_count is not None
 
-    found = kernels.phrase_marks(joined, offsets, looked_at, np.frombuffer(phrase.encode(), dtype=np.uint8))
+    found = kernels.phrase_marks(joined, offsets, rescored_count, np.frombuffer(phrase.encode(), dtype=np.uint8))
 
     assert found.dtype == np.uint8
-    for text, mark, wanted in zip(texts, found.tolist(), looked_at.tolist(), strict=True):
+    for text, mark, wanted in zip(texts, found.tolist(), rescored_count.tolist(), strict=True):
         expected = bool(wanted) and stands_in(phrase, text)
         assert mark == expected if mark < 2 else (wanted and phrase in text and not f"{phrase}{text}".isascii())
 

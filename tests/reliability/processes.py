@@ -182,7 +182,7 @@ def torn(view: Snapshot) -> str:
 def hold_the_lock(folder: Path, told: Connection, until: Connection) -> None:
     """Hold the writer's lock from when it is told until something comes back."""
     store = open_busy(folder)
-    with store._lock.held():
+    with store._lock.locked():
         told.send_bytes(b"held")
         until.recv_bytes()
     store.close()

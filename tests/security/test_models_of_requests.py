@@ -7,7 +7,7 @@ import pytest
 
 from support.api_client import fill, visiting
 from support.http_server import Answered, Asked, serving
-from twofold.config.load import load_settings, with_own_models
+from twofold.config.load import load_settings, with_models_of
 
 SEARCH = "/v1/indexes/notes/search"
 CROSS_ENCODER = "ms-marco-MiniLM-L-12-v2"
@@ -107,7 +107,7 @@ def test_only_what_is_not_in_use_is_left_out() -> None:
         }
     )
 
-    kept, notes = with_own_models(asked, own)
+    kept, notes = with_models_of(asked, own)
 
     assert (kept.rerank.model, kept.rerank.fallback, kept.generator) == ("mine", "mine", "small")
     assert kept.plugins.search == ("known",)

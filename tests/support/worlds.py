@@ -251,9 +251,9 @@ def _searched(
 
 def _tools(index: Index, names: Sequence[str], query: str) -> Iterator[Question]:
     """Ask as the tools of a language model do."""
-    held = reading.Held(index, Links("notes", "http://127.0.0.1"), 4_000)
+    held = reading.ToolContext(index, Links("notes", "http://127.0.0.1"), 4_000)
     yield "tool search", lambda: reading.search(held, query)
-    yield "tool passages", lambda: reading.search_passages(held, query, reading.Wanted(k=2))
+    yield "tool passages", lambda: reading.search_passages(held, query, reading.PassageQuery(k=2))
     yield "tool ask", lambda: reading.ask(held, query)
     yield "tool list", lambda: reading.list_documents(held, "", "")
     for name in names[1::3]:

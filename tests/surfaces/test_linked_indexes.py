@@ -97,7 +97,7 @@ def test_two_spellings_share_the_lock_and_the_conversations(home: Path, tmp_path
         one.ask("Where is the cat?", session="s")
         with Index(linked, embedder=HashingEmbedder(), overrides={"timeouts": {"write": 0.1}}) as other:
             assert other.conversation("s")[0] == Turn("user", "Where is the cat?")
-            with WriterLock(straight / "writer.lock", 0.1).held(), pytest.raises(WriterBusyError):
+            with WriterLock(straight / "writer.lock", 0.1).locked(), pytest.raises(WriterBusyError):
                 other.add("The dog ran.", source="dog.txt")
             assert folder_of(linked, home) == folder_of(straight, home)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from twofold.cli.render.progress import told
+from twofold.cli.render.progress import progress_line
 from twofold.cli.render.time_left import Estimate, estimated
 from twofold.indexing.types import Phase, SyncProgress
 
@@ -113,6 +113,6 @@ def test_both_halves_of_a_sync_are_told() -> None:
     reading = SyncProgress(Phase.READ, 60, 240, "a.html", 0, 900)
     following = SyncProgress(Phase.EMBED, 240, 240, "", 1_200, 2_000)
 
-    assert told(reading, 4.0, None) == "60/240 files · 0/900 vectors"
-    assert told(following, 60.0, 70.0) == "240 files searchable · 1,200/3,200 vectors · 70 s left"
-    assert told(SyncProgress(Phase.EMBED, 0, 0, "", 5, 5), 4.0, None) == "5/10 vectors"
+    assert progress_line(reading, 4.0, None) == "60/240 files · 0/900 vectors"
+    assert progress_line(following, 60.0, 70.0) == "240 files searchable · 1,200/3,200 vectors · 70 s left"
+    assert progress_line(SyncProgress(Phase.EMBED, 0, 0, "", 5, 5), 4.0, None) == "5/10 vectors"

@@ -11,7 +11,7 @@ from haystack.document_stores.errors import DuplicateDocumentError
 from haystack.document_stores.types import DuplicatePolicy
 from haystack.utils.filters import document_matches_filter
 
-from twofold.adapters.records import WHOLE, GivenVectors, document_of, find, is_empty, record_of
+from twofold.adapters.records import WHOLE, PrecomputedVectors, document_of, find, is_empty, record_of
 from twofold.domain.filters import MATCH_ALL, Condition, Filter, Operator, Or
 from twofold.index import Index
 
@@ -35,7 +35,7 @@ class TwofoldDocumentStore:
     def __init__(self, where: str = ":memory:", embedding_dimension: int | None = None) -> None:
         self._where = where
         self._dimension = embedding_dimension
-        self._vectors = None if embedding_dimension is None else GivenVectors("haystack", embedding_dimension)
+        self._vectors = None if embedding_dimension is None else PrecomputedVectors("haystack", embedding_dimension)
         self._index = Index(where, embedder=self._vectors, plugins=WHOLE)
 
     @property

@@ -76,7 +76,7 @@ def _native(value: object) -> MetadataValue | None:
     return None
 
 
-class GivenVectors:
+class PrecomputedVectors:
     """An embedder for texts whose vectors somebody else makes: they are lent to it by text, before it is asked.
 
     A text without a vector has a direction of its own by chance, near none of the others; a search by vectors alone

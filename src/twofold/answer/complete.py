@@ -168,13 +168,13 @@ def _whole(unit: SentenceUnit, source: Source, *, led: bool) -> Complete:
         return Complete(unit.source, (own,))
     if _BAR in text[start:end]:
         top, header = _header_of(text, start)
-        spans = (*_moved(header, part), own)
+        spans = (*_offset_spans(header, part), own)
         return Complete(unit.source, spans, (unit.source, part.start + top), "" if header else part.header)
     code = _code_around(text, start, end)
     if code:
-        return Complete(unit.source, _moved([code], part), is_code=True)
+        return Complete(unit.source, _offset_spans([code], part), is_code=True)
     before = _entry(text, start) or _introduction(text, start) or _antecedent(text, start, end, led=led)
-    return Complete(unit.source, (*_moved(before, part), own))
+    return Complete(unit.source, (*_offset_spans(before, part), own))
 
 
 def heads_table(unit: SentenceUnit, source: Source) -> bool:
@@ -252,7 +252,7 @@ def _bullet(text: str, at: int) -> int:
     return found.end() - at if found else 0
 
 
-def _moved(spans: Sequence[Span], part: Part) -> tuple[Span, ...]:
+def _offset_spans(spans: Sequence[Span], part: Part) -> tuple[Span, ...]:
     return tuple((part.start + start, part.start + end) for start, end in spans)
 
 

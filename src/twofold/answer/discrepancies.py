@@ -142,7 +142,7 @@ def _exchanged(sentence: str, span: str) -> Iterator[str]:
         if kind != "equal" and _denies(ours) != _denies(theirs):
             yield "negation"
         if kind == "replace" and not _PRONOUNS.issuperset(theirs):
-            yield from (f"{said[at]} for {' '.join(theirs)}" for at in range(first, last) if _tells(said, at))
+            yield from (f"{said[at]} for {' '.join(theirs)}" for at in range(first, last) if _is_distinctive(said, at))
             opposites = {other for one in ours for other in _opposites().get(_stem(one), ())}
             yield from (f"opposite of {one}" for one in theirs if _stem(one) in opposites)
 
@@ -152,7 +152,7 @@ def _denies(words: Sequence[str]) -> bool:
     return bool(words) and (words[-1] in _NEGATORS or words[-1].endswith("n't"))
 
 
-def _tells(words: Sequence[str], at: int) -> bool:
+def _is_distinctive(words: Sequence[str], at: int) -> bool:
     """Return whether a word is a number or, within the sentence or before another one, a name."""
     word = words[at]
     is_name = word[0].isupper() and word[1:].islower() and (at > 0 or (words[1:2] != [] and words[1][0].isupper()))

@@ -140,11 +140,11 @@ class AnswerEngine:
                 timings = event.answer.timings_ms
                 self._searcher.record_stages({name: timings[name] for name in SYNTHESIS if name in timings})
             if isinstance(event, DoneEvent) and session:
-                yield from self._kept(session, question, event.answer)
+                yield from self._save_turn(session, question, event.answer)
             else:
                 yield event
 
-    def _kept(self, session: str, question: str, answer: Answer) -> Generator[Event]:
+    def _save_turn(self, session: str, question: str, answer: Answer) -> Generator[Event]:
         """Keep a turn of a conversation. Where it cannot be kept the answer is given all the same, and then the error.
 
         Raises StorageFullError or StoreError after the answer.

@@ -158,14 +158,14 @@ def extracted(
     weights, asked = weights_of(found.hits, question.terms), question.meant or question.text
     try:
         chosen = extract(asked, weights, sources, reading, plan.sentences)
-        return replace(_laid_out(asked, chosen, sources), evidence=evidence_for(chosen))
+        return replace(_assemble(asked, chosen, sources), evidence=evidence_for(chosen))
     except ModelError as error:
         by_words = replace(reading, embed=None, embed_question=None, relevance=None)
-        made = _laid_out(asked, extract(asked, weights, sources, by_words, plan.sentences), sources)
+        made = _assemble(asked, extract(asked, weights, sources, by_words, plan.sentences), sources)
         return replace(made, warnings=(warning_of("extract", error),))
 
 
-def _laid_out(question: str, chosen: tuple[Chosen, ...], sources: tuple[Source, ...]) -> Extracts:
+def _assemble(question: str, chosen: tuple[Chosen, ...], sources: tuple[Source, ...]) -> Extracts:
     """Put what was chosen behind one another, parted by blank lines, each with its marker; the short answer first."""
     by_number = {one.number: one for one in sources}
     text = short = ""
@@ -175,7 +175,7 @@ def _laid_out(question: str, chosen: tuple[Chosen, ...], sources: tuple[Source, 
     led = frozenset(one.unit.order for one in chosen if one.led)
     for unit in completed([one.unit for one in chosen], by_number, led):
         cited = [citation_of(by_number[unit.source], start, end) for start, end in unit.spans]
-        told = _told(unit, cited)
+        told = _display_sentence(unit, cited)
         if not told.text:
             continue
         if not sentences and unit.table is None and not unit.is_code:
@@ -194,7 +194,7 @@ def _laid_out(question: str, chosen: tuple[Chosen, ...], sources: tuple[Source, 
     return Extracts(text, tuple(sentences), tuple(citations), tuple(events), short=short)
 
 
-def _told(unit: Complete, cited: Sequence[Citation]) -> AnswerSentence:
+def _display_sentence(unit: Complete, cited: Sequence[Citation]) -> AnswerSentence:
     """Return a unit as it may be shown: a sentence on one line, rows as a table, code as it stands."""
     parts = [part for part in (_shown(one, lines=unit.is_code) for one in cited) if part]
     header = [" ".join(unit.header.split())] if unit.header else []

@@ -71,7 +71,7 @@ def grounded_prompt(  # the parts of a prompt
         context = f"{said}\n\n{context}" if said else context
         values = {"facts": context, "context": context, "query": asked, "question": asked}
         return (Message("user", _PLACE.sub(lambda place: values[place[1]], override)),)
-    told = _told(context, asked, said)
+    told = _user_message(context, asked, said)
     if override:
         return (Message("system", override), Message("user", told))
     template = template or template_named("default")
@@ -103,7 +103,7 @@ def critic_message(faults: Sequence[str]) -> Message:
     return Message("user", Template(_text("critic")).substitute(faults=listed))
 
 
-def _told(context: str, asked: str, said: str) -> str:
+def _user_message(context: str, asked: str, said: str) -> str:
     before = f"<conversation>\n{said}\n</conversation>\n\n" if said else ""
     return f"{before}<passages>\n{context}\n</passages>\n\n<question>\n{asked}\n</question>"
 
@@ -122,7 +122,7 @@ def _shot(name: str, passages: int, template: str, manner: _Manner) -> tuple[Mes
     asked, _, answered = _text(name).partition("\n---\n")
     context = build_context(_examples()[:passages], template, Budget(tokens=0)).text
     return (
-        Message("user", _told(context, asked, "")),
+        Message("user", _user_message(context, asked, "")),
         Message("assistant", Template(answered).substitute(cited=manner.cited)),
     )
 

@@ -44,14 +44,14 @@ def without_invisible(text: str) -> str:
     return _JOINERS.sub("", _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
-def tamed(text: str) -> str:
+def defuse_tags(text: str) -> str:
     """Make tags of ours, and those of chat templates, plain words: `</passages>` becomes `(/passages)`."""
     return _TURNS.sub(lambda found: "(" + re.sub(r"[\[\]<>|]", "", found[0]) + ")", _TAGS.sub(r"(\1)", text))
 
 
 def as_data(text: str) -> str:
     """Return a text as a model may be shown it: nothing hidden, no tags."""
-    return tamed(without_hidden(text)).strip()
+    return defuse_tags(without_hidden(text)).strip()
 
 
 def one_line(text: str) -> str:

@@ -77,7 +77,7 @@ class OutputSanitizer:
     def __init__(self, resolve: Resolve, may_stand: Allowed) -> None:
         self._resolve = resolve
         self._may_stand = may_stand
-        self._held = ""
+        self._buffer = ""
         self._tail = ""
         self._at_start = True
         self.removed = Removed()
@@ -89,7 +89,7 @@ class OutputSanitizer:
         text itself says what is gone over together.
         """
         text = ""
-        for part in self._taken(piece):
+        for part in self._feed(piece):
             if isinstance(part, str):
                 text += part
                 continue
@@ -102,24 +102,24 @@ class OutputSanitizer:
 
     def finish(self) -> Iterator[str | Hint]:
         """Return what was held back."""
-        ready, self._held = _THOUGHTS.sub("", self._held).rstrip(), ""
+        ready, self._buffer = _THOUGHTS.sub("", self._buffer).rstrip(), ""
         open_thoughts = _OPEN_THOUGHTS.search(ready)
         yield from self._safe(ready[: open_thoughts.start()] if open_thoughts else ready)
 
-    def _taken(self, piece: str) -> Iterator[str | Hint]:
+    def _feed(self, piece: str) -> Iterator[str | Hint]:
         for character in piece:
-            self._held += character
-            if character.isspace() or len(self._held) > MAX_HELD_LENGTH:
+            self._buffer += character
+            if character.isspace() or len(self._buffer) > MAX_HELD_LENGTH:
                 yield from self._whole()
 
     def _whole(self) -> Iterator[str | Hint]:
-        self._held = _THOUGHTS.sub("", self._held)
-        at = _whole_until(self._held)
-        while at == 0 and len(self._held) > MAX_HELD_LENGTH:
-            self._held = self._broken(self._held)
-            at = _whole_until(self._held)
+        self._buffer = _THOUGHTS.sub("", self._buffer)
+        at = _whole_until(self._buffer)
+        while at == 0 and len(self._buffer) > MAX_HELD_LENGTH:
+            self._buffer = self._broken(self._buffer)
+            at = _whole_until(self._buffer)
         if at:
-            ready, self._held = self._held[:at], self._held[at:]
+            ready, self._buffer = self._buffer[:at], self._buffer[at:]
             yield from self._safe(ready)
 
     def _broken(self, held: str) -> str:

@@ -146,7 +146,7 @@ def asks_results(*names: str) -> Callable[[Callable[..., None]], Callable[..., N
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def asked(*arguments: object, **named: object) -> None:
+        def wrapper(*arguments: object, **named: object) -> None:
             results = result_options(**{name: named.pop(name) for name in names})
             command(*arguments, results=results, **named)
 
@@ -155,9 +155,9 @@ def asks_results(*names: str) -> Callable[[Callable[..., None]], Callable[..., N
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
             for name, (kind, default) in ((name, RESULT_OPTIONS[name]) for name in names)
         ]
-        asked.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]  # what typer reads
-        asked.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
-        return asked
+        wrapper.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]  # what typer reads
+        wrapper.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
+        return wrapper
 
     return decorated
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 import typer
 
 from twofold.cli.render.progress import model_progress
-from twofold.cli.render.remote_notice import sending_told
+from twofold.cli.render.remote_notice import announced_remotes
 from twofold.cli.render.terminal import one_line, printable, screen_on
 from twofold.config.load import Resolved, resolve
 from twofold.config.profiles import profile_named
@@ -55,7 +55,7 @@ def settings_for(context: typer.Context, **overrides: str | None) -> Resolved:
     `chunk__size=...` stands for `chunk.size`.
     """
     launch = runtime_of(context)
-    found = resolve(config=launch.config, overrides={**launch.overrides, **_given(overrides)})
+    found = resolve(config=launch.config, overrides={**launch.overrides, **_chosen_options(overrides)})
     tell(context, (one.line for one in found.ignored))
     return found
 
@@ -69,7 +69,7 @@ def tell(context: typer.Context, lines: Iterable[str]) -> None:
             screen_on(sys.stderr).line(f"twofold: {one_line(line)}")
 
 
-def _given(overrides: Mapping[str, str | None]) -> Mapping[str, str]:
+def _chosen_options(overrides: Mapping[str, str | None]) -> Mapping[str, str]:
     return {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
 
 
@@ -96,7 +96,7 @@ def open_index(
         as_of=as_of or "",
     )
     tell_of(context, opened)
-    return _as_asked(context, opened)
+    return _as_principals(context, opened)
 
 
 def open_collection(
@@ -108,10 +108,10 @@ def open_collection(
     hears = model_progress(yes=launch.yes)
     opened = Collection(where, config=launch.config, overrides=said, on_model=hears, as_of=as_of or "")
     tell_of(context, opened)
-    return _as_asked(context, opened)
+    return _as_principals(context, opened)
 
 
-def _as_asked(context: typer.Context, opened: Opened) -> Opened:
+def _as_principals(context: typer.Context, opened: Opened) -> Opened:
     """Return an index as those may see it for whom the command is done."""
     principals = runtime_of(context).principals
     if principals is None:
@@ -134,7 +134,7 @@ def _named(
     context: typer.Context, name: str | None, overrides: Mapping[str, str | None]
 ) -> tuple[str, Mapping[str, str]]:
     launch = runtime_of(context)
-    said = {**launch.overrides, **_given(overrides)}
+    said = {**launch.overrides, **_chosen_options(overrides)}
     return name if name is not None else resolve(config=launch.config, overrides=said).settings.index, said
 
 
@@ -169,7 +169,7 @@ def guarded(command: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
     def run(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> None:
         debug = runtime_of(cast("typer.Context", named["context"])).debug
         try:
-            with sending_told():
+            with announced_remotes():
                 command(*arguments, **named)
             sys.stdout.flush()
         except (typer.Exit, typer.Abort):

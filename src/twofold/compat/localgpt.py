@@ -135,7 +135,7 @@ class RetrievalPipeline:
         history = turns_of(conversation_history)
         with (
             ExitStack() as stack,
-            closing(self._asked(stack, query, (index_id, index_ids), history, session_id)) as told,
+            closing(self._begin_answer(stack, query, (index_id, index_ids), history, session_id)) as told,
         ):
             for event in told:
                 if isinstance(event, ErrorEvent):
@@ -150,7 +150,7 @@ class RetrievalPipeline:
 
         Nothing is asked of a model. Gives `query`, `answer`, and the `source_documents` as `retrieve` has them.
         """
-        with ExitStack() as stack, closing(self._asked(stack, query, (index_id, ()), (), session_id)) as told:
+        with ExitStack() as stack, closing(self._begin_answer(stack, query, (index_id, ()), (), session_id)) as told:
             cached = False
             for event in told:
                 if isinstance(event, StageEvent) and event.name != "search":
@@ -209,7 +209,7 @@ class RetrievalPipeline:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _asked(
+    def _begin_answer(
         self,
         stack: ExitStack,
         query: str,

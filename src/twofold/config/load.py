@@ -52,14 +52,14 @@ __all__ = [
     "as_text",
     "data_folder",
     "grouped",
-    "is_said",
+    "is_explicit",
     "load_settings",
     "merge",
     "models_folder",
     "resolve",
     "value_from_text",
     "value_of",
-    "with_own_models",
+    "with_models_of",
     "with_values",
 ]
 
@@ -154,7 +154,7 @@ def resolve(
     return Resolved(settings, tuple(rows), unused, unheard)
 
 
-def is_said(settings: Settings, key: str) -> bool:
+def is_explicit(settings: Settings, key: str) -> bool:
     """Return whether somebody chose this value, be it the default: a file, an index, the environment or a caller.
 
     Of settings that were made directly, what is neither the default nor their profile's was chosen.
@@ -187,7 +187,7 @@ def merge(settings: Settings, overrides: Mapping[str, object]) -> Settings:
     return merged
 
 
-def with_own_models(asked: Settings, own: Settings) -> tuple[Settings, tuple[str, ...]]:
+def with_models_of(asked: Settings, own: Settings) -> tuple[Settings, tuple[str, ...]]:
     """Return what a request asks for, without models and extensions that `own` does not use, and a note on each.
 
     So a request, or a profile that it names, can turn a model off and never load or fetch one.
@@ -221,7 +221,7 @@ def _exchanged(settings: Settings, name: str) -> dict[str, object]:
     return {
         key: _of_profile(name, key)
         for key in {**before, **after}
-        if known_settings()[key].of_a_search and not is_said(settings, key)
+        if known_settings()[key].of_a_search and not is_explicit(settings, key)
     }
 
 

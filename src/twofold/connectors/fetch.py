@@ -59,7 +59,7 @@ class Fetcher:
                 connection.request(
                     "GET", target, headers={"User-Agent": AGENT, "Accept-Encoding": "identity", **headers}
                 )
-                return self._answered(connection.getresponse())
+                return self._read_page(connection.getresponse())
             finally:
                 connection.close()
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -83,7 +83,7 @@ class Fetcher:
             )
         return allowed[0]
 
-    def _answered(self, response: http.client.HTTPResponse) -> Page:
+    def _read_page(self, response: http.client.HTTPResponse) -> Page:
         headers = {name.lower(): value for name, value in response.getheaders()}
         body = bytearray()
         while piece := response.read(_PIECE):

@@ -77,7 +77,7 @@ class ImapConnector:
 
     def items(self, known: Mapping[str, DocumentInfo], limits: Limits) -> Iterator[Item | Skipped]:
         """Yield the messages. Raises NotFoundError or ReadError where the server or the folder cannot be had."""
-        with self._told():
+        with self._read_errors():
             for folder in self._folders():
                 for source, version, message in self._listed(folder):
                     if message.size > limits.file_bytes and _before(known, source) != version:
@@ -90,7 +90,7 @@ class ImapConnector:
     def load(self, item: Item, limits: Limits) -> Source:
         """Fetch a message, and with it those of its folder that are wanted next. Raises ReadError."""
         if item.source not in self._read:
-            with self._told():
+            with self._read_errors():
                 self._fetch(item.source)
         try:
             return Source(item.source, self._read.pop(item.source), limits)
@@ -171,7 +171,7 @@ class ImapConnector:
         return _Message(unquote(folder), int(name.removesuffix(".eml").partition("-")[2]), 0)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _read_errors(self) -> Iterator[None]:
         """Raise ReadError for what a server refuses or does not answer; the next call connects again."""
         try:
             from imapclient.exceptions import IMAPClientError, LoginError
@@ -183,7 +183,7 @@ class ImapConnector:
             self._client = None
             if isinstance(error, LoginError):
                 raise ReadError("the mail server refuses the password", f"Check {PASSWORD}.", "unreadable") from error
-            raise _unasked(error) from error
+            raise _connection_error(error) from error
 
 
 def _client_of(host: str, port: int, *, secure: bool) -> "IMAPClient":
@@ -208,7 +208,7 @@ def _encrypt(client: "IMAPClient") -> None:
         raise ReadError("the mail server offers no encryption, and gets no password", hint, "unreadable")
 
 
-def _unasked(error: Exception) -> ReadError:
+def _connection_error(error: Exception) -> ReadError:
     """Return in one line why a server cannot be asked."""
     if isinstance(error, ssl.SSLCertVerificationError):
         why = f"the mail server's certificate is refused: {error.verify_message.rstrip('.')}"

@@ -153,13 +153,13 @@ class PostgresConnector(_Rows):
             ) from error
         with closing(connection):
             try:
-                yield from self._asked(connection)
+                yield from self._run_query(connection)
             except psycopg.Error as error:
                 raise InvalidInputError(
                     f"The query cannot be run: {first_line(error)}.", "Try it with `psql`."
                 ) from error
 
-    def _asked(self, connection: "psycopg.Connection") -> Iterator[Row]:
+    def _run_query(self, connection: "psycopg.Connection") -> Iterator[Row]:
         """Run the query with a cursor of the server, so that any number of rows takes little memory."""
         connection.read_only = True
         with connection.cursor(name="twofold") as cursor:

@@ -60,7 +60,7 @@ class WebConnector:
                 yield Item(url, before)
                 continue
             try:
-                found = self._asked(url, before, dated, fetcher)
+                found = self._request_page(url, before, dated, fetcher)
             except ReadError as error:
                 found = Skipped(url, url, error.message)
             if found is not None:
@@ -75,7 +75,7 @@ class WebConnector:
             return Source(item.source, page.body, limits)
         return Source(item.source, self._spool.take(item.source), limits)
 
-    def _asked(self, url: str, before: str, dated: str, fetcher: Fetcher) -> Item | Skipped | None:
+    def _request_page(self, url: str, before: str, dated: str, fetcher: Fetcher) -> Item | Skipped | None:
         """Ask for a page unless it is as before; None where it is gone."""
         page = fetcher.fetch(url, _conditions(before))
         if page.status == NOT_MODIFIED and before:

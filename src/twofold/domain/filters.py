@@ -100,10 +100,10 @@ def fields_of(document: Document | DocumentInfo, chunk: Chunk | None = None) -> 
         said = document.metadata.get("type", ())
         own["type"] = (*values_of(said), suffix)
     fields = {**document.metadata, **own}
-    return fields if chunk is None else together(fields, own_fields(chunk))
+    return fields if chunk is None else together(fields, passage_fields(chunk))
 
 
-def own_fields(chunk: Chunk) -> Metadata:
+def passage_fields(chunk: Chunk) -> Metadata:
     """Return what a passage adds to its document's fields: its metadata, `page` and `section` where it has them."""
     if chunk.page is None and not chunk.heading:
         return chunk.metadata

@@ -44,7 +44,7 @@ _WORD = rf"[^\W{_RUN_ON}]"
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnswerKey:
     """Questions, and for each question's id the normalized answers of which any will do."""
 
     name: str
@@ -57,7 +57,7 @@ class Answered:
         return JudgedCollection(self.name, "", (), self.questions, {one.id: {} for one in self.questions})
 
 
-def read_answers(path: Path) -> Answered:
+def read_answers(path: Path) -> AnswerKey:
     """Read questions with their answers, `.csv` or `.jsonl`.
 
     Raises NotFoundError for a file that is missing, ReadError with the number of a line that is malformed,
@@ -75,7 +75,7 @@ def read_answers(path: Path) -> Answered:
         answers.setdefault(question.id, {}).update(dict.fromkeys(some))
     if not named:
         raise InvalidInputError(f"{path} holds no question.", "See docs/evaluating.md for its form.")
-    return Answered(path.stem, tuple(named.values()), {name: tuple(some) for name, some in answers.items()})
+    return AnswerKey(path.stem, tuple(named.values()), {name: tuple(some) for name, some in answers.items()})
 
 
 def normalized(text: str) -> str:
@@ -114,7 +114,7 @@ def check_metrics(metrics: Sequence[Metric]) -> None:
 
 
 def find_passages(
-    parts: IndexingComponents, answered: Answered, plan: SearchPlan, most: int
+    parts: IndexingComponents, answered: AnswerKey, plan: SearchPlan, most: int
 ) -> tuple[Run, dict[str, dict[str, int]]]:
     """Return the `most` best passages for each question, and a grade of 1 for each of them that holds an answer.
 

@@ -8,7 +8,7 @@ from twofold.answer.extract import Extracts, extracted
 from twofold.answer.plan import AnswerPlan
 from twofold.answer.plan import Question as Asked
 from twofold.answer.sources import sources_of
-from twofold.evaluation.answer_text import Answered, holds_answer
+from twofold.evaluation.answer_text import AnswerKey, holds_answer
 from twofold.evaluation.dataset import JudgedCollection, Question
 from twofold.evaluation.run import searched
 from twofold.indexing.components import IndexingComponents
@@ -28,12 +28,12 @@ def cites_relevant(judged: JudgedCollection, names: Mapping[str, str]) -> IsRigh
     return is_right
 
 
-def shows_answer(answered: Answered) -> IsRight:
+def shows_answer(answered: AnswerKey) -> IsRight:
     """Return the judge to whom an answer is right that shows one of the question's answers."""
     return lambda question, made: holds_answer(made.text, answered.answers[question])
 
 
-def answered_all(
+def answer_all(
     parts: IndexingComponents, questions: Sequence[Question], plan: SearchPlan, sentences: int, is_right: IsRight
 ) -> Iterator[tuple[float | None, bool]]:
     """Answer every question of the documents' own sentences; yield the chance of each answer, and if it was right.

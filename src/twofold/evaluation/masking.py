@@ -57,13 +57,13 @@ def masked(document: Document, cuts: Iterable[Span], headings: Iterable[str] = (
     gone = {_plain(heading) for heading in headings}
     return replace(
         document,
-        text="".join(_kept(document.text, spans)),
+        text="".join(_outside(document.text, spans)),
         title="" if _plain(document.title) in gone else document.title,
-        blocks=tuple(_moved(block, spans, gone) for block in document.blocks if _left(block, spans)),
+        blocks=tuple(_shift_block(block, spans, gone) for block in document.blocks if _has_text(block, spans)),
     )
 
 
-def _kept(text: str, spans: Sequence[Span]) -> Iterable[str]:
+def _outside(text: str, spans: Sequence[Span]) -> Iterable[str]:
     at = 0
     for start, end in spans:
         yield text[at:start]
@@ -71,7 +71,7 @@ def _kept(text: str, spans: Sequence[Span]) -> Iterable[str]:
     yield text[at:]
 
 
-def _moved(block: Block, spans: Sequence[Span], gone: set[str]) -> Block:
+def _shift_block(block: Block, spans: Sequence[Span], gone: set[str]) -> Block:
     return replace(
         block,
         start=_shifted(block.start, spans),
@@ -80,7 +80,7 @@ def _moved(block: Block, spans: Sequence[Span], gone: set[str]) -> Block:
     )
 
 
-def _left(block: Block, spans: Sequence[Span]) -> bool:
+def _has_text(block: Block, spans: Sequence[Span]) -> bool:
     return _shifted(block.start, spans) < _shifted(block.end, spans)
 
 

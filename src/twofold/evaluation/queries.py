@@ -48,7 +48,7 @@ def read_judged(qrels: Path, queries: Path | None) -> Judged:
     return _numbered(qrels, list(pairs(qrels)))
 
 
-def read_asked(path: Path) -> tuple[str, ...]:
+def read_query_list(path: Path) -> tuple[str, ...]:
     """Read questions, none twice: `{"_id", "text"}` a line in a `.jsonl`, else each a line, perhaps after id and tab.
 
     Raises NotFoundError for a file that is missing, ReadError with the number of a line that is malformed.

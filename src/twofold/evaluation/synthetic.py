@@ -90,7 +90,7 @@ def pseudo_questions(documents: Sequence[Document], most: int, making: Making) -
     offers = {document.id: list(_offers(document, making, random)) for document in drawn[: most * 2]}
     wanted = cycle(KINDS)
     places = (document for _ in range(_ROUNDS) for document in drawn[: most * 2])
-    made = islice(_taken(places, offers, chosen, wanted), most)
+    made = islice(_round_robin(places, offers, chosen, wanted), most)
     questions = [(Question(f"p{number}", one.text), name, one.kind) for number, (name, one) in enumerate(made, start=1)]
     if not questions:
         raise InvalidInputError(
@@ -110,7 +110,7 @@ def pseudo_questions(documents: Sequence[Document], most: int, making: Making) -
     )
 
 
-def _taken(
+def _round_robin(
     places: Iterator[Document],
     offers: Mapping[str, list[Candidate]],
     chosen: defaultdict[str, list[Candidate]],

@@ -12,7 +12,7 @@ from twofold.config.load import Settings, resolve
 from twofold.domain.errors import CorruptError, InvalidInputError, NotFoundError, TwofoldError
 from twofold.domain.ports import IndexFingerprint, Store
 from twofold.domain.types import Entry
-from twofold.factory.places import making_in_database, spelled_folder
+from twofold.factory.places import folder_as_written, making_in_database
 from twofold.query.synonyms import read_rules
 from twofold.stores.database_address import is_address
 from twofold.stores.export_file import ExportReader, check_whole, entries_of, write_export
@@ -107,13 +107,13 @@ def _new_index(where: str | Path, settings: Settings) -> AbstractContextManager[
 
 @contextmanager
 def _new_folder(where: str | Path, settings: Settings) -> Iterator[LocalStore]:
-    folder = spelled_folder(where, settings.home)
+    folder = folder_as_written(where, settings.home)
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise InvalidInputError(f"There is an index or a file {where} already.", "Choose another name.")
     make_folder(folder.parent)
     for left_over in folder.parent.glob(f".{folder.name}{MAKING}*"):
         if not left_over.is_symlink():
-            with suppress(TwofoldError), WriterLock(left_over / LOCK_NAME, 0.0).held():
+            with suppress(TwofoldError), WriterLock(left_over / LOCK_NAME, 0.0).locked():
                 shutil.rmtree(left_over, ignore_errors=True)  # one that another process is making stays
     unfinished = Path(mkdtemp(prefix=f".{folder.name}{MAKING}", dir=folder.parent))
     store = LocalStore(unfinished)

@@ -12,7 +12,7 @@ from twofold.stores.database_address import Address, address_of, is_address, wit
 from twofold.stores.local.catalog import is_catalog
 from twofold.stores.local.place import real_folder
 from twofold.stores.local.removal import remove
-from twofold.stores.missing import UnmadeStore
+from twofold.stores.missing import MissingStore
 from twofold.system.paths import SEPARATORS
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def folder_of(where: str | Path, home: Path) -> Path:
     """
     if isinstance(where, str) and is_address(where):
         return home / DATABASE_FOLDER / address_of(where).key
-    return real_folder(spelled_folder(where, home))
+    return real_folder(folder_as_written(where, home))
 
 
-def spelled_folder(where: str | Path, home: Path) -> Path:
+def folder_as_written(where: str | Path, home: Path) -> Path:
     """Return the folder of an index as it is spelled; errors as for `folder_of`, but links are left alone."""
     if isinstance(where, Path) or where.startswith((".", "~")) or not SEPARATORS.isdisjoint(where):
         return Path(where).expanduser().absolute()
@@ -108,7 +108,7 @@ def open_in_database(where: str, settings: Settings, *, create: bool) -> Store:
     except NotFoundError:
         if not create:
             raise
-        return UnmadeStore(opened)
+        return MissingStore(opened)
 
 
 def making_in_database(where: str, settings: Settings) -> AbstractContextManager[Store]:
@@ -155,7 +155,7 @@ def remove_index(where: str | Path, settings: Settings) -> None:
     if isinstance(where, str) and is_address(where):
         _remote(address_of(where)).drop(address_of(where), settings.timeouts.write)
     else:
-        remove(spelled_folder(where, settings.home), settings.timeouts.write)
+        remove(folder_as_written(where, settings.home), settings.timeouts.write)
 
 
 def _remote(address: Address) -> "type[PostgresStore | S3Store]":

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from twofold.config.load import (
     Settings,
     as_text,
-    is_said,
+    is_explicit,
     merge,
     value_from_text,
-    with_own_models,
+    with_models_of,
     with_values,
 )
 from twofold.config.schema import NO_RESULTS, ResultsSettings
@@ -27,10 +27,10 @@ from twofold.factory.places import folder_of, open_in_database
 from twofold.factory.plan import cache_plan_of, plan_of, retry_of
 from twofold.factory.query_recorder import LogRecorder
 from twofold.models.catalog.entries import CATALOG, READER
-from twofold.models.catalog.identities import identity_of, remembered_identity
+from twofold.models.catalog.identities import identity_of, stored_identity
 from twofold.models.catalog.progress import Progress, ignore
 from twofold.models.embedders.caching import CachingEmbedder
-from twofold.models.lazy import LazyEmbedder, RecoveringEmbedder, UnaskedEmbedder, is_loaded
+from twofold.models.lazy import LazyEmbedder, RecoveringEmbedder, UnloadedEmbedder, is_loaded
 from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
 from twofold.plugins import NO_PLUGINS, GuardedEmbedder, GuardedReranker, OpenPlugins, Plugins, custom_or_built_in
 from twofold.query.any_filter import filter_of
@@ -43,7 +43,7 @@ from twofold.stores.database_address import is_address
 from twofold.stores.local.catalog import is_catalog
 from twofold.stores.local.store import LocalStore
 from twofold.stores.memory import MemoryStore
-from twofold.stores.missing import UnmadeStore
+from twofold.stores.missing import MissingStore
 from twofold.stores.query_log import QueryLog
 from twofold.text.analyzers import analyzer_for
 
@@ -112,7 +112,7 @@ def open_store(where: str | Path, settings: Settings, *, create: bool) -> Store:
         return open_in_database(where, settings, create=create)
     folder = folder_of(where, settings.home)
     if create and not is_catalog(folder):
-        return UnmadeStore(partial(_open_local, folder, where, settings))
+        return MissingStore(partial(_open_local, folder, where, settings))
     return _open_local(folder, where, settings, create=create)
 
 
@@ -126,7 +126,7 @@ def _open_local(folder: Path, where: str | Path, settings: Settings, create: boo
         ) from error
 
 
-def kept_by(store: Store) -> tuple[Mapping[str, str], IndexFingerprint | None]:
+def stored_settings(store: Store) -> tuple[Mapping[str, str], IndexFingerprint | None]:
     """Return an index's own settings and its recipe; nothing of one that is not there yet."""
     try:
         return store.get_settings(), store.fingerprint()
@@ -140,7 +140,7 @@ def query_log_of(where: str | Path, settings: Settings) -> QueryLog | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class EffectiveSettings:
     """The settings that an index is opened with, and what of its own it was not given: see `setting_trust`.
 
     `embedder` stands in for the one that the index was made with where the user did not name that.
@@ -156,38 +156,38 @@ class Held:
             raise MismatchError(f"Nothing can be added to this index. {one.note}", one.hint)
 
 
-def held_by(
+def effective_settings(
     settings: Settings,
     fingerprint: IndexFingerprint | None,
     embedder: Embedder | None = None,
     plugins: Plugins = NO_PLUGINS,
-) -> Held:
+) -> EffectiveSettings:
     """Return the settings an index is opened with: its own where nobody but a profile said otherwise.
 
     Of its own it has what `setting_trust` lets through, and parts of the same name that are passed: `embedder` and
     `plugins`. Raises InvalidInputError for a value that is out of range.
     """
     if fingerprint is None:
-        return Held(settings)
+        return EffectiveSettings(settings)
     own = dict(fingerprint.settings)
-    keys = [key for key in MADE_WITH if own.get(key) and not is_said(settings, key)]
-    if any(is_said(settings, key) for key in MADE_WITH if key.startswith("chunk.")):
+    keys = [key for key in MADE_WITH if own.get(key) and not is_explicit(settings, key)]
+    if any(is_explicit(settings, key) for key in MADE_WITH if key.startswith("chunk.")):
         keys = [key for key in keys if not key.startswith("chunk.")]  # sizes go together
     kept = with_values(settings, {key: value_from_text(key, own[key], MADE_BY) for key in keys})
     unheard: list[Ignored] = []
     stand_in: Embedder | None = None
-    if own.get("embedder") and not is_said(settings, "embedder"):
+    if own.get("embedder") and not is_explicit(settings, "embedder"):
         kept = replace(kept, embedder=own["embedder"])
         if embedder is None and not is_known_embedder(own["embedder"]):
             unheard.append(ignored("embedder", own["embedder"], MADE_BY))
-            stand_in = UnaskedEmbedder(fingerprint.embedder, unheard[0].note, unheard[0].hint)
+            stand_in = UnloadedEmbedder(fingerprint.embedder, unheard[0].note, unheard[0].hint)
     chunker = own.get("chunker", "")
     if chunker and chunker not in kept.plugins.ingest:
         if plugins.chunker is not None and plugins.chunker.name == chunker:
             kept = replace(kept, plugins=replace(kept.plugins, ingest=(*kept.plugins.ingest, chunker)))
         else:
             unheard.append(ignored("plugins.ingest", as_text((chunker,)), MADE_BY))
-    return Held(kept, tuple(unheard), stand_in)
+    return EffectiveSettings(kept, tuple(unheard), stand_in)
 
 
 def search_components(
@@ -205,7 +205,7 @@ def search_components(
     if embedder is None:
         used = _embedder(store, settings, own, progress)
     else:
-        used = embedder if isinstance(embedder, UnaskedEmbedder) else GuardedEmbedder(embedder)
+        used = embedder if isinstance(embedder, UnloadedEmbedder) else GuardedEmbedder(embedder)
     return SearchComponents(
         store=store,
         embedder=used,
@@ -234,7 +234,7 @@ def _embedder(store: Store, settings: Settings, own: OpenPlugins, progress: Call
             raise
         return CachingEmbedder(found)
     if identity is None and (held := _recipe_of(store)) is not None:
-        identity = remembered_identity(spec, held.embedder)
+        identity = stored_identity(spec, held.embedder)
     how: dict[str, Any] = {"cache": settings.models, "offline": settings.offline, "device": settings.device}
     dimensions = 0 if identity is None else identity.dimensions
     opener = partial(_open_embedder, spec, **how, progress=progress, dimensions=dimensions)
@@ -407,7 +407,7 @@ def _prepared(
     overrides = options.overrides
     used, base = merge(settings, overrides) if overrides else settings, own.components
     if overrides and own_models_only:
-        used, notes = with_own_models(used, settings)
+        used, notes = with_models_of(used, settings)
         base = with_ignored(base, notes)
     plan, cache = (plan_of(used), cache_plan_of(used)) if overrides else (own.plan, own.cache)
     k, mode = plan.k if options.k is None else options.k, options.mode or plan.mode

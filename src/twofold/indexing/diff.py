@@ -19,7 +19,7 @@ from twofold.domain.errors import InvalidInputError, ReadError
 from twofold.domain.filters import values_of
 from twofold.domain.ports import Snapshot
 from twofold.domain.types import DocumentInfo, Metadata, MetadataValue
-from twofold.indexing.types import LeftOut, Rename, SyncPlan
+from twofold.indexing.types import Rename, SkippedPath, SyncPlan
 from twofold.ingest.access_file import AccessFiles, AccessRule
 from twofold.ingest.connector import VERSION, Connector, Item
 from twofold.ingest.document import content_hash
@@ -42,7 +42,7 @@ EMPTY_ROOT = "the folder is empty although the index has documents of it; they a
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SyncTarget:
     """What to read, the root it was found under, and the fields that its document is given.
 
     `load` reads its bytes, or raises ReadError; `origin` is the kind of place that it is in. `access` says who may
@@ -59,9 +59,9 @@ class Wanted:
 
     def to_read(self) -> Readers | None:
         """Return who may read the document when it is written; None leaves it as it is."""
-        return self.readers if self.access is None else self.said_readers()
+        return self.readers if self.access is None else self.declared_readers()
 
-    def said_readers(self) -> Readers | None:
+    def declared_readers(self) -> Readers | None:
         """Return what the access file says of it. Raises InvalidInputError where its group has no name."""
         if self.access is None or not isinstance(self.found, Found):
             return None
@@ -72,7 +72,7 @@ class Wanted:
 class Diff:
     """What is to be done: files to read, sources whose documents go, and the same as a report."""
 
-    to_read: tuple[Wanted, ...]
+    to_read: tuple[SyncTarget, ...]
     to_delete: tuple[DocumentInfo, ...]
     plan: SyncPlan
     touched: Mapping[str, Metadata] = field(default_factory=dict)  # by document id, for files with another time alone
@@ -86,17 +86,17 @@ def survey(view: Snapshot, roots: Sequence[Root], limits: Limits, given: Metadat
     Raises InvalidInputError for a field that the sync keeps itself, NotFoundError for a root that is not there,
     ReadError for one that cannot be listed.
     """
-    _check_given(given)
+    _check_fields(given)
     known = {info.source: info for info in view.documents() if ROOT in info.metadata}
-    wanted: dict[str, Wanted] = {}
-    skipped: list[LeftOut] = []
+    wanted: dict[str, SyncTarget] = {}
+    skipped: list[SkippedPath] = []
     gone: dict[str, DocumentInfo] = {}
     for root in roots:
         name, below = root_name(root), _documents_of(root, known)
         files, left_out = _listed(root, name, below, limits)
-        skipped += [LeftOut(one.source, one.reason) for one in left_out]
+        skipped += [SkippedPath(one.source, one.reason) for one in left_out]
         if below and not files and (not left_out or isinstance(root, str | os.PathLike)):
-            skipped.append(LeftOut(name, EMPTY_ROOT))
+            skipped.append(SkippedPath(name, EMPTY_ROOT))
             continue
         wanted |= files
         unseen = [one.source for one in left_out]
@@ -105,7 +105,7 @@ def survey(view: Snapshot, roots: Sequence[Root], limits: Limits, given: Metadat
             for source, info in below.items()
             if source not in files and not any(is_below(source, place) for place in unseen)
         }
-    wanted = {source: replace(one, given=_given(known.get(source), given)) for source, one in wanted.items()}
+    wanted = {source: replace(one, given=_caller_fields(known.get(source), given)) for source, one in wanted.items()}
     return _decided(known, wanted, {source: gone[source] for source in gone if source not in wanted}, skipped, limits)
 
 
@@ -123,9 +123,9 @@ def _documents_of(root: Root, known: Mapping[str, DocumentInfo]) -> Mapping[str,
 
 def _listed(
     root: Root, name: str, known: Mapping[str, DocumentInfo], limits: Limits
-) -> tuple[dict[str, Wanted], list[Skipped]]:
+) -> tuple[dict[str, SyncTarget], list[Skipped]]:
     """Return what a place holds by source, and what it left out."""
-    wanted: dict[str, Wanted] = {}
+    wanted: dict[str, SyncTarget] = {}
     left_out: list[Skipped] = []
     if isinstance(root, str | os.PathLike):
         access = AccessFiles(real_path(root))
@@ -133,17 +133,17 @@ def _listed(
             if isinstance(file, Skipped):
                 left_out.append(file)
             else:
-                wanted[file.source] = Wanted(file, name, partial(load, file), access=access.rule_for(file.path))
+                wanted[file.source] = SyncTarget(file, name, partial(load, file), access=access.rule_for(file.path))
         return wanted, left_out
     for item in root.items(known, limits):
         if isinstance(item, Skipped):
             left_out.append(item)
         else:
-            wanted[item.source] = Wanted(item, name, partial(root.load, item), root.origin)
+            wanted[item.source] = SyncTarget(item, name, partial(root.load, item), root.origin)
     return wanted, left_out
 
 
-def _check_given(given: Metadata) -> None:
+def _check_fields(given: Metadata) -> None:
     for name in given:
         if name in RECORDED:
             raise InvalidInputError(f"A sync keeps the field {name!r} itself.", "Choose another name.")
@@ -157,7 +157,7 @@ def with_fields(held: Metadata, fields: Metadata) -> Metadata:
     >>> dict(with_fields({"year": 2024, "draft": True}, {"year": 2025, "draft": "", "author": "Ada"}))
     {'year': 2025, 'author': 'Ada'}
     """
-    _check_given(fields)
+    _check_fields(fields)
     kept = clean_metadata({**held, **fields})
     if ROOT not in held:
         return kept
@@ -165,12 +165,12 @@ def with_fields(held: Metadata, fields: Metadata) -> Metadata:
     return {**kept, GIVEN: tuple(name for name in given if name in kept)}
 
 
-def _given(info: DocumentInfo | None, given: Metadata) -> Metadata:
+def _caller_fields(info: DocumentInfo | None, given: Metadata) -> Metadata:
     """Return the fields that a document has from its caller: those it was given before, and over them those of now."""
-    return clean_metadata({**_given_before(info), **given})
+    return clean_metadata({**_previous_fields(info), **given})
 
 
-def _given_before(info: DocumentInfo | None) -> dict[str, MetadataValue]:
+def _previous_fields(info: DocumentInfo | None) -> dict[str, MetadataValue]:
     if info is None:
         return {}
     return {str(name): info.metadata[str(name)] for name in values_of(info.metadata.get(GIVEN, ()))}
@@ -178,9 +178,9 @@ def _given_before(info: DocumentInfo | None) -> dict[str, MetadataValue]:
 
 def _decided(
     known: Mapping[str, DocumentInfo],
-    wanted: Mapping[str, Wanted],
+    wanted: Mapping[str, SyncTarget],
     gone: Mapping[str, DocumentInfo],
-    skipped: Iterable[LeftOut],
+    skipped: Iterable[SkippedPath],
     limits: Limits,
 ) -> Diff:
     added = [source for source in wanted if source not in known]
@@ -188,7 +188,7 @@ def _decided(
     updated = [source for source in other if _changed(known[source], wanted[source], limits)]
     touched = [source for source in other if source not in set(updated)]
     renamed = _renamed(added, wanted, gone, limits) if gone else []
-    moved = {one.new: {**_given_before(gone[one.old]), **wanted[one.new].given} for one in renamed}
+    moved = {one.new: {**_previous_fields(gone[one.old]), **wanted[one.new].given} for one in renamed}
     wanted = {source: replace(one, given=moved.get(source, one.given)) for source, one in wanted.items()}
     wanted |= {one.new: replace(wanted[one.new], readers=gone[one.old].readers) for one in renamed}
     readers = _other_readers(known, wanted)
@@ -210,17 +210,19 @@ def _decided(
     )
 
 
-def _other_readers(known: Mapping[str, DocumentInfo], wanted: Mapping[str, Wanted]) -> dict[str, Readers | None]:
+def _other_readers(known: Mapping[str, DocumentInfo], wanted: Mapping[str, SyncTarget]) -> dict[str, Readers | None]:
     """Return by source who may read documents that are there, where access files say something else than before."""
-    said = {source: one.said_readers() for source, one in wanted.items() if one.access is not None and source in known}
+    said = {
+        source: one.declared_readers() for source, one in wanted.items() if one.access is not None and source in known
+    }
     return {source: readers for source, readers in said.items() if readers != known[source].readers}
 
 
-def _touched(info: DocumentInfo, wanted: Wanted) -> Metadata:
-    return {**info.metadata, **own_fields(wanted), **wanted.given}
+def _touched(info: DocumentInfo, wanted: SyncTarget) -> Metadata:
+    return {**info.metadata, **sync_fields(wanted), **wanted.given}
 
 
-def own_fields(wanted: Wanted) -> Metadata:
+def sync_fields(wanted: SyncTarget) -> Metadata:
     """Return the fields that a sync keeps of a file, so that the next sync knows whether it changed."""
     found = wanted.found
     if isinstance(found, Item):
@@ -234,21 +236,21 @@ def is_below(source: str, place: str) -> bool:
     return source == place or source.startswith(place.rstrip("/") + "/")
 
 
-def _is_other(info: DocumentInfo, wanted: Wanted) -> bool:
+def _is_other(info: DocumentInfo, wanted: SyncTarget) -> bool:
     """Return whether a file has another size, time or given fields than its document."""
     if isinstance(wanted.found, Item):
-        return info.metadata.get(VERSION) != wanted.found.version or _given_before(info) != wanted.given
+        return info.metadata.get(VERSION) != wanted.found.version or _previous_fields(info) != wanted.given
     if may_read_more(info.metadata):
         return True
     known = (info.metadata.get(SIZE), info.metadata.get(MODIFIED_NS))
-    return known != (wanted.found.size, wanted.found.mtime_ns) or _given_before(info) != wanted.given
+    return known != (wanted.found.size, wanted.found.mtime_ns) or _previous_fields(info) != wanted.given
 
 
-def _changed(info: DocumentInfo, wanted: Wanted, limits: Limits) -> bool:
+def _changed(info: DocumentInfo, wanted: SyncTarget, limits: Limits) -> bool:
     """Return whether a document is to be made again, rather than given the time of its file alone."""
     if isinstance(wanted.found, Item) or may_read_more(info.metadata):
         return True
-    return _given_before(info) != wanted.given or _hash_of(wanted.found, limits) != info.content_hash
+    return _previous_fields(info) != wanted.given or _hash_of(wanted.found, limits) != info.content_hash
 
 
 def _hash_of(found: Found | Item, limits: Limits) -> str:
@@ -264,7 +266,7 @@ def _hash_of(found: Found | Item, limits: Limits) -> str:
 
 
 def _renamed(
-    added: Sequence[str], wanted: Mapping[str, Wanted], gone: Mapping[str, DocumentInfo], limits: Limits
+    added: Sequence[str], wanted: Mapping[str, SyncTarget], gone: Mapping[str, DocumentInfo], limits: Limits
 ) -> list[Rename]:
     """Pair new files with vanished documents of the same bytes, by name first, so that twins pair up sensibly."""
     vanished: dict[str, list[str]] = {}

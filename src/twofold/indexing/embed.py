@@ -66,7 +66,7 @@ def _store_made(parts: IndexingComponents, on_vectors: OnVectors) -> int:
 
 def _next_texts(parts: IndexingComponents) -> Sequence[str]:
     """Return the texts to embed next: those that queries wanted and nobody has embedded, then the oldest."""
-    wanted = parts.models.pending.take_wanted(parts.batch)
+    wanted = parts.models.pending.take_requested(parts.batch)
     if wanted:
         with parts.store.view(rows_only=True) as view:
             known = view.vectors_for(wanted)

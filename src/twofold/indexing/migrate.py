@@ -47,7 +47,7 @@ def migrate(source: Store, target: Store, progress: Callable[[int, int], None]) 
         for done, batch in _batches(infos):
             wanted = [entry_of(view, info.id) for info in batch]
             with target.view() as held:
-                missing = [one for one in wanted if _held_digest(held, one.document.id) != digest_of(one)]
+                missing = [one for one in wanted if _stored_digest(held, one.document.id) != digest_of(one)]
             if missing:
                 target.upsert(missing)
                 target.set_readers({one.document.id: one.document.readers for one in missing})
@@ -105,7 +105,7 @@ def digest_of_all(view: Snapshot) -> tuple[str, int]:
     return made.hexdigest(), chunks
 
 
-def _held_digest(view: Snapshot, document: str) -> str:
+def _stored_digest(view: Snapshot, document: str) -> str:
     return "" if not view.describe([document]) else digest_of(entry_of(view, document))
 
 

@@ -9,7 +9,7 @@ from twofold.domain.errors import ReadError
 from twofold.domain.ports import Snapshot, Store
 from twofold.domain.types import Document, Metadata
 from twofold.indexing.components import IndexingComponents
-from twofold.indexing.diff import GIVEN, NONE_GIVEN, Diff, Root, Wanted, is_below, own_fields, root_name, survey
+from twofold.indexing.diff import GIVEN, NONE_GIVEN, Diff, Root, SyncTarget, is_below, root_name, survey, sync_fields
 from twofold.indexing.embed import embed_pending
 from twofold.indexing.prepare import prepare
 from twofold.indexing.spread import Prepared, Reads
@@ -230,12 +230,12 @@ class _Run:
         return SyncProgress(phase, self._done, len(self._wanted), self._last, self.embedded, self._pending)
 
 
-def placed(document: Document, wanted: Wanted) -> Document:
+def placed(document: Document, wanted: SyncTarget) -> Document:
     """Note where a document came from, so that the next sync knows whether it changed, and filters can ask.
 
     Fields that the caller of the sync gave win over what the file states.
     """
     local = from_origin(document, wanted.origin)
     names: Metadata = {GIVEN: tuple(wanted.given)} if wanted.given else {}
-    metadata = {**local.metadata, **own_fields(wanted), **wanted.given, **names}
+    metadata = {**local.metadata, **sync_fields(wanted), **wanted.given, **names}
     return replace(local, metadata=metadata, readers=wanted.to_read())

@@ -58,7 +58,7 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class SkippedPath:
     """A path that was not looked into, and why."""
 
     path: str
@@ -84,7 +84,7 @@ class SyncPlan:
     renamed: tuple[Rename, ...] = ()
     deleted: tuple[str, ...] = ()
     unchanged: int = 0
-    skipped: tuple[LeftOut, ...] = ()
+    skipped: tuple[SkippedPath, ...] = ()
     pending: int = 0
     readers: tuple[str, ...] = ()
 
@@ -104,7 +104,7 @@ class SyncReport:
     deleted: tuple[str, ...] = ()
     unchanged: int = 0
     failed: tuple[Failure, ...] = ()
-    skipped: tuple[LeftOut, ...] = ()
+    skipped: tuple[SkippedPath, ...] = ()
     passages: int = 0
     embedded: int = 0
     truncated: int = 0

@@ -10,7 +10,7 @@ from mcp.server.mcpserver import Context
 
 from twofold.index import Index
 from twofold.mcp.links import Links
-from twofold.mcp.reading import Held
+from twofold.mcp.reading import ToolContext
 
 Answer = TypeVar("Answer")
 Caller = Context[Any, Any]
@@ -19,14 +19,14 @@ Caller = Context[Any, Any]
 class Access(Protocol):
     """Runs a tool's work in a thread, with the index that the caller means."""
 
-    async def read(self, caller: Caller, work: Callable[[Held], Answer], as_of: str = "") -> Answer:
+    async def read(self, caller: Caller, work: Callable[[ToolContext], Answer], as_of: str = "") -> Answer:
         """Run work that changes nothing, with the index as it is or as it was at a snapshot.
 
         Raises ToolError for a caller who may not, TwofoldError as the work does, NotFoundError for no such snapshot.
         """
         ...
 
-    async def write(self, caller: Caller, work: Callable[[Held], Answer]) -> Answer:
+    async def write(self, caller: Caller, work: Callable[[ToolContext], Answer]) -> Answer:
         """Run work that changes the index, one piece at a time. Raises as `read` does."""
         ...
 
@@ -42,26 +42,26 @@ class OneIndex:
         self._writing = threading.Lock()
         self._index: Index | None = None
 
-    async def read(self, caller: Caller, work: Callable[[Held], Answer], as_of: str = "") -> Answer:
+    async def read(self, caller: Caller, work: Callable[[ToolContext], Answer], as_of: str = "") -> Answer:
         """Run work that changes nothing."""
         del caller  # it started the process
 
-        def worked() -> Answer:
-            held = self._held()
+        def run_tool() -> Answer:
+            held = self._open_index()
             if not as_of:
                 return work(held)
             with held.index.at(as_of) as past:
                 return work(replace(held, index=past))
 
-        return await anyio.to_thread.run_sync(worked)
+        return await anyio.to_thread.run_sync(run_tool)
 
-    async def write(self, caller: Caller, work: Callable[[Held], Answer]) -> Answer:
+    async def write(self, caller: Caller, work: Callable[[ToolContext], Answer]) -> Answer:
         """Run work that changes the index."""
         del caller
 
         def alone() -> Answer:
             with self._writing:
-                return work(self._held())
+                return work(self._open_index())
 
         return await anyio.to_thread.run_sync(alone)
 
@@ -72,8 +72,8 @@ class OneIndex:
                 self._index.close()
                 self._index = None
 
-    def _held(self) -> Held:
+    def _open_index(self) -> ToolContext:
         with self._opening:
             if self._index is None:
                 self._index = self._opener()
-            return Held(self._index, self._links, self._budget)
+            return ToolContext(self._index, self._links, self._budget)

@@ -38,6 +38,6 @@ def name_of(title: str, source: str) -> str:
     return title or source.rstrip("/").rpartition("/")[2] or source
 
 
-def own_fields(metadata: Metadata) -> dict[str, MetadataValue]:
+def user_fields(metadata: Metadata) -> dict[str, MetadataValue]:
     """Return a document's fields without those that `sync` keeps for itself."""
     return {name: value for name, value in metadata.items() if name not in RECORDED}

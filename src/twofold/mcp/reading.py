@@ -12,7 +12,7 @@ from twofold.domain.types import Document, DocumentInfo
 from twofold.index import Index
 from twofold.mcp import results as given
 from twofold.mcp.budget import OVERHEAD, cursor_at, cut_to, fitting, offset_of
-from twofold.mcp.links import Links, name_of, own_fields
+from twofold.mcp.links import Links, name_of, user_fields
 from twofold.search.engine import SearchOptions
 from twofold.search.explain import explained
 from twofold.search.remedies import Fix
@@ -24,7 +24,7 @@ LISTED_ROWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ToolContext:
     """An open index, its addresses, and how many tokens an answer may have."""
 
     index: Index
@@ -36,7 +36,7 @@ class Held:
         return self.links.passage(hit.source, hit.document, hit.start, hit.end, hit.page)
 
 
-def search(held: Held, query: str) -> given.SearchRows:
+def search(held: ToolContext, query: str) -> given.SearchRows:
     """Return passages as connectors list them: id, title, url."""
     rows = [given.SearchRow(hit.chunk_id, _title(hit), held.url(hit)) for hit in held.index.search(query).hits]
     return given.SearchRows(tuple(fitting(rows, held.budget)))
@@ -49,7 +49,7 @@ def _title(hit: Hit) -> str:
     return f"{name}: {where}" if where else name
 
 
-def fetch(held: Held, identity: str) -> given.Fetched:
+def fetch(held: ToolContext, identity: str) -> given.Fetched:
     """Return the document of a passage, or as much of it around the passage as fits."""
     document, page, start, end = _found(held.index, identity)
     most = held.budget - OVERHEAD
@@ -72,7 +72,7 @@ def fetch(held: Held, identity: str) -> given.Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PassageQuery:
     """Which passages `search_passages` is to find, and how much of each; `cursor` is empty for the first page."""
 
     k: int = 8
@@ -82,7 +82,7 @@ class Wanted:
     cursor: str = ""
 
 
-def search_passages(held: Held, query: str, wanted: Wanted) -> given.Passages:
+def search_passages(held: ToolContext, query: str, wanted: PassageQuery) -> given.Passages:
     """Return passages with texts, scores and places, from the cursor on."""
     asked = ("search_passages", query, replace(wanted, cursor=""))
     offset = offset_of(wanted.cursor, *asked)
@@ -97,15 +97,15 @@ def search_passages(held: Held, query: str, wanted: Wanted) -> given.Passages:
     return given.Passages(query, tuple(kept), found.p_answerable, _warnings(found), after)
 
 
-def _passage(held: Held, hit: Hit, max_chars: int) -> given.Passage:
+def _passage(held: ToolContext, hit: Hit, max_chars: int) -> given.Passage:
     text = hit.text[:max_chars]
     return given.Passage(
         hit.chunk_id, hit.document, name_of(hit.title, hit.source), hit.source, held.url(hit), hit.score, hit.page,
-        hit.heading, hit.start, hit.end, text, len(text) < len(hit.text), own_fields(hit.metadata),
+        hit.heading, hit.start, hit.end, text, len(text) < len(hit.text), user_fields(hit.metadata),
     )  # fmt: skip
 
 
-def read(held: Held, identity: str, around: int, max_chars: int, cursor: str) -> given.Reading:
+def read(held: ToolContext, identity: str, around: int, max_chars: int, cursor: str) -> given.Reading:
     """Return a passage with `around` neighbors on either side, or a document from its beginning, from the cursor on."""
     asked = ("read", identity, around, max_chars)
     document, page, begin, end = _found(held.index, identity, around)
@@ -119,7 +119,7 @@ def read(held: Held, identity: str, around: int, max_chars: int, cursor: str) ->
     )  # fmt: skip
 
 
-def outline(held: Held, identity: str, cursor: str) -> given.Outline:
+def outline(held: ToolContext, identity: str, cursor: str) -> given.Outline:
     """Return the sections of a document, of the passage's document where a passage is named."""
     document = _found(held.index, identity).document
     sections: list[given.Section] = []
@@ -135,7 +135,7 @@ def outline(held: Held, identity: str, cursor: str) -> given.Outline:
     return given.Outline(document.id, title, document.source, tuple(kept), after)
 
 
-def ask(held: Held, question: str) -> given.Answered:
+def ask(held: ToolContext, question: str) -> given.AnswerResult:
     """Answer a question with citations."""
     found = held.index.ask(question)
     cited = [_cited(held, one) for one in found.citations]
@@ -144,18 +144,18 @@ def ask(held: Held, question: str) -> given.Answered:
     kept = tuple(fitting(cited, left))
     cut = text != found.text or len(kept) < len(cited)
     warnings = _warnings(found)
-    return given.Answered(
+    return given.AnswerResult(
         question, text, found.refused, found.mode, found.p_answerable, found.p_correct, kept, warnings, cut
     )
 
 
-def _cited(held: Held, one: Citation) -> given.Cited:
+def _cited(held: ToolContext, one: Citation) -> given.Cited:
     url = held.links.passage(one.source, one.document, one.start, one.end, one.page)
     title = name_of(one.title, one.source)
     return given.Cited(one.number, one.chunk_id, title, one.source, url, one.page, one.start, one.end, one.quote)
 
 
-def list_documents(held: Held, filter: str, cursor: str) -> given.DocumentRows:  # noqa: A002
+def list_documents(held: ToolContext, filter: str, cursor: str) -> given.DocumentRows:  # noqa: A002
     """Return the documents that pass a filter, by source, from the cursor on."""
     asked = ("list_documents", filter)
     offset = offset_of(cursor, *asked)
@@ -169,11 +169,11 @@ def list_documents(held: Held, filter: str, cursor: str) -> given.DocumentRows: 
 def _row(info: DocumentInfo) -> given.DocumentRow:
     return given.DocumentRow(
         info.id, name_of(info.title, info.source), info.source, info.media_type, info.chunks, info.characters,
-        own_fields(info.metadata),
+        user_fields(info.metadata),
     )  # fmt: skip
 
 
-def explain(held: Held, query: str, identity: str) -> given.Explanation:
+def explain(held: ToolContext, query: str, identity: str) -> given.Explanation:
     """Return where a passage's score comes from. Raises NotFoundError where the search does not find it."""
     found = held.index.search(query, k=EXPLAINED_K)
     rank = next((hit.rank for hit in found.hits if identity in (hit.chunk_id, hit.document)), 0)
@@ -189,7 +189,7 @@ def explain(held: Held, query: str, identity: str) -> given.Explanation:
     return given.Explanation(query, hit.chunk_id, hit.rank, hit.score, found.fusion, parts, terms, changes, notes)
 
 
-def why_not(held: Held, query: str, document: str) -> given.Missed:
+def why_not(held: ToolContext, query: str, document: str) -> given.Missed:
     """Return which stage of a search lost a document."""
     found: WhyNot = held.index.why_not(query, document, SearchOptions())
     fix = {} if found.fix is None else {name: str(value) for name, value in _changed(found.fix).items()}

@@ -149,7 +149,7 @@ class Cited:
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnswerResult:
     """An answer with its citations; `[1]` in `text` is the source with that number. Refused: the documents do not say.
 
     `mode` is `extractive` where it is made of the documents' own sentences, `generated` where a model wrote it.

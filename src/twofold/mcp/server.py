@@ -15,7 +15,7 @@ from twofold.domain.errors import NotFoundError, TwofoldError
 from twofold.mcp import reading, writing
 from twofold.mcp import results as given
 from twofold.mcp.access import Access, Caller
-from twofold.mcp.reading import Held, Wanted
+from twofold.mcp.reading import PassageQuery, ToolContext
 
 INSTRUCTIONS = """\
 Search and read the user's own documents. Start with `search_passages`; read around a passage with `read`, see a \
@@ -68,19 +68,19 @@ def create_mcp_server(access: Access, *, write: bool = False) -> MCPServer:
     return server
 
 
-async def _tool(work: Callable[[Held], Answer], caller: Caller, access: Access, as_of: str = "") -> Answer:
+async def _tool(work: Callable[[ToolContext], Answer], caller: Caller, access: Access, as_of: str = "") -> Answer:
     """Run a tool's work; what went wrong is an error with its remedy, never an empty answer."""
-    with _told():
+    with _tool_errors():
         return await access.read(caller, work, as_of)
 
 
-async def _writing_tool(work: Callable[[Held], Answer], caller: Caller, access: Access) -> Answer:
-    with _told():
+async def _writing_tool(work: Callable[[ToolContext], Answer], caller: Caller, access: Access) -> Answer:
+    with _tool_errors():
         return await access.write(caller, work)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _tool_errors() -> Iterator[None]:
     try:
         yield
     except TwofoldError as error:
@@ -114,14 +114,14 @@ def _add_search(server: MCPServer, access: Access) -> None:
     ) -> given.Passages:
         """Find passages with their texts, scores, pages and sections. Quote phrases; `+word` must, `-word` must not."""
         return await _tool(
-            lambda held: reading.search_passages(held, query, Wanted(k, filter, mode, max_chars, cursor)),
+            lambda held: reading.search_passages(held, query, PassageQuery(k, filter, mode, max_chars, cursor)),
             context,
             access,
             as_of,
         )
 
     @server.tool(title="Ask", annotations=_READS, structured_output=True)
-    async def ask(question: Query, context: Caller, as_of: AsOf = "") -> given.Answered:
+    async def ask(question: Query, context: Caller, as_of: AsOf = "") -> given.AnswerResult:
         """Answer a question from the documents, each sentence with a citation; refused where they hold no answer."""
         return await _tool(lambda held: reading.ask(held, question), context, access, as_of)
 

@@ -124,7 +124,7 @@ class LazyReranker:
             return self._opened[0]
 
 
-class UnaskedEmbedder:
+class UnloadedEmbedder:
     """The embedder of an index that somebody else made, where the user did not name it: it is known and never asked.
 
     Every method raises the same ModelError. A search goes on with BM25 and a warning; nothing can be added.

@@ -39,22 +39,22 @@ _WRAPPING = " \t\r\n\"'“”„«»`*_"
 
 def ask_variants(question: str, count: int) -> tuple[Message, ...]:
     """Ask for `count` other queries."""
-    return _asked("variants", question, count)
+    return _prompt("variants", question, count)
 
 
 def ask_hypothetical(question: str) -> tuple[Message, ...]:
     """Ask for a passage that would answer the question (HyDE: Gao et al., 2022; checklist 37)."""
-    return _asked("hypothetical", question)
+    return _prompt("hypothetical", question)
 
 
 def ask_sub_questions(question: str) -> tuple[Message, ...]:
     """Ask for two to four simpler questions."""
-    return _asked("sub_questions", question)
+    return _prompt("sub_questions", question)
 
 
 def ask_keywords(question: str, count: int) -> tuple[Message, ...]:
     """Ask for terms that a document with the answer would use."""
-    return _asked("keywords", question, count)
+    return _prompt("keywords", question, count)
 
 
 def ask_standalone(question: str, history: Sequence[Turn], memory: Memory) -> tuple[Message, ...]:
@@ -118,7 +118,7 @@ def with_keywords(question: str, keywords: Sequence[str]) -> str:
     return " ".join((question, *keywords))
 
 
-def _asked(name: str, question: str, count: int = 1) -> tuple[Message, ...]:
+def _prompt(name: str, question: str, count: int = 1) -> tuple[Message, ...]:
     return (_instructions(name, count), Message("user", _fenced(question)))
 
 

@@ -131,7 +131,7 @@ class _Reader:
             return test_of(field, _SIGNS[found[0]], self._value())
         if self._takes("is"):
             return test_of(field, Sign.IS, self._value())
-        return Not(self._worded(field)) if self._takes_negation() else self._worded(field)
+        return Not(self._word_operator(field)) if self._takes_negation() else self._word_operator(field)
 
     def _floor(self, name: str, at: int) -> Filter:
         found = _SIGN.match(self._text, self._spaced(self._at))
@@ -143,7 +143,7 @@ class _Reader:
             raise self.error(f"sets {name} to what is no number", f"Write: {name} >= 0.05", at)
         return Floor(FLOORS[name], Operator.GE, value)
 
-    def _worded(self, field: str) -> Filter:
+    def _word_operator(self, field: str) -> Filter:
         if self._takes("in"):
             return self._one_of(field)
         if self._takes("contains"):

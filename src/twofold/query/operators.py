@@ -86,22 +86,22 @@ def field_condition(name: str, value: str, *, quoted: bool) -> Filter | None:
         equal = equal_to(name, Written(wanted, quoted=quoted))
     except InvalidInputError:  # a date of no calendar, a number too large: it is a text like any other
         equal = (Condition(name, Operator.EQ, wanted),)
-    return Or((*equal, *_held_in(name, wanted)))
+    return Or((*equal, *_contains_conditions(name, wanted)))
 
 
-def _held_in(name: str, value: str) -> tuple[Condition, ...]:
+def _contains_conditions(name: str, value: str) -> tuple[Condition, ...]:
     """Return tests for a text that holds the value in one of the usual ways to write capitals."""
     spellings = dict.fromkeys((value, value.lower(), value.upper(), value[0].upper() + value[1:], value.title()))
     return tuple(Condition(name, Operator.CONTAINS, one) for one in spellings)
 
 
 def _title(value: str) -> Filter:
-    tests = _held_in("title", value)
+    tests = _contains_conditions("title", value)
     return tests[0] if len(tests) == 1 else Or(tests)
 
 
 def _section(value: str) -> Filter:
-    tests = _held_in("section", value)
+    tests = _contains_conditions("section", value)
     return tests[0] if len(tests) == 1 else Or(tests)
 
 

@@ -58,12 +58,12 @@ def normalize(text: str, fold: Callable[[str], str]) -> str:
     `fold` folds case and encoding. `"  What is dbt?  "` gives `"what is dbt"`, and `"Fix ERR-12345!"`
     gives `"fix err-12345"`. Idempotent where `fold` is.
     """
-    spaced = "".join(character if _is_kept(character) else " " for character in fold(text))
+    spaced = "".join(character if _is_word_character(character) else " " for character in fold(text))
     cores = (_CORE.search(run) for run in spaced.split())
     return " ".join(core[0].rstrip(_TRAILING) for core in cores if core)
 
 
-def _is_kept(character: str) -> bool:
+def _is_word_character(character: str) -> bool:
     return character.isalnum() or character in _INNER or unicodedata.category(character)[0] == "M"
 
 
@@ -277,11 +277,11 @@ def loosened(text: str, is_field: Callable[[str], bool] = lambda _: False) -> tu
     bound = [part for part in parts if part.operator or part.quoted or part.any_of or part.filter is not None]
     bound += [part for part in parts if part not in bound and pattern_in(part.text)]
     bound.sort(key=lambda part: part.span)
-    singly = tuple(_taken_back(read, [part]) for part in bound)
-    return (*singly, _taken_back(read, bound)) if len(bound) > 1 else singly
+    singly = tuple(_without_operators(read, [part]) for part in bound)
+    return (*singly, _without_operators(read, bound)) if len(bound) > 1 else singly
 
 
-def _taken_back(text: str, parts: Iterable[Part]) -> str:
+def _without_operators(text: str, parts: Iterable[Part]) -> str:
     kept, at = [], 0
     for part in parts:
         stays = part.filter is None and part.operator != "-"

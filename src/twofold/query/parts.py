@@ -177,7 +177,7 @@ def _parts(text: str, is_field: Callable[[str], bool]) -> Iterator[Part]:
     while found := _START.search(text, at):
         operator, opened = found[1], found.end()
         named = OPERATOR.match(text, opened) or _FIELD.match(text, opened)
-        if named and (asked := _asked(text, found, named, last, is_field)):
+        if named and (asked := _named_operator(text, found, named, last, is_field)):
             at = asked.span[1]
             yield asked
             continue
@@ -194,7 +194,7 @@ def _parts(text: str, is_field: Callable[[str], bool]) -> Iterator[Part]:
             yield Part(operator, phrase, quoted=True, span=(found.start(), at), slop=slop)
 
 
-def _asked(
+def _named_operator(
     text: str,
     found: re.Match[str],
     named: re.Match[str],

@@ -153,7 +153,7 @@ def _numbers(words: Iterable[str]) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _PassageText:
     """What one passage that stays says."""
 
     key: int
@@ -169,7 +169,7 @@ class _Shelf:
     seen: set[int] = field(default_factory=set)
     of_page: dict[tuple[str, int | None], list[int]] = field(default_factory=dict)
     of_source: dict[str, list[int]] = field(default_factory=dict)
-    said: list[_Said] = field(default_factory=list)
+    said: list[_PassageText] = field(default_factory=list)
     runs: set[tuple[str, ...]] = field(default_factory=set)
 
     def objection(self, candidate: Candidate) -> Dropped | None:
@@ -204,6 +204,6 @@ class _Shelf:
                 other.words
             ):
                 return other.key
-        self.said.append(_Said(candidate.key, words, mine))
+        self.said.append(_PassageText(candidate.key, words, mine))
         self.runs |= mine
         return None

@@ -244,7 +244,7 @@ class _Reader:
     def _joined(self, signs: str, depth: int, part: Callable[[int], None]) -> None:
         part(depth)
         while self.kind == "sign" and self.word in signs:
-            sign = self._taken()
+            sign = self._advance()
             part(depth)
             self._add(sign, 2)
 
@@ -252,22 +252,22 @@ class _Reader:
         if depth > MAX_DEPTH:
             self.fail(f"is nested more than {MAX_DEPTH} levels deep")
         if self.kind == "number":
-            self._add("number", float(self._taken()))
+            self._add("number", float(self._advance()))
         elif self.kind == "name":
             self._named(depth)
         elif self.word == "-" and self.kind == "sign":
-            self._taken()
+            self._advance()
             self._factor(depth + 1)
             self._add("-", 1)
         elif self.word == "(" and self.kind == "sign":
-            self._taken()
+            self._advance()
             self.sum(depth + 1)
             self._expect(")")
         else:
             self.fail(f"needs a number or a name, not {self.word!r}")
 
     def _named(self, depth: int) -> None:
-        at, name = self._at, self._taken()
+        at, name = self._at, self._advance()
         opens = self.kind == "sign" and self.word == "("
         if name == AGE:
             self._add("name", f"{AGE}:{self._date_field() if opens else 'modified'}")
@@ -280,10 +280,10 @@ class _Reader:
             self._add("name", name)
 
     def _date_field(self) -> str:
-        self._taken()
+        self._advance()
         if self.kind != "name":
             self.fail(f"needs a field's name, not {self.word!r}")
-        field = self._taken()
+        field = self._advance()
         self._expect(")")
         return field
 
@@ -291,11 +291,11 @@ class _Reader:
         if name not in _FUNCTIONS:
             self._at = at
             self.fail(f"has no function {name!r}; there are min, max, log, exp and age_days")
-        self._taken()
+        self._advance()
         self.sum(depth + 1)
         count = 1
         while self.kind == "sign" and self.word == ",":
-            self._taken()
+            self._advance()
             self.sum(depth + 1)
             count += 1
         least, most = _FUNCTIONS[name]
@@ -308,9 +308,9 @@ class _Reader:
     def _expect(self, sign: str) -> None:
         if self.kind != "sign" or self.word != sign:
             self.fail(f"needs {sign!r}, not {self.word!r}")
-        self._taken()
+        self._advance()
 
-    def _taken(self) -> str:
+    def _advance(self) -> str:
         taken = self.word
         self.kind, self.word, self._at = next(self._tokens)
         return taken

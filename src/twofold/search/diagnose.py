@@ -112,7 +112,7 @@ class MissCase:
                 "filter",
                 "No single passage of it passes `search.default_filter`, the filter and the question together.",
             )
-        if intent is not None and self._narrowed_away(intent.condition):
+        if intent is not None and self._excluded_by_kind(intent.condition):
             return "intent", f"The question asks for a {intent.name}, and no passage of it is of that kind."
         return None
 
@@ -137,7 +137,7 @@ class MissCase:
             return "filter", "What the question says of where to look leaves all of its passages out."
         return None
 
-    def _narrowed_away(self, kind: Filter) -> bool:
+    def _excluded_by_kind(self, kind: Filter) -> bool:
         """Return whether the retrievers searched passages of one kind only, none of which is the document's."""
         found = self.state.retrieved.fused.ranking.keys
         return (
@@ -194,11 +194,11 @@ def _dropped(case: MissCase, name: str, before: str, at: int) -> tuple[str, str]
         why = failing[1] if failing is not None else "No single passage of it passes all filters together."
         return name, f"{place}. {why}"
     if name == "rerank":
-        return name, f"{place}; the reranker {_unkept(case, at)}."
+        return name, f"{place}; the reranker {_cut_reason(case, at)}."
     return name, f"{place}; {LEFT_OUT.get(name, f'{name} left it out')}."
 
 
-def _unkept(case: MissCase, at: int) -> str:
+def _cut_reason(case: MissCase, at: int) -> str:
     plan, summary = case.plan.rerank, case.state.rerank
     if summary is not None and plan.threshold and at > summary.read:
         return f"read the best {summary.read} alone, and leaves out what it has not read"

@@ -203,10 +203,10 @@ class SearchEngine:
         digest, began = b"", None
         if options.results.cursor:
             options, digest, began = at_cursor(query, options)
-        asked = self._asked(options)
+        asked = self._prepared_query(options)
         try:
             if asked.cache is not None:
-                found = _remembered(asked, self._cache_of(asked.cache), query, options)
+                found = _search_with_cache(asked, self._cache_of(asked.cache), query, options)
             else:
                 found = search(asked.components, query, asked.plan, options.history)
         except TwofoldError as error:
@@ -236,7 +236,7 @@ class SearchEngine:
         from twofold.search.suggest import suggestions
 
         check_question(typed)
-        asked = self._asked(options)
+        asked = self._prepared_query(options)
         scope = Scope(all_of(asked.plan.filter, asked.plan.default_filter_left))
         analyzer = asked.components.analyzer
         return in_one_state(asked.components.store, lambda view: suggestions(view, analyzer, typed, k, scope))
@@ -250,7 +250,7 @@ class SearchEngine:
         for query in queries:
             check_question(query)
         check_no_cursor(options)
-        asked = self._asked(options)
+        asked = self._prepared_query(options)
         try:
             found = search_many(asked.components, queries, asked.plan, options.history)
         except TwofoldError as error:
@@ -266,7 +266,7 @@ class SearchEngine:
         from twofold.search.why_not import why_not
 
         check_question(query)
-        asked = self._asked(options)
+        asked = self._prepared_query(options)
         return why_not(asked.components, query, document, asked.plan)
 
     def log(self, found: SearchResult, answer: Outcome | None = None) -> tuple[StageWarning, ...]:
@@ -299,10 +299,10 @@ class SearchEngine:
 
     def parts_for(self, options: SearchOptions) -> tuple[SearchComponents, SearchPlan]:
         """Return the parts and the plan that a search uses."""
-        asked = self._asked(options)
+        asked = self._prepared_query(options)
         return asked.components, asked.plan
 
-    def _asked(self, options: SearchOptions) -> PreparedQuery:
+    def _prepared_query(self, options: SearchOptions) -> PreparedQuery:
         """Return what a search is made with; options that were asked for before are not prepared again."""
         self._check_analyzer()
         key = options.key if self._steady else None
@@ -314,9 +314,9 @@ class SearchEngine:
                     self._prepared[key] = prepared
                     while len(self._prepared) > MAX_PREPARED:
                         self._prepared.popitem(last=False)
-        return prepared if self._viewer_store is None else self._seen(prepared)
+        return prepared if self._viewer_store is None else self._for_viewer(prepared)
 
-    def _seen(self, prepared: PreparedQuery) -> PreparedQuery:
+    def _for_viewer(self, prepared: PreparedQuery) -> PreparedQuery:
         """Return the same, with this viewer's store, and without what was not made for viewers."""
         own = prepared.components
         unasked = tuple(
@@ -402,7 +402,7 @@ def beyond(found: SearchResult, offset: int) -> SearchResult:
     return replace(found, hits=found.hits[offset:]) if offset else found
 
 
-def _remembered(asked: PreparedQuery, memory: "Memory", query: str, options: SearchOptions) -> SearchResult:
+def _search_with_cache(asked: PreparedQuery, memory: "Memory", query: str, options: SearchOptions) -> SearchResult:
     from twofold.search.cached_search import search_cached
 
     return search_cached(asked.components, memory, query, asked.plan, options.history, options.session)

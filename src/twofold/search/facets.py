@@ -68,7 +68,7 @@ def _bounds(text: str, parts: Sequence[str]) -> tuple[Scalar, ...]:
 
 def facet_of(view: Snapshot, keys: ChunkKeys, asked: FacetQuery, documents: int) -> Facet:
     """Count the documents of some passages by a field; `documents` is how many these are in all."""
-    held = view.count_documents(keys, asked.field, _held)
+    held = view.count_documents(keys, asked.field, _presence)
     missing = documents - next(iter(held.values()), 0)
     if asked.bounds:
         return Facet(asked.field, _in_ranges(view, keys, asked), documents, 0, missing)
@@ -82,7 +82,7 @@ def facet_of(view: Snapshot, keys: ChunkKeys, asked: FacetQuery, documents: int)
     return Facet(asked.field, values, documents, len(best) - len(values), missing)
 
 
-def _held(_: Scalar) -> Hashable:
+def _presence(_: Scalar) -> Hashable:
     return "held"
 
 

@@ -63,7 +63,7 @@ class PendingVectors:
             taken, self._made = self._made, OrderedDict()
             return taken
 
-    def take_wanted(self, most: int) -> Sequence[str]:
+    def take_requested(self, most: int) -> Sequence[str]:
         """Return at most `most` of the texts that were wanted, the first first; they are forgotten here."""
         with self._turn:
             return [self._wanted.popitem(last=False)[0] for _ in range(min(most, len(self._wanted)))]

@@ -19,11 +19,11 @@ def pins_with(
 
     Raises InvalidInputError for a question without words, too many questions, or too many documents of one.
     """
-    asked = as_asked(query)
+    asked = normalized_query(query)
     if not asked:
         raise InvalidInputError("The question has no word.", "Pin documents to a question as people type it.")
     names = [*dict.fromkeys(first), *(f"{HIDING}{one}" for one in dict.fromkeys(hidden))]
-    others = {known: tuple(some) for known, some in pins.items() if as_asked(known) != asked}
+    others = {known: tuple(some) for known, some in pins.items() if normalized_query(known) != asked}
     if len(names) > MAX_NAMES or len(others) >= MAX_QUESTIONS:
         raise InvalidInputError(
             f"An index keeps pins of {MAX_QUESTIONS} questions, {MAX_NAMES} documents each.", "Take some back first."
@@ -31,6 +31,6 @@ def pins_with(
     return {**others, asked: tuple(names)} if names else others
 
 
-def as_asked(query: str) -> str:
+def normalized_query(query: str) -> str:
     """Return a question as questions are compared: without capitals and punctuation."""
     return normalize(query, fold)

@@ -222,11 +222,11 @@ def _read_on(case: MissCase, attempt: Try) -> Iterator[Fix]:
     """Let the reranker read as far as the document, and keep what is as relevant as it; or do without it."""
     before = [rank for _, rank in case.ranks_after() if rank is not None][-1]
     if before <= max(MAX_READ, case.plan.rerank.candidates):
-        yield from _kept(case, before, attempt)
+        yield from _keep_fixes(case, before, attempt)
     yield Fix(rerank=NO_RERANKER)
 
 
-def _kept(case: MissCase, before: int, attempt: Try) -> Iterator[Fix]:
+def _keep_fixes(case: MissCase, before: int, attempt: Try) -> Iterator[Fix]:
     open_wide = Fix(settings={"rerank.top_n": "0", "rerank.threshold": "0"})
     if before > case.plan.rerank.candidates:
         open_wide = open_wide.joined(_set("rerank.candidates", before))

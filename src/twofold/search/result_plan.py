@@ -17,7 +17,7 @@ from twofold.ranking.rescoring import Recency, ScoreExpression, parse_expression
 from twofold.search import shaping
 from twofold.search.engine import ResultOptions
 from twofold.search.facets import FacetQuery, parse_facet
-from twofold.search.pins import HIDING, as_asked
+from twofold.search.pins import HIDING, normalized_query
 from twofold.search.request import QueryVariant
 from twofold.search.result import Facet
 from twofold.text.term_table import ScoredTerms
@@ -71,7 +71,7 @@ class ResultPlan:
     def rescore(self, state: "PipelineState") -> "PipelineState":
         """Replace scores by the user's formula, and let them fall with age."""
         state = state if self.score is None else shaping.scored(state, self.score)
-        return state if self.recency is None else shaping.aged(state, self.recency)
+        return state if self.recency is None else shaping.apply_recency(state, self.recency)
 
     def collapse(self, state: "PipelineState") -> "PipelineState":
         """Keep the best passage of each document."""
@@ -173,7 +173,7 @@ NOTHING: Final = ResultPlan()
 
 def _rule(question: str, names: Sequence[str]) -> PinRule:
     hidden = tuple(name.removeprefix(HIDING) for name in names if name.startswith(HIDING))
-    return PinRule(as_asked(question), tuple(name for name in names if not name.startswith(HIDING)), hidden)
+    return PinRule(normalized_query(question), tuple(name for name in names if not name.startswith(HIDING)), hidden)
 
 
 def _texts(what: str, given: object, most: int) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def _number(fields: Metadata, name: str) -> float:
     return 0.0
 
 
-def aged(state: PipelineState, recency: Recency) -> PipelineState:
+def apply_recency(state: PipelineState, recency: Recency) -> PipelineState:
     """Let scores fall with the age of the passages."""
     if not len(state.ranking):
         return state

@@ -77,7 +77,7 @@ def _explained(encoded: PipelineState, view: Snapshot, document: str) -> WhyNot:
     stage, reason = lost(case)
     if not stage:
         return WhyNot(question, document, case.shown, reason=reason)
-    fix = _brought_back(bench, case, stage)
+    fix = _recovery(bench, case, stage)
     rank = None if fix is None else bench.case(fix).shown
     return WhyNot(question, document, None, stage, reason, tuple(evidence(case)), fix, rank)
 
@@ -146,7 +146,7 @@ class _Bench:
         return _encoded(self.parts, change.query or self.question, plan)
 
 
-def _brought_back(bench: _Bench, case: MissCase, stage: str) -> Fix | None:
+def _recovery(bench: _Bench, case: MissCase, stage: str) -> Fix | None:
     """Undo what lost the document, stage by stage, until it is in the answer; None where that cannot be had."""
     change = NOTHING_CHANGED
     for _ in range(MAX_UNDONE):

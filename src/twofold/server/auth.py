@@ -187,7 +187,7 @@ class _Changing:
     def __init__(self, book: TokenStore, path: Path, wait_seconds: float) -> None:
         make_folder(path.parent)
         self._book = book
-        self._held = WriterLock(path.with_name("tokens.lock"), wait_seconds).held()
+        self._held = WriterLock(path.with_name("tokens.lock"), wait_seconds).locked()
 
     def __enter__(self) -> _File:
         self._held.__enter__()

@@ -19,10 +19,10 @@ class Speaker:
 
     def principals(self) -> tuple[str, ...] | None:
         """Return the caller's principals; None for one who may read every document. Raises AccessUnknownError."""
-        found = self.grant.principals if self.resolver is None else self._asked(self.resolver)
+        found = self.grant.principals if self.resolver is None else self._resolve(self.resolver)
         return None if found is None or EVERY_DOCUMENT in found else found
 
-    def seen(self, index: Index) -> Index:
+    def restrict(self, index: Index) -> Index:
         """Return an index as the caller may use it. Raises AccessUnknownError."""
         principals = self.principals()
         return index if principals is None else index.as_principals(principals)
@@ -34,7 +34,7 @@ class Speaker:
                 "This concerns all documents of an index.", "Only a token that may read every document can do it."
             )
 
-    def _asked(self, resolver: PrincipalResolver) -> tuple[str, ...] | None:
+    def _resolve(self, resolver: PrincipalResolver) -> tuple[str, ...] | None:
         grant = self.grant
         if grant in (NOBODY, EVERYTHING_GRANTED):
             return grant.principals

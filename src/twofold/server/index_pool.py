@@ -69,7 +69,7 @@ class IndexPool:
     def create(self, name: str, settings: Settings) -> None:
         """Make an empty index. Raises InvalidInputError for an invalid name, or one that is taken."""
         where = named_in(self._database, _checked(name))
-        if self.is_taken(name):
+        if self.exists(name):
             raise InvalidInputError(f"There is an index {name} already.", "Choose another name, or delete it first.")
         fingerprint = indexing_components(open_store(MEMORY, settings, create=True), settings, None).fingerprint
         store = open_store(where, settings, create=True)
@@ -79,7 +79,7 @@ class IndexPool:
             store.close()
 
     @contextmanager
-    def held(self, name: str, as_of: str = "") -> Iterator[Index]:
+    def open_index(self, name: str, as_of: str = "") -> Iterator[Index]:
         """Hold an index open, or as it was at a snapshot. Raises NotFoundError, and what opening it raises."""
         entry = self._enter(_checked(name))
         try:
@@ -99,19 +99,19 @@ class IndexPool:
         finally:
             self._leave(name, entry)
 
-    def is_taken(self, name: str) -> bool:
+    def exists(self, name: str) -> bool:
         """Return whether there is an index of this name. Raises InvalidInputError for an invalid name."""
         return is_there(named_in(self._database, _checked(name)), self._settings)
 
     def branch(self, name: str, as_of: str, new: str) -> IndexInfo:
         """Make a new index of one, as it is or as it was at a snapshot. Raises as `held` and `Index.branch` do."""
-        with self.held(name, as_of) as opened:
+        with self.open_index(name, as_of) as opened:
             opened.branch(named_in(self._database, _checked(new)))
         return self.info(new)
 
     def info(self, name: str) -> IndexInfo:
         """Describe an index. Raises as `held` does."""
-        with self.held(name) as opened:
+        with self.open_index(name) as opened:
             return opened.info()
 
     def drop(self, name: str) -> None:
@@ -166,7 +166,7 @@ class IndexPool:
 
     def _leave_alone(self, name: str) -> _Open:
         """Wait until nobody uses an index, and let nobody begin. Raises as `drop` does."""
-        with self.held(name):
+        with self.open_index(name):
             pass
         with self._changed:
             entry = self._open.get(name)

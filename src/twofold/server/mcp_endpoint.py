@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from twofold.domain.errors import StoreError, TwofoldError
 from twofold.mcp.budget import DEFAULT_BUDGET
 from twofold.mcp.links import Links
-from twofold.mcp.reading import Held
+from twofold.mcp.reading import ToolContext
 from twofold.server.auth import Action, Grant
 from twofold.server.errors import ProblemError, refused
 from twofold.server.middleware import GRANT
@@ -49,7 +49,7 @@ class McpEndpoint:
         """Answer one request. Raises ProblemError (403) for a token that may not read the index, TwofoldError."""
         service: Service = scope["app"].state.service
         grant: Grant = scope[GRANT]
-        require(grant, Action.READ, index_meant(scope, service))
+        require(grant, Action.READ, requested_index(scope, service))
         manager = await self._started()
         await manager.handle_request(scope, receive, send)
 
@@ -101,7 +101,7 @@ def routes(endpoint: McpEndpoint) -> list[Route]:
     return [Route(path, endpoint, methods=["GET", "POST", "DELETE"]) for path in PATHS]
 
 
-def index_meant(scope: Scope, service: Service) -> str:
+def requested_index(scope: Scope, service: Service) -> str:
     """Return the index that a request's path names, else the server's own."""
     named: str = scope["path_params"].get("index", service.index)
     return named
@@ -115,25 +115,25 @@ def _session_manager() -> "StreamableHTTPSessionManager":
 class CallersIndex:
     """The index that a request's path names, used in the server's own threads."""
 
-    async def read(self, caller: "Context[Any, Any]", work: Callable[[Held], Answer], as_of: str = "") -> Answer:
+    async def read(self, caller: "Context[Any, Any]", work: Callable[[ToolContext], Answer], as_of: str = "") -> Answer:
         """Run work that changes nothing. Raises TwofoldError as the work does, StoreError where the server is busy."""
         request = caller.request_context.request
         if not isinstance(request, Request):
             raise StoreError("The request is not known.", "Ask over HTTP.")
         service = await service_of(request)
-        index = index_meant(request.scope, service)
+        index = requested_index(request.scope, service)
         links = Links(index, str(request.base_url).rstrip("/"))
 
-        def worked() -> Answer:
-            with service.held(index, as_of) as held:
-                return work(Held(held, links, DEFAULT_BUDGET))
+        def run_tool() -> Answer:
+            with service.open_index(index, as_of) as held:
+                return work(ToolContext(held, links, DEFAULT_BUDGET))
 
         try:
-            return await service.run(worked)
+            return await service.run(run_tool)
         except ProblemError as error:
             raise StoreError(error.problem.detail, error.problem.hint) from None
 
-    async def write(self, caller: "Context[Any, Any]", work: Callable[[Held], Answer]) -> Answer:
+    async def write(self, caller: "Context[Any, Any]", work: Callable[[ToolContext], Answer]) -> Answer:
         """Refuse: no writing tool is offered over HTTP."""
         del caller, work
         raise TwofoldError("This server's tools only read.", "Use the HTTP API to change an index.")

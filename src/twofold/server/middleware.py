@@ -76,7 +76,7 @@ class SecurityMiddleware:
         self._limits = limits
         self._counts = counts
         self._locked = doors.token_needed
-        self._held = _Held(limits.held_bytes)
+        self._held = _BodyBytes(limits.held_bytes)
         self._rate = RateLimit(limits.requests_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -214,7 +214,7 @@ class _Out:
 
 
 @dataclass(slots=True)
-class _Held:
+class _BodyBytes:
     """How many bytes of bodies are in memory, and how many may be. A form's are not: its files go to disk."""
 
     most: int
@@ -224,7 +224,7 @@ class _Held:
 class _Body:
     """Receives a body of at most `most` bytes within `seconds`; what comes after it is let through."""
 
-    def __init__(self, receive: Receive, most: int, seconds: float, held: _Held | None) -> None:
+    def __init__(self, receive: Receive, most: int, seconds: float, held: _BodyBytes | None) -> None:
         self._receive = receive
         self._most = most
         self._seconds = seconds
@@ -252,7 +252,7 @@ class _Body:
             self._hold(self._held, len(message.get("body", b"")))
         return message
 
-    def _hold(self, held: _Held, more: int) -> None:
+    def _hold(self, held: _BodyBytes, more: int) -> None:
         self._taken += more
         held.bytes += more
         if held.bytes > held.most:

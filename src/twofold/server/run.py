@@ -214,10 +214,12 @@ def _without_traceback(record: logging.LogRecord) -> bool:
 
 
 def _protocol(limits: ServerLimits) -> type[H11Protocol]:
-    return type("Impatient", (_Impatient,), {"seconds": limits.header_seconds, "write_seconds": limits.write_seconds})
+    return type(
+        "Impatient", (_TimeLimitedProtocol,), {"seconds": limits.header_seconds, "write_seconds": limits.write_seconds}
+    )
 
 
-class _Impatient(H11Protocol):
+class _TimeLimitedProtocol(H11Protocol):
     """HTTP/1.1 that hangs up on who does not send a request's whole head, or read what is sent, within a time.
 
     What was sent and not read is at most some tens of kilobytes here, in addition to what the system holds; then the

@@ -89,16 +89,16 @@ class Service:
         self.state_db.forget_index(index)
 
     @contextmanager
-    def held(self, index: str, as_of: str = "") -> Iterator[Index]:
+    def open_index(self, index: str, as_of: str = "") -> Iterator[Index]:
         """Hold an index open as the caller may see it, today or as it was at a snapshot.
 
         Every route that gives what documents hold goes through here. Raises AccessUnknownError where it cannot be said
         who asks.
         """
-        with self.indexes.held(index, as_of) as opened:
-            yield self.speaker.seen(opened)
+        with self.indexes.open_index(index, as_of) as opened:
+            yield self.speaker.restrict(opened)
 
-    def jobs_seen(self) -> Sequence[Job]:
+    def visible_jobs(self) -> Sequence[Job]:
         """Return the jobs that the caller may see: who may not read every document sees what it asked for itself."""
         grant, found = self.speaker.grant, self.jobs.all()
         whole = self.speaker.principals() is None
@@ -106,7 +106,7 @@ class Service:
 
     def forget_original(self, index: str, document: Document) -> None:
         """Delete what was kept of a document that is gone, unless another one, of anybody's, has the same bytes."""
-        with self.indexes.held(index) as whole:
+        with self.indexes.open_index(index) as whole:
             self.originals.forget(index, document, whole.documents)
 
     def drop(self, index: str) -> None:

@@ -191,7 +191,7 @@ async def encoded_events(first: Typed, rest: AsyncGenerator[Typed]) -> AsyncGene
 
 def event_stream(service: Service, events: AsyncGenerator[bytes]) -> StreamingResponse:
     """Send events as they come, for as long as an answer may take; when the client goes, `events` is closed."""
-    return _EventStream(_kept_alive(service, events), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
+    return _EventStream(_with_keepalives(service, events), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
 
 
 class _EventStream(StreamingResponse):
@@ -203,7 +203,7 @@ class _EventStream(StreamingResponse):
         await super().__call__(older, receive, send)
 
 
-async def _kept_alive(service: Service, events: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+async def _with_keepalives(service: Service, events: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
     clock = asyncio.get_running_loop().time
     deadline, spoke = clock() + service.limits.stream_seconds, clock()
     following: asyncio.Task[bytes | None] = asyncio.ensure_future(_next(events))

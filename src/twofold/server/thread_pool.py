@@ -53,7 +53,7 @@ class ThreadPool:
                 raise refused(self._status, "The server is busy.", "Ask again after a moment.", retry_after=1)
             self._busy += 1
         future: Future[Answer] = Future()
-        future.add_done_callback(self._left)
+        future.add_done_callback(self._job_done)
         here = contextvars.copy_context()  # so that a span that is open here is that of what is done there
         self._tasks.put((lambda: here.run(call), future))
         return future
@@ -81,7 +81,7 @@ class ThreadPool:
         for _ in self._threads:
             self._tasks.put(None)
 
-    def _left(self, _: "Future[Any]") -> None:
+    def _job_done(self, _: "Future[Any]") -> None:
         with self._turn:
             self._busy -= 1
 

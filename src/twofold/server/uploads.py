@@ -43,14 +43,14 @@ def sent_form(request: Request, limits: ServerLimits) -> AbstractAsyncContextMan
 
 
 @dataclass(frozen=True, slots=True)
-class SaidOfFiles:
+class UploadFields:
     """What a form says of its files: the fields that they are to have, and who may read them."""
 
     metadata: Mapping[str, Any]
     readers: Readers | None
 
 
-def files_of(form: FormData) -> tuple[Sequence[SentFile], SaidOfFiles]:
+def files_of(form: FormData) -> tuple[Sequence[SentFile], UploadFields]:
     """Return a form's files and what it says of them. Raises ProblemError for anything else in it."""
     files: list[SentFile] = []
     metadata: dict[str, Any] = {}
@@ -66,10 +66,10 @@ def files_of(form: FormData) -> tuple[Sequence[SentFile], SaidOfFiles]:
             raise _wrong("The form holds something that is not known.")
     if not files:
         raise _wrong("The form holds no file.")
-    return files, SaidOfFiles(metadata, readers)
+    return files, UploadFields(metadata, readers)
 
 
-def write_files(folder: Path, files: Sequence[SentFile], said: SaidOfFiles) -> list[Part]:
+def write_files(folder: Path, files: Sequence[SentFile], said: UploadFields) -> list[Part]:
     """Write files to a job's folder; durable when it returns. Raises StorageFullError or StoreError."""
     parts: list[Part] = []
     for number, file in enumerate(files):

@@ -41,7 +41,7 @@ from twofold.domain.types import (
 )
 from twofold.stores.index_settings import checked
 from twofold.stores.memory_entries import (
-    HeldPassage,
+    MemoryPassage,
     NamedStates,
     State,
     check_vectors,
@@ -216,23 +216,23 @@ class MemorySnapshot:
 
     def chunks(self, keys: Sequence[int]) -> Sequence[Chunk]:
         """Fetch passages in the order asked."""
-        return [held.chunk for held in self._held(keys)]
+        return [held.chunk for held in self._entries_of(keys)]
 
-    def fetch(self, keys: Sequence[int]) -> Sequence[HeldPassage]:
+    def fetch(self, keys: Sequence[int]) -> Sequence[MemoryPassage]:
         """Fetch passages with their documents' names, in the order asked."""
         found = []
-        for held in self._held(keys):
+        for held in self._entries_of(keys):
             document = self._state.entries[held.chunk.document].document
-            found.append(HeldPassage(held.chunk, document.source, document.title, document.metadata))
+            found.append(MemoryPassage(held.chunk, document.source, document.title, document.metadata))
         return found
 
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
         """Return what the analyzer made of passages when they were put, in the order asked."""
-        return [held.terms for held in self._held(keys)]
+        return [held.terms for held in self._entries_of(keys)]
 
     def passage_terms(self, keys: Sequence[int]) -> PassageTerms:
         """Return the same as arrays; a term's number is its place among all the terms there are."""
-        held = [one.terms for one in self._held(keys)]
+        held = [one.terms for one in self._entries_of(keys)]
         numbers = {term: number for number, term in enumerate(self._vocabulary())}
         return PassageTerms(
             offsets=np.cumsum([0, *(len(one.counts) for one in held)], dtype=np.int64),
@@ -293,7 +293,7 @@ class MemorySnapshot:
 
     def vectors(self, keys: Sequence[int]) -> Sequence[Vector | None]:
         """Return passages' own vectors as they are stored, in the order asked."""
-        return [None if one.vector is None else stored(one.vector).astype(np.float32) for one in self._held(keys)]
+        return [None if one.vector is None else stored(one.vector).astype(np.float32) for one in self._entries_of(keys)]
 
     def pending_texts(self, most: int) -> Sequence[str]:
         """Return indexed texts of passages without a vector, each once, in the order of writing."""
@@ -307,7 +307,7 @@ class MemorySnapshot:
         pairs = {(name, label(value)) for name, held in fields for value in values_of(held.get(field, ()))}
         return Counter(one for _, one in pairs if one is not None)
 
-    def _held(self, keys: Sequence[int]) -> Sequence[IndexedChunk]:
+    def _entries_of(self, keys: Sequence[int]) -> Sequence[IndexedChunk]:
         missing = [key for key in keys if int(key) not in self._chunks]
         if missing:
             raise NotFoundError(f"There is no passage with the key {missing[0]}.", "Search again: it was deleted.")

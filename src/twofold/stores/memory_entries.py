@@ -13,7 +13,7 @@ from twofold.domain.errors import InvalidInputError, MismatchError
 from twofold.domain.ports import IndexFingerprint, Snapshot, StoreInfo
 from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Chunk, Clause, DocumentInfo, Entry, IndexedChunk, Metadata, Vector
-from twofold.stores.past import PastStore, taken, unknown, utc
+from twofold.stores.past import PastStore, name_taken, unknown, utc
 from twofold.text.phrases import holds
 
 
@@ -30,7 +30,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPassage:
+class MemoryPassage:
     """A passage and the document that it is of; see `FetchedPassage`."""
 
     chunk: Chunk
@@ -88,7 +88,7 @@ class NamedStates:
         """Keep a state. Raises InvalidInputError for a name that is taken."""
         kept = created, state
         if self._held.setdefault(name, kept) is not kept:
-            raise taken(name)
+            raise name_taken(name)
 
     def infos(self) -> Sequence[SnapshotInfo]:
         """Describe them, oldest first."""

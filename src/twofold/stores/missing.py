@@ -11,7 +11,7 @@ from twofold.domain.types import Entry, Metadata, Vector
 from twofold.stores.past import with_snapshots
 
 
-class UnmadeStore:
+class MissingStore:
     """Stands for a store until something is written to it.
 
     `opener` opens the real one and is given whether to create it; without, it raises NotFoundError if it does not

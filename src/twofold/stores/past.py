@@ -178,7 +178,7 @@ def unknown(name: str) -> NotFoundError:
     return NotFoundError(f"There is no snapshot {name!r}.", "`twofold index snapshots` lists those there are.")
 
 
-def taken(name: str) -> InvalidInputError:
+def name_taken(name: str) -> InvalidInputError:
     """Return the error for a name that another snapshot has."""
     return InvalidInputError(
         f"There is a snapshot {name} already.", f"Choose another name, or delete it: `--delete {name}`."

@@ -102,7 +102,7 @@ class Searcher:
         held = self._questions.get(question)
         if held is None:
             raise PartLostError("A searcher was started again.", "Ask again.")
-        return getattr(held.view, method)(*(_as_heard(held.heard, one) for one in given))
+        return getattr(held.view, method)(*(_as_known(held.heard, one) for one in given))
 
     def end(self, question: str) -> None:
         """Close the view of a question."""
@@ -133,7 +133,7 @@ class Searcher:
         return self._stores[where]
 
 
-def _as_heard(heard: list[TermQuery], given: Given) -> Given:
+def _as_known(heard: list[TermQuery], given: Given) -> Given:
     """Return a query as it was heard before, since a view looks each one up once, and knows it as an object."""
     if not isinstance(given, TermQuery):
         return given

@@ -36,7 +36,7 @@ from twofold.stores.federated import FederatedSnapshot, Named, added_statistics
 from twofold.stores.federated_ids import Places
 from twofold.stores.local.store import SegmentedStore
 from twofold.stores.local.tfidf import added_counts
-from twofold.stores.missing import UnmadeStore
+from twofold.stores.missing import MissingStore
 from twofold.stores.searcher import Standing
 from twofold.text.bm25 import shared_statistics
 from twofold.text.phrases import squeeze
@@ -124,21 +124,21 @@ class _Words:
     def near(self, word: str, distance: int) -> Sequence[tuple[WordCount, int]]:
         """Return the words within an edit distance of a folded word, each with it."""
         distances = {}
-        for one, away in (found := list(self._said("near", word, distance))):
+        for one, away in (found := list(self._call_all("near", word, distance))):
             distances[one.word] = away
         return [(one, distances[one.word]) for one in _added_up(one for one, _ in found)]
 
     def titles(self, prefix: str, most: int) -> Sequence[str]:
         """Return titles in which a word begins with a folded prefix; those that begin with it themselves come first."""
-        found = list(dict.fromkeys(self._said("titles", prefix, most)))
+        found = list(dict.fromkeys(self._call_all("titles", prefix, most)))
         return sorted(found, key=lambda one: (not squeeze(one).startswith(prefix), len(squeeze(one)), one))
 
     def _counted(self, method: str, wanted: str, most: int) -> Sequence[WordCount]:
         if not self._for_viewer:
-            return list(self._said(method, wanted, most))
-        return _added_up(self._said(method, wanted, EVERY_WORD))[:most]
+            return list(self._call_all(method, wanted, most))
+        return _added_up(self._call_all(method, wanted, EVERY_WORD))[:most]
 
-    def _said(self, method: str, *given: object) -> Iterator[Any]:
+    def _call_all(self, method: str, *given: object) -> Iterator[Any]:
         for one in self._ask("words", method, *given):
             for some in one:
                 yield from some
@@ -306,7 +306,7 @@ class SpreadSnapshot(FederatedSnapshot):
         ]
 
 
-class SpreadStore(UnmadeStore):
+class SpreadStore(MissingStore):
     """A store whose searches are done by searchers; all else is done here. It is that of `where`, opened by `opener`.
 
     What a searcher held that is not there is missing from answers until it was started again, and its view says so.

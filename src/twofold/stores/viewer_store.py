@@ -73,17 +73,17 @@ class ViewerStore:
 
     def set_metadata(self, changes: Mapping[str, Metadata]) -> None:
         """Replace the metadata of documents that the viewer may read."""
-        self._store.set_metadata(self._seen(changes))
+        self._store.set_metadata(self._visible_changes(changes))
 
     def set_readers(self, changes: Mapping[str, Readers | None]) -> None:
         """Set who may read documents that the viewer may read."""
-        self._store.set_readers(self._seen(changes))
+        self._store.set_readers(self._visible_changes(changes))
 
     def delete(self, documents: Sequence[str]) -> int:
         """Delete documents that the viewer may read."""
-        return self._store.delete(list(self._seen(dict.fromkeys(documents, None))))
+        return self._store.delete(list(self._visible_changes(dict.fromkeys(documents, None))))
 
-    def _seen(self, changes: Mapping[str, Change]) -> Mapping[str, Change]:
+    def _visible_changes(self, changes: Mapping[str, Change]) -> Mapping[str, Change]:
         with self.view() as view:
             there = view.describe(list(changes))
         return {name: change for name, change in changes.items() if name in there}

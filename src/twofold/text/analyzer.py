@@ -219,8 +219,8 @@ class Analyzer:
         for run in text.split():
             at = text.index(run, at)
             placed = self._placed(run)
-            yield from _moved(placed.pieces, at)
-            links += _moved(placed.links, at)
+            yield from _offset_tokens(placed.pieces, at)
+            links += _offset_tokens(placed.links, at)
             if tail and placed.head:
                 yield Token(_pair(tail, placed.head), tail_start, at + placed.head_end, Kind.PAIR)
             tail, tail_start = placed.tail or "", at + placed.tail_start
@@ -352,7 +352,7 @@ def _placed(normal: Normal, term: str, piece: Piece) -> tuple[str, int, int, Kin
     return term, normal.starts[piece.start], normal.ends[piece.end - 1], piece.kind
 
 
-def _moved(pieces: Iterable[tuple[str, int, int, Kind]], at: int) -> list[Token]:
+def _offset_tokens(pieces: Iterable[tuple[str, int, int, Kind]], at: int) -> list[Token]:
     return [Token(term, at + start, at + end, kind) for term, start, end, kind in pieces]
 
 

@@ -72,7 +72,7 @@ class AutoAnalyzer(Analyzer):
 
     def query(self, text: str) -> Mapping[str, float]:
         """Weigh a question's terms: those of its language, then those of the others, each once."""
-        asked = self._asked_in(text)
+        asked = self._question_language(text)
         weights = dict(self._of(asked).query(text)) if asked else {}
         rest = _without(text, asked)
         for code in self._of_question:
@@ -104,7 +104,7 @@ class AutoAnalyzer(Analyzer):
                 self._by_code[code] = stemming(NAMES[code])
             return self._by_code[code]
 
-    def _asked_in(self, text: str) -> str:
+    def _question_language(self, text: str) -> str:
         """Return the language of which a question holds the most stop words; empty where none or two do."""
         words = [_bare(word) for word in text.split()]
         counts = {code: sum(word in stop_words(NAMES[code]) for word in words) for code in self._of_question}

@@ -62,7 +62,7 @@ class Postings:
         places[~held] = NOWHERE
         return places
 
-    def turned_over(self, passages: int) -> "ForwardIndex":
+    def transposed(self, passages: int) -> "ForwardIndex":
         """Return the same by passage. Raises ValueError for a slot beyond that number of passages."""
         return ForwardIndex(*turn_over(self.offsets, self.slots, self.frequencies, passages))
 

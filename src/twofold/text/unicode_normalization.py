@@ -94,12 +94,12 @@ def _tame(text: str) -> str:
     """Replace the marks of a run beyond the limit, which no language writes, one for one."""
     if len(text) <= MARKS_IN_A_ROW:
         return text
-    tamed: list[str] = []
+    defuse_tags: list[str] = []
     run = 0
     for character in text:
         run = run + 1 if unicodedata.combining(character) else 0
-        tamed.append(character if run <= MARKS_IN_A_ROW else "\ufffd")
-    return "".join(tamed)
+        defuse_tags.append(character if run <= MARKS_IN_A_ROW else "\ufffd")
+    return "".join(defuse_tags)
 
 
 def _units(change: Change, text: str) -> list[str]:

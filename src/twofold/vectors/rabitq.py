@@ -89,7 +89,7 @@ def bit_codes(vectors: Halves) -> BitCodes:
         fine[part] = _fine(apart, placed, numbers[1, part])
     blocks = bits.reshape(-1, LANES, words).transpose(0, 2, 1).reshape(-1, words * LANES)
     scales, offsets, spreads = np.ascontiguousarray(numbers)
-    return BitCodes(center, turned(center), np.ascontiguousarray(blocks), scales, offsets, spreads, fine)
+    return BitCodes(center, rotated(center), np.ascontiguousarray(blocks), scales, offsets, spreads, fine)
 
 
 def _no_codes(dimensions: int) -> BitCodes:
@@ -102,7 +102,7 @@ def _no_codes(dimensions: int) -> BitCodes:
     return BitCodes(center, turned_center, bits, nothing, nothing, nothing, fine)
 
 
-def turned(vector: Vector) -> Singles:
+def rotated(vector: Vector) -> Singles:
     """Return a vector (d,) under `rotation`: (D,) float32."""
     # Not `@`: BLAS would share 10 µs of work out to threads, and wait for them where other work keeps the cores busy.
     made: Singles = np.einsum("i,ij->j", vector.astype(np.float32), rotation(len(vector)))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from twofold.domain.types import Scores, Vector
 from twofold.kernels import SearchedRows, nearest_rows
 from twofold.vectors.quantize import Codes, Halves, quantize
-from twofold.vectors.rabitq import BitCodes, compared, rounding_of, turned
+from twofold.vectors.rabitq import BitCodes, compared, rotated, rounding_of
 
 Mask = NDArray[np.uint8]
 Slots = NDArray[np.uint32]
@@ -81,14 +81,14 @@ def nearest(query: Vector, planes: Sequence[Plane], k: int, *, alone: bool = Fal
     """
     by_bits = sum(plane.open_rows() for plane in planes) > BITS_ABOVE
     coded = quantize(query[None, :])
-    placed = turned(query) if by_bits else None
+    placed = rotated(query) if by_bits else None
     many = sum(len(plane.codes) for plane in planes) >= PARALLEL_FROM
     found = nearest_rows(
         query.astype(np.float64),
         coded.values[0],
         float(coded.scales[0]),
         k,
-        looked_at(k),
+        rescored_count(k),
         ROUNDING,
         MARGIN,
         rounding_of(len(query)),
@@ -98,7 +98,7 @@ def nearest(query: Vector, planes: Sequence[Plane], k: int, *, alone: bool = Fal
     return [Near(*one) for one in found]
 
 
-def looked_at(k: int) -> int:
+def rescored_count(k: int) -> int:
     """Return how many of the best estimates are scored truly to know what the k nearest reach."""
     return 2 * k + 20
 

@@ -12,7 +12,7 @@ from twofold import _kernels_numpy_nearest as twin
 from twofold._kernels_numpy_vectors import bit_bounds, fine_reaching
 from twofold.kernels import SearchedRows, nearest_rows
 from twofold.vectors import rabitq
-from twofold.vectors.rabitq import BitCodes, bit_codes, compared, fine_width, rotation, rounding_of, turned
+from twofold.vectors.rabitq import BitCodes, bit_codes, compared, fine_width, rotated, rotation, rounding_of
 
 
 def unit_rows(seed: int, count: int, width: int, lean: float = 0.0) -> NDArray[np.float16]:
@@ -39,7 +39,7 @@ class Estimates(NamedTuple):
 
 def estimate(query: NDArray[np.float32], codes: BitCodes) -> Estimates:
     """Estimate the cosine of every row."""
-    apart, base, length = compared(query, turned(query), codes)
+    apart, base, length = compared(query, rotated(query), codes)
     arrays = (codes.bits, codes.scales, codes.offsets, codes.spreads)
     bounds, (_, scores), _ = bit_bounds(apart, *arrays, base, length, rounding_of(len(query)), None, max(len(codes), 1))
     return Estimates(scores, bounds)
@@ -51,7 +51,7 @@ def test_two_bits_rule_out_what_one_leaves_and_nothing_that_counts(width: int, l
     rows = unit_rows(3, 4000, width, lean)
     query = unit_rows(4, 1, width, lean)[0].astype(np.float32)
     codes = bit_codes(rows)
-    apart, base, length = compared(query, turned(query), codes)
+    apart, base, length = compared(query, rotated(query), codes)
     arrays = (codes.bits, codes.scales, codes.offsets, codes.spreads)
     by_scale = rounding_of(width)
     bounds, _, inners = bit_bounds(apart, *arrays, base, length, by_scale, None, 1)
@@ -159,14 +159,14 @@ def test_both_kernels_find_the_same_rows(
 
 
 def test_a_bound_is_the_one_that_was_worked_out_by_hand() -> None:
-    turned = np.zeros(64, dtype=np.float32)
-    turned[:4] = [3.0, 2.0, 15.0, 0.0]  # a step is 1: these are the levels
+    rotated = np.zeros(64, dtype=np.float32)
+    rotated[:4] = [3.0, 2.0, 15.0, 0.0]  # a step is 1: these are the levels
     bits = np.zeros((1, 8), dtype=np.uint64)
     bits[0, :2] = [0b0101, 0b1010]  # the first row has coordinates 0 and 2, the second 1 and 3
     scales, offsets = np.array([2.0, 1.0], np.float32), np.array([0.5, 0.25], np.float32)
     spreads = np.array([3.0, 6.0], np.float32)
 
-    bounds, (slots, scores), inners = bit_bounds(turned, bits, scales, offsets, spreads, 0.125, 0.5, 1.0, None, 2)
+    bounds, (slots, scores), inners = bit_bounds(rotated, bits, scales, offsets, spreads, 0.125, 0.5, 1.0, None, 2)
 
     assert slots.tolist() == [0, 1]
     assert inners.tolist() == [2 * 18 - 20, 2 * 2 - 20]

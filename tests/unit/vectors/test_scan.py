@@ -17,7 +17,7 @@ from twofold.domain.types import Scores
 from twofold.vectors import scan as scanning
 from twofold.vectors.quantize import Codes, Halves, quantize
 from twofold.vectors.rabitq import BitCodes, bit_codes
-from twofold.vectors.scan import Mask, Near, Plane, Slots, exact_scores, looked_at, nearest
+from twofold.vectors.scan import Mask, Near, Plane, Slots, exact_scores, nearest, rescored_count
 
 
 def meaningful_rows(seed: int, count: int, width: int = 384) -> NDArray[np.float16]:
@@ -76,7 +76,7 @@ def test_rows_that_cannot_be_among_the_nearest_are_not_scored_truly(
     (found,) = nearest(rows[0].astype(np.float32), [plane_of(rows, bits=bits)], 10)
 
     assert len(found.slots) == 10
-    assert all(count <= 3 * looked_at(10) for count in scored)
+    assert all(count <= 3 * rescored_count(10) for count in scored)
 
 
 @given(seed=st.integers(0, 2**32 - 1))

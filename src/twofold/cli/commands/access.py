@@ -33,7 +33,7 @@ def show(
         write_json([{"id": one.id, "source": one.source, "readers": one.readers} for one in found])
         return
     screen = screen_on()
-    for line in columns([(one.id, from_here(one.source), _said(one, default)) for one in found]):
+    for line in columns([(one.id, from_here(one.source), _readers_text(one, default)) for one in found]):
         screen.line(line)
 
 
@@ -55,7 +55,7 @@ def set_readers(
     if as_json:
         write_json({"id": changed.id, "source": changed.source, "readers": changed.readers})
     else:
-        screen_on().line(f"{changed.id}  {one_line(changed.source)}: {_said(changed, default)}")
+        screen_on().line(f"{changed.id}  {one_line(changed.source)}: {_readers_text(changed, default)}")
 
 
 def set_default(
@@ -86,7 +86,7 @@ def _readers(said: list[str]) -> list[str] | None:
     return [] if said == [NOBODY] else said
 
 
-def _said(info: DocumentInfo, default: Readers) -> str:
+def _readers_text(info: DocumentInfo, default: Readers) -> str:
     readers = default if info.readers is None else info.readers
     named = " ".join(readers) or NOBODY
     return f"{named} (default)" if info.readers is None else named

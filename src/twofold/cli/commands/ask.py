@@ -19,7 +19,7 @@ from twofold.cli.opened_to_fill import open_to_fill
 from twofold.cli.options import AsOfOption, EmbedderOption, FilterOption, IndexesOption, JsonOption, parsed_filter
 from twofold.cli.render.answer_progress import AnswerProgress
 from twofold.cli.render.progress import model_progress, progress_on
-from twofold.cli.render.results import kept, write_json
+from twofold.cli.render.results import cache_line, write_json
 from twofold.cli.render.terminal import Screen, from_here, one_line, screen_on, shortened
 from twofold.cli.render.wrap import WordWrap, wrapped
 from twofold.cli.runtime import open_index, settings_for
@@ -243,7 +243,7 @@ class _AnswerView:
 
         `given` of the `total` passages that had no vector have theirs now; that all of them change nothing is said.
         """
-        if shown is not None and _said(answer) == _said(shown):
+        if shown is not None and _text_and_citations(answer) == _text_and_citations(shown):
             if given >= total:
                 screen_on(sys.stderr).line("With the vectors of all passages the answer stays the same.")
         elif self._as_json:
@@ -267,7 +267,7 @@ class _AnswerView:
             render_rest(self._screen, answer)
 
 
-def _said(answer: Answer) -> tuple[str, frozenset[tuple[str, str]]]:
+def _text_and_citations(answer: Answer) -> tuple[str, frozenset[tuple[str, str]]]:
     """Return what an answer says and what it cites."""
     return answer.text, frozenset((one.source, one.quote) for one in answer.citations)
 
@@ -285,7 +285,7 @@ def render_rest(screen: Screen, answer: Answer) -> None:
         for source in answer.sources[:_NEAREST]:
             screen.line(_nearest(screen, source))
     if answer.cache.hit:
-        screen.line(screen.paint(kept(answer.cache), "dim"))
+        screen.line(screen.paint(cache_line(answer.cache), "dim"))
     for warning in answer.warnings:
         screen.line(screen.paint(f"Warning: {one_line(str(warning))}", "yellow"))
     screen.line(screen.paint(_summary(answer), "dim"))

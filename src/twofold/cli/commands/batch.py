@@ -34,7 +34,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredLine:
     """What became of one line: its number, from 1, the id that it gave itself, and a result or an error."""
 
     line: int
@@ -56,7 +56,7 @@ def answer_batch(opened: OpenedIndex, path: Path, options: SearchOptions) -> Non
     refused = asked = 0
     lines = lines_of(path)
     while some := list(islice(lines, BATCH_SIZE)):
-        for one in _answered(opened, [_question(line, options) for line in some]):
+        for one in _answer_lines(opened, [_question(line, options) for line in some]):
             write_json(one)
             asked += 1
             refused += one.error is not None
@@ -67,9 +67,9 @@ def answer_batch(opened: OpenedIndex, path: Path, options: SearchOptions) -> Non
         )
 
 
-def _answered(opened: OpenedIndex, questions: Sequence[_Question | Answered]) -> Iterator[Answered]:
+def _answer_lines(opened: OpenedIndex, questions: Sequence[_Question | AnsweredLine]) -> Iterator[AnsweredLine]:
     """Answer some lines; those that are asked alike are searched for together."""
-    done = {one.line: one for one in questions if isinstance(one, Answered)}
+    done = {one.line: one for one in questions if isinstance(one, AnsweredLine)}
     alike: list[tuple[SearchOptions, list[_Question]]] = []
     for one in questions:
         if isinstance(one, _Question):
@@ -80,10 +80,10 @@ def _answered(opened: OpenedIndex, questions: Sequence[_Question | Answered]) ->
     for options, group in alike:
         done.update((one.line, one) for one in _searched(opened, group, options))
     for one in questions:
-        yield done[one.line if isinstance(one, Answered) else one.number]
+        yield done[one.line if isinstance(one, AnsweredLine) else one.number]
 
 
-def _searched(opened: OpenedIndex, group: Sequence[_Question], options: SearchOptions) -> Iterator[Answered]:
+def _searched(opened: OpenedIndex, group: Sequence[_Question], options: SearchOptions) -> Iterator[AnsweredLine]:
     """Search for a group at once; if a question in it cannot be asked, or answers are kept, one by one."""
     if not opened.settings.cache.size:
         try:
@@ -92,21 +92,21 @@ def _searched(opened: OpenedIndex, group: Sequence[_Question], options: SearchOp
             pass
         else:
             for one, result in zip(group, found, strict=True):
-                yield Answered(one.number, one.id, explained(result, opened.settings.analyzer), None)
+                yield AnsweredLine(one.number, one.id, explained(result, opened.settings.analyzer), None)
             return
     for one in group:
         try:
             result = opened.searching.search(one.query, options)
-            yield Answered(one.number, one.id, explained(result, opened.settings.analyzer), None)
+            yield AnsweredLine(one.number, one.id, explained(result, opened.settings.analyzer), None)
         except InvalidInputError as error:
             yield _refused(one.number, one.id, error)
 
 
-def _refused(number: int, identity: str | int | None, error: InvalidInputError) -> Answered:
-    return Answered(number, identity, None, Refused(error.message, error.hint))
+def _refused(number: int, identity: str | int | None, error: InvalidInputError) -> AnsweredLine:
+    return AnsweredLine(number, identity, None, Refused(error.message, error.hint))
 
 
-def _question(line: Line, options: SearchOptions) -> _Question | Answered:
+def _question(line: Line, options: SearchOptions) -> _Question | AnsweredLine:
     if isinstance(line.held, InvalidInputError):
         return _refused(line.number, None, line.held)
     identity = line.held.get("id")

@@ -50,7 +50,7 @@ def chat(
         try:
             for turn in opened.conversation(session) if session else ():
                 screen.line(screen.paint(f"{turn.role}: {one_line(turn.text)}", "dim"))
-            while said := _asked(screen):
+            while said := _read_line(screen):
                 if _COMMAND.fullmatch(said):
                     _obey(screen, opened, said, name)
                 else:
@@ -72,7 +72,7 @@ def _obey(screen: Screen, opened: "Answering", command: str, session: str) -> No
         screen.line(f"There is no command {one_line(word)[:40]}. /help lists them.")
 
 
-def _asked(screen: Screen) -> str:
+def _read_line(screen: Screen) -> str:
     """Read a line, a space before its slash kept; empty at the end, or where it says to leave."""
     if sys.stdin.isatty():
         screen.stream.write(screen.paint("? ", "cyan"))

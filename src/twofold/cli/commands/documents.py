@@ -122,7 +122,7 @@ def show(
 def _draw_document(document: Document) -> None:
     screen = screen_on()
     heads = [("id", document.id), ("source", document.source), ("title", document.title), ("type", document.media_type)]
-    heads += [(name, _said(value)) for name, value in sorted(document.metadata.items())]
+    heads += [(name, _value_text(value)) for name, value in sorted(document.metadata.items())]
     for line in columns([(screen.paint(one_line(name), "dim"), one_line(value)) for name, value in heads if value]):
         screen.line(line)
     screen.line()
@@ -153,12 +153,14 @@ def _draw_passages(document: Document, passages: Sequence[Chunk]) -> None:
         screen.line()
         screen.line(screen.paint(" · ".join(where), "cyan"))
         if passage.metadata:
-            fields = " · ".join(f"{name} {_said(value)}" for name, value in passage.metadata.items() if value != ())
+            fields = " · ".join(
+                f"{name} {_value_text(value)}" for name, value in passage.metadata.items() if value != ()
+            )
             screen.line(screen.paint(one_line(fields), "dim"))
         screen.line(printable(passage.text.replace("\r\n", "\n")))
 
 
-def _said(value: MetadataValue) -> str:
+def _value_text(value: MetadataValue) -> str:
     return ", ".join(str(one) for one in value) if isinstance(value, tuple) else str(value)
 
 

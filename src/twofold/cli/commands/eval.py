@@ -19,7 +19,7 @@ from twofold.config.load import Settings
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.evaluation.answer_text import STANDARD as STANDARD_BY_ANSWER
 from twofold.evaluation.answer_text import check_metrics, find_passages
-from twofold.evaluation.answering import answered_all, cites_relevant, shows_answer
+from twofold.evaluation.answering import answer_all, cites_relevant, shows_answer
 from twofold.evaluation.confidence import Confidence, confidence_of
 from twofold.evaluation.report import STANDARD, metric_named
 from twofold.evaluation.run import Answers, VariantRun, evaluation, find_all, milliseconds_a_query
@@ -111,7 +111,7 @@ def evaluate(
     Each figure is a mean over the questions, with the interval in which 95 % of resampled means lie. More in
     docs/evaluating.md.
     """
-    asked = _asked(metrics, fail_if, compared=baseline is not None, by_answer=answers is not None)
+    asked = _variant_run(metrics, fail_if, compared=baseline is not None, by_answer=answers is not None)
     every = _every((modes, variants, from_run), baseline, conditions=bool(asked.conditions))
     kept = folder is None and (qrels or answers) is not None and any(not text.startswith(RUN) for text in every)
     resolved = resolving(context, embedder, index, kept=kept)
@@ -140,7 +140,7 @@ def _check_folders(outs: Mapping[str, Path | None]) -> None:
         raise NotFoundError(f"there is no folder {out.absolute().parent}.", f"Make it, or write {option} elsewhere.")
 
 
-def _asked(
+def _variant_run(
     metrics: Sequence[str] | None, fail_if: Sequence[str] | None, *, compared: bool, by_answer: bool
 ) -> VariantRun:
     """Return what to report. Raises InvalidInputError for what cannot be."""
@@ -210,7 +210,7 @@ def _confidence(name: str, settings: Settings, ground: EvalData, base: IndexingC
         answered = ground.answered
         is_right = shows_answer(answered) if answered else cites_relevant(ground.judged, ground.names)
         asked = ground.judged.queries
-        made = answered_all(parts, asked, plan_of(settings), settings.answer.sentences, is_right)
+        made = answer_all(parts, asked, plan_of(settings), settings.answer.sentences, is_right)
         told = list(counting(made, "Answering", len(asked), "questions"))
         return confidence_of(name, told, "answer" if answered else "document")
     finally:

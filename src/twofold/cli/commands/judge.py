@@ -15,7 +15,7 @@ from twofold.config.profiles import profile_named
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.evaluation.judgements import GRADES, JudgementFile, Pooled, shuffled
-from twofold.evaluation.queries import read_asked
+from twofold.evaluation.queries import read_query_list
 from twofold.evaluation.tuning import MIN_QUESTIONS
 from twofold.index import Index
 from twofold.query.parse import as_prose
@@ -63,7 +63,7 @@ def judge(
         raise InvalidInputError(f"--depth must be from 1 to {MAX_DEPTH}, not {depth}.", "Try 10.")
     if out.suffix.lower() != ".jsonl":
         raise InvalidInputError(f"{out} would not be read as judgements.", "Name a file that ends in .jsonl.")
-    asked = None if queries is None else read_asked(queries)
+    asked = None if queries is None else read_query_list(queries)
     screen = screen_on()
     with (
         open_index(context, index, embedder=embedder) as opened,

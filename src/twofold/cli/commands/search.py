@@ -119,7 +119,7 @@ def search(  # each option may be left out
         offset=offset,
         results=results,
     )
-    _check_asked(query, batch)
+    _check_query(query, batch)
     with open_for_search(context, index or [], embedder, profile, as_of) as opened:
         if batch is not None:
             command_part("twofold.cli.commands.batch", "answer_batch")(opened, batch, options)
@@ -134,7 +134,7 @@ def _show(result: SearchResult, settings: Settings, *, explain: bool, as_json: b
     write_json(result) if as_json else render_results(screen_on(), result, settings, explain=explain)
 
 
-def _check_asked(query: list[str] | None, batch: Path | None) -> None:
+def _check_query(query: list[str] | None, batch: Path | None) -> None:
     if (batch is None) == (not query):
         raise InvalidInputError("Ask either one question or a --batch.", "`twofold search --help` shows how.")
 

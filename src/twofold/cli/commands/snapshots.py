@@ -13,7 +13,7 @@ from twofold.cli.runtime import open_index, settings_for
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.snapshots import SnapshotInfo
 from twofold.evaluation.changes import ChangeKind, IndexDiff
-from twofold.evaluation.queries import read_asked
+from twofold.evaluation.queries import read_query_list
 from twofold.factory.copies import import_index
 from twofold.factory.places import shown_name
 from twofold.factory.search import query_log_of
@@ -85,7 +85,7 @@ def diff(
     as_json: JsonOption = False,
 ) -> None:
     """Show which documents, and which rankings of saved questions, changed between two states of an index."""
-    asked = list(read_asked(queries)) if queries is not None else []
+    asked = list(read_query_list(queries)) if queries is not None else []
     with open_index(context, index) as opened:
         if log:
             kept = query_log_of(str(opened.folder), opened.settings)

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from twofold.cli.eval.dataset import EvalData, Needs, Source, eval_data_of, resolving
-from twofold.cli.eval.label_free import kept_with, render_label_free, tuned_without_labels, without_evidence
+from twofold.cli.eval.label_free import render_label_free, settings_with_weight, tuned_without_labels, without_evidence
 from twofold.cli.eval.synthetic import synthetic_queries
-from twofold.cli.eval.tune_report import Told, render_tuning, searches_on
+from twofold.cli.eval.tune_report import TuneReport, render_tuning, searches_on
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption
 from twofold.cli.render.progress import model_progress
 from twofold.cli.render.results import write_json
@@ -106,19 +106,21 @@ def tune(
     if without_labels:
         found = tuned_without_labels(index, settings, queries, budget, seed)
         if apply and found.choice.changes:
-            _keep(context, index, lambda opened: kept_with(_heeded(opened), found.choice))
+            _keep(context, index, lambda opened: settings_with_weight(_own_settings(opened), found.choice))
             found = replace(found, applied=True)
         (write_json if as_json else render_label_free)(found)
         return
-    told = _told(index, Source(None, "", qrels, queries, index), settings, _Asked(metric, budget, seed, synthetic))
+    told = _run_tuning(
+        index, Source(None, "", qrels, queries, index), settings, _TuneOptions(metric, budget, seed, synthetic)
+    )
     if apply and told.tuning.winner:
-        _keep(context, index, lambda opened: {**_heeded(opened), **told.tuning.winner})
+        _keep(context, index, lambda opened: {**_own_settings(opened), **told.tuning.winner})
         told = replace(told, applied=True)
     (write_json if as_json else render_tuning)(told)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _TuneOptions:
     metric: str
     budget: float
     seed: int
@@ -130,17 +132,17 @@ def _keep(context: typer.Context, index: str | None, settings_of: Callable[[Inde
         opened.set_settings(settings_of(opened))
 
 
-def _told(index: str | None, source: Source, settings: Settings, asked: _Asked) -> Told:
+def _run_tuning(index: str | None, source: Source, settings: Settings, asked: _TuneOptions) -> TuneReport:
     needs = Needs(settings, engine=True, model=True)
     if asked.synthetic is None:
         with eval_data_of(source, needs) as ground:
-            return _tuned(ground, settings, asked, {})
+            return _tune(ground, settings, asked, {})
     _check(asked.synthetic)
     with synthetic_queries(index, needs, asked.synthetic, asked.seed) as made:
-        return _tuned(made.ground, settings, asked, made.kinds)
+        return _tune(made.ground, settings, asked, made.kinds)
 
 
-def _tuned(ground: EvalData, settings: Settings, asked: _Asked, kinds: Mapping[str, int]) -> Told:
+def _tune(ground: EvalData, settings: Settings, asked: _TuneOptions, kinds: Mapping[str, int]) -> TuneReport:
     if ground.parts is None:
         raise InvalidInputError("There is no index to search.", "Name one with --index.")
     parts, metric = ground.parts, metric_named(asked.metric)
@@ -150,7 +152,7 @@ def _tuned(ground: EvalData, settings: Settings, asked: _Asked, kinds: Mapping[s
     with _preparing(parts, settings) as prepare, searches_on(most) as tell:
         measure = searching(ground.judged, ground.names, metric, prepare, tell)
         found = tune_by(ground.judged.queries, measure, metric.name, all_settings, rules)
-    return Told(
+    return TuneReport(
         collection=ground.judged.name,
         documents=ground.documents,
         queries=len(ground.judged.queries),
@@ -196,7 +198,7 @@ def _check(number: int) -> None:
         )
 
 
-def _heeded(opened: Index) -> Mapping[str, str]:
+def _own_settings(opened: Index) -> Mapping[str, str]:
     """Return what an index keeps for itself, without what nobody heeds because an index may not say it."""
     held = opened.get_settings()
     return {key: text for key, text in held.items() if index_may_say(key, value_from_text(key, text))}
@@ -207,7 +209,7 @@ def _reset(context: typer.Context, index: str | None, *, as_json: bool) -> None:
     with open_index(context, index) as opened:
         held = opened.get_settings()
         forgotten = {key: value for key, value in held.items() if key in tuned}
-        kept = {key: value for key, value in _heeded(opened).items() if key not in tuned}
+        kept = {key: value for key, value in _own_settings(opened).items() if key not in tuned}
         opened.set_settings(without_evidence(kept))
     if as_json:
         write_json({"forgotten": forgotten})

@@ -15,13 +15,13 @@ from twofold.config.load import Settings, resolve
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import Store
-from twofold.evaluation.answer_text import Answered, read_answers
+from twofold.evaluation.answer_text import AnswerKey, read_answers
 from twofold.evaluation.dataset import CorpusDocument, JudgedCollection, load, load_corpus
 from twofold.evaluation.matching import as_written, matched
 from twofold.evaluation.queries import Judged, read_judged
 from twofold.evaluation.run import Unembedded, fill
 from twofold.factory.indexing import indexing_components
-from twofold.factory.search import held_by, kept_by, open_store
+from twofold.factory.search import effective_settings, open_store, stored_settings
 from twofold.indexing.components import IndexingComponents
 from twofold.indexing.types import Phase, SyncProgress
 
@@ -63,7 +63,7 @@ class EvalData:
     parts: IndexingComponents | None
     names: Mapping[str, str] = field(default_factory=dict)
     unmatched: tuple[str, ...] = ()
-    answered: Answered | None = None
+    answered: AnswerKey | None = None
     pending: int = 0
 
 
@@ -85,7 +85,7 @@ def eval_data_of(source: Source, needs: Needs) -> Iterator[EvalData]:
         with _collection(load(source.folder, source.split), needs) as ground:
             yield ground
     elif source.qrels is not None:
-        with _own(read_judged(source.qrels, source.queries), source.index, needs) as ground:
+        with _index_data(read_judged(source.qrels, source.queries), source.index, needs) as ground:
             yield ground
 
 
@@ -95,7 +95,7 @@ def resolving(
     """Return what puts settings together with some set otherwise; with `kept`, over those that the index keeps."""
     launch = runtime_of(context)
     said = {**launch.overrides, **({} if embedder is None else {"embedder": embedder})}
-    own = _kept_by(index, resolve(config=launch.config, overrides=said).settings) if kept else {}
+    own = _stored_settings(index, resolve(config=launch.config, overrides=said).settings) if kept else {}
 
     def resolved(overrides: Mapping[str, str]) -> Settings:
         found = resolve(config=launch.config, collection=own, overrides={**said, **overrides})
@@ -105,7 +105,7 @@ def resolving(
     return resolved
 
 
-def _kept_by(index: str | None, settings: Settings) -> Mapping[str, str]:
+def _stored_settings(index: str | None, settings: Settings) -> Mapping[str, str]:
     store = open_store(index or settings.index, settings, create=False)
     try:
         return store.get_settings()
@@ -145,7 +145,7 @@ def _by_answer(source: Source, answers: Path, needs: Needs) -> Iterator[EvalData
 
 
 @contextmanager
-def _own(judged: Judged, index: str | None, needs: Needs) -> Iterator[EvalData]:
+def _index_data(judged: Judged, index: str | None, needs: Needs) -> Iterator[EvalData]:
     if not needs.engine and index is None:
         collection = as_written(judged)
         yield EvalData(collection, len({name for one in collection.grades.values() for name in one}), None)
@@ -162,7 +162,7 @@ def _own(judged: Judged, index: str | None, needs: Needs) -> Iterator[EvalData]:
 def parts_on(store: Store, needs: Needs) -> Iterator[IndexingComponents]:
     """Return the parts that search a store, by its own settings where none are said; it closes both afterwards."""
     try:
-        held = held_by(needs.settings, kept_by(store)[1])
+        held = effective_settings(needs.settings, stored_settings(store)[1])
         if needs.model:
             ensure_present(held.settings)
         parts = indexing_components(store, held.settings, held.embedder, model_progress())

@@ -17,7 +17,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import Reranker
 from twofold.evaluation.label_free import MIN_PASSAGES, MIN_QUERIES, QUERIES, TOP, Judge, WeightChoice, judge_weights
-from twofold.evaluation.queries import read_asked
+from twofold.evaluation.queries import read_query_list
 from twofold.factory.plan import plan_of
 from twofold.factory.search import model_openers, open_store, query_log_of, search_models_for
 from twofold.indexing.components import IndexingComponents
@@ -58,7 +58,7 @@ def tuned_without_labels(
                 f"{counted(passages, 'passage')} are too few to choose a weight by.",
                 f"From {MIN_PASSAGES} on the weight decides what is among the first {TOP}; before, keep the default.",
             )
-        asked = _asked(index, settings, queries, seed)
+        asked = _sample_queries(index, settings, queries, seed)
         openers = model_openers(chosen, model_progress())
         try:
             reranker = search_models_for(parts.models, chosen, openers).rerankers[0]
@@ -92,13 +92,13 @@ def _judging(settings: Settings, analyzer: str) -> str:
     return CROSS_ENCODER
 
 
-def _asked(index: str | None, settings: Settings, queries: Path | None, seed: int) -> tuple[str, ...]:
+def _sample_queries(index: str | None, settings: Settings, queries: Path | None, seed: int) -> tuple[str, ...]:
     """Return queries that people asked, each once, drawn at random: of a file, or of the query log.
 
     Queries made from documents are in their words: they have words alone look better than they are for people.
     """
     if queries is not None:
-        found = sorted(set(read_asked(queries)))
+        found = sorted(set(read_query_list(queries)))
     else:
         log = query_log_of(index or settings.index, settings)
         found = sorted({one.question for one in log.entries() if not one.error}) if log is not None else []
@@ -135,7 +135,7 @@ def _until(ends: float, tell: Callable[[], None]) -> Callable[[int], bool]:
     return go_on
 
 
-def kept_with(kept: Mapping[str, str], choice: WeightChoice) -> Mapping[str, str]:
+def settings_with_weight(kept: Mapping[str, str], choice: WeightChoice) -> Mapping[str, str]:
     """Return the settings that an index keeps, with the weight chosen and what it rests on."""
     parameters = {**json.loads(kept.get(PARAMETERS, "{}")), EVIDENCE: choice.evidence}
     return {**kept, WEIGHT: f"{choice.weight:g}", PARAMETERS: json.dumps(parameters, ensure_ascii=False)}

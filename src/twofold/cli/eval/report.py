@@ -55,7 +55,7 @@ def _draw_confidence(screen: Screen, one: Confidence) -> None:
     table.append(["all", f"{one.said:.2f}", f"{one.right:.2f}", str(one.answers), ""])
     for line in columns(table, right=frozenset({1, 2, 3})):
         screen.line(line)
-    for line in _held(one):
+    for line in _calibration_lines(one):
         screen.line(line)
     screen.line("Where only the surest are answered:")
     risks = [["answered", "from chance", "wrong"]]
@@ -71,7 +71,7 @@ def _curve(said: float, was: float) -> str:
     return f"{bar[:at]}|{bar[at + 1 :]}".rstrip()
 
 
-def _held(one: Confidence) -> Iterator[str]:
+def _calibration_lines(one: Confidence) -> Iterator[str]:
     """Return in plain words how far a chance is off, and whether so few answers show that."""
     yield f"ECE {one.ece:.3f}: so far a chance is off, on average over the answers."
     luck = f"chances that are true show up to {one.ece_by_luck:.3f} with so few answers"

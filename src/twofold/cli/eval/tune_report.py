@@ -19,7 +19,7 @@ _CLEAR = "\r\x1b[K"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TuneReport:
     """Everything that `tune` tells. `synthetic_queries` counts made-up questions by kind; empty for judgements."""
 
     collection: str
@@ -33,7 +33,7 @@ class Told:
     applied: bool
 
 
-def render_tuning(told: Told) -> None:
+def render_tuning(told: TuneReport) -> None:
     """Draw it: the questions, the trials from the best on, what was confirmed, and the answer."""
     screen, done = screen_on(), told.tuning
     screen.line(
@@ -88,7 +88,7 @@ def _changed(what: str, change: Change) -> str:
     return f"  {what:<6} {change.baseline:.3f} → {change.value:.3f}  {text}"
 
 
-def _draw_answer(screen: Screen, told: Told) -> None:
+def _draw_answer(screen: Screen, told: TuneReport) -> None:
     done = told.tuning
     screen.line(screen.paint(done.reason, "green" if done.winner else "bold"))
     screen.line(f"Taken is what gains {told.bound:g} or more, with p (Holm) below {told.alpha:g}.")

@@ -62,7 +62,7 @@ def _drawn(stream: TextIO) -> Iterator[Report]:
             nonlocal estimate
             elapsed = monotonic() - started
             estimate = estimated(estimate, progress, elapsed)
-            says = told(progress, elapsed, estimate.left)
+            says = progress_line(progress, elapsed, estimate.left)
             room = console.width - 40 - len(says)
             source = shortened_path(one_line(progress.source), room) if room > 0 else ""
             follows = progress.phase is Phase.EMBED and progress.pending > 0
@@ -87,13 +87,13 @@ def _written(stream: TextIO) -> Report:
         now = monotonic()
         estimate = estimated(estimate, progress, now - started)
         if now - last_at >= _SECONDS_BETWEEN_LINES:
-            screen.line(f"{_VERBS[progress.phase]} {told(progress, now - started, estimate.left)}")
+            screen.line(f"{_VERBS[progress.phase]} {progress_line(progress, now - started, estimate.left)}")
             last_at = now
 
     return report
 
 
-def told(progress: SyncProgress, elapsed: float, left: float | None) -> str:
+def progress_line(progress: SyncProgress, elapsed: float, left: float | None) -> str:
     """Return how many are done, how fast, and how long the rest will take; times are in seconds.
 
     60 of 240 files with 900 passages after 30 s: 30 passages a second. Where vectors follow, both are shown: the files
@@ -138,13 +138,13 @@ def model_progress(stream: TextIO | None = None, *, yes: bool = False, asks: boo
     Before more than `LARGE` bytes are fetched it asks on a terminal, if `asks`; elsewhere it raises ModelError, unless
     `yes` agrees.
     """
-    told = sys.stderr if stream is None else stream
-    report = _drawn_model(told) if told.isatty() else _written_model(told)
+    terminal = sys.stderr if stream is None else stream
+    report = _drawn_model(terminal) if terminal.isatty() else _written_model(terminal)
 
     def consenting(progress: ModelProgress) -> None:
         if progress.step is Step.ANNOUNCE:
             if progress.total > LARGE and not yes:
-                _consent(progress, asks=asks and told.isatty() and sys.stdin.isatty())
+                _consent(progress, asks=asks and terminal.isatty() and sys.stdin.isatty())
             return
         report(progress)
 

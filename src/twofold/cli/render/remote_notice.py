@@ -27,7 +27,7 @@ class _Telling(logging.Handler):
 
 
 @contextmanager
-def sending_told() -> Iterator[None]:
+def announced_remotes() -> Iterator[None]:
     """Print, until the block ends, to which other machines text is sent."""
     log, telling = logging.getLogger(SENDING), _Telling()
     before = log.level, log.propagate

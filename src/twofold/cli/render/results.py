@@ -82,7 +82,7 @@ def _further(result: SearchResult) -> Iterator[str]:
         yield f"Next page: --cursor={result.next_cursor}"
 
 
-def kept(cache: CacheInfo) -> str:
+def cache_line(cache: CacheInfo) -> str:
     """Return one line about a result that was kept from an earlier question."""
     near = "" if cache.cosine is None else f", cosine {cache.cosine:.4f}"
     return f"Kept from an earlier question: {cache.kind}{near}, {cache.age_s:.0f} s ago"
@@ -93,10 +93,10 @@ def _summary(result: SearchResult) -> str:
     found = counted(len(result.hits), "passage") if result.hits else "Nothing found"
     told = f"{found}, kept from an earlier question." if result.cache.hit else f"{found}."
     chance = result.p_answerable
-    return told if chance is None else f"{told} {_said(chance)}."
+    return told if chance is None else f"{told} {_chance_text(chance)}."
 
 
-def _said(chance: float) -> str:
+def _chance_text(chance: float) -> str:
     if chance < UNLIKELY:
         return "Probably not in your documents"
     return "Perhaps answered here" if chance < _LIKELY else "Likely answered here"
@@ -109,7 +109,7 @@ def _statistics(screen: Screen, result: SearchResult, settings: Settings) -> Ite
     how = result.mode if result.profile in ("", _DEFAULT_PROFILE) else f"{result.mode}, {result.profile}"
     yield f"{how} in {result.timings_ms['total']:.1f} ms"
     if result.cache.hit:
-        yield kept(result.cache)
+        yield cache_line(result.cache)
     if result.confidence is not None:
         yield f"Confidence {result.confidence:.2f}, from 0.50 (the reranker finds nothing relevant) to 1.00"
     if result.p_answerable is not None:

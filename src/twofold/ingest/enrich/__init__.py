@@ -3,7 +3,7 @@
 from twofold.domain.types import Chunk, Metadata
 from twofold.ingest.enrich.content_type import Kind, kind_of_passage
 from twofold.ingest.enrich.entities import entity_density, focused_keywords, mentions_of
-from twofold.ingest.enrich.quality import is_left_out, quality_of, retrieval_score
+from twofold.ingest.enrich.quality import is_excluded, quality_of, retrieval_score
 from twofold.ingest.enrich.shape import Shape, shape_of
 from twofold.ingest.enrich.subjects import subject_of
 
@@ -20,7 +20,7 @@ def enrich(chunk: Chunk) -> Metadata:
     - `semantic_type_primary`: code, table, reference, procedure, list, definition, example or narrative; see
       `kind_of_passage`. Where the words show a subject, it is a second value: biodiversity_conservation or
       water_bodies; see `subject_of`.
-    - `omit_flag`: whether nobody would want to find it: contents, navigation, page numbers; see `is_left_out`.
+    - `omit_flag`: whether nobody would want to find it: contents, navigation, page numbers; see `is_excluded`.
     - `chunk_quality`: poor, ok or high; see `quality_of`.
     - `retrieval_score`: how much it is worth finding before any question, in [0, 1]; see `retrieval_score`.
 
@@ -29,7 +29,7 @@ def enrich(chunk: Chunk) -> Metadata:
     """
     shape = shape_of(chunk.text)
     kind = kind_of_passage(chunk, shape)
-    left_out = is_left_out(chunk, shape)
+    left_out = is_excluded(chunk, shape)
     quality, density, keywords = quality_of(shape, kind, left_out=left_out), *_mentioned(shape)
     subject = subject_of([_in_front(chunk), shape], is_table=kind is Kind.TABLE)
     return {

@@ -59,7 +59,7 @@ class Quality(StrEnum):
     HIGH = "high"
 
 
-def is_left_out(chunk: Chunk, shape: Shape) -> bool:
+def is_excluded(chunk: Chunk, shape: Shape) -> bool:
     """Return whether nobody would want to find a passage.
 
     - Fewer than 3 words, or nothing but a page number ("Page 3 of 12").

@@ -35,7 +35,7 @@ def identity_of(spec: str) -> EmbedderIdentity | None:
     return embedder_entry(spec).identity
 
 
-def remembered_identity(spec: str, held: EmbedderIdentity) -> EmbedderIdentity | None:
+def stored_identity(spec: str, held: EmbedderIdentity) -> EmbedderIdentity | None:
     """Return the identity that an index holds where it is one of `spec`, which only loading tells; None for another.
 
     A server whose address says no dimensions is taken to have those that it had. A model of sentence-transformers has

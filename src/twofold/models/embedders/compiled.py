@@ -49,7 +49,7 @@ def compiled_model(folder: Path, hint: str, device: Device = Device.AUTO) -> Com
     target = _target(openvino.Core(), device)
     stem = f"compiled-{openvino.__version__.split('-')[0]}-{_purpose(target, openvino.get_version(), record)}"
     try:
-        return _kept(target, folder, stem) or _compiled(target, folder, stem, record, hint)
+        return _mapped_model(target, folder, stem) or _compiled(target, folder, stem, record, hint)
     except RuntimeError as error:
         raise ModelError(f"OpenVINO cannot run the model in {folder}.", hint) from error
 
@@ -91,7 +91,7 @@ def _purpose(target: _Target, version: str, record: Record) -> str:
     return xxhash.xxh3_64_hexdigest("\n".join(parts).encode())
 
 
-def _kept(target: _Target, folder: Path, stem: str) -> Compiled | None:
+def _mapped_model(target: _Target, folder: Path, stem: str) -> Compiled | None:
     """Map a compiled form from before; None without one that is complete."""
     openvino = openvino_library()
     for path in folder.glob(f"{stem}-*.blob"):

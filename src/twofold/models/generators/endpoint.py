@@ -71,7 +71,7 @@ class EndpointGenerator:
         seconds: float = SECONDS,
     ) -> EventStream:
         """Begin a reply. Raises InvalidInputError; ModelError comes with the pieces: see the port."""
-        check_asked(messages, max_tokens, temperature, stop, seconds)
+        check_request(messages, max_tokens, temperature, stop, seconds)
         endpoint = self._endpoint
         asked: dict[str, object] = {
             "model": endpoint.model,
@@ -91,7 +91,7 @@ class EndpointGenerator:
         """Do nothing: no connection outlives its reply."""
 
 
-def check_asked(
+def check_request(
     messages: Sequence[Message], max_tokens: int, temperature: float, stop: Sequence[str], seconds: float
 ) -> None:
     """Refuse what no model can be asked. Raises InvalidInputError."""

@@ -18,8 +18,8 @@ import msgspec
 
 from twofold.domain.errors import MissingExtraError, ModelError
 from twofold.domain.generators import MAX_TOKENS, SECONDS, GeneratorIdentity, Message, Reading, TextStream
-from twofold.models.generators.endpoint import ChatEndpoint, EndpointGenerator, check_asked
-from twofold.models.generators.process import Launch, OwnServer, Running, await_death
+from twofold.models.generators.endpoint import ChatEndpoint, EndpointGenerator, check_request
+from twofold.models.generators.process import Launch, LocalServer, Running, await_death
 from twofold.models.generators.stream import EventStream
 from twofold.models.http import Timeouts, post_json
 
@@ -39,7 +39,7 @@ class LocalGenerator:
 
     def __init__(self, identity: GeneratorIdentity, prepare: Callable[[], Launch]) -> None:
         self._identity = identity
-        self._server = OwnServer(prepare)
+        self._server = LocalServer(prepare)
 
     @property
     def identity(self) -> GeneratorIdentity:
@@ -59,7 +59,7 @@ class LocalGenerator:
 
         Raises InvalidInputError; ModelError when the model cannot be started, and with the pieces.
         """
-        check_asked(messages, max_tokens, temperature, stop, seconds)
+        check_request(messages, max_tokens, temperature, stop, seconds)
         running = self._server.running()
         endpoint = ChatEndpoint(
             f"{running.address}/v1",
@@ -93,7 +93,7 @@ class _State:
         """Restore what the process knew; return whether there was anything, and it took it."""
         if not self._path.is_file():
             return False
-        if self._asked("restore", self._path.name):
+        if self._post_action("restore", self._path.name):
             return True
         with suppress(OSError):
             self._path.unlink()
@@ -103,13 +103,13 @@ class _State:
         """Keep what the process knows now, and at most a few such files; a disk that is full or not ours is let be."""
         unfinished = self._path.with_suffix(WRITING)
         with suppress(OSError):
-            if self._asked("save", unfinished.name):
+            if self._post_action("save", unfinished.name):
                 unfinished.replace(self._path)
             others = sorted(self._path.parent.glob(f"*{STATE}"), key=lambda one: one.stat().st_mtime)
             for old in others[:-MAX_STATES]:
                 old.unlink()
 
-    def _asked(self, action: str, filename: str) -> bool:
+    def _post_action(self, action: str, filename: str) -> bool:
         url = f"{self._running.address}/slots/0?action={action}"
         credentials = {"Authorization": f"Bearer {self._running.key}"}
         try:

@@ -42,7 +42,7 @@ class Launch:
     states: str = ""
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _StartReply(msgspec.Struct, frozen=True):
     address: str = ""
     error: str = ""
 
@@ -57,7 +57,7 @@ class Running:
     states: str = ""
 
 
-class OwnServer:
+class LocalServer:
     """Keeps one server running for as long as it is asked for. Bears calls from several threads."""
 
     def __init__(self, prepare: Callable[[], Launch]) -> None:
@@ -129,7 +129,7 @@ def end(running: Running) -> None:
         process.wait()
 
 
-def _hear(running: Running, launch: Launch) -> _Said:
+def _hear(running: Running, launch: Launch) -> _StartReply:
     """Send it what to run, and return its reply, empty for none."""
     assert running.process.stdin is not None  # noqa: S101 - asked for as a pipe
     assert running.process.stdout is not None  # noqa: S101 - asked for as a pipe
@@ -139,7 +139,7 @@ def _hear(running: Running, launch: Launch) -> _Said:
         running.process.stdin.flush()
     line = _line(running.process.stdout, launch)
     try:
-        return msgspec.json.decode(line, type=_Said) if line else _Said()
+        return msgspec.json.decode(line, type=_StartReply) if line else _StartReply()
     except msgspec.DecodeError as error:
         raise ModelError(f"{launch.name} cannot be run: its process says what cannot be read.") from error
 

@@ -49,7 +49,7 @@ class _Timings(msgspec.Struct, frozen=True):
     predicted_per_second: float
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _Measured(msgspec.Struct, frozen=True):
     timings: _Timings
 
 
@@ -110,7 +110,7 @@ def _timings(running: Running, launch: Launch) -> _Timings:
     url, body = f"{running.address}/completion", msgspec.json.encode(asked)
     try:
         said = msgspec.json.decode(
-            post_json(url, body, credentials, Timeouts(silence=launch.seconds), _MAX_SAID), type=_Said
+            post_json(url, body, credentials, Timeouts(silence=launch.seconds), _MAX_SAID), type=_Measured
         )
     except msgspec.DecodeError as error:
         raise ModelError(f"{launch.name} does not say how fast it is.") from error

@@ -110,11 +110,11 @@ class Transcriber:
                 held.append(token)
                 continue
             time = (token - self._first_time) * _TIME_STEP
-            found += self._said(start, time, held)
+            found += self._timed_segment(start, time, held)
             start, held = time, []
-        return found + self._said(start, length, held)
+        return found + self._timed_segment(start, length, held)
 
-    def _said(self, start: float, end: float, tokens: Sequence[int]) -> list[Segment]:
+    def _timed_segment(self, start: float, end: float, tokens: Sequence[int]) -> list[Segment]:
         words = [token for token in tokens if token < self._end]
         text = " ".join(_SPECIAL.sub("", self._tokens.decode(words)).split()) if words else ""
         return [Segment(start, max(start, end), text)] if text else []

@@ -42,7 +42,7 @@ async def list_jobs(service: Here) -> Response:
     """List jobs."""
 
     def listed() -> JobList:
-        return JobList(tuple(service.jobs_seen()))
+        return JobList(tuple(service.visible_jobs()))
 
     return await service.answer(listed)
 
@@ -50,7 +50,7 @@ async def list_jobs(service: Here) -> Response:
 @router.get("/{job}", response_model=Job, openapi_extra={SCOPE: ANY_GRANT})
 async def job_state(job: JobId, service: Here) -> Response:
     """Return how far a job is."""
-    return json_response(encoded(await service.run(lambda: _seen(service, job))))
+    return json_response(encoded(await service.run(lambda: _visible_job(service, job))))
 
 
 @router.get(
@@ -61,7 +61,7 @@ async def job_state(job: JobId, service: Here) -> Response:
 )
 async def job_events(job: JobId, service: Here) -> Response:
     """Follow a job: an event `progress` with the job whenever it has moved, and `done` at its end."""
-    await service.run(lambda: _seen(service, job))
+    await service.run(lambda: _visible_job(service, job))
     check_room(service)
     return event_stream(service, _progress(service, job))
 
@@ -69,7 +69,7 @@ async def job_events(job: JobId, service: Here) -> Response:
 @router.delete("/{job}", status_code=204, response_class=Response, openapi_extra={SCOPE: ANY_GRANT})
 async def cancel_job(job: JobId, service: Here, caller: Caller) -> Response:
     """Stop a job: what it added stays, the rest is not read. It takes what beginning the job took."""
-    found = await service.run(lambda: _seen(service, job))
+    found = await service.run(lambda: _visible_job(service, job))
     require(caller, Action.ADMIN if found.kind is JobKind.SYNC else Action.WRITE, found.index)
     await service.run(lambda: service.jobs.cancel(job))
     return Response(status_code=204)
@@ -86,8 +86,8 @@ async def _progress(service: Service, identity: str) -> AsyncGenerator[bytes]:
         await asyncio.sleep(POLL_SECONDS)
 
 
-def _seen(service: Service, identity: str) -> Job:
-    job = next((one for one in service.jobs_seen() if one.id == identity), None)
+def _visible_job(service: Service, identity: str) -> Job:
+    job = next((one for one in service.visible_jobs() if one.id == identity), None)
     if job is None:
         raise refused(HTTPStatus.NOT_FOUND, "There is no such job.", "Finished jobs are forgotten after a while.")
     return job

@@ -95,7 +95,7 @@ class JobRunner:
             if job.kind is JobKind.BRANCH:
                 self._branch(job)
                 return
-            with self._indexes.held(job.index) as opened:
+            with self._indexes.open_index(job.index) as opened:
                 principals = self._jobs.task_of(job).principals
                 index = opened if principals is None else opened.as_principals(principals)
                 if job.kind is JobKind.SYNC:
@@ -120,18 +120,18 @@ class JobRunner:
             rested += LOOK_SECONDS
 
     def _sync(self, job: Job, index: Index) -> None:
-        def seen(progress: SyncProgress) -> None:
+        def on_progress(progress: SyncProgress) -> None:
             self._check(job)
             told = replace(job, phase=progress.phase.value, done=progress.done, total=progress.total)
             self._jobs.show(replace(told, pending=progress.pending))
 
-        report = index.sync(*self._jobs.task_of(job).paths, progress=seen)
+        report = index.sync(*self._jobs.task_of(job).paths, progress=on_progress)
         self._jobs.end(_synced(job, report))
 
     def _branch(self, job: Job) -> None:
         self._check(job)
         task = self._jobs.task_of(job)
-        taken = self._indexes.is_taken(task.new)
+        taken = self._indexes.exists(task.new)
         if taken and self._jobs.has_begun(job):  # it was made, and what would have recorded so was interrupted
             made = self._indexes.info(task.new)
         else:

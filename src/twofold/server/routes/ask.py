@@ -49,7 +49,7 @@ async def ask(index: IndexName, asked: AskRequest, service: Here, caller: Caller
         await service.run(lambda: _begin(service, index, caller, asked.session))
     where = (index, asked.as_of)
     begin = partial(answering, service, where, asked.query, options, writer_of(service, asked))
-    return await answered(service, begin, stream=asked.stream)
+    return await answer_response(service, begin, stream=asked.stream)
 
 
 @router.delete("/sessions/{session:path}", status_code=204, response_class=Response, openapi_extra=needs(Action.READ))
@@ -62,7 +62,7 @@ async def delete_session(
     """Delete a conversation of the caller's own, if there is one."""
 
     def deleted() -> None:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             held.delete_session(caller.conversation(session))
         service.state_db.end_conversation(index, caller.id, session)
 
@@ -73,7 +73,7 @@ async def delete_session(
 def _begin(service: Service, index: str, caller: Grant, session: str) -> None:
     """Note that a caller converses with an index. Raises NotFoundError, ProblemError (429) for one too many."""
     most = service.limits.conversations
-    with service.held(index):
+    with service.open_index(index):
         begun = service.state_db.begin_conversation(index, caller.id, session, most)
     if not begun:
         raise refused(
@@ -84,14 +84,14 @@ def _begin(service: Service, index: str, caller: Grant, session: str) -> None:
         )
 
 
-async def answered(
+async def answer_response(
     service: Service, begin: Callable[[], AbstractContextManager[Stream[Event]]], *, stream: bool
 ) -> Response:
     """Send an answer, as events or whole. Raises ProblemError for what cannot be asked, before any event."""
     events = in_thread(service, begin)
     begun = await anext(events)
     if stream:
-        return event_stream(service, _told(begun, events))
+        return event_stream(service, _encoded_answer(begun, events))
     return json_response(encoded(await whole_answer(service, begun, events)))
 
 
@@ -100,7 +100,7 @@ def answering(
     service: Service, where: tuple[str, str], question: str, options: SearchOptions, writer: Writer = None
 ) -> Iterator[Stream[Event]]:
     """Hold an index while it answers; `where` is its name, and the snapshot that is meant or nothing for today."""
-    with service.held(*where) as held:
+    with service.open_index(*where) as held:
         yield Shown(opened(held, question, options, writer))
 
 
@@ -180,7 +180,7 @@ def broken(last: Event) -> ProblemError:
     return ProblemError(Problem("no-answer", "Bad Gateway", 502, "The answer was cut off.", "Ask again."))
 
 
-async def _told(begun: Event, events: AsyncGenerator[Event]) -> AsyncGenerator[bytes]:
+async def _encoded_answer(begun: Event, events: AsyncGenerator[Event]) -> AsyncGenerator[bytes]:
     try:
         yield event(begun.type, begun)
         if isinstance(begun, DoneEvent | ErrorEvent):

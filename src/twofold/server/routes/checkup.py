@@ -23,9 +23,9 @@ class Checks:
 async def checkup(service: Here) -> Response:
     """Check the installation, the models, the disk and every index; it reads all of their bytes."""
 
-    def looked() -> Checks:
+    def run_checks() -> Checks:
         service.speaker.check_owner()
-        indexes = (index_check(name, partial(service.held, name)) for name in service.indexes.names())
+        indexes = (index_check(name, partial(service.open_index, name)) for name in service.indexes.names())
         return Checks((*checks(service.indexes.settings), *indexes))
 
-    return await service.answer(looked)
+    return await service.answer(run_checks)

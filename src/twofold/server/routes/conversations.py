@@ -79,8 +79,8 @@ async def list_conversations(service: Here, caller: Caller) -> Response:
     """List the caller's own conversations with indexes that it may still read."""
 
     def listed() -> ConversationList:
-        kept = (_decoded(record) for record in service.state_db.talks(caller.id))
-        return ConversationList(tuple(one.line for one in kept if _may_read(caller, one.indexes)))
+        save = (_decoded(record) for record in service.state_db.talks(caller.id))
+        return ConversationList(tuple(one.line for one in save if _may_read(caller, one.indexes)))
 
     return await service.answer(listed)
 
@@ -88,7 +88,7 @@ async def list_conversations(service: Here, caller: Caller) -> Response:
 @router.get("/{conversation}", response_model=Conversation, openapi_extra={SCOPE: ANY_GRANT})
 async def conversation_turns(conversation: ConversationId, service: Here, caller: Caller) -> Response:
     """Return one of the caller's own conversations."""
-    return await service.answer(lambda: _kept(service, caller, conversation))
+    return await service.answer(lambda: _stored_conversation(service, caller, conversation))
 
 
 @router.put("/{conversation}", response_model=ConversationLine, openapi_extra={SCOPE: ANY_GRANT})
@@ -99,9 +99,9 @@ async def keep_conversation(
     for index in asked.indexes:
         require(caller, Action.READ, index)
 
-    def kept() -> ConversationLine:
+    def save() -> ConversationLine:
         for index in asked.indexes:
-            with service.held(index):
+            with service.open_index(index):
                 pass
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         indexes = tuple(dict.fromkeys(asked.indexes))
@@ -117,7 +117,7 @@ async def keep_conversation(
             )
         return made.line
 
-    return await service.write(kept)
+    return await service.write(save)
 
 
 @router.delete("/{conversation}", status_code=204, response_class=Response, openapi_extra={SCOPE: ANY_GRANT})
@@ -127,7 +127,7 @@ async def delete_conversation(conversation: ConversationId, service: Here, calle
     return Response(status_code=204)
 
 
-def _kept(service: Service, caller: Grant, identity: str) -> Conversation:
+def _stored_conversation(service: Service, caller: Grant, identity: str) -> Conversation:
     record = service.state_db.talk(caller.id, identity)
     found = None if record is None else _decoded(record)
     if found is None or not _may_read(caller, found.indexes):

@@ -25,9 +25,9 @@ from twofold.server.schemas.responses import (
     ChunkList,
     DocumentList,
     DocumentResponse,
-    chunks_given,
-    document_given,
-    whole_document_given,
+    chunk_list,
+    document_response,
+    whole_document_response,
 )
 from twofold.server.service import AsOf, DocumentId, GuardedRoute, Here, IndexName, Service, UploadRoute, needs
 from twofold.server.uploads import files_of, lists_as_tuples, sent_form, write_files, write_texts
@@ -94,9 +94,9 @@ async def list_documents(
     """List documents by source, or those whose source or title has `q`."""
 
     def listed() -> DocumentList:
-        with service.held(index, as_of) as held:
+        with service.open_index(index, as_of) as held:
             found, total = held.documents_page(offset, limit, containing=q)
-        return DocumentList(tuple(map(document_given, found)), offset, total)
+        return DocumentList(tuple(map(document_response, found)), offset, total)
 
     return await service.answer(listed)
 
@@ -106,8 +106,8 @@ async def document_info(index: IndexName, document: DocumentId, service: Here, a
     """Return what is known of a document."""
 
     def info() -> DocumentResponse:
-        with service.held(index, as_of) as held:
-            return whole_document_given(_named(held, document), len(held.chunks(document)))
+        with service.open_index(index, as_of) as held:
+            return whole_document_response(_named(held, document), len(held.chunks(document)))
 
     return await service.answer(info)
 
@@ -117,7 +117,7 @@ async def delete_document(index: IndexName, document: DocumentId, service: Here)
     """Delete a document; the file that it was read from is left alone."""
 
     def deleted() -> None:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             found = _named(held, document)
             held.delete(document)
             service.forget_original(index, found)
@@ -131,9 +131,9 @@ async def set_readers(index: IndexName, document: DocumentId, asked: ReadersRequ
     """Set who may read a document, from the next request on; nothing is embedded again."""
 
     def changed() -> DocumentResponse:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             found = _named(held, document)
-            return document_given(held.set_readers(found.id, asked.readers))
+            return document_response(held.set_readers(found.id, asked.readers))
 
     return await service.write(changed)
 
@@ -143,9 +143,9 @@ async def set_metadata(index: IndexName, document: DocumentId, asked: FieldsRequ
     """Set fields of a document; an empty text takes one away. Nothing is embedded again, and later syncs keep them."""
 
     def changed() -> DocumentResponse:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             found = _named(held, document)
-            return document_given(held.set_metadata(found.id, lists_as_tuples(asked.metadata)))
+            return document_response(held.set_metadata(found.id, lists_as_tuples(asked.metadata)))
 
     return await service.write(changed)
 
@@ -160,7 +160,7 @@ async def document_content(index: IndexName, document: DocumentId, service: Here
     """Return a document's text as it was read; spans of passages are character offsets into it."""
 
     def text() -> str:
-        with service.held(index, as_of) as held:
+        with service.open_index(index, as_of) as held:
             return _named(held, document).text
 
     return Response(await service.run(text), media_type="text/plain")
@@ -171,8 +171,8 @@ async def document_chunks(index: IndexName, document: DocumentId, service: Here,
     """Return a document's passages in reading order."""
 
     def chunks() -> ChunkList:
-        with service.held(index, as_of) as held:
-            return chunks_given(_named(held, document).id, held.chunks(document))
+        with service.open_index(index, as_of) as held:
+            return chunk_list(_named(held, document).id, held.chunks(document))
 
     return await service.answer(chunks)
 
@@ -195,7 +195,7 @@ async def document_page(  # noqa: PLR0913, PLR0917  # what an address holds
     """Draw a page of a PDF or an image, with the words of `document_text[start:end]` marked where they stand on it."""
 
     def image() -> bytes:
-        with service.held(index, as_of) as held:
+        with service.open_index(index, as_of) as held:
             found = _named(held, document)
         data = service.originals.read(index, found)
         if data is None:
@@ -219,7 +219,7 @@ async def document_original(index: IndexName, document: DocumentId, service: Her
     """Return the PDF or image that a document was read from, byte for byte; of other formats no original is kept."""
 
     def original() -> tuple[bytes, str]:
-        with service.held(index, as_of) as held:
+        with service.open_index(index, as_of) as held:
             found = _named(held, document)
             data = service.originals.read(index, found)
         if data is None:
@@ -237,7 +237,7 @@ async def plan_sync(index: IndexName, asked: SyncRequest, service: Here) -> Resp
     def planned() -> SyncPlan:
         service.speaker.check_owner()
         paths = [_within_roots(service, path) for path in asked.paths]
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             return held.sync(*paths, dry_run=True)
 
     return await service.answer(planned)
@@ -283,7 +283,7 @@ def submit_job(service: Service, index: str, kind: JobKind, write: Callable[[Pat
 
 
 def _must_exist(service: Service, index: str) -> None:
-    with service.held(index):
+    with service.open_index(index):
         pass
 
 

@@ -17,7 +17,7 @@ from twofold.query.parse import as_prose
 from twofold.search.plan import MAX_K
 from twofold.server.auth import Action, Grant
 from twofold.server.event_thread import EventThread
-from twofold.server.routes.judgements import judgements_seen
+from twofold.server.routes.judgements import visible_judgements
 from twofold.server.schemas.requests import ForSearch, Strict, allowed
 from twofold.server.service import Caller, GuardedRoute, Here, IndexName, Service, needs
 from twofold.server.streaming import EVENTS, check_room, encoded_events, event_stream, in_thread
@@ -46,7 +46,7 @@ class TuneRequest(Strict):
     metric: Annotated[str, Field(max_length=40)] = METRIC
 
 
-class KeptSettings(Strict):
+class SettingsRequest(Strict):
     """Settings of a search that the index keeps for itself."""
 
     settings: Annotated[dict[str, Any], Field(max_length=64)]
@@ -60,7 +60,7 @@ async def evaluate(index: IndexName, asked: EvaluationRequest, service: Here, ca
         names = [one.name for one in asked.variants]
         if len(set(names)) < len(names):
             raise InvalidInputError("Two variants have the same name.", "Name each differently.")
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             judged = judged_questions(_grades(service, index), service.limits.evaluated_questions)
             ways = {one.name: partial(_found, held, one, caller) for one in asked.variants}
             return measure_variants(judged, ways)
@@ -81,21 +81,21 @@ async def tune(index: IndexName, asked: TuneRequest, service: Here) -> Response:
 
 
 @router.post("/settings", status_code=204, response_class=Response, openapi_extra=needs(Action.ADMIN))
-async def keep_settings(index: IndexName, asked: KeptSettings, service: Here) -> Response:
+async def keep_settings(index: IndexName, asked: SettingsRequest, service: Here) -> Response:
     """Let the index keep settings of a search for itself, in addition to those that it keeps already."""
 
-    def kept() -> None:
-        with service.held(index) as held:
+    def save() -> None:
+        with service.open_index(index) as held:
             held.set_settings({**held.get_settings(), **allowed(asked.settings)})
         service.indexes.reopen(index)
 
-    await service.write(kept)
+    await service.write(save)
     return Response(status_code=204)
 
 
 def _grades(service: Service, index: str) -> Grades:
     """Return the grades of an index that the caller may see; where two judges differ, the one that came later."""
-    return {(query, source): grade for query, source, _, grade in judgements_seen(service, index)}
+    return {(query, source): grade for query, source, _, grade in visible_judgements(service, index)}
 
 
 def _found(held: Index, asked: Variant, caller: Grant, question: str, most: int) -> Sequence[str]:
@@ -115,7 +115,7 @@ def _found(held: Index, asked: Variant, caller: Grant, question: str, most: int)
 
 @contextmanager
 def _tuning(service: Service, index: str, metric: str) -> Iterator[EventThread[TuneEvent]]:
-    with service.held(index) as held:
+    with service.open_index(index) as held:
         judged = judged_questions(_grades(service, index), service.limits.evaluated_questions)
         if len(judged.queries) < MIN_QUESTIONS:
             raise InvalidInputError(

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Response
 
 from twofold.server.auth import Action
 from twofold.server.schemas.requests import IndexRequest, settings_for
-from twofold.server.schemas.responses import IndexList, IndexResponse, index_given
+from twofold.server.schemas.responses import IndexList, IndexResponse, index_response
 from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, IndexName, needs, require
 
 router = APIRouter(prefix="/v1/indexes", tags=["indexes"], route_class=GuardedRoute)
@@ -28,8 +28,8 @@ async def create_index(asked: IndexRequest, service: Here, caller: Caller) -> Re
     def made() -> IndexResponse:
         service.indexes.create(asked.name, settings_for(asked, service.indexes.settings))
         service.forget_index(asked.name)  # what another index of that name left, if it went elsewhere than here
-        with service.held(asked.name) as index:
-            return index_given(index.info())
+        with service.open_index(asked.name) as index:
+            return index_response(index.info())
 
     return await service.write(made, 201)
 
@@ -39,8 +39,8 @@ async def index_info(index: IndexName, service: Here) -> Response:
     """Show what an index holds and how it was made."""
 
     def info() -> IndexResponse:
-        with service.held(index) as held:
-            return index_given(held.info())
+        with service.open_index(index) as held:
+            return index_response(held.info())
 
     return await service.answer(info)
 

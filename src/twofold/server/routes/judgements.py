@@ -51,7 +51,7 @@ class JudgementList:
     agreement: Agreement | None
 
 
-def judgements_seen(service: Service, index: str) -> Sequence[tuple[str, str, str, int]]:
+def visible_judgements(service: Service, index: str) -> Sequence[tuple[str, str, str, int]]:
     """Return query, source, judge and grade: of a caller who may not read every document, those it gave itself."""
     rows = service.state_db.judgements(index)
     if service.speaker.principals() is None:
@@ -64,8 +64,8 @@ async def list_judgements(index: IndexName, service: Here, caller: Caller) -> Re
     """List judgements in the order in which they were given."""
 
     def listed() -> JudgementList:
-        with service.held(index):
-            rows = judgements_seen(service, index)
+        with service.open_index(index):
+            rows = visible_judgements(service, index)
         given = tuple(JudgementResponse(*row) for row in rows)
         graded = [one for one in given if not one.judge.startswith(FEEDBACK)]
         agreement = agreement_of({(one.judge, one.query, one.source): one.grade for one in graded})
@@ -80,7 +80,7 @@ async def judge(index: IndexName, asked: JudgementRequest, service: Here, caller
 
     def judged() -> JudgementResponse:
         most = service.limits.judgements
-        with service.held(index):
+        with service.open_index(index):
             kept = service.state_db.judge((index, asked.query, asked.source, caller.id), asked.grade, most)
         if not kept:
             raise refused(

@@ -104,11 +104,11 @@ async def fetch_model(name: CatalogName, service: Here) -> Response:
 
 def _fetch(entry: ModelEntry, settings: Settings) -> Callable[[EventThread[_Event]], None]:
     def work(thread: EventThread[_Event]) -> None:
-        def heard(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             if thread.stopped:
                 raise ModelError("The download was stopped.", "Begin again: it goes on where it was.")
             thread.send(FetchEvent(progress.step, progress.done, progress.total))
 
-        pull(entry, settings.models, offline=settings.offline, progress=heard)
+        pull(entry, settings.models, offline=settings.offline, progress=report)
 
     return work

@@ -16,9 +16,9 @@ from twofold.multi_index import MultiIndex, UnavailableIndex
 from twofold.search.engine import SearchOptions
 from twofold.search.result import SearchResult
 from twofold.server.auth import Action, Grant
-from twofold.server.routes.ask import Shown, Writer, answered, opened, writer_of
+from twofold.server.routes.ask import Shown, Writer, answer_response, opened, writer_of
 from twofold.server.schemas.requests import AsOfField, ForAnswer, ForResults, IndexText, Query, QueryOptions
-from twofold.server.schemas.responses import SearchResponse, explanation_given, search_given
+from twofold.server.schemas.responses import SearchResponse, explanation_response, search_response
 from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, Service, require
 from twofold.server.streaming import EVENTS, Stream
 
@@ -50,7 +50,7 @@ async def search_multi(asked: MultiSearchRequest, service: Here, caller: Caller)
 
     def found() -> SearchResponse:
         with together(service, asked.indexes, asked.as_of) as several:
-            return search_given(several.search(asked.query, asked.options(caller)))
+            return search_response(several.search(asked.query, asked.options(caller)))
 
     return await service.answer(found)
 
@@ -62,7 +62,7 @@ async def explain_multi(asked: MultiSearchRequest, service: Here, caller: Caller
 
     def explained() -> SearchResult:
         with together(service, asked.indexes, asked.as_of) as several:
-            return explanation_given(several.search(asked.query, asked.options(caller)))
+            return explanation_response(several.search(asked.query, asked.options(caller)))
 
     return await service.answer(explained)
 
@@ -79,7 +79,7 @@ async def ask_multi(asked: MultiAskRequest, service: Here, caller: Caller) -> Re
     options = asked.options(caller)
     where = (asked.indexes, asked.as_of)
     begin = partial(answering_from, service, where, asked.query, options, writer_of(service, asked))
-    return await answered(service, begin, stream=asked.stream)
+    return await answer_response(service, begin, stream=asked.stream)
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def together(service: Service, names: Sequence[str], as_of: str = "") -> Iterato
     with ExitStack() as stack:
         for name in names:
             try:
-                held[name] = stack.enter_context(service.held(name, as_of))
+                held[name] = stack.enter_context(service.open_index(name, as_of))
             except NotFoundError:
                 raise
             except TwofoldError as error:

@@ -268,23 +268,23 @@ async def _streamed(
     message = OutputMessage(f"msg{empty.id[4:]}", (), status="in_progress")
     place: dict[str, object] = {"item_id": message.id, "output_index": 1, "content_index": 0}
 
-    def told(kind: str, **parts: object) -> bytes:
+    def encode_event(kind: str, **parts: object) -> bytes:
         return event(kind, {"type": kind, "sequence_number": next(numbers), **parts})
 
     try:
-        yield told("response.created", response=empty)
-        yield told("response.output_item.added", output_index=1, item=message)
-        yield told("response.content_part.added", **place, part=OutputText("", ()))
+        yield encode_event("response.created", response=empty)
+        yield encode_event("response.output_item.added", output_index=1, item=message)
+        yield encode_event("response.content_part.added", **place, part=OutputText("", ()))
         one: Event | None = begun
         while one is not None:
             if isinstance(one, ChunkEvent):
-                yield told("response.output_text.delta", **place, delta=one.content, logprobs=[])
+                yield encode_event("response.output_text.delta", **place, delta=one.content, logprobs=[])
             elif isinstance(one, DoneEvent):
                 for kind, parts in _ended(made(one.answer), place):
-                    yield told(kind, **parts)
+                    yield encode_event(kind, **parts)
                 break
             elif isinstance(one, ErrorEvent):
-                yield told("error", message=one.message, code=str(one.status), param=None)
+                yield encode_event("error", message=one.message, code=str(one.status), param=None)
                 break
             one = await anext(events, None)
     finally:

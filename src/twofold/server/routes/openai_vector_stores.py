@@ -193,7 +193,7 @@ async def add_file(index: IndexName, asked: StoredFileRequest, service: Here, ca
 
     def added() -> StoredFile:
         record, fields = service.files.named(asked.file_id, caller.id), lists_as_tuples(asked.attributes or {})
-        with service.held(index):
+        with service.open_index(index):
             _add(service, index, [record], fields)
         return StoredFile(record.id, index, "in_progress", record.bytes, fields)
 
@@ -205,7 +205,7 @@ async def list_stored_files(index: IndexName, service: Here, limit: Limit = 20, 
     """List the documents of an index as files, by their ids."""
 
     def listed() -> StoredFileList:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             found = sorted((one for one in held.documents() if one.id > after), key=lambda one: one.id)
         given = tuple(
             StoredFile(one.id, index, "completed", one.characters, attributes_of(one.metadata)) for one in found[:limit]
@@ -226,7 +226,7 @@ async def delete_stored_file(index: IndexName, file: StoredFileId, service: Here
     """Delete a document from an index; the file that was sent stays."""
 
     def deleted() -> StoredFileDeleted:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             found = held.document(_exactly(held, file))
             held.delete(found.id)
             service.forget_original(index, found)
@@ -290,7 +290,7 @@ async def search_vector_store(index: IndexName, asked: VectorStoreSearchRequest,
 
     def found() -> VectorStorePage:
         chosen = openai_filter(asked.filters)
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             result = held.search(" ".join(queries), k=asked.max_num_results, filter=chosen)
         hits = tuple(
             VectorStoreHit(hit.document, hit.source, score, attributes_of(hit.metadata), (TextContent(hit.text),))
@@ -347,7 +347,7 @@ def _add(service: Service, index: str, records: list[FileRecord], attributes: di
 
 
 def _store_of(service: Service, index: str) -> VectorStoreResponse:
-    with service.held(index) as held:
+    with service.open_index(index) as held:
         info = held.info()
     coming = sum(file.state is State.WAITING for file in _files_of_jobs(service, index))
     counts = FileCounts(info.documents, coming, total=info.documents + coming)
@@ -359,7 +359,7 @@ def _stored(service: Service, index: str, file: str) -> StoredFile:
     for one in reversed(_files_of_jobs(service, index)):
         if one.document == file and one.state is not State.DONE:
             return _unfinished(one, index)
-    with service.held(index) as held:
+    with service.open_index(index) as held:
         found = held.document(_exactly(held, file))
         return StoredFile(found.id, index, "completed", len(found.text), attributes_of(found.metadata))
 
@@ -373,7 +373,7 @@ def _unfinished(file: JobFile, index: str) -> StoredFile:
 
 
 def _files_of_jobs(service: Service, index: str) -> list[JobFile]:
-    jobs = [one for one in service.jobs_seen() if one.index == index and one.kind is JobKind.DOCUMENTS]
+    jobs = [one for one in service.visible_jobs() if one.index == index and one.kind is JobKind.DOCUMENTS]
     return [file for job in jobs for file in job.files]
 
 

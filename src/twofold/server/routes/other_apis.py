@@ -69,7 +69,7 @@ async def api_search(asked: ApiSearchRequest, service: Here, caller: Caller) -> 
     require(caller, Action.READ, name)
 
     def found() -> Shape:
-        with service.held(name) as index:
+        with service.open_index(name) as index:
             answer = RAGOrchestrator(index).query_documents(asked.query, asked.filters, asked.top_k)
         for one in answer["results"]:
             one["metadata"] = shown(one["metadata"])
@@ -133,7 +133,7 @@ async def dify_retrieval(asked: DifyRequest, service: Here, caller: Caller) -> R
 
     def found() -> DifyRecords:
         chosen = _dify_filter(asked.metadata_condition)
-        with service.held(asked.knowledge_id) as index:
+        with service.open_index(asked.knowledge_id) as index:
             result = index.search(asked.query, k=asked.retrieval_setting.top_k, filter=chosen)
         good = above(result, asked.retrieval_setting.score_threshold)
         return DifyRecords(

@@ -42,7 +42,7 @@ async def list_pins(index: IndexName, service: Here) -> Response:
     """List what the index shows first, and leaves out, by question."""
 
     def listed() -> PinList:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             return _pins(held)
 
     return await service.answer(listed)
@@ -52,14 +52,14 @@ async def list_pins(index: IndexName, service: Here) -> Response:
 async def pin(index: IndexName, asked: PinRequest, service: Here) -> Response:
     """Let the index keep what it shows first for a question, and what it leaves out, in place of what it kept."""
 
-    def kept() -> PinList:
-        with service.held(index) as held:
+    def save() -> PinList:
+        with service.open_index(index) as held:
             held.pin(asked.query, asked.pin, hide=asked.hide)
             pins = _pins(held)
         service.indexes.reopen(index)
         return pins
 
-    return await service.write(kept, 200)
+    return await service.write(save, 200)
 
 
 def _pins(held: Index) -> PinList:

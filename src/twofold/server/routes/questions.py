@@ -27,7 +27,7 @@ MAX_DOCUMENTS = 200
 router = APIRouter(prefix="/v1/indexes/{index}", tags=["experiments"], route_class=GuardedRoute)
 
 
-class NothingAsked(Strict):
+class NoOptions(Strict):
     """No options."""
 
 
@@ -67,7 +67,7 @@ class LogResponse:
 
 
 @router.post("/questions:logged", response_model=QuestionList, openapi_extra=needs(Action.ADMIN))
-async def logged_questions(index: IndexName, _: NothingAsked, service: Here) -> Response:
+async def logged_questions(index: IndexName, _: NoOptions, service: Here) -> Response:
     """Return the questions that were asked last, each once, where questions are logged."""
 
     def listed() -> QuestionList:
@@ -83,12 +83,12 @@ async def query_log(
 ) -> Response:
     """Return the questions that were asked last, newest first, with how they went."""
 
-    def told() -> LogResponse:
+    def load() -> LogResponse:
         entries = _entries(service, index)
         lines = tuple(map(_line, entries[::-1][:limit]))
         return LogResponse(service.indexes.settings.log.queries, lines, weak_report(entries))
 
-    return await service.answer(told)
+    return await service.answer(load)
 
 
 @router.post("/questions:made", response_model=QuestionList, openapi_extra=needs(Action.READ))
@@ -96,7 +96,7 @@ async def made_questions(index: IndexName, asked: MadeRequest, service: Here) ->
     """Make questions from documents, without a model: headings, sentences, and rare words that stand together."""
 
     def made() -> QuestionList:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             return QuestionList(_made(held, asked.count))
 
     return await service.answer(made)
@@ -104,7 +104,7 @@ async def made_questions(index: IndexName, asked: MadeRequest, service: Here) ->
 
 def _entries(service: Service, index: str) -> list[LoggedQuery]:
     service.speaker.check_owner()
-    with service.held(index):
+    with service.open_index(index):
         log = query_log_of(index, service.indexes.settings)
     return [] if log is None else list(log.entries())
 

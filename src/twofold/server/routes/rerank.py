@@ -69,7 +69,7 @@ async def embeddings(asked: EmbeddingsRequest, service: Here, caller: Caller) ->
     texts = [asked.input] if isinstance(asked.input, str) else asked.input
 
     def made() -> EmbeddingsResponse:
-        with service.held(asked.model) as index:
+        with service.open_index(asked.model) as index:
             parts, plan = index.searcher.parts_for(_AS_SET)
             embedder = parts.embedder
             if asked.dimensions not in (None, embedder.identity.dimensions):
@@ -142,7 +142,7 @@ async def _reranked(asked: RerankRequest, service: Here, caller: Caller) -> Resp
     texts = [one if isinstance(one, str) else one.text for one in asked.documents]
 
     def made() -> RerankResponse:
-        with service.held(name) as index:
+        with service.open_index(name) as index:
             model, scores = _scores(index, asked.query, texts)
         order = sorted(range(len(texts)), key=lambda at: (-scores[at], at))[: asked.top_n]
         return RerankResponse(

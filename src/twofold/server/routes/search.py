@@ -33,9 +33,9 @@ from twofold.server.schemas.responses import (
     SearchResponse,
     SuggestResponse,
     SynonymsResponse,
-    batch_given,
-    explanation_given,
-    search_given,
+    batch_response,
+    explanation_response,
+    search_response,
 )
 from twofold.server.service import AsOf, Caller, GuardedRoute, Here, IndexName, encoded, needs
 
@@ -56,8 +56,8 @@ async def search(index: IndexName, asked: SearchRequest, service: Here, caller: 
 
     def found() -> SearchResponse:
         options = asked.options(caller)
-        with service.held(index, asked.as_of) as held:
-            return search_given(searched(held, asked.query, options), highlight=asked.highlight)
+        with service.open_index(index, asked.as_of) as held:
+            return search_response(searched(held, asked.query, options), highlight=asked.highlight)
 
     return await service.answer(found)
 
@@ -68,8 +68,8 @@ async def search_batch(index: IndexName, asked: BatchRequest, service: Here, cal
 
     def found() -> BatchResponse:
         options = asked.options(caller)
-        with service.held(index, asked.as_of) as held:
-            return batch_given(held.search_many(asked.queries, options))
+        with service.open_index(index, asked.as_of) as held:
+            return batch_response(held.search_many(asked.queries, options))
 
     return await service.answer(found)
 
@@ -87,7 +87,7 @@ async def suggest(  # each is one of the address's
 
     def found() -> SuggestResponse:
         condition = filter_of(filter)
-        with service.held(index, as_of) as held:
+        with service.open_index(index, as_of) as held:
             return SuggestResponse(tuple(held.suggest(q, k=k, filter=condition)))
 
     return await service.answer(found)
@@ -97,51 +97,51 @@ async def suggest(  # each is one of the address's
 async def synonyms(index: IndexName, service: Here) -> Response:
     """Return the rules of the index's synonyms as they were written."""
 
-    def told() -> SynonymsResponse:
-        with service.held(index) as held:
+    def run() -> SynonymsResponse:
+        with service.open_index(index) as held:
             rules = held.get_synonyms()
             return SynonymsResponse(rules, len(read_rules(rules)))
 
-    return await service.answer(told)
+    return await service.answer(run)
 
 
 @router.put("/synonyms", response_model=SynonymsResponse, openapi_extra=needs(Action.WRITE))
 async def set_synonyms(index: IndexName, asked: SynonymsRequest, service: Here) -> Response:
     """Replace the index's synonyms; an empty text removes them."""
 
-    def kept() -> SynonymsResponse:
-        with service.held(index) as held:
+    def save() -> SynonymsResponse:
+        with service.open_index(index) as held:
             return SynonymsResponse(asked.rules, len(held.set_synonyms(asked.rules)))
 
-    return await service.write(kept)
+    return await service.write(save)
 
 
 @router.post("/explain", response_model=SearchResult, openapi_extra=needs(Action.READ))
 async def explain(index: IndexName, asked: SearchRequest, service: Here, caller: Caller) -> Response:
     """Search, and give with each passage the whole trace from which its score can be recomputed."""
 
-    def told() -> SearchResult:
+    def run() -> SearchResult:
         options = asked.options(caller)
-        with service.held(index, asked.as_of) as held:
-            return explanation_given(explained(searched(held, asked.query, options), held.settings.analyzer))
+        with service.open_index(index, asked.as_of) as held:
+            return explanation_response(explained(searched(held, asked.query, options), held.settings.analyzer))
 
-    return await service.answer(told)
+    return await service.answer(run)
 
 
 @router.post("/why-not", response_model=WhyNot, openapi_extra=needs(Action.READ))
 async def why_not(index: IndexName, asked: WhyNotRequest, service: Here, caller: Caller) -> Response:
     """Return which stage of a search lost a document, and the smallest change that brings it back."""
 
-    def told() -> WhyNot:
+    def run() -> WhyNot:
         options = asked.options(caller)
-        with service.held(index, asked.as_of) as held:
+        with service.open_index(index, asked.as_of) as held:
             return held.why_not(asked.query, asked.document, options)
 
-    return await service.answer(told)
+    return await service.answer(run)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _FeedbackRecord:
     at: str
     by: str
     token: str
@@ -168,11 +168,11 @@ async def feedback(index: IndexName, asked: FeedbackRequest, service: Here, call
     A rating of a passage or a document becomes a judgement too, in place of the one that the caller's last rating made.
     """
 
-    def kept() -> FeedbackResponse:
+    def save() -> FeedbackResponse:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        record = _Kept(now, caller.name, caller.id, asked.model_dump())
+        record = _FeedbackRecord(now, caller.name, caller.id, asked.model_dump())
         most = service.limits.feedback_records
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             source = "" if asked.rating == 0 else _source_of(held, asked.chunk_id, asked.document)
             number = service.state_db.add_feedback(index, caller.id, encoded(record), most)
         if number is None:
@@ -186,4 +186,4 @@ async def feedback(index: IndexName, asked: FeedbackRequest, service: Here, call
         judged = bool(source) and service.state_db.judge(row, GRADES[asked.rating], service.limits.judgements)
         return FeedbackResponse(number, judged)
 
-    return await service.write(kept, 201)
+    return await service.write(save, 201)

@@ -9,7 +9,7 @@ from twofold.domain.ports import Finding
 from twofold.models.generators.factory import NONE as NO_GENERATOR
 from twofold.server.answer_models import shown_model
 from twofold.server.auth import Action
-from twofold.server.routes.questions import NothingAsked
+from twofold.server.routes.questions import NoOptions
 from twofold.server.service import ANY_GRANT, SCOPE, Caller, GuardedRoute, Here, IndexName, needs
 
 router = APIRouter(prefix="/v1", tags=["server"], route_class=GuardedRoute)
@@ -55,7 +55,7 @@ async def server_info(service: Here, caller: Caller) -> Response:
     """Return how the server was started."""
     settings = service.indexes.settings
 
-    def told() -> ServerInfo:
+    def describe() -> ServerInfo:
         return ServerInfo(
             version=__version__,
             generator="" if settings.generator == NO_GENERATOR else shown_model(settings.generator),
@@ -68,15 +68,15 @@ async def server_info(service: Here, caller: Caller) -> Response:
             upload_files=service.limits.upload_files,
         )
 
-    return await service.answer(told)
+    return await service.answer(describe)
 
 
 @router.post("/indexes/{index}/verify", response_model=Findings, openapi_extra=needs(Action.ADMIN))
-async def verify_index(index: IndexName, _: NothingAsked, service: Here) -> Response:
+async def verify_index(index: IndexName, _: NoOptions, service: Here) -> Response:
     """Recompute every checksum of an index, and hold what is derived against the catalog."""
 
     def verified() -> Findings:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             return Findings(tuple(held.verify()))
 
     return await service.answer(verified)

@@ -88,7 +88,7 @@ async def list_snapshots(index: IndexName, service: Here) -> Response:
     """List the snapshots of an index. It takes a token that may read every document, as all that is done with them."""
 
     def listed() -> SnapshotList:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             return SnapshotList(tuple(held.snapshots()))
 
     return await service.answer(listed)
@@ -99,7 +99,7 @@ async def create_snapshot(index: IndexName, asked: SnapshotRequest, service: Her
     """Keep the present state under a name, by which `as_of` asks for it from then on; nothing is copied."""
 
     def made() -> SnapshotInfo:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             return held.snapshot(asked.name)
 
     return await service.write(made, 201)
@@ -110,7 +110,7 @@ async def delete_snapshot(index: IndexName, snapshot: SnapshotName, service: Her
     """Delete a snapshot, and what was retained for it alone."""
 
     def deleted() -> None:
-        with service.held(index) as held:
+        with service.open_index(index) as held:
             held.delete_snapshot(snapshot)
 
     await service.write(deleted)
@@ -122,8 +122,8 @@ async def diff(index: IndexName, asked: DiffRequest, service: Here) -> Response:
     """Return which documents, and which rankings of some questions, changed between two states."""
 
     def compared() -> DiffResponse:
-        with service.held(index) as held:
-            return _diff_given(held.diff(asked.before, asked.after, asked.queries, asked.k), asked.limit)
+        with service.open_index(index) as held:
+            return _diff_response(held.diff(asked.before, asked.after, asked.queries, asked.k), asked.limit)
 
     return await service.answer(compared)
 
@@ -135,9 +135,9 @@ async def branch(index: IndexName, asked: BranchRequest, service: Here, caller: 
 
     def submitted() -> Job:
         service.speaker.check_owner()
-        with service.held(index, asked.as_of):
+        with service.open_index(index, asked.as_of):
             pass
-        if service.indexes.is_taken(asked.name):
+        if service.indexes.exists(asked.name):
             raise InvalidInputError(f"There is an index {asked.name} already.", "Choose another name.")
         service.forget_index(asked.name)  # what another index of that name left, if it went elsewhere than here
         return submit_job(service, index, JobKind.BRANCH, lambda _: Task(new=asked.name, as_of=asked.as_of))
@@ -145,12 +145,12 @@ async def branch(index: IndexName, asked: BranchRequest, service: Here, caller: 
     return await service.write(submitted, 202)
 
 
-def _diff_given(found: IndexDiff, limit: int) -> DiffResponse:
+def _diff_response(found: IndexDiff, limit: int) -> DiffResponse:
     kinds: tuple[ChangeKind, ...] = ("added", "removed", "changed", "fields")
     counts = {kind: sum(one.kind == kind for one in found.documents) for kind in kinds}
-    rankings = tuple(map(_ranking_given, found.rankings))
+    rankings = tuple(map(_changed_ranking, found.rankings))
     return DiffResponse(**counts, documents=found.documents[:limit], queries=found.queries, rankings=rankings)
 
 
-def _ranking_given(one: RankingChange) -> ChangedRanking:
+def _changed_ranking(one: RankingChange) -> ChangedRanking:
     return ChangedRanking(one.query, one.before, one.after, one.entered, one.left, one.kept)

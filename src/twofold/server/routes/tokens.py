@@ -61,7 +61,9 @@ async def list_tokens(service: Here) -> Response:
 
     def listed() -> TokenList:
         own = service.speaker.principals()
-        return TokenList(tuple(_given(one) for one in service.tokens.records() if _no_more(own, one.principals)))
+        return TokenList(
+            tuple(_token_response(one) for one in service.tokens.records() if _no_more(own, one.principals))
+        )
 
     return await service.answer(listed)
 
@@ -71,10 +73,10 @@ async def create_token(asked: TokenRequest, service: Here) -> Response:
     """Make a token. From the first one on the server answers nobody without a token."""
 
     def made() -> CreatedToken:
-        _check_given(service, asked)
+        _check_principals(service, asked)
         scopes = [parse_scope(one) for one in asked.scopes]
         record, token = service.tokens.create(asked.name, scopes, asked.principals)
-        return CreatedToken(token, _given(record))
+        return CreatedToken(token, _token_response(record))
 
     return await service.write(made, 201)
 
@@ -94,7 +96,7 @@ async def revoke_token(token: TokenId, service: Here) -> Response:
     return Response(status_code=204)
 
 
-def _check_given(service: Service, asked: TokenRequest) -> None:
+def _check_principals(service: Service, asked: TokenRequest) -> None:
     """Refuse to give away more than the caller may read. Raises NotAllowedError."""
     if not _no_more(service.speaker.principals(), asked.principals):
         raise NotAllowedError(
@@ -107,6 +109,6 @@ def _no_more(own: Iterable[str] | None, other: Iterable[str] | None) -> bool:
     return own is None or (other is not None and {*other} <= {*own, PUBLIC})
 
 
-def _given(record: TokenRecord) -> TokenResponse:
+def _token_response(record: TokenRecord) -> TokenResponse:
     scopes = tuple(map(str, record.scopes))
     return TokenResponse(record.id, record.name, scopes, record.created, record.revoked, record.principals)

@@ -188,7 +188,7 @@ class FeedbackResponse:
     judged: bool = False
 
 
-def index_given(info: IndexInfo) -> IndexResponse:
+def index_response(info: IndexInfo) -> IndexResponse:
     """Narrow what is said of an index; where it lies is nobody's business."""
     fingerprint = info.fingerprint
     model, analyzer, chunker = (
@@ -198,7 +198,7 @@ def index_given(info: IndexInfo) -> IndexResponse:
     return IndexResponse(info.name, *sizes, model, analyzer, chunker, info.pending)
 
 
-def search_given(found: SearchResult, *, highlight: bool = False) -> SearchResponse:
+def search_response(found: SearchResult, *, highlight: bool = False) -> SearchResponse:
     """Narrow a search's answer; `explain` gives all of it."""
     return SearchResponse(
         query=found.query,
@@ -221,17 +221,17 @@ def search_given(found: SearchResult, *, highlight: bool = False) -> SearchRespo
     )
 
 
-def explanation_given(found: SearchResult) -> SearchResult:
+def explanation_response(found: SearchResult) -> SearchResult:
     """Return all of an answer but what a sync notes for itself."""
     return replace(found, hits=tuple(replace(hit, metadata=shown(hit.metadata)) for hit in found.hits))
 
 
-def batch_given(found: Sequence[SearchResult]) -> BatchResponse:
+def batch_response(found: Sequence[SearchResult]) -> BatchResponse:
     """Narrow many answers."""
-    return BatchResponse(tuple(map(search_given, found)))
+    return BatchResponse(tuple(map(search_response, found)))
 
 
-def document_given(info: DocumentInfo) -> DocumentResponse:
+def document_response(info: DocumentInfo) -> DocumentResponse:
     """Narrow a line of a listing."""
     return DocumentResponse(
         info.id,
@@ -246,7 +246,7 @@ def document_given(info: DocumentInfo) -> DocumentResponse:
     )
 
 
-def whole_document_given(document: Document, chunks: int) -> DocumentResponse:
+def whole_document_response(document: Document, chunks: int) -> DocumentResponse:
     """Narrow a document that is at hand with its text."""
     return DocumentResponse(
         document.id,
@@ -262,7 +262,7 @@ def whole_document_given(document: Document, chunks: int) -> DocumentResponse:
     )
 
 
-def chunks_given(document: str, chunks: Sequence[Chunk]) -> ChunkList:
+def chunk_list(document: str, chunks: Sequence[Chunk]) -> ChunkList:
     """Narrow a document's passages."""
     return ChunkList(document, tuple(map(_chunk, chunks)))
 

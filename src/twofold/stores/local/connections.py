@@ -34,7 +34,7 @@ class Connections:
     @contextmanager
     def reading(self) -> Iterator[LocalConnection]:
         """Lend a connection inside a read transaction."""
-        with self._lent(self._idle, writing=False) as connection:
+        with self._borrowed(self._idle, writing=False) as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
@@ -45,7 +45,7 @@ class Connections:
     @contextmanager
     def writing(self) -> Iterator[LocalConnection]:
         """Lend the writer's connection; the caller holds the writer's lock."""
-        with self._lent(self._writers, writing=True) as connection:
+        with self._borrowed(self._writers, writing=True) as connection:
             yield connection
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class Connections:
                     queue.get().close()
 
     @contextmanager
-    def _lent(self, queue: LifoQueue[LocalConnection], *, writing: bool) -> Iterator[LocalConnection]:
+    def _borrowed(self, queue: LifoQueue[LocalConnection], *, writing: bool) -> Iterator[LocalConnection]:
         if self._closed.is_set():
             raise StoreError("The index was closed.", "Open it again.")
         try:

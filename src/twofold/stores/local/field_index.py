@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass
-from twofold.domain.filters import Condition, Operator, fields_of, kind_of, own_fields, values_of
+from twofold.domain.filters import Condition, Operator, fields_of, kind_of, passage_fields, values_of
 from twofold.domain.types import Metadata, Scalar
-from twofold.stores.local.serialization import FieldsRow, read_document_fields, read_own_fields
+from twofold.stores.local.serialization import FieldsRow, read_document_fields, read_filter_fields
 
 Value = tuple[str, str, Scalar]  # a field's name, its value's kind, and the value
 Slots = NDArray[np.uint32]
@@ -62,7 +62,7 @@ def build_columns(passages: Iterable[FieldsRow]) -> Columns:
                 shared = triples(fields_of(read_document_fields(row)))
             own = known.get((row.page, row.own, row.heading))
             if own is None:
-                own = known[row.page, row.own, row.heading] = triples(own_fields(read_own_fields(row)))
+                own = known[row.page, row.own, row.heading] = triples(passage_fields(read_filter_fields(row)))
             for name, kind, value in own - shared if own else ():
                 held[name, kind][value].append(slot)
             slot += 1

@@ -27,7 +27,7 @@ class WriterLock:
         self._depth = 0
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Hold the lock. Raises WriterBusyError when another writer keeps it for longer than the waiting time."""
         if not self._threads.acquire(timeout=self._wait_seconds):
             raise self._busy()

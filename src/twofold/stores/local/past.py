@@ -214,9 +214,9 @@ class Pasts(Generic[Catalog]):
             if not find(connection, named.name).holds_the_same(named):
                 raise unknown(named.name)
             parts = load_parts(connection, named, current, self._rows_at_once)
-        return self._kept(Past(named, parts, self._seeing(named)))
+        return self._cached(Past(named, parts, self._seeing(named)))
 
-    def _kept(self, made: Past) -> Past:
+    def _cached(self, made: Past) -> Past:
         """Keep what was loaded; return what another thread kept before."""
         with self._turn:
             kept = self._held.setdefault(made.named.id, made)

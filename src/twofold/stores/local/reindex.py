@@ -68,7 +68,7 @@ def _switched(connection: CatalogConnection, edition: int, last: int) -> bool:
     """
     query = f"SELECT 1 FROM document WHERE row > ?1 AND {_WITHOUT} LIMIT 1"  # noqa: S608
     with transaction(connection):
-        _check_still_wanted(connection, edition)
+        _check_still_current(connection, edition)
         if connection.execute(query, (last, edition)).fetchone():
             return False
         writing.switch_edition(connection, edition)
@@ -95,7 +95,7 @@ def _still_without(
     made: Sequence[tuple[IndexedChunk, ...]],
 ) -> tuple[list[tuple[int, Document]], list[tuple[IndexedChunk, ...]]]:
     """Return the documents, and what was made of them, that nobody has replaced or made again meanwhile."""
-    _check_still_wanted(connection, edition)
+    _check_still_current(connection, edition)
     listed, bound = connection.among([row for row, _ in found])
     query = f"SELECT row FROM document WHERE row IN {listed.replace('?', '?1')} AND {_WITHOUT}"  # noqa: S608
     rows = {row for (row,) in connection.execute(query, (bound, edition))}
@@ -103,7 +103,7 @@ def _still_without(
     return [one for one, _ in kept], [chunks for _, chunks in kept]
 
 
-def _check_still_wanted(connection: CatalogConnection, edition: int) -> None:
+def _check_still_current(connection: CatalogConnection, edition: int) -> None:
     """Raise WriterBusyError where another writer has switched to an edition of its own: this one is being deleted."""
     if not connection.execute("SELECT 1 FROM edition WHERE id = ? AND recipe <> ''", (edition,)).fetchall():
         raise WriterBusyError("Another process has reindexed this index meanwhile.", "Look at it, then decide again.")

@@ -40,7 +40,7 @@ def remove(spelled: Path, wait_seconds: float) -> None:
             f"Delete {CATALOG_NAME}*, {SEGMENT_FOLDER} and {LOCK_NAME} in it yourself.",
         )
     try:
-        with WriterLock(folder / LOCK_NAME, wait_seconds).held():
+        with WriterLock(folder / LOCK_NAME, wait_seconds).locked():
             for name in sorted(names, key=CATALOG_NAME.__eq__):
                 _remove_one(folder / name)
         with suppress(FileNotFoundError):

@@ -15,7 +15,7 @@ from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.catalog import select
 from twofold.stores.local.serialization import reading, write_fingerprint
 from twofold.stores.local.snapshot import State, checked_state, current_fingerprint, read_state
-from twofold.stores.past import taken, unknown, utc
+from twofold.stores.past import name_taken, unknown, utc
 
 DOCUMENT_ROW = "row, id, source, title, media_type, metadata, content_hash, characters, readers, blocks, text"
 CHUNK_ROW = (
@@ -66,7 +66,7 @@ class NamedState:
 def create(connection: CatalogConnection, name: str, created: int) -> None:
     """Name the present state. Raises InvalidInputError for a name that is taken."""
     if connection.execute("SELECT 1 FROM snapshot WHERE name = ?", (name,)).fetchone():
-        raise taken(name)
+        raise name_taken(name)
     state, recipe = read_state(connection), current_fingerprint(connection)
     (documents,) = connection.execute("SELECT count(*) FROM document WHERE row > 0").fetchone() or (0,)
     (rules,) = connection.execute("SELECT rules FROM synonyms").fetchone() or ("",)

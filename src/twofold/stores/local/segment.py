@@ -36,7 +36,7 @@ from twofold.system.files import open_plain
 from twofold.text.postings import DROPPED, ForwardIndex, Postings, TermsOfPassages, build, merge
 from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.quantize import Codes, quantize
-from twofold.vectors.rabitq import BitCodes, bit_codes, turned
+from twofold.vectors.rabitq import BitCodes, bit_codes, rotated
 
 MAGIC = b"twofold segment 7\n"
 ALIGNMENT = 64
@@ -135,7 +135,7 @@ class Segment:
             return None
         if not self.coded:
             numbers = (self.bit_scales, self.bit_offsets, self.bit_spreads, self.fine_bits)
-            self.coded.append(BitCodes(self.bit_center, turned(self.bit_center), self.bits, *numbers))
+            self.coded.append(BitCodes(self.bit_center, rotated(self.bit_center), self.bits, *numbers))
         return self.coded[0]
 
     @property
@@ -363,7 +363,7 @@ def _assemble(
 
 def _arrays_of(derived: Derived, passages: int) -> dict[str, Any]:
     postings, dictionary, columns, folded = derived
-    forward = postings.turned_over(passages)
+    forward = postings.transposed(passages)
     return {
         "terms": postings.terms,
         "offsets": postings.offsets,

@@ -133,7 +133,7 @@ def read_document_fields(row: FieldsRow) -> DocumentInfo:
     return DocumentInfo("", row.source, row.title, row.media_type, read_metadata(row.shared), "", 0, 0)
 
 
-def read_own_fields(row: FieldsRow) -> Chunk:
+def read_filter_fields(row: FieldsRow) -> Chunk:
     """Read what filters look at of a passage alone; the rest is left empty."""
     heading = () if row.heading == "[]" else _texts(_JSON.decode(row.heading))
     return Chunk("", 0, "", 0, 0, heading=heading, page=row.page, metadata=read_metadata(row.own))
@@ -187,7 +187,7 @@ def read_document(row: tuple[str, ...]) -> Document:
         blocks=tuple(_block(*row) for row in rows if row[0] not in (_DROPPED, _WORDS)),
         metadata=read_metadata(metadata),
         content_hash=content_hash,
-        dropped=tuple(_left_out(*row[1:]) for row in rows if row[0] == _DROPPED),
+        dropped=tuple(_dropped(*row[1:]) for row in rows if row[0] == _DROPPED),
         readers=read_readers(readers),
         words=tuple(_page_words(*row[1:]) for row in rows if row[0] == _WORDS),
     )
@@ -207,7 +207,7 @@ def _box(held: object) -> tuple[int, int, int, int]:
     return (left, top, right, bottom)
 
 
-def _left_out(text: str, reason: str, page: object, count: object) -> Dropped:
+def _dropped(text: str, reason: str, page: object, count: object) -> Dropped:
     if not isinstance(count, int) or count < 1:
         _refuse()
     shown, why = _texts([text, reason])

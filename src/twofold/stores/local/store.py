@@ -386,7 +386,7 @@ class LocalStore(SnapshottedStore[LocalConnection]):
         self._base_vfs = base_vfs
         self._unsettled = False
         if not is_catalog(folder):
-            with self._lock.held():
+            with self._lock.locked():
                 if not is_catalog(folder):
                     check_not_lost(folder)
                     create_catalog(folder, self._connections.vfs.name)
@@ -402,7 +402,7 @@ class LocalStore(SnapshottedStore[LocalConnection]):
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Keep other writers out for a while. Raises WriterBusyError."""
-        with self._lock.held():
+        with self._lock.locked():
             yield
 
     def verify(self) -> Sequence[Finding]:
@@ -422,7 +422,7 @@ class LocalStore(SnapshottedStore[LocalConnection]):
         disk, the log is left as it is.
         """
         try:
-            stack.enter_context(self._lock.held())
+            stack.enter_context(self._lock.locked())
             connection = stack.enter_context(self._connections.writing())
             with failures(connection):
                 maintenance.empty_log(connection, self._folder)
@@ -448,7 +448,7 @@ class LocalStore(SnapshottedStore[LocalConnection]):
 
     def _settle(self) -> None:
         """Flush a long tail, make worn segments again, and fold the log into the catalog."""
-        with self._lock.held(), self._connections.writing() as connection:
+        with self._lock.locked(), self._connections.writing() as connection:
             if maintenance.tail_rows(connection) >= self._upkeep.flush_at_close_from:
                 maintenance.flush(connection, self._segments, self._upkeep.segment_chunks)
             self._merge(connection)
@@ -473,7 +473,7 @@ class LocalStore(SnapshottedStore[LocalConnection]):
     @contextmanager
     def _changing(self) -> Iterator[LocalConnection]:
         """Lend the writer's connection for a change, and note that it was acknowledged."""
-        with self._lock.held(), self._connections.writing() as connection:
+        with self._lock.locked(), self._connections.writing() as connection:
             self._unsettled = True
             try:
                 yield connection

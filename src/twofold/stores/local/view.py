@@ -46,10 +46,10 @@ from twofold.stores.local.resolve import (
     texts_of,
 )
 from twofold.stores.local.scoping import Mask, count_holding, count_within, masks_of, storable
-from twofold.stores.local.seen import as_seen, documents_seen, words_seen
 from twofold.stores.local.serialization import FETCHED_COLUMNS, READERS_COLUMN, FetchedRow, finite_scores, reading
 from twofold.stores.local.snapshot import Opened, SegmentSnapshot, absent, check_width, row_of, synonyms_of, vector_of
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
+from twofold.stores.local.visibility import count_visible_documents, visible_snapshot, visible_words
 from twofold.text.bm25 import shared_statistics
 from twofold.text.term_table import ScoredTerms
 from twofold.text.vocabulary import PlainVocabulary
@@ -87,7 +87,7 @@ class LocalSnapshot:
     @cached_property
     def _snapshot(self) -> SegmentSnapshot:
         """The segments as the viewer may see them."""
-        return self._whole if self._viewer is None else as_seen(self._connection, self._whole, self._viewer)
+        return self._whole if self._viewer is None else visible_snapshot(self._connection, self._whole, self._viewer)
 
     @property
     def viewer_key(self) -> str:
@@ -96,7 +96,7 @@ class LocalSnapshot:
 
     def sizes(self) -> Sizes:
         """Count the documents and the passages."""
-        return Sizes(documents_seen(self._connection, self._viewer), self._snapshot.state.chunks)
+        return Sizes(count_visible_documents(self._connection, self._viewer), self._snapshot.state.chunks)
 
     @property
     def generation(self) -> int:
@@ -234,7 +234,7 @@ class LocalSnapshot:
     def vocabularies(self) -> Sequence[PlainVocabulary]:
         """Return the words of the collection part by part."""
         if self._viewer is not None:
-            return [words_seen(self._snapshot)]
+            return [visible_words(self._snapshot)]
         return [part.segment.vocabulary for part in self._snapshot.parts]
 
     @reading("a segment")
@@ -383,7 +383,7 @@ class LocalSnapshot:
             return found
         for text in texts:
             rows = self._connection.execute(query, (self._edition, serialization.text_hash(text)))
-            vector = next((held for held, readers in rows if self._may_read_kept(readers)), None)
+            vector = next((held for held, readers in rows if self._may_read_text(readers)), None)
             if vector is not None:
                 found[text] = serialization.unpack_vector(vector)
         return found
@@ -402,7 +402,7 @@ class LocalSnapshot:
         )
         bound = most if self._viewer is None else serialization.MAX_INTEGER
         waiting = self._connection.execute(query, (self._edition, bound))
-        rows = islice((row for readers, *row in waiting if self._may_read_kept(readers)), most)
+        rows = islice((row for readers, *row in waiting if self._may_read_text(readers)), most)
         return list(dict.fromkeys(serialization.read_indexed_text(*row) for row in rows))
 
     def count_documents(self, keys: ChunkKeys, field: str, label: Label) -> Mapping[Hashable, int]:
@@ -417,7 +417,7 @@ class LocalSnapshot:
     def _may_read(self, readers: Readers | None) -> bool:
         return self._viewer is None or self._viewer.may_read(readers)
 
-    def _may_read_kept(self, text: object) -> bool:
+    def _may_read_text(self, text: object) -> bool:
         return self._viewer is None or self._viewer.may_read(serialization.read_readers(text))
 
     def _is_there(self, document: str) -> bool:
@@ -426,7 +426,7 @@ class LocalSnapshot:
             return storable(document)
         query = f"SELECT {READERS_COLUMN} FROM document WHERE id = ?"  # noqa: S608
         row = self._connection.execute(query, (document,)).fetchone()
-        return row is not None and self._may_read_kept(row[0])
+        return row is not None and self._may_read_text(row[0])
 
     def _with_vectors(self, masks: Sequence[Mask | None]) -> Sequence[Mask | None]:
         """Return masks without the passages that have no vector yet."""

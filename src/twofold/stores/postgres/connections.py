@@ -30,13 +30,13 @@ class Connections:
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
         """Lend a connection inside a read transaction."""
-        with self._lent(PostgresConnection.begin_reading) as connection:
+        with self._borrowed(PostgresConnection.begin_reading) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[PostgresConnection]:
         """Lend a connection outside of a transaction."""
-        with self._lent(PostgresConnection.look) as connection:
+        with self._borrowed(PostgresConnection.look) as connection:
             yield connection
 
     def close(self) -> None:
@@ -45,7 +45,7 @@ class Connections:
         self._drop_idle()
 
     @contextmanager
-    def _lent(self, begin: Callable[[PostgresConnection], object]) -> Iterator[PostgresConnection]:
+    def _borrowed(self, begin: Callable[[PostgresConnection], object]) -> Iterator[PostgresConnection]:
         if self._closed.is_set():
             raise StoreError("The index was closed.", "Open it again.")
         try:

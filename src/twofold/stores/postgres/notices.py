@@ -144,7 +144,7 @@ def unheard(connection: psycopg.Connection[Any], address: Address, seconds: floa
     return "notifications do not arrive, as behind a pooler in transaction mode"
 
 
-def how_changes_are_heard_of(address: Address) -> str:
+def notification_problem(address: Address) -> str:
     """Return why a server of this database would not be notified of changes; empty where it would be."""
     with failures(), connect(address.dsn) as connection:
         return unheard(connection, address, PACE.hello)

@@ -68,10 +68,10 @@ def name_index(address: Address) -> None:
         try:
             database.execute("UPDATE twofold.indexes SET name = $1 WHERE id = $2", [address.index.encode(), number])
         except errors.UniqueViolation:
-            raise taken(address) from None
+            raise name_taken(address) from None
 
 
-def taken(address: Address) -> InvalidInputError:
+def name_taken(address: Address) -> InvalidInputError:
     """Return the error for a name that another index has."""
     return InvalidInputError(f"There is an index {address.shown} already.", "Choose another name.")
 

@@ -16,17 +16,17 @@ from twofold.domain.ports import ALL, Scope
 from twofold.domain.types import Clause
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.known_terms import KnownTerms
-from twofold.stores.local.seen import readable
 from twofold.stores.local.serialization import (
     FIELD_COLUMNS,
     FieldsRow,
     read_document_fields,
+    read_filter_fields,
     read_indexed_text,
-    read_own_fields,
     read_terms,
     reading,
 )
 from twofold.stores.local.snapshot import State
+from twofold.stores.local.visibility import readable
 from twofold.text.phrases import holds
 
 MAX_REMEMBERED = 64
@@ -36,7 +36,7 @@ Rows = NDArray[np.int64]
 Made = TypeVar("Made")
 
 
-class RememberedState:
+class CachedState:
     """What was worked out of one generation of an index, for all views of it. Bears calls from several threads."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class ServerRows:
         self,
         connection: CatalogConnection,
         known: KnownTerms,
-        remembered: RememberedState,
+        remembered: CachedState,
         state: State,
         viewer: Viewer | None,
     ) -> None:
@@ -94,7 +94,7 @@ class ServerRows:
         self._state, self._viewer = state, viewer
         self._passages: dict[int, Passage] = {}
 
-    def remembered(self, name: Hashable, make: Callable[[], Made]) -> Made:
+    def cached(self, name: Hashable, make: Callable[[], Made]) -> Made:
         """Return what was worked out of this generation for this viewer."""
         key = "" if self._viewer is None else self._viewer.key
         return self._remembered.get(self._state.generation, (self._state.edition, key, name), make)
@@ -131,7 +131,7 @@ class ServerRows:
 
         Filters are held against the fields of all passages; what a scope comes to is remembered for a generation.
         """
-        return self.remembered(repr(scope), lambda: np.array(list(self._rows_in(scope)), dtype=np.int64))
+        return self.cached(repr(scope), lambda: np.array(list(self._rows_in(scope)), dtype=np.int64))
 
     @reading("a passage")
     def _rows_in(self, scope: Scope) -> list[int]:
@@ -200,7 +200,7 @@ class ServerRows:
         """Count the passages that the viewer may read, and their words."""
         if self._viewer is None:
             return self._state.chunks, self._state.words
-        return self.remembered("totals", self._totals)
+        return self.cached("totals", self._totals)
 
     def _totals(self) -> tuple[int, int]:
         seen = self.seen("chunk")
@@ -252,4 +252,4 @@ def _has_words(clause: Clause) -> bool:
 
 
 def _passes(scope: Scope, fields: FieldsRow) -> bool:
-    return matches(scope.filter, fields_of(read_document_fields(fields), read_own_fields(fields)))
+    return matches(scope.filter, fields_of(read_document_fields(fields), read_filter_fields(fields)))

@@ -35,7 +35,6 @@ from twofold.domain.types import (
 from twofold.kernels import cosines
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import ResolvedTerms, group_scores
-from twofold.stores.local.seen import documents_seen
 from twofold.stores.local.serialization import (
     CHUNK_COLUMNS,
     FETCHED_COLUMNS,
@@ -45,17 +44,18 @@ from twofold.stores.local.serialization import (
     finite_scores,
     read_chunk,
     read_document_fields,
+    read_filter_fields,
     read_indexed_text,
-    read_own_fields,
     reading,
 )
 from twofold.stores.local.snapshot import SegmentSnapshot, State, absent, check_width, current_fingerprint
 from twofold.stores.local.tfidf import tfidf_added
 from twofold.stores.local.view import LocalSnapshot
+from twofold.stores.local.visibility import count_visible_documents
 from twofold.stores.postgres.connection import PostgresConnection
 from twofold.stores.postgres.nearest import Nearest
 from twofold.stores.postgres.posting_rows import PostingRows
-from twofold.stores.postgres.server_rows import Passage, RememberedState, ServerRows
+from twofold.stores.postgres.server_rows import Passage, CachedState, ServerRows
 from twofold.text.bm25 import (
     group_frequency,
     inverse_document_frequency,
@@ -90,7 +90,7 @@ class ServerView(LocalSnapshot):
         known: KnownTerms,
         state: State,
         viewer: Viewer | None,
-        remembered: RememberedState,
+        remembered: CachedState,
         tables: PostingRows,
     ) -> None:
         super().__init__(connection, known, (state, _no_segments), viewer)
@@ -99,7 +99,7 @@ class ServerView(LocalSnapshot):
 
     def sizes(self) -> Sizes:
         """Count the documents and the passages."""
-        return Sizes(documents_seen(self._connection, self._viewer), self._rows.totals()[0])
+        return Sizes(count_visible_documents(self._connection, self._viewer), self._rows.totals()[0])
 
     @property
     def generation(self) -> int:
@@ -110,12 +110,12 @@ class ServerView(LocalSnapshot):
     def synonyms(self) -> str:
         """The rules of its synonyms, one a line."""
         query = "SELECT rules FROM synonyms"
-        return self._rows.remembered("synonyms", lambda: str(next(self._rows.select(query), ("",))[0]))
+        return self._rows.cached("synonyms", lambda: str(next(self._rows.select(query), ("",))[0]))
 
     @property
     def fingerprint(self) -> IndexFingerprint | None:
         """What the passages were made by."""
-        return self._rows.remembered("fingerprint", lambda: current_fingerprint(self._connection))
+        return self._rows.cached("fingerprint", lambda: current_fingerprint(self._connection))
 
     @property
     def pending(self) -> int:
@@ -236,7 +236,7 @@ class ServerView(LocalSnapshot):
 
     def vocabularies(self) -> Sequence[PlainVocabulary]:
         """Return the words of the passages, titles and fields that the viewer may read, counted for a generation."""
-        return [self._rows.remembered("words", self._words)]
+        return [self._rows.cached("words", self._words)]
 
     @reading("a passage")
     def _words(self) -> PlainVocabulary:
@@ -281,7 +281,7 @@ class ServerView(LocalSnapshot):
     @reading("a passage")
     def passage_terms(self, keys: Sequence[int]) -> PassageTerms:
         """Return the terms of passages as arrays."""
-        held = self._held(keys)
+        held = self._passages_of(keys)
         return PassageTerms(
             np.cumsum([0, *(len(one.ids) for one in held)], dtype=np.int64),
             np.concatenate([np.empty(0, np.uint32), *(one.ids for one in held)]),
@@ -302,7 +302,7 @@ class ServerView(LocalSnapshot):
 
     def vectors(self, keys: Sequence[int]) -> Sequence[Vector | None]:
         """Return passages' own vectors as they are stored, in the order asked."""
-        self._held(keys)
+        self._passages_of(keys)
         found = self._rows.vectors([int(key) for key in keys])
         held = (found[int(key)] for key in keys)
         return [None if one is None else one.astype(np.float32) for one in held]
@@ -325,7 +325,7 @@ class ServerView(LocalSnapshot):
                 counts[name] = counts.get(name, 0) + 1
         return counts
 
-    def _held(self, keys: Sequence[int]) -> list[Passage]:
+    def _passages_of(self, keys: Sequence[int]) -> list[Passage]:
         found = self._rows.passages([int(key) for key in keys])
         for key in keys:
             if int(key) not in found:
@@ -336,7 +336,7 @@ class ServerView(LocalSnapshot):
         """Return the counts that a query is scored by, its groups counted as terms too."""
         known = query.statistics
         if known is None:
-            known = self._rows.remembered(("counts", query.terms), lambda: self.statistics(query.terms))
+            known = self._rows.cached(("counts", query.terms), lambda: self.statistics(query.terms))
         return with_groups(query, known)
 
     def _looked_up(self, query: TermQuery) -> tuple[Floats, Floats]:
@@ -411,7 +411,7 @@ def _terms(clause: Clause) -> Clause:
 
 
 def _fields(row: FieldsRow) -> Metadata:
-    return fields_of(read_document_fields(row), read_own_fields(row))
+    return fields_of(read_document_fields(row), read_filter_fields(row))
 
 
 def _no_segments() -> SegmentSnapshot:

@@ -24,11 +24,11 @@ from twofold.stores.local.verify import verify_contents
 from twofold.stores.local.view import LocalSnapshot
 from twofold.stores.postgres.connection import PastConnection, PostgresConnection, schema_of
 from twofold.stores.postgres.connections import Connections
-from twofold.stores.postgres.notices import Notices, how_changes_are_heard_of
+from twofold.stores.postgres.notices import Notices, notification_problem
 from twofold.stores.postgres.posting_rows import is_whole, make_graph, posting_rows, remove_posting_rows
-from twofold.stores.postgres.registry import drop_index, index_names, name_index, number_of, taken, unfinished
+from twofold.stores.postgres.registry import drop_index, index_names, name_index, name_taken, number_of, unfinished
 from twofold.stores.postgres.segments import PostgresSegments
-from twofold.stores.postgres.server_rows import RememberedState
+from twofold.stores.postgres.server_rows import CachedState
 from twofold.stores.postgres.server_view import ServerView
 from twofold.stores.segment_cache import CACHE_BYTES, SegmentCache
 from twofold.stores.transactional import TransactionalStore
@@ -66,7 +66,7 @@ class PostgresStore(TransactionalStore[PostgresConnection], SnapshottedStore[Pos
         opener = partial(PostgresConnection, address.dsn, self._number, wait_seconds)
         segments = PostgresSegments(SegmentCache(cache, cache_bytes))
         super().__init__(Connections(opener, self._forget), segments, upkeep)
-        self._remembered = RememberedState()
+        self._remembered = CachedState()
         self._tables = posting_rows(address.dsn, self._number) if address.ranks_there else None
 
     @contextmanager
@@ -108,7 +108,7 @@ class PostgresStore(TransactionalStore[PostgresConnection], SnapshottedStore[Pos
     @staticmethod
     def unheard(address: Address) -> str:
         """Return why a server of this database would not be notified of changes; empty where it would be."""
-        return how_changes_are_heard_of(address)
+        return notification_problem(address)
 
     @classmethod
     @contextmanager
@@ -118,7 +118,7 @@ class PostgresStore(TransactionalStore[PostgresConnection], SnapshottedStore[Pos
         What a killed process left of the same is deleted first. Raises InvalidInputError for a name that is taken.
         """
         if address.index in index_names(address):
-            raise taken(address)
+            raise name_taken(address)
         beside = unfinished(address)
         with suppress(NotFoundError):
             drop_index(beside, wait_seconds)
@@ -180,6 +180,6 @@ class PostgresStore(TransactionalStore[PostgresConnection], SnapshottedStore[Pos
         """Forget what was read: the database may come back as a replica or a copy that lacks the last changes."""
         self._vocabulary.forget()
         self._known = KnownTerms()
-        self._remembered = RememberedState()
+        self._remembered = CachedState()
         self._snapshot = None
         self._pasts.close()

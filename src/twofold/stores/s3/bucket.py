@@ -33,7 +33,7 @@ class HeadMovedError(Exception):
     """The head is no longer the one that a change was made from: another writer was first."""
 
 
-class Held(NamedTuple):
+class StoredObject(NamedTuple):
     """An object's bytes, and the tag that names this version of them."""
 
     data: bytes
@@ -62,13 +62,13 @@ class Bucket:
                 "If the index was changed for more than an hour meanwhile, run it again; else sync into a new index.",
             ) from error
 
-    def head(self, tag: str | None) -> Held | None:
+    def head(self, tag: str | None) -> StoredObject | None:
         """Return the head; None if it has this tag still. Raises NotFoundError for an index without one."""
         with failures():
             try:
                 path = self._path(self._head)
                 found = obstore.get(self._client, path, options={"if_none_match": tag} if tag else None)
-                return Held(bytes(found.bytes()), str(found.meta["e_tag"]))
+                return StoredObject(bytes(found.bytes()), str(found.meta["e_tag"]))
             except exceptions.NotModifiedError:
                 return None
 

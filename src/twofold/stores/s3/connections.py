@@ -18,7 +18,7 @@ from twofold.stores.s3.blocks import AT_ONCE, Blocks
 from twofold.stores.s3.bucket import Bucket
 from twofold.stores.s3.catalog_file import NAME, BucketVFS, CatalogFile
 from twofold.stores.s3.head import BLOCK_BYTES, Head, Ref, digest_of
-from twofold.stores.s3.heads import Heads, Pace, delete_quietly, first_head, remembered
+from twofold.stores.s3.heads import Heads, Pace, delete_quietly, first_head, recent_commits
 
 
 class Place(NamedTuple):
@@ -117,7 +117,7 @@ class S3Connection(LocalConnection):
         head = Head(
             base.lineage,
             base.number + 1,
-            remembered(self._commit, base.before),
+            recent_commits(self._commit, base.before),
             self.file.size,
             tuple(blocks),
             segments,
@@ -151,14 +151,14 @@ class Connections:
         if head is not self._prefetched:
             self._place.blocks.prefetch(head.blocks)
             self._prefetched = head
-        with self._lent(self._idle, writing=False) as connection:
+        with self._borrowed(self._idle, writing=False) as connection:
             connection.execute("BEGIN")
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[S3Connection]:
         """Lend the writer's connection; the caller sees to it that it is lent once."""
-        with self._lent(self._writers, writing=True) as connection:
+        with self._borrowed(self._writers, writing=True) as connection:
             yield connection
 
     def create(self) -> None:
@@ -186,7 +186,7 @@ class Connections:
         self.forget()
 
     @contextmanager
-    def _lent(self, queue: LifoQueue[S3Connection], *, writing: bool) -> Iterator[S3Connection]:
+    def _borrowed(self, queue: LifoQueue[S3Connection], *, writing: bool) -> Iterator[S3Connection]:
         if self._closed.is_set():
             raise StoreError("The index was closed.", "Open it again.")
         try:

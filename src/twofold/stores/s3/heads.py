@@ -128,7 +128,7 @@ def first_head(size: int = 0) -> Head:
     return Head(secrets.token_hex(8), 0, (), size, (), {}, ())
 
 
-def remembered(commit: bytes, before: tuple[str, ...]) -> tuple[str, ...]:
+def recent_commits(commit: bytes, before: tuple[str, ...]) -> tuple[str, ...]:
     """Return the commits that a head names as its last ones."""
     return (commit.hex(), *before)[:COMMITS_REMEMBERED]
 

@@ -148,7 +148,7 @@ class S3Store(TransactionalStore[S3Connection], SnapshottedStore[S3Connection]):
         in nobody's way. Raises InvalidInputError for a name that is taken.
         """
         if cls.is_there(address):
-            raise _taken(address)
+            raise _name_taken(address)
         hidden = f"{OBJECTS}/{token_hex(8)}/0"
         bucket = _bucket_of(address, hidden)
         store = cls(address, wait_seconds=wait_seconds, cache=cache, bucket=bucket)
@@ -165,7 +165,7 @@ class S3Store(TransactionalStore[S3Connection], SnapshottedStore[S3Connection]):
                 head = store._place.heads.newest  # of one of its own
                 bucket.delete([*head.named, *(key for _, keys in head.dropped for key in keys), hidden])
             if isinstance(error, HeadMovedError):
-                raise _taken(address) from error
+                raise _name_taken(address) from error
             raise
         bucket.delete([hidden])
 
@@ -305,7 +305,7 @@ def _bucket_of(address: Address, head: str = HEAD) -> Bucket:
     return Bucket(bucket, prefix, head)
 
 
-def _taken(address: Address) -> InvalidInputError:
+def _name_taken(address: Address) -> InvalidInputError:
     return InvalidInputError(f"There is an index {address.shown} already.", "Choose another name.")
 
 

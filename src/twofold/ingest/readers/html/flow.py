@@ -33,7 +33,7 @@ class _List:
     is_shown: bool = False  # the terms stand in a block already, so later blocks name them in their path
 
 
-def is_taken_whole(node: "LexborNode") -> bool:
+def is_atomic(node: "LexborNode") -> bool:
     """Return whether an element is read as one thing: preformatted text, and tables that hold data."""
     return node.tag == "pre" or (node.tag == "table" and is_data_table(node))
 

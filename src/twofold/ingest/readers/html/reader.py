@@ -10,7 +10,7 @@ from twofold.domain.types import Metadata, MetadataValue
 from twofold.ingest.boilerplate import without
 from twofold.ingest.decode import decode
 from twofold.ingest.readers.html.boilerplate import boilerplate_of, is_never_content
-from twofold.ingest.readers.html.flow import Flow, is_taken_whole
+from twofold.ingest.readers.html.flow import Flow, is_atomic
 from twofold.ingest.readers.html.residue import residue
 from twofold.ingest.readers.html.tree import TEXT, inline_text, walk
 from twofold.ingest.readers.types import Extract, Source, TextBuilder, clean
@@ -99,7 +99,7 @@ def _flow(root: "LexborNode", *, milder: bool) -> Flow:
             flow.builder.drop(inline_text(node), reason)
         return bool(reason)
 
-    for node, entering in walk(root, skip, is_taken_whole):
+    for node, entering in walk(root, skip, is_atomic):
         if node.tag == TEXT:
             flow.text(node.text_content or "")
         elif entering:

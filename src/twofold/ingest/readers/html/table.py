@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from twofold.ingest.readers.html.tree import inline_text
-from twofold.ingest.readers.office.grid import MAX_SPAN, Grid, GridCell, laid_out
+from twofold.ingest.readers.office.grid import MAX_SPAN, Grid, GridCell, build_grid
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -25,7 +25,7 @@ def grid_of(table: "LexborNode") -> Grid:
     rows = table.css("tr")
     cells = [[_cell(cell) for cell in row.css("td, th")] for row in rows]
     kept = [number for number, row in enumerate(cells) if row]
-    return laid_out([cells[number] for number in kept], _header_rows([rows[number] for number in kept]))
+    return build_grid([cells[number] for number in kept], _header_rows([rows[number] for number in kept]))
 
 
 def _header_rows(rows: Sequence["LexborNode"]) -> int:

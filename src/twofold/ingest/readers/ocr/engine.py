@@ -77,7 +77,7 @@ def recognized(pixels: Pixels) -> list[FoundLine]:
     turned = _read(np.ascontiguousarray(pixels[::-1, ::-1]))
     if not turned or _sure(turned) <= _sure(found):
         return found
-    return [_turned_back(line, pixels.shape[1], pixels.shape[0]) for line in turned]
+    return [_rotated_back(line, pixels.shape[1], pixels.shape[0]) for line in turned]
 
 
 def _read(pixels: Pixels) -> list[FoundLine]:
@@ -96,7 +96,7 @@ def _sure(lines: Sequence[FoundLine]) -> float:
     return sum(line.sure * len(line.text) for line in lines) / sum(len(line.text) for line in lines)
 
 
-def _turned_back(line: FoundLine, wide: int, high: int) -> FoundLine:
+def _rotated_back(line: FoundLine, wide: int, high: int) -> FoundLine:
     """Return a line that was read with its picture turned upside down, in its place on the picture as it is."""
 
     def back(box: Box) -> Box:

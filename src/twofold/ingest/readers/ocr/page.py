@@ -42,7 +42,7 @@ def words_of(number: int, found: Sequence[FoundLine], scale: Scale) -> PageWords
     """Return the words of page `number`, counted from 1, and where each stands on it."""
     turn = next(iter(_turns(found)), 0)
     if turn % 2:
-        found = sorted(found, key=lambda line: -turned(scale.in_points(line.box), turn)[1])
+        found = sorted(found, key=lambda line: -rotated(scale.in_points(line.box), turn)[1])
     words = [one for line in found for one in (line.words or ((line.text, line.box),))]
     wide, high = scale.pixels
     boxes = tuple(
@@ -80,7 +80,7 @@ def _turn_of(line: FoundLine) -> int:
 
 
 def _line(found: FoundLine, turn: int, scale: Scale) -> Line:
-    left, bottom, right, top = turned(scale.in_points(found.box), turn)
+    left, bottom, right, top = rotated(scale.in_points(found.box), turn)
     size = top - bottom
     gaps = tuple(_gaps(found, turn, scale, size))
     return Line(found.text, (-1,) * len(found.text), left, bottom, right, top, size, turn, bold=False, gaps=gaps)
@@ -93,13 +93,13 @@ def _gaps(found: FoundLine, turn: int, scale: Scale, size: float) -> Iterator[Ga
         start = found.text.find(word, at)
         if start < 0:
             return
-        left, _, right, _ = turned(scale.in_points(box), turn)
+        left, _, right, _ = rotated(scale.in_points(box), turn)
         if before is not None and size > 0 and noted(width := (left - before) / size):
             yield Gap(start, before, left, width)
         at, before = start + len(word), right
 
 
-def turned(box: Box, turn: int) -> Box:
+def rotated(box: Box, turn: int) -> Box:
     """Return a box (left, bottom, right, top) turned back by quarters, so that its text runs to the right."""
     left, bottom, right, top = box
     match turn:

@@ -13,7 +13,7 @@ from twofold.domain.types import BlockKind
 from twofold.ingest.archive import Archive
 from twofold.ingest.readers.office.charts import chart_rows, chart_title
 from twofold.ingest.readers.office.docx_styles import Style, numbering_of, over, style_of_properties, styles_of
-from twofold.ingest.readers.office.grid import MAX_SPAN, GridCell, laid_out
+from twofold.ingest.readers.office.grid import MAX_SPAN, GridCell, build_grid
 from twofold.ingest.readers.office.omml import equation_text
 from twofold.ingest.readers.office.ooxml import core_properties, main_part, open_package, relations, target_of
 from twofold.ingest.readers.office.rows import add_rows
@@ -136,7 +136,7 @@ class _BodyReader:
             for cell in _unwrapped(found[0], "tc"):
                 self.blocks(cell)
             return
-        grid = laid_out([row for row in rows if row], _header_rows(found) or None)
+        grid = build_grid([row for row in rows if row], _header_rows(found) or None)
         self.builder.add(BlockKind.PARAGRAPH, grid.caption, heading=self._outline.path)
         above = (*self._outline.path, *filter(None, (self._caption, grid.caption)))
         add_rows(self.builder, grid.rows, has_header=bool(grid.header), heading=above)

@@ -41,7 +41,7 @@ class Grid:
         return [self.header, *self.body] if self.header else list(self.body)
 
 
-def laid_out(rows: Sequence[Sequence[GridCell]], marked: int | None) -> Grid:
+def build_grid(rows: Sequence[Sequence[GridCell]], marked: int | None) -> Grid:
     """Lay rows out. `marked` rows are the header: 0 for none; None where the file does not say, then the first row.
 
     A first row that is one cell over all columns is the caption. A header goes on in the next row where a cell of it

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from twofold.domain.errors import ReadError
 from twofold.domain.types import BlockKind
-from twofold.ingest.readers.office.grid import GridCell, laid_out
+from twofold.ingest.readers.office.grid import GridCell, build_grid
 from twofold.ingest.readers.office.opendocument import document_properties, open_document
 from twofold.ingest.readers.office.rows import add_rows
 from twofold.ingest.readers.types import Extract, Outline, Source, TextBuilder, one_line
@@ -114,7 +114,7 @@ class _BodyReader:
     def _table(self, element: Element) -> None:
         rows = [row for one in _rows(element) if (row := list(_cells(one)))]
         heads = sum(1 for group in children(element, "table-header-rows") for _ in _rows(group))
-        grid = laid_out(rows, heads or None)
+        grid = build_grid(rows, heads or None)
         self.builder.add(BlockKind.PARAGRAPH, grid.caption, heading=self._outline.path, page=self._page)
         above = (*self._outline.path, *filter(None, (grid.caption,)))
         add_rows(self.builder, grid.rows, has_header=bool(grid.header), heading=above, page=self._page)

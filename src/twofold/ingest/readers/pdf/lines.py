@@ -92,7 +92,7 @@ class PageText:
         bottom, top = sorted((found.bottom, found.top))
         return (left, bottom, right, top)
 
-    def turned_box(self, index: int, turn: int) -> tuple[float, float, float, float]:
+    def rotated_box(self, index: int, turn: int) -> tuple[float, float, float, float]:
         """Return a character's box on the page turned back by `turn` quarters, so that its text runs to the right."""
         left, bottom, right, top = self.box(index)
         match turn:
@@ -194,8 +194,8 @@ def _placed(page: PageText, text: str, chars: Sequence[int]) -> Line | None:
     kept = tuple(chars[start : start + len(body)])
     body = _with_ligatures_in_order(page, body, kept)
     turn = page.turn(kept[0])
-    samples = [page.turned_box(kept[len(kept) * part // 4], turn) for part in range(4)]
-    samples.append(page.turned_box(kept[-1], turn))
+    samples = [page.rotated_box(kept[len(kept) * part // 4], turn) for part in range(4)]
+    samples.append(page.rotated_box(kept[-1], turn))
     lefts, bottoms, rights, tops = zip(*samples, strict=True)
     size = median(top - bottom for _, bottom, _, top in samples)
     bold = page.is_bold(kept[len(kept) // 2]) and page.is_bold(kept[-1])
@@ -214,8 +214,8 @@ def _with_ligatures_in_order(page: PageText, text: str, chars: Sequence[int]) ->
 
 def _gaps(page: PageText, text: str, chars: Sequence[int], turn: int) -> Iterator[Gap]:
     for blank in re.finditer(r"\s+", text):
-        before = page.turned_box(chars[blank.start() - 1], turn)
-        after = page.turned_box(chars[blank.end()], turn)
+        before = page.rotated_box(chars[blank.start() - 1], turn)
+        after = page.rotated_box(chars[blank.end()], turn)
         height = before[3] - before[1]
         if after[0] - before[2] > _NOTED * height > 0:
             yield Gap(blank.end(), before[2], after[0], (after[0] - before[2]) / height)

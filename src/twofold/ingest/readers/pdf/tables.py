@@ -94,7 +94,7 @@ def tables_of(lines: Sequence[Line], above: Sequence[Line] = ()) -> tuple[int, l
         columns = _columns(body) or (tables[-1].columns if tables else ())
         heads = rows[start : stop - len(body)]
         if number == 0:
-            taken = _taken(above, columns, _extent(body)) if len(heads) < _HEADER_LINES else 0
+            taken = _header_line_count(above, columns, _extent(body)) if len(heads) < _HEADER_LINES else 0
             heads = [*(cells_of(line) for line in above[len(above) - taken :]), *heads]
         named = max((at for at, row in enumerate(heads, 1) if _stands(row, columns)), default=0)
         tables.append(_table(heads[:named], [*heads[named:], *body], columns))
@@ -184,7 +184,7 @@ def _is_centered(row: Row, extent: Span, columns: Sequence[Span]) -> bool:
     return abs(row[0].left + row[0].right - sum(extent)) / 2 < _OFF_CENTER * width
 
 
-def _taken(above: Sequence[Line], columns: Sequence[Span], extent: Span) -> int:
+def _header_line_count(above: Sequence[Line], columns: Sequence[Span], extent: Span) -> int:
     """Count the lines right above a table that are its header: short cells that stand over columns."""
     count = 0
     for line in reversed(above[-_HEADER_LINES:]):

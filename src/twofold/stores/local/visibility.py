@@ -27,26 +27,26 @@ MAX_VIEWERS = 64
 DEFAULT = 0  # in place of the number of a set of readers, which begin at 1
 
 
-def as_seen(connection: CatalogConnection, snapshot: SegmentSnapshot, viewer: Viewer) -> SegmentSnapshot:
+def visible_snapshot(connection: CatalogConnection, snapshot: SegmentSnapshot, viewer: Viewer) -> SegmentSnapshot:
     """Return the snapshot without what a viewer may not read; itself where that is nothing.
 
     A snapshot remembers the last few viewers. Raises CorruptError where who may read a document cannot be said.
     """
     found = snapshot.seen.get(viewer.key)
     if found is None:
-        found = _seen(connection, snapshot, viewer)
+        found = _visible(connection, snapshot, viewer)
         for oldest in list(snapshot.seen)[: 1 - MAX_VIEWERS]:  # a copy: other threads ask as well
             snapshot.seen.pop(oldest, None)
         snapshot.seen[viewer.key] = found
     return found
 
 
-def _seen(connection: CatalogConnection, snapshot: SegmentSnapshot, viewer: Viewer) -> SegmentSnapshot:
+def _visible(connection: CatalogConnection, snapshot: SegmentSnapshot, viewer: Viewer) -> SegmentSnapshot:
     restricted = connection.execute("SELECT 1 FROM document WHERE readers IS NOT NULL LIMIT 1").fetchone()
     if restricted is None and viewer.may_read(None):
         return snapshot
     allowed = np.array(readable(connection, viewer), dtype=np.int64)
-    parts = tuple(_part_seen(connection, part, snapshot.state.access, allowed) for part in snapshot.parts)
+    parts = tuple(_visible_part(connection, part, snapshot.state.access, allowed) for part in snapshot.parts)
     state = replace(
         snapshot.state,
         chunks=sum(part.chunks for part in parts),
@@ -63,7 +63,7 @@ def readable(connection: CatalogConnection, viewer: Viewer) -> list[int]:
     return [DEFAULT, *numbers] if viewer.may_read(None) else numbers
 
 
-def _part_seen(
+def _visible_part(
     connection: CatalogConnection, part: OpenSegment, access: int, allowed: NDArray[np.int64]
 ) -> OpenSegment:
     readable = np.isin(_readers_of_slots(connection, part.segment, access), allowed).astype(np.uint8)
@@ -99,7 +99,7 @@ def _numbered(
     return table[:, 0], table[:, 1]
 
 
-def words_seen(snapshot: SegmentSnapshot) -> PlainVocabulary:
+def visible_words(snapshot: SegmentSnapshot) -> PlainVocabulary:
     """Return the words of the passages that are there for a viewer, and of no others: made when first asked.
 
     They are counted over all segments at once, since what a cut leaves of each would depend on what else is in it.
@@ -122,7 +122,7 @@ def words_seen(snapshot: SegmentSnapshot) -> PlainVocabulary:
     return snapshot.words[0]
 
 
-def documents_seen(connection: CatalogConnection, viewer: Viewer | None) -> int:
+def count_visible_documents(connection: CatalogConnection, viewer: Viewer | None) -> int:
     """Count the documents that a viewer may read."""
     # With a condition, since SQLite counts a whole table without looking at the limit of steps.
     (whole,) = connection.execute("SELECT count(*) FROM document WHERE row > 0").fetchone() or (0,)
