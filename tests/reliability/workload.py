@@ -116,7 +116,7 @@ def do(store: Kept, step: Step) -> Kept:
         store.rebuild(fingerprint(), lambda documents: [entry_of(one.text, one.source).chunks for one in documents])
     elif step.kind == "reopen":
         return reopened_of(store)
-    elif not isinstance(store, S3Store):
+    else:
         do_named(store, step)
     return store
 
@@ -131,7 +131,7 @@ def reopened_of(store: Kept) -> Kept:
     return type(store)(store.address, upkeep=BUSY, wait_seconds=30.0)
 
 
-def do_named(store: LocalStore | PostgresStore, step: Step) -> None:
+def do_named(store: LocalStore | PostgresStore | S3Store, step: Step) -> None:
     """Make or delete a snapshot, unless that is done already."""
     there = step.sources[0] in {one.name for one in store.snapshots()}
     if step.kind == "snapshot" and not there:

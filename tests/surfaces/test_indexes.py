@@ -172,7 +172,7 @@ def test_a_healthy_house_is_called_healthy(run: Run) -> None:
 
     checks = {check["what"]: check for check in done.data}
     assert done.code == 0
-    assert checks.keys() == {"python", "kernels", "sqlite", "model", "disk", "memory", "index notes"}
+    assert checks.keys() == {"python", "kernels", "sqlite", "model", "disk", "memory", "readers", "index notes"}
     assert checks["index notes"]["state"] == "ok"
     assert {"what", "state", "says", "hint", "exit_code"} == checks["python"].keys()
 
