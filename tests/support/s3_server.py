@@ -95,7 +95,7 @@ class S3Server:
             ports["s3.port"] = self.port
         self.port = ports["s3.port"]
         command = [str(PROGRAM), "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-dir={self.folder / 'data'}"]
-        command += ["-s3", f"-s3.config={self.folder / 's3.json'}", "-master.volumeSizeLimitMB=64", "-volume.max=8"]
+        command += ["-s3", f"-s3.config={self.folder / 's3.json'}", "-master.volumeSizeLimitMB=64", "-volume.max=64"]
         command += ["-master.telemetry=false", "-s3.iam=false", "-s3.port.https=0"]
         command += [f"-{name}={port}" for name, port in ports.items()]
         with (self.folder / "log").open("ab") as log:
