@@ -55,7 +55,7 @@ from twofold.stores.local.visibility import count_visible_documents
 from twofold.stores.postgres.connection import PostgresConnection
 from twofold.stores.postgres.nearest import Nearest
 from twofold.stores.postgres.posting_rows import PostingRows
-from twofold.stores.postgres.server_rows import Passage, CachedState, ServerRows
+from twofold.stores.postgres.server_rows import CachedState, Passage, ServerRows
 from twofold.text.bm25 import (
     group_frequency,
     inverse_document_frequency,

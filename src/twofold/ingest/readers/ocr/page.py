@@ -12,7 +12,7 @@ from statistics import median
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import PageWords
 from twofold.ingest.readers.ocr.engine import Box, FoundLine
-from twofold.ingest.readers.pdf.lines import Gap, Line, noted
+from twofold.ingest.readers.pdf.lines import Gap, Line, noted, rotated
 from twofold.ingest.readers.pdf.stacked import by_baseline
 
 SCALE = 10_000
@@ -97,20 +97,6 @@ def _gaps(found: FoundLine, turn: int, scale: Scale, size: float) -> Iterator[Ga
         if before is not None and size > 0 and noted(width := (left - before) / size):
             yield Gap(start, before, left, width)
         at, before = start + len(word), right
-
-
-def rotated(box: Box, turn: int) -> Box:
-    """Return a box (left, bottom, right, top) turned back by quarters, so that its text runs to the right."""
-    left, bottom, right, top = box
-    match turn:
-        case 1:
-            return (-top, left, -bottom, right)
-        case 2:
-            return (-right, -top, -left, -bottom)
-        case 3:
-            return (bottom, -right, top, -left)
-        case _:
-            return box
 
 
 def _sized(lines: Sequence[Line]) -> list[Line]:

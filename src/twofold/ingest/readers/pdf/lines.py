@@ -69,6 +69,20 @@ def noted(width: float) -> bool:
     return width > _NOTED
 
 
+def rotated(box: tuple[float, float, float, float], turn: int) -> tuple[float, float, float, float]:
+    """Return a box (left, bottom, right, top) turned back by quarters, so that its text runs to the right."""
+    left, bottom, right, top = box
+    match turn:
+        case 1:
+            return (-top, left, -bottom, right)
+        case 2:
+            return (-right, -top, -left, -bottom)
+        case 3:
+            return (bottom, -right, top, -left)
+        case _:
+            return box
+
+
 class PageText:
     """An open text page: pdfium's raw calls, behind the few questions that are asked here."""
 
@@ -94,16 +108,7 @@ class PageText:
 
     def rotated_box(self, index: int, turn: int) -> tuple[float, float, float, float]:
         """Return a character's box on the page turned back by `turn` quarters, so that its text runs to the right."""
-        left, bottom, right, top = self.box(index)
-        match turn:
-            case 1:
-                return (-top, left, -bottom, right)
-            case 2:
-                return (-right, -top, -left, -bottom)
-            case 3:
-                return (bottom, -right, top, -left)
-            case _:
-                return (left, bottom, right, top)
+        return rotated(self.box(index), turn)
 
     def turn(self, index: int) -> int:
         """Return how many quarters a character is turned clockwise on the page."""
