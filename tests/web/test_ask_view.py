@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -134,15 +135,20 @@ def test_a_short_question_by_enter_and_a_line_by_shift_enter(asking: Page) -> No
 def wordy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     home = tmp_path_factory.mktemp("wordy")
     fill(home)
+    over = Event()
 
     def reply(heard: Heard, send: Send) -> None:
         send(piece('The Eiffel tower <img src=x onerror="document.title=1"> stands in Paris [1]. '))
-        while "for ever" in heard.prompt:
-            send(piece("And "))
+        if "for ever" in heard.prompt:  # an answer ends at its most tokens, so it must wait rather than write on
+            send(piece("And and and "))
+            over.wait()
         send(b"data: [DONE]\n\n")
 
     with chatting(reply) as address, visiting(home, said={"generator": f"{address}#m"}) as one:
-        yield one
+        try:
+            yield one
+        finally:
+            over.set()
 
 
 def test_an_answer_that_a_model_writes_streams_and_can_be_stopped(browser: Browser, wordy: Visit) -> None:

@@ -162,15 +162,19 @@ const forget = async (id) => {
   if (current.id === id) go("ask", { index: chosen() });
 };
 
-const rename = async (id, title) => {
+// The list shows a new title once the server has it, so that a reload shows the same.
+const rename = async (id, text) => {
   own.renaming = "";
-  const kept = own.list.find((one) => one.id === id);
-  if (!title.trim() || !kept || kept.title === title) return update();
-  kept.title = title.trim().slice(0, MAX_TITLE);
-  if (open.has(id)) open.get(id).title = kept.title;
   update();
-  const whole = await getJson(`/v1/conversations/${id}`);
-  await putJson(`/v1/conversations/${id}`, { title: kept.title, indexes: whole.indexes, turns: whole.turns });
+  const title = text.trim().slice(0, MAX_TITLE);
+  const kept = own.list.find((one) => one.id === id);
+  if (!title || !kept || kept.title === title) return;
+  if (open.has(id)) open.get(id).title = title;
+  await attempt(async () => {
+    const { indexes, turns } = await getJson(`/v1/conversations/${id}`);
+    await putJson(`/v1/conversations/${id}`, { title, indexes, turns });
+    update(() => { own.list = own.list.map((one) => (one.id === id ? { ...one, title } : one)); });
+  });
 };
 
 // ---- What can be done with an answer.
