@@ -131,12 +131,12 @@ def test_an_index_is_searched_as_it_was_and_compared_with_today(browser: Browser
 
 
 def test_a_search_weighs_titles_and_age_and_scores_by_a_formula(page: Page) -> None:
-    page.locator("#query").fill("tower in Paris")
-    page.locator("#options > summary").click()
+    page.locator("#options > summary").click()  # before something is typed: suggestions would lie over it
     page.get_by_label("Weight of titles").fill("3")
     page.get_by_label("Newer first").select_option("180d")
     page.locator(".expert > summary").click()
     page.get_by_label("Score by a formula").fill("2 * score")
+    page.locator("#query").fill("tower in Paris")
     with page.expect_request("**/explain") as asked:
         page.locator("#query").press("Enter")
     said = asked.value.post_data_json or {}
