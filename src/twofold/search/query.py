@@ -165,8 +165,7 @@ def analysis_by(analyzer: Analyzer) -> Analysis:
 
 def languages_of(store: Store) -> list[str]:
     """Return the languages that passages were analyzed as, of those that may be seen."""
-    with store.view() as view:
-        counts = view.statistics(marks()).frequencies
+    counts = in_one_state(store, lambda view: view.statistics(marks()).frequencies)
     return [mark.removeprefix(MARK) for mark in marks() if counts.get(mark, 0)]
 
 
