@@ -77,6 +77,23 @@ def test_a_broken_file_is_named_and_the_rest_is_kept(run: Run, notes: Path) -> N
     assert names(run("ls", "-i", "notes", "--json")) == ["git.md", "prices.csv", "tower.txt"]
 
 
+def test_broken_files_that_share_a_reason_are_named_together_with_what_to_do_once(run: Run, notes: Path) -> None:
+    for number in range(6):
+        (notes / f"archive-{number}.gz").write_bytes(b"\x1f\x8b\x08" + bytes(40))
+    (notes / "broken.pdf").write_bytes(b"%PDF-1.7\nthis is no more than a beginning")
+
+    done = run("sync", notes, "-i", "notes")
+    report = run("sync", notes, "-i", "notes", "--json")
+
+    told = [line for line in done.out.splitlines() if line.startswith("! ")]
+    first = ", ".join(str(notes / f"archive-{number}.gz") for number in range(3))
+    assert told[0].startswith(f"! {first} and 3 more: ")
+    assert told[1].startswith(f"! {notes / 'broken.pdf'}: ")
+    assert len(told) == 2
+    assert "7 files could not be read; everything else is kept." in done.err
+    assert len(report.data["failed"]) == 7
+
+
 def test_what_is_ignored_is_left_out(run: Run, notes: Path) -> None:
     (notes / ".twofoldignore").write_text("*.csv\n")
 

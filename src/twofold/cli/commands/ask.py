@@ -18,6 +18,7 @@ from twofold.cli.index_of_path import covering, index_name
 from twofold.cli.opened_to_fill import open_to_fill
 from twofold.cli.options import AsOfOption, EmbedderOption, FilterOption, IndexesOption, JsonOption, parsed_filter
 from twofold.cli.render.answer_progress import AnswerProgress
+from twofold.cli.render.failures import grouped
 from twofold.cli.render.progress import model_progress, progress_on
 from twofold.cli.render.results import cache_line, write_json
 from twofold.cli.render.terminal import Screen, from_here, one_line, screen_on, shortened
@@ -184,8 +185,8 @@ def _follow(opened: Index, path: Path) -> None:
     ensure_reader(opened.settings)
     with progress_on() as progress:
         report = opened.sync(path, progress=progress, vectors="later")
-    for failure in report.failed:
-        screen_on(sys.stderr).line(f"not read: {from_here(failure.source)}: {one_line(failure.message)}")
+    for named, reason, _ in grouped(report.failed):
+        screen_on(sys.stderr).line(f"not read: {named}: {reason}")
 
 
 def _improve(opened: Index, again: Callable[[], Answer] | None, told: "_AnswerView", first: Answer | None) -> None:

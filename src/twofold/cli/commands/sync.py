@@ -9,6 +9,7 @@ import typer
 
 from twofold.cli.opened_to_fill import open_to_fill
 from twofold.cli.options import EmbedderOption, IndexOption, JsonOption, MetaOption, fields_from
+from twofold.cli.render.failures import grouped
 from twofold.cli.render.progress import progress_on
 from twofold.cli.render.results import write_json
 from twofold.cli.render.terminal import Screen, from_here, lasting, one_line, screen_on
@@ -104,7 +105,9 @@ def _synced(opened: Index, paths: Sequence[Root], fields: Metadata, vectors: Vec
 def _refuse_silence(report: SyncReport) -> None:
     if report.failed:
         failed = counted(len(report.failed), "file")
-        raise ReadError(f"{failed} could not be read; everything else is kept.", "The report above names each.")
+        raise ReadError(
+            f"{failed} could not be read; everything else is kept.", "The report above says why, and --json names each."
+        )
 
 
 def _draw(report: SyncPlan | SyncReport) -> None:
@@ -160,7 +163,7 @@ def _draw_changes(screen: Screen, report: SyncPlan | SyncReport) -> None:
         said = f"{counted(one.pages, 'page')} without text, as scans are; only the others can be found."
         screen.line(f"{screen.paint('!', 'yellow')} {from_here(one.source)}: {said}")
         screen.line(f"    {one_line(one.hint)}")
-    for failure in () if isinstance(report, SyncPlan) else report.failed:
-        screen.line(f"{screen.paint('!', 'red')} {from_here(failure.source)}: {one_line(failure.message)}")
-        if failure.hint:
-            screen.line(f"    {one_line(failure.hint)}")
+    for named, reason, hint in () if isinstance(report, SyncPlan) else grouped(report.failed):
+        screen.line(f"{screen.paint('!', 'red')} {named}: {reason}")
+        if hint:
+            screen.line(f"    {hint}")
