@@ -208,3 +208,34 @@ def test_a_word_that_is_no_value_is_no_short_answer() -> None:
         assert index.ask("How long is the timeout by default?", settings=ANY).short == ""
     with made('The option defaults to "relaxed" when unset.') as index:
         assert index.ask("What is the default of the option?", settings=ANY).short == "relaxed"
+
+
+LIST_FILES = (
+    "Packages are old. To list all the files of an installed package run the command\n\ndpkg --listfiles foo\n\n"
+    "Other files are made later."
+)
+STATES = (
+    "Every package has a state. The state of a package on hold is one of these:\n\n- unknown to the system,\n"
+    "  or never named\n- wanted\n\n- removed, with its files\n\nBread is baked elsewhere."
+)
+
+
+def test_a_sentence_that_introduces_a_command_comes_with_it() -> None:
+    with made(LIST_FILES) as index:
+        answer = index.ask("How do I list the files of an installed package?", settings=ANY | {"answer.sentences": 1})
+
+    assert (
+        answer.sentences[0].text
+        == "To list all the files of an installed package run the command\ndpkg --listfiles foo"
+    )
+    assert [one.quote for one in answer.citations][-1] == "dpkg --listfiles foo"
+
+
+def test_a_sentence_that_introduces_a_list_comes_with_its_items() -> None:
+    with made(STATES) as index:
+        answer = index.ask("What is the state of a package on hold?", settings=ANY | {"answer.sentences": 1})
+
+    assert answer.sentences[0].text == (
+        "The state of a package on hold is one of these:\n- unknown to the system,\n  or never named\n- wanted\n\n"
+        "- removed, with its files"
+    )

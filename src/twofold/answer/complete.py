@@ -23,6 +23,7 @@ _LONGEST_INTRODUCTION = 320
 _LONGEST_ENTRY = 400
 _LONGEST_QUESTION = 200
 _LEAST_INDENT = 2
+_LEAST_WORDS = 5  # of what introduces something without a colon: headings are shorter or have a mark
 _LONGEST_CODE = 1_200
 _LONGEST_NAME = 48
 _CODE_SHARE = 0.5
@@ -49,13 +50,14 @@ class Complete:
     """Something to show: stretches of a source's document.
 
     `table` names the table that rows are of, by its place; `header` is its header row where that is in another passage.
+    `keeps_lines` is for code and lists, which are shown line by line.
     """
 
     source: int
     spans: tuple[Span, ...]
     table: tuple[int, int] | None = None
     header: str = ""
-    is_code: bool = False
+    keeps_lines: bool = False
 
 
 def completed(
@@ -172,9 +174,12 @@ def _whole(unit: SentenceUnit, source: Source, *, led: bool) -> Complete:
         return Complete(unit.source, spans, (unit.source, part.start + top), "" if header else part.header)
     code = _code_around(text, start, end)
     if code:
-        return Complete(unit.source, _offset_spans([code], part), is_code=True)
+        above = _introduction_of_code(text, code)
+        return Complete(unit.source, _offset_spans([*above, code], part), keeps_lines=True)
     before = _entry(text, start) or _introduction(text, start) or _antecedent(text, start, end, led=led)
-    return Complete(unit.source, (*_offset_spans(before, part), own))
+    below = _introduced(text, start, end)
+    spans = (*_offset_spans(before, part), own, *_offset_spans(below, part))
+    return Complete(unit.source, spans, keeps_lines=bool(below))
 
 
 def heads_table(unit: SentenceUnit, source: Source) -> bool:
@@ -297,12 +302,63 @@ def _introduction(text: str, start: int) -> list[Span]:
 
 
 def _code_around(text: str, start: int, end: int) -> Span | None:
-    """Return where the block of code stands that holds a line: lines between blank ones that mostly look like code."""
+    """Return where the block of code stands that holds a line: lines between blank ones that mostly look like code.
+
+    One line by itself is a block where it follows what introduces it.
+    """
     begin = text.rfind("\n\n", 0, start)
     begin = begin + 2 if begin >= 0 else 0
     stop = text.find("\n\n", end)
     stop = stop if stop >= 0 else len(text)
-    lines = [line for line in text[begin:stop].splitlines() if line.strip()]
+    is_block = "\n" in text[begin:stop].strip() or bool(_introduction_of_code(text, (begin, stop)))
+    return (begin, stop) if is_block and _is_code(text[begin:stop]) else None
+
+
+def _is_code(block: str) -> bool:
+    lines = [line for line in block.splitlines() if line.strip()]
     looks = sum(_CODE.match(line) is not None and not line.rstrip().endswith(".") for line in lines)
-    is_code = len(lines) > 1 and looks > _CODE_SHARE * len(lines) and stop - begin <= _LONGEST_CODE
-    return (begin, stop) if is_code else None
+    return looks > _CODE_SHARE * len(lines) and len(block) <= _LONGEST_CODE
+
+
+def _introduction_of_code(text: str, code: Span) -> list[Span]:
+    """Return where the sentence stands that introduces a block of code: the last one above it, if it has no full stop.
+
+    "To list its files run the command", "Then mount it:".
+    """
+    above = text[: code[0]].rstrip()
+    line = above.rfind("\n") + 1
+    first = [line, *(found.end() for found in _SENTENCE_END.finditer(above, line))][-1]
+    return [(first, len(above))] if _introduces(above[first:]) and not _is_code(above[line:]) else []
+
+
+def _introduces(sentence: str) -> bool:
+    """Return whether a sentence leads to what stands below it: it ends in a colon, or in no mark and is no heading."""
+    bare = sentence.rstrip(_CLOSING)
+    several = len(bare.split()) >= _LEAST_WORDS
+    return len(bare) <= _LONGEST_INTRODUCTION and (bare.endswith(":") or (several and bare[-1:].isalnum()))
+
+
+def _introduced(text: str, start: int, end: int) -> list[Span]:
+    """Return where the code or the list stands that a sentence, the last of its paragraph, introduces."""
+    rest = text[end:]
+    at = end + len(rest) - len(rest.lstrip())
+    first = text.rfind("\n", 0, at) + 1
+    if first <= end or not _introduces(text[start:end]):
+        return []
+    stop = text.find("\n\n", at)
+    stop = stop if stop >= 0 else len(text)
+    if _is_code(text[first:stop]):
+        return [(first, stop)]
+    return [(at, _end_of_list(text, first))] if text[start:end].endswith(":") and _ITEM.match(text, first) else []
+
+
+def _end_of_list(text: str, first: int) -> int:
+    """Return where a list ends, or its last item that is not too far from its first."""
+    end = at = first
+    for line in text[first : first + _LONGEST_CODE].splitlines(keepends=True):
+        goes_on = at == end and line.strip()  # an item that goes on in the next line
+        if line.strip() and not goes_on and not _ITEM.match(line) and not line[:1].isspace():
+            break
+        at += len(line)
+        end = at if line.strip() else end
+    return end

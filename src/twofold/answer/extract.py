@@ -178,7 +178,7 @@ def _assemble(question: str, chosen: tuple[Chosen, ...], sources: tuple[Source, 
         told = _display_sentence(unit, cited)
         if not told.text:
             continue
-        if not sentences and unit.table is None and not unit.is_code:
+        if not sentences and unit.table is None and not unit.keeps_lines:
             short = short_answer(question, told.text)
             text = f"{short}{APART}" if short else ""
             events += [ChunkEvent(text)] if short else []
@@ -196,10 +196,10 @@ def _assemble(question: str, chosen: tuple[Chosen, ...], sources: tuple[Source, 
 
 def _display_sentence(unit: Complete, cited: Sequence[Citation]) -> AnswerSentence:
     """Return a unit as it may be shown: a sentence on one line, rows as a table, code as it stands."""
-    parts = [part for part in (_shown(one, lines=unit.is_code) for one in cited) if part]
+    parts = [part for part in (_shown(one, lines=unit.keeps_lines) for one in cited) if part]
     header = [" ".join(unit.header.split())] if unit.header else []
     if unit.table is None or not parts or len(header) + len(parts) == 1:
-        return AnswerSentence(("\n" if unit.is_code else " ").join(parts), 0, 0, (), 1.0, supported=True)
+        return AnswerSentence(("\n" if unit.keeps_lines else " ").join(parts), 0, 0, (), 1.0, supported=True)
     cells = cells_of([*header, *parts])
     return AnswerSentence(as_markdown(cells), 0, 0, (), 1.0, supported=True, cells=cells)
 

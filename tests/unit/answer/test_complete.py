@@ -54,6 +54,15 @@ def test_code_is_shown_whole() -> None:
     assert shown(text, "$ borg prune") == [[code]]
 
 
+def test_one_line_of_code_is_shown_with_what_introduces_it() -> None:
+    text = "Disks are old. Mount the archive first:\n\nborg mount repo::monday /mnt\n\nThen copy."
+
+    assert shown(text, "borg mount") == [["Mount the archive first:", "borg mount repo::monday /mnt"]]
+    assert shown(text, "Mount the") == [["Mount the archive first:", "borg mount repo::monday /mnt"]]
+    assert shown(text, "Then copy") == [["Then copy."]]
+    assert shown("Archives\n\nborg mount repo::monday /mnt", "borg mount") == [["borg mount repo::monday /mnt"]]
+
+
 def test_what_is_shown_already_is_not_shown_again() -> None:
     code = "$ borg prune repo\n$ borg compact repo"
 
