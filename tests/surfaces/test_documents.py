@@ -1,5 +1,6 @@
 """`sync`, `add`, `rm`, `ls`, `show`: documents come, change and go."""
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -92,6 +93,20 @@ def test_broken_files_that_share_a_reason_are_named_together_with_what_to_do_onc
     assert len(told) == 2
     assert "7 files could not be read; everything else is kept." in done.err
     assert len(report.data["failed"]) == 7
+
+
+def test_what_gzip_packed_is_read_and_what_unpacks_to_too_much_is_not(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "faq.txt.gz").write_bytes(gzip.compress(b"The night ferry to Ostend leaves from quay nine."))
+    (tmp_path / "page.html.gz").write_bytes(gzip.compress(b"<html><body><p>The quay is closed.</p></body></html>"))
+    (tmp_path / "bomb.txt.gz").write_bytes(gzip.compress(b"quay " * 20_000_000))
+
+    report = run("sync", tmp_path, "-i", "packed", "--json")
+    found = run("search", "quay", "-i", "packed", "--mode", "bm25", "--json").data
+
+    assert report.code == 9
+    assert [(Path(one["source"]).name, one["kind"]) for one in report.data["failed"]] == [("bomb.txt.gz", "limit")]
+    assert {Path(hit["source"]).name for hit in found["hits"]} == {"faq.txt.gz", "page.html.gz"}
+    assert "The quay is closed." in {hit["text"] for hit in found["hits"]}
 
 
 def test_what_is_ignored_is_left_out(run: Run, notes: Path) -> None:

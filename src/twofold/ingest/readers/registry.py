@@ -27,7 +27,8 @@ from twofold.ingest.readers.text import read_asciidoc, read_latex, read_rest, re
 from twofold.ingest.readers.types import Extract, Reader, Source
 from twofold.ingest.readers.xml_text import read_xml
 
-PACKED = tuple(f"{suffix}.gz" for suffix, kind in kinds.SUFFIXES.items() if kind in (kinds.JSON, kinds.JSON_LINES))
+PACKED = tuple(f"{suffix}.gz" for suffix, kind in kinds.SUFFIXES.items() if kind != kinds.PDF)
+"""Names of files that gzip packed and that are read; pages of a PDF are drawn from the file as it lies there."""
 GZIP = b"\x1f\x8b"
 
 
@@ -38,7 +39,7 @@ def read(source: Source) -> Extract:
 
 
 def unpacked(source: Source) -> Source:
-    """Return the JSON that a `.json.gz`, `.jsonl.gz` or `.ndjson.gz` holds, other files as they are. Raises ReadError.
+    """Return what a `.txt.gz`, `.json.gz` or the like holds, other files as they are. Raises ReadError.
 
     A file that is too large, packed or unpacked, is refused.
     """
