@@ -22,24 +22,15 @@ QUESTIONS = ("undo the last commit", "merge two branches", "ERR-12345", "changes
 
 
 @pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    for name, text in GIT.items():
-        (folder / name).write_text(text)
-    return folder
-
-
-@pytest.fixture
-def changed(run: Run, docs: Path) -> Path:
+def changed(run: Run, documents: Path) -> Path:
     """An index with a snapshot, where two documents were changed and deleted since."""
-    assert run("sync", docs, "-i", "kb").code == 0
+    assert run("sync", documents, "-i", "kb").code == 0
     assert run("index", "snapshot", "monday", "-i", "kb").code == 0
-    (docs / "stash.md").unlink()
-    (docs / "merge.md").write_text("# Merge\n\nA merge may be fast-forward.")
-    (docs / "tags.md").write_text("# Tags\n\nA tag names a commit.")
-    assert run("sync", docs, "-i", "kb").code == 0
-    return docs
+    (documents / "stash.md").unlink()
+    (documents / "merge.md").write_text("# Merge\n\nA merge may be fast-forward.")
+    (documents / "tags.md").write_text("# Tags\n\nA tag names a commit.")
+    assert run("sync", documents, "-i", "kb").code == 0
+    return documents
 
 
 def found(index: Index, question: str) -> list[dict[str, Any]]:
