@@ -95,6 +95,27 @@ def test_broken_files_that_share_a_reason_are_named_together_with_what_to_do_onc
     assert len(report.data["failed"]) == 7
 
 
+def test_a_new_file_without_text_is_skipped_and_one_that_was_emptied_fails_and_keeps_its_text(
+    run: Run, notes: Path
+) -> None:
+    (notes / "__init__.py").write_bytes(b"")
+    (notes / "page.html").write_text("<html><body></body></html>")
+
+    first = run("sync", notes, "-i", "notes", "--json")
+    (notes / "tower.txt").write_bytes(b"")
+    second = run("sync", notes, "-i", "notes", "--json")
+
+    assert first.code == 0
+    assert {(Path(one["path"]).name, one["reason"]) for one in first.data["skipped"]} == {
+        ("__init__.py", "the file is empty"),
+        ("page.html", "there is no text in the file"),
+    }
+    assert len(first.data["added"]) == 3
+    assert second.code == 9
+    assert [Path(one["source"]).name for one in second.data["failed"]] == ["tower.txt"]
+    assert names(run("ls", "-i", "notes", "--json")) == ["git.md", "prices.csv", "tower.txt"]
+
+
 def test_what_gzip_packed_is_read_and_what_unpacks_to_too_much_is_not(run: Run, tmp_path: Path) -> None:
     (tmp_path / "faq.txt.gz").write_bytes(gzip.compress(b"The night ferry to Ostend leaves from quay nine."))
     (tmp_path / "page.html.gz").write_bytes(gzip.compress(b"<html><body><p>The quay is closed.</p></body></html>"))

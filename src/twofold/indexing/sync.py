@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from twofold.domain.errors import ReadError
 from twofold.domain.ports import Snapshot, Store
@@ -13,7 +14,7 @@ from twofold.indexing.diff import GIVEN, NONE_GIVEN, Diff, Root, SyncTarget, is_
 from twofold.indexing.embed import embed_pending
 from twofold.indexing.prepare import prepare
 from twofold.indexing.spread import Prepared, Reads
-from twofold.indexing.types import Failure, Phase, SyncPlan, SyncProgress, SyncReport, Unread, VectorTiming
+from twofold.indexing.types import Failure, Phase, SkippedPath, SyncPlan, SyncProgress, SyncReport, Unread, VectorTiming
 from twofold.ingest.boilerplate import SharedBlocks
 from twofold.ingest.pool import Failed, ReaderPool
 from twofold.ingest.readers.ocr.engine import WITHOUT_TEXT, hint_for_pictures
@@ -117,7 +118,9 @@ class _Run:
         self._on_progress = on_progress
         self._done = 0
         self._last = ""
+        self._new = frozenset(found.plan.added)
         self.failures: list[Failure] = []
+        self.blank: list[SkippedPath] = []
         self.unread: list[Unread] = []
         self.passages = 0
         self.embedded = 0
@@ -170,8 +173,8 @@ class _Run:
 
     @property
     def failed(self) -> frozenset[str]:
-        """The sources that could not be read."""
-        return frozenset(failure.source for failure in self.failures)
+        """The sources that could not be read, or hold nothing to be found."""
+        return frozenset((*(failure.source for failure in self.failures), *(one.path for one in self.blank)))
 
     def report(self, plan: SyncPlan, pending: int, seconds: float) -> SyncReport:
         """Return what was done of a plan."""
@@ -183,7 +186,7 @@ class _Run:
             deleted=plan.deleted,
             unchanged=plan.unchanged,
             failed=tuple(self.failures),
-            skipped=plan.skipped,
+            skipped=(*plan.skipped, *self.blank),
             passages=self.passages,
             embedded=self.embedded,
             truncated=self.truncated,
@@ -217,7 +220,14 @@ class _Run:
                 self._fail(one.found.source, error)
 
     def _fail(self, source: str, error: ReadError) -> None:
-        self.failures.append(Failure(source, error.kind, error.message, error.hint))
+        """Note why a file could not be read. A new one without text, as `__init__.py` often is, lacks nothing.
+
+        One that the index has a text of is a failure: it may be half written, and its text stays.
+        """
+        if error.kind == "empty" and source in self._new:
+            self.blank.append(SkippedPath(source, error.message.removeprefix(f"{PurePath(source).name}: ")))
+        else:
+            self.failures.append(Failure(source, error.kind, error.message, error.hint))
 
     def _embedded(self, count: int) -> None:
         self.embedded += count
