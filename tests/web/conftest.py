@@ -28,6 +28,8 @@ def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
         job = one.client.post("/v1/indexes/notes/documents", files=[("file", ("alps.pdf", pdf_of(pages)))]).json()
         assert one.finished(job["id"])["state"] == "done"
         assert one.client.post("/v1/indexes", json={"name": "void"}).status_code == 201
+        judged = {"query": "flat boat", "source": "punts.txt", "grade": 2}
+        assert one.client.put("/v1/indexes/boats/judgements", json=judged).status_code == 200
         yield one
 
 

@@ -42,6 +42,7 @@ VIEWS = {
     "passages": ("/document?doc={search}&tab=passages", ".chunk"),
     "pages": ("/document?doc={alps}&tab=pages", "page-image img"),
     "compare": ("/compare?q=how+are+scores+fused&b.mode=vector", ".move"),
+    "compare-set": ("/compare?set=judged&b.mode=vector", ".wins"),
     "judge-empty": ("/judge", ".lesson"),
     "judge": ("/judge?q=how+is+a+token+made", ".grades"),
     "experiments": ("/experiments?b.mode=vector", ".configuration"),

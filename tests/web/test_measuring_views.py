@@ -33,7 +33,7 @@ def test_the_overlap_of_two_lists_is_what_the_formula_gives(page: Page) -> None:
     # RBO of abc and bca at p = 1/2: agreement 0, 1/2, 1; 1 · 1/8 + (1/2 / 1/2) · (0/2 + 1/2 · 1/4 + 1 · 1/8) = 3/8.
     found = page.evaluate(
         """async () => {
-          const { jaccard, rankBiasedOverlap } = await import("/page/compare.js");
+          const { jaccard, rankBiasedOverlap } = await import("/page/overlap.js");
           const [a, b] = [["a", "b", "c"], ["b", "c", "a"]];
           return [jaccard(a, b), jaccard(a, ["a", "d"]), rankBiasedOverlap(a, b, 0.5), rankBiasedOverlap(a, a),
             rankBiasedOverlap(a, ["x"]), rankBiasedOverlap([], [])];

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from support.api_client import fill, visiting
+from support.api_client import Visit, fill, visiting
 from support.browser import browser_path, opened
 from support.speech import spoken
 
@@ -32,20 +32,27 @@ def browser_hearing(recording: Path) -> Iterator[Browser]:
             browser.close()
 
 
-@pytest.mark.model
-def test_what_is_said_stands_in_the_box_before_it_is_asked(tmp_path: Path) -> None:
-    recording = tmp_path / "said.wav"
+@contextmanager
+def asking_aloud(folder: Path) -> Iterator[tuple[Visit, Page]]:
+    """Open the view Ask of a server with documents, in a browser that hears the words."""
+    recording = folder / "said.wav"
     recording.write_bytes(spoken(WORDS))
-    fill(tmp_path / "home")
+    fill(folder / "home")
     with (
-        visiting(tmp_path / "home") as visit,
+        visiting(folder / "home") as visit,
         browser_hearing(recording) as browser,
         opened(browser, visit.address, "/ask?index=notes") as page,
     ):
+        yield visit, page
+
+
+@pytest.mark.model
+def test_what_is_said_stands_in_the_box_before_it_is_asked(tmp_path: Path) -> None:
+    with asking_aloud(tmp_path) as (_, page):
         page.get_by_role("button", name="Speak").click()
         done = page.get_by_role("button", name="Done speaking")
         expect(done).to_have_attribute("aria-pressed", "true")
-        page.wait_for_timeout(6_000)  # what a person takes to say it: a recording has no sooner end
+        expect(done).to_have_text(re.compile(r"\b([6-9]|[1-4]\d) s$"))  # the words are said twice in six seconds
         done.click()
         expect(page.locator("#question")).to_have_value(re.compile("tower", re.IGNORECASE))
         expect(page.locator("#question")).to_be_focused()
@@ -53,14 +60,7 @@ def test_what_is_said_stands_in_the_box_before_it_is_asked(tmp_path: Path) -> No
 
 
 def test_without_the_model_there_is_no_button(tmp_path: Path) -> None:
-    recording = tmp_path / "said.wav"
-    recording.write_bytes(spoken(WORDS))
-    fill(tmp_path / "home")
-    with (
-        visiting(tmp_path / "home") as visit,
-        browser_hearing(recording) as browser,
-        opened(browser, visit.address, "/ask?index=notes") as page,
-    ):
+    with asking_aloud(tmp_path) as (visit, page):
         expect(page.locator(".composer-ways select").first).to_be_visible()
         expect(page.get_by_role("button", name="Speak")).to_have_count(0)
         assert visit.client.get("/v1/server").json()["speech"] is False

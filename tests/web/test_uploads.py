@@ -156,7 +156,11 @@ def test_what_is_in_the_index_is_listed_while_the_rest_is_on_its_way(page: Page,
     expect(page.locator(".row-name")).to_have_text(["0.txt", "1.txt"])
     expect(page.locator("#held")).to_contain_text("2 documents")
     expect(page.locator(".item.sending")).to_have_count(3)
+    page.get_by_role("link", name="Ask", exact=True).click()
+    expect(page.locator(".arriving")).to_contain_text("2 of 5 in the index")  # an answer may yet be on its way
     held.pop().continue_()
+    expect(page.locator(".arriving")).to_have_count(0)
+    page.go_back()
     expect(page.locator(".row-name")).to_have_text([f"{at}.txt" for at in range(5)])
 
 

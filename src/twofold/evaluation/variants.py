@@ -15,16 +15,26 @@ Grades = Mapping[tuple[str, str], int]
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionValues:
+    """A question, and the value of the first metric that each way has for it, in the order of the rows."""
+
+    text: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Variants:
     """Averages over `queries` questions, a row for each way, and each way but the last against the last.
 
-    `left_out` questions have no relevant judgement, or came after as many as are measured.
+    `left_out` questions have no relevant judgement, or came after as many as are measured. `per_query` says how each
+    question went.
     """
 
     queries: int
     left_out: int
     rows: tuple[Row, ...]
     comparisons: tuple[Comparison, ...]
+    per_query: tuple[QuestionValues, ...]
 
 
 def judged_questions(grades: Grades, most: int) -> JudgedCollection:
@@ -60,8 +70,10 @@ def measure_variants(
     for name, find in ways.items():
         started = perf_counter()
         run = {one.id: find(one.text, depth) for one in judged.queries}
-        each = 1000.0 * (perf_counter() - started) / len(judged.queries)
+        milliseconds = 1000.0 * (perf_counter() - started) / len(judged.queries)
         scored.append(Scored(name, evaluate_run(run, judged, metrics)))
-        rows.append(summarize(name, scored[-1].values, each))
+        rows.append(summarize(name, scored[-1].values, milliseconds))
     compared = compare_all(scored[:-1], scored[-1], judged.queries) if len(scored) > 1 else ()
-    return Variants(len(judged.queries), judged.left_out, tuple(rows), tuple(compared))
+    each = zip(*(one.values[0].values for one in scored), strict=True)
+    per_query = tuple(QuestionValues(one.text, values) for one, values in zip(judged.queries, each, strict=True))
+    return Variants(len(judged.queries), judged.left_out, tuple(rows), tuple(compared), per_query)

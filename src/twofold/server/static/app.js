@@ -49,6 +49,12 @@ const kept = () => ({ index: state.route.params.getAll("index"), as_of: state.ro
 
 const past = () => state.route.params.has("as_of") && html`<p class="note">${t("past", { name: state.route.params.get("as_of") })} <a href=${patchedAddress({ as_of: null, ...closing })}>${t("past.leave")}</a></p>`;
 
+// What is asked while files are on their way is answered from those that are in.
+const arriving = () => {
+  const counts = state.route.view === "library" ? null : loaded.library?.arriving(chosen()[0]);
+  return counts && html`<p class="note arriving">${t("upload.counts", counts)}. <a href=${address("library", kept())}>${t("uploads")}</a></p>`;
+};
+
 const link = (view) => html`<li><a class="nav-link" href=${address(view, kept())} aria-current=${state.route.view === view ? "page" : null}>
   ${icon(view)}<span>${t(`nav.${view}`)}</span></a></li>`;
 
@@ -144,7 +150,7 @@ const app = () => {
     ${top()}
     ${navigation()}
     <main id="main" class=${`view-${state.route.view}${panel ? " has-panel" : ""}`} tabindex="-1">
-      ${banner()}${past()}
+      ${banner()}${past()}${arriving()}
       ${content()}
     </main>
     ${panel}

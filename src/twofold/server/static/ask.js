@@ -2,7 +2,7 @@
 
 import { Refused, askBody, events, getJson, jointly, pathOf, postJson, putJson, remove } from "/page/api.js";
 import { asText, certainty, chanceOf, follow, nearest, nothingYet, prose, sourceList, surenessOf } from "/page/answers.js";
-import { duration, moment } from "/page/format.js";
+import { duration, moment, seconds } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { options, profiles } from "/page/parts.js";
 import { address, go, patch } from "/page/router.js";
@@ -16,7 +16,7 @@ import { html, keyed } from "/page/ui.js";
 const HISTORY_TURNS = 20;
 const MAX_TITLE = 80;
 
-const own = slice("ask", { id: "", list: null, sought: "", text: "", loading: false, problem: null, renaming: "", hearing: "" });
+const own = slice("ask", { id: "", list: null, sought: "", text: "", loading: false, problem: null, renaming: "", hearing: "", heard: 0 });
 const open = new Map(); // conversations that were looked at, by their ids
 
 const fresh = () => ({ id: "", title: "", turns: [], running: null });
@@ -308,12 +308,19 @@ const writers = (params) => {
 let heard = null; // the recording that runs
 
 const speak = async () => {
-  if (own.hearing === "reading") return;
+  if (own.hearing === "reading" || own.hearing === "wanted") return;
   if (!heard) {
+    own.hearing = "wanted"; // until the person allows it
     try {
-      heard = await listen(speak);
-      update(() => { own.hearing = "listening"; });
+      const recording = await listen(speak, (count) => update(() => { own.heard = count; }));
+      if (own.hearing !== "wanted") {
+        recording.drop(); // somebody went elsewhere meanwhile
+        return;
+      }
+      heard = recording;
+      update(() => Object.assign(own, { hearing: "listening", heard: 0 }));
     } catch {
+      own.hearing = "";
       say(t("mic.denied"), "error");
     }
     return;
@@ -340,7 +347,7 @@ export const leave = () => {
 
 const microphone = () => canHear(state.server) && html`<button type="button" class="second" @click=${speak}
   aria-pressed=${String(own.hearing === "listening")} .disabled=${own.hearing === "reading"} title=${t("mic.hint")}>
-  ${icon("microphone")}<span>${t(own.hearing === "listening" ? "mic.stop" : own.hearing === "reading" ? "mic.reading" : "mic")}</span></button>`;
+  ${icon("microphone")}<span>${t(own.hearing === "listening" ? "mic.stop" : own.hearing === "reading" ? "mic.reading" : "mic")}${own.hearing === "listening" && html` <span class="number">${seconds(own.heard)}</span>`}</span></button>`;
 
 const composer = (params) => html`<form class="composer" @submit=${submit} autocomplete="off">
   <label class="hidden" for="question">${t("question.label")}</label>

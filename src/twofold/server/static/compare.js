@@ -1,13 +1,15 @@
-// Compare: one question asked in two ways, side by side, with what moved.
+// Compare: one question asked in two ways, side by side, with what moved; or a query set.
 
 import { explain } from "/page/api.js";
 import { configuration, nameOf, waysOf } from "/page/configuration.js";
 import { duration, lastPart, percent, placeOf } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { askedTerms } from "/page/marking.js";
+import { idsOf, jaccard, rankBiasedOverlap } from "/page/overlap.js";
 import { facts, sent, slashTo } from "/page/parts.js";
 import { snippet } from "/page/passages.js";
-import { address, patch } from "/page/router.js";
+import { choice, compared, enterSet, leaveSet } from "/page/query_set.js";
+import { patch, patchedAddress } from "/page/router.js";
 import { refusal, tried, warnings } from "/page/notes.js";
 import { closing, sourceHref } from "/page/places.js";
 import { chosen, slice, update } from "/page/store.js";
@@ -15,12 +17,17 @@ import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
 
 const K = 10;
-const P = 0.9; // how far down the overlap that counts ranks looks
 
 const own = slice("compare", { key: "", a: null, b: null, busy: false, problem: null, terms: [] });
 let running = new AbortController();
 
 export const enter = async (params) => {
+  if (params.has("set")) return enterSet(params);
+  leaveSet();
+  return enterOne(params);
+};
+
+const enterOne = async (params) => {
   const query = params.get("q")?.trim() ?? "";
   const bodies = query ? ["a", "b"].map((side) => ({ query, k: K, ...waysOf(params, side) })) : null;
   const key = bodies && JSON.stringify([chosen(), bodies]);
@@ -39,30 +46,8 @@ export const enter = async (params) => {
   update();
 };
 
+export const leave = leaveSet;
 export const terms = () => own.terms;
-
-// The share of passages that both have.
-export const jaccard = (a, b) => {
-  const both = a.filter((one) => b.includes(one)).length;
-  const all = new Set([...a, ...b]).size;
-  return all ? both / all : 1;
-};
-
-// Rank-biased overlap of two lists (Webber, Moffat, Zobel 2010), extrapolated: 1 where both are the same. Where one list
-// ends before the other, what it might have held is taken as different.
-export const rankBiasedOverlap = (a, b, p = P) => {
-  const depth = Math.max(a.length, b.length);
-  if (!depth) return 1;
-  let sum = 0;
-  let common = 0;
-  for (let d = 1; d <= depth; d += 1) {
-    common = a.slice(0, d).filter((one) => b.slice(0, d).includes(one)).length;
-    sum += (common / d) * p ** d;
-  }
-  return (common / depth) * p ** depth + ((1 - p) / p) * sum;
-};
-
-const idsOf = (found) => found.hits.map((hit) => `${hit.collection}/${hit.chunk_id}`);
 
 const moveOf = (rank, other) => {
   if (other < 0) return html`<span class="move only">${t("move.only")}</span>`;
@@ -99,19 +84,30 @@ const measures = () => {
 
 export const title = (params) => [params.get("q"), t("nav.compare")].filter(Boolean).join(" · ");
 
-export const view = (params) => html`<div class="compare-view">
-  <h1 tabindex="-1">${t("nav.compare")}</h1>
-  <p class="quiet">${t("compare.says")}</p>
-  <form role="search" autocomplete="off" @submit=${sent((said) => patch({ ...closing, q: said.get("q") }))}>
+const one = (params) => html`<form role="search" autocomplete="off" @submit=${sent((said) => patch({ ...closing, q: said.get("q") }))}>
     <div class="box"><label class="hidden" for="query">${t("search.label")}</label>
       <input id="query" name="q" type="search" maxlength="4096" placeholder=${t("search.label")} ~value=${params.get("q") ?? ""}>
       <button type="submit">${icon("compare")}<span>${t("compare")}</span></button></div>
-  </form>
-  <div class="configurations">${configuration(params, "a")}${configuration(params, "b")}</div>
-  <p class="status" role="status">${own.busy && t("stage.search")}</p>
+  </form>`;
+
+const foundOfOne = (params) => html`<p class="status" role="status">${own.busy && t("stage.search")}</p>
   ${refusal(own.problem)}
-  ${own.a && own.b && html`${measures()}<div class="columns">${column(params, "a", own.a, own.b)}${column(params, "b", own.b, own.a)}</div>
-    <p><a href=${address("experiments", { index: chosen()[0], ...Object.fromEntries([...params].filter(([name]) => /^[ab]\./.test(name))) })}>${t("compare.all")}</a></p>`}
-</div>`;
+  ${own.a && own.b && html`${measures()}<div class="columns">${column(params, "a", own.a, own.b)}${column(params, "b", own.b, own.a)}</div>`}`;
+
+const tabs = (isSet) => html`<nav class="tabs" aria-label=${t("compare.what")}>
+  <a href=${patchedAddress({ set: null })} aria-current=${isSet ? null : "page"}>${t("compare.one")}</a>
+  <a href=${patchedAddress({ ...closing, q: null, set: "judged" })} aria-current=${isSet ? "page" : null}>${t("compare.set")}</a></nav>`;
+
+export const view = (params) => {
+  const isSet = params.has("set");
+  return html`<div class="compare-view">
+    <h1 tabindex="-1">${t("nav.compare")}</h1>
+    <p class="quiet">${t("compare.says")}</p>
+    ${tabs(isSet)}
+    ${isSet ? choice(params) : one(params)}
+    <div class="configurations">${configuration(params, "a")}${configuration(params, "b")}</div>
+    ${isSet ? compared(params) : foundOfOne(params)}
+  </div>`;
+};
 
 export const keys = slashTo("query");

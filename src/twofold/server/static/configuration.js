@@ -26,7 +26,7 @@ export const nameOf = (params, side) => {
 };
 
 export const configuration = (params, side) => {
-  const set = (name) => (event) => patch({ [`${side}.${name}`]: event.target.value }, { replace: true });
+  const set = (name) => (event) => patch({ measured: null, [`${side}.${name}`]: event.target.value }, { replace: true });
   const ways = waysOf(params, side);
   return html`<fieldset class=${`configuration side-${side}`}><legend>${side.toUpperCase()}</legend>
     <label>${t("search.by")} <select .value=${ways.mode} @change=${set("mode")}>${options(MODES.map((mode) => [mode, t(`mode.${mode}`)]))}</select></label>
@@ -34,6 +34,6 @@ export const configuration = (params, side) => {
     <label>${t("weight.meaning")} <input type="number" min="0" max="1" step="0.05" placeholder=${t("as.set")}
       ~value=${params.get(`${side}.weight`) ?? ""} @change=${(event) => event.target.checkValidity() && set("weight")(event)}></label>
     <label class="check"><input type="checkbox" .checked=${ways.rerank !== false}
-      @change=${(event) => patch({ [`${side}.norerank`]: !event.target.checked }, { replace: true })}> ${t("rerank")}</label>
+      @change=${(event) => patch({ measured: null, [`${side}.norerank`]: !event.target.checked }, { replace: true })}> ${t("rerank")}</label>
   </fieldset>`;
 };

@@ -123,9 +123,9 @@ export default {
   "first.title": "Beginnen Sie mit Ihren Dokumenten", "first.says": "Ziehen Sie einen Ordner oder Dateien hierher. Nach Sekunden können Sie darin suchen; nichts verlässt diesen Rechner.",
   "first.command": "Oder im Terminal:",
 
-  "compare": "Vergleichen", "compare.says": "Eine Frage, auf zwei Arten gestellt.", "both": "In beiden", "overlap": "Überschneidung", "overlap.ranks": "Überschneidung, vordere Plätze zählen mehr",
+  "compare": "Vergleichen", "compare.says": "Eine Frage oder viele, auf zwei Arten gestellt.", "compare.what": "Was verglichen wird", "compare.one": "Eine Frage", "compare.set": "Viele Fragen", "both": "In beiden", "overlap": "Überschneidung", "overlap.ranks": "Überschneidung, vordere Plätze zählen mehr",
   "first.same": "Gleicher erster Platz", "move.only": "nur hier", "move.up": "hier {by} Plätze höher", "move.down": "hier {by} Plätze tiefer",
-  "compare.all": "Beide mit allem Bewerteten messen",
+  "set.judged": "Was bewertet wurde", "set.same": "Gleiche Ergebnisse", "set.progress": "{done} von {all} Fragen", "set.says": "Frage für Frage: Was sich am meisten bewegt hat, steht oben", "set.unjudged": "Welche Art besser ist, zeigt sich, sobald solche Fragen bewertet sind:",
 
   "question": "Frage", "questions": "Fragen", "question.add": "Eine Frage zum Bewerten", "questions.file": "Aus einer Datei", "questions.log": "Aus dem Protokoll",
   "questions.none": "Keine Fragen gefunden.", "judge.lesson": "Zeigen Sie, was gut ist", "judge.lesson.text": "Fügen Sie Fragen hinzu, wie Menschen sie stellen. Zu jeder bewerten Sie das Gefundene: 0 bis 3, eine Taste. Wer es fand, bleibt verborgen.",

@@ -122,9 +122,9 @@ export default {
   "first.title": "Begin with your documents", "first.says": "Drop a folder or some files. You can search them within seconds; nothing leaves this machine.",
   "first.command": "Or in a terminal:",
 
-  "compare": "Compare", "compare.says": "One question, asked in two ways.", "both": "In both", "overlap": "Overlap", "overlap.ranks": "Overlap, first places count more",
+  "compare": "Compare", "compare.says": "One question or many, asked in two ways.", "compare.what": "What to compare", "compare.one": "One question", "compare.set": "A query set", "both": "In both", "overlap": "Overlap", "overlap.ranks": "Overlap, first places count more",
   "first.same": "Same first place", "move.only": "only here", "move.up": "{by} places higher here", "move.down": "{by} places lower here",
-  "compare.all": "Measure both with everything that was judged",
+  "set.judged": "What was judged", "set.same": "The same results", "set.progress": "{done} of {all} questions", "set.says": "Question by question: what moved most comes first", "set.unjudged": "Which way is better shows once such questions are judged:",
 
   "question": "Question", "questions": "Questions", "question.add": "A question to judge", "questions.file": "From a file", "questions.log": "From the log",
   "questions.none": "No questions were found.", "judge.lesson": "Teach it what is good", "judge.lesson.text": "Add questions that people ask. For each you grade what was found: 0 to 3, a key each. Who found it stays hidden.",

@@ -1,13 +1,13 @@
 // Experiments: two ways to search, measured by what was judged, with how sure each figure is.
 
 import { Refused, events, getJson, pathOf, postJson } from "/page/api.js";
-import { intervals, winsAndLosses } from "/page/charts.js";
+import { intervals } from "/page/charts.js";
 import { charts, pointsOf } from "/page/calibration.js";
 import { configuration, nameOf, waysOf } from "/page/configuration.js";
 import { duration, figure } from "/page/format.js";
 import { icon } from "/page/icons.js";
-import { figures } from "/page/parts.js";
-import { address } from "/page/router.js";
+import { differences } from "/page/measures.js";
+import { address, patch } from "/page/router.js";
 import { attempt, note, refusal, tried } from "/page/notes.js";
 import { chosen, say, slice, update } from "/page/store.js";
 import { t } from "/page/strings.js";
@@ -21,13 +21,18 @@ export const enter = async (params) => {
   const [index] = chosen();
   const key = JSON.stringify([index, bodyOf(params)]);
   if (key !== own.key) Object.assign(own, { key, result: null, problem: null });
-  if (index === own.index && !own.stale) return;
+  if (index !== own.index || own.stale) await load(index);
+  if (params.has("measured") && own.key === key && !own.result && !own.busy && own.count?.questions) await run(params);
+};
+
+const load = async (index) => {
   if (index !== own.index) Object.assign(own, { index, count: null, tuning: null });
   own.stale = false;
   const said = await getJson(pathOf(index, "judgements")).catch(() => ({ judgements: [] }));
   if (own.index !== index) return; // somebody chose another meanwhile
   const relevant = said.judgements.filter((one) => one.grade > 0);
   update(() => {
+    if (JSON.stringify(said.judgements) !== JSON.stringify(own.judgements)) own.result = null; // it is of what was judged before
     own.judgements = said.judgements;
     own.count = { questions: new Set(relevant.map((one) => one.query)).size, judgements: said.judgements.length };
   });
@@ -40,11 +45,18 @@ export const leave = () => {
 const bodyOf = (params) => ({ variants: ["a", "b"].map((side) => ({ name: side.toUpperCase(), ...waysOf(params, side) })) });
 
 const run = async (params) => {
+  const { key } = own;
   update(() => Object.assign(own, { busy: true, problem: null }));
   await tried(async () => {
     const [result, points] = await Promise.all([postJson(pathOf(own.index, "evaluations"), bodyOf(params)), calibrated(params)]);
-    Object.assign(own, { result, points });
+    if (own.key === key) Object.assign(own, { result, points }); // else somebody chose other ways meanwhile
   }, (error) => { own.problem = error; }).finally(() => update(() => { own.busy = false; }));
+};
+
+// What was measured stands in the address, so that a reload shows it again.
+const measure = () => {
+  own.result = null;
+  patch({ measured: 1 }, { replace: true });
 };
 
 // The chances that way A states for the judged questions, some at a time.
@@ -80,22 +92,8 @@ const apply = () => attempt(async () => {
 
 const lines = (rows, at, params) => rows.map((row) => {
   const { interval } = row.figures[at];
-  return { name: `${row.name} ${nameOf(params, row.name.toLowerCase())}`, mean: interval.mean, low: interval.low, high: interval.high };
+  return { name: `${row.name} ${nameOf(params, row.name.toLowerCase())}`, ...interval };
 });
-
-const verdict = (difference) => {
-  if (!difference.better && !difference.worse) return t("difference.none");
-  if (difference.p_holm >= 0.05) return t("difference.unsure", { detectable: difference.detectable === null ? "?" : figure(difference.detectable) });
-  return difference.interval.mean > 0 ? t("difference.better") : t("difference.worse");
-};
-
-const differences = (comparison) => html`<section aria-labelledby="differences"><h2 id="differences">${t("differences")}</h2>
-  ${intervals(t("differences.says"), comparison.differences.map((one) => ({ name: one.metric, mean: one.interval.mean, low: one.interval.low, high: one.interval.high })), { zero: true })}
-  ${figures(t("differences"), [t("metric"), "A − B", "p", t("verdict")],
-    comparison.differences.map((one) => [one.metric, figure(one.interval.mean), figure(one.p_holm), verdict(one)]), { left: [t("verdict")] })}
-  ${winsAndLosses(comparison.differences[0].metric, comparison.differences[0])}
-  ${changes(t("gained"), comparison.gained)}${changes(t("lost"), comparison.lost)}
-</section>`;
 
 const changes = (label, list) => list.length > 0 && html`<h3>${label}</h3><ol class="changes">${list.map((one) => html`<li>
   <a href=${address("compare", { index: own.index, q: one.text, ...Object.fromEntries([...new URLSearchParams(location.search)].filter(([name]) => /^[ab]\./.test(name))) })}>${one.text}</a>
@@ -108,7 +106,7 @@ const results = (params) => {
       ${rows.filter((row) => row.ms_per_query !== null).map((row) => ` ${row.name}: ${duration(row.ms_per_query)}`).join(",")}</p>
     ${queries < 25 && note(t("few.labels"), t("few.labels.says", { count: queries }))}
     <div class="charts">${rows[0].figures.map((one, at) => intervals(one.metric, lines(rows, at, params), { bounds: [0, 1] }))}</div>
-    ${comparisons.map(differences)}
+    ${comparisons.map((one) => differences(one, [changes(t("gained"), one.gained), changes(t("lost"), one.lost)]))}
     <section aria-labelledby="calibration"><h2 id="calibration">${t("calibration")}</h2>${charts(own.points)}</section>
     <details class="snippet-ci"><summary>${t("ci")}</summary><p>${t("ci.says")}</p>
       <pre tabindex="0">twofold eval --index ${own.index} --qrels qrels.jsonl --fail-under "ndcg@10 >= ${(rows[0].figures[0].interval.low).toFixed(2)}"</pre></details>`;
@@ -124,7 +122,7 @@ const tuning = () => {
       <button type="button" @click=${apply}>${t("tune.apply")}</button>`}
     ${outcome.confirmed.length > 0 && intervals(t("tune.held.out", { count: outcome.confirming }), outcome.confirmed.map((one) => {
       const [first] = one.differences;
-      return { name: one.name, mean: first.interval.mean, low: first.interval.low, high: first.interval.high };
+      return { name: one.name, ...first.interval };
     }), { zero: true })}
     <details><summary>${t("details")}</summary><ol>${outcome.trials.map((one) => html`<li><code>${Object.entries(one.changes).map((pair) => pair.join("=")).join(" ") || t("as.set")}</code>
       <span class="quiet number">${figure(one.mean)}</span></li>`)}</ol></details></div>`;
@@ -139,7 +137,7 @@ export const view = (params) => html`<div class="experiments-view">
   <p>${own.count && t("labels", own.count)} <a href=${address("judge", { index: own.index })}>${t("judge.more")}</a></p>
   ${own.count?.questions === 0 && html`<div class="lesson"><h2>${t("labels.none")}</h2><p>${t("labels.none.says")}</p></div>`}
   <div class="configurations">${configuration(params, "a")}${configuration(params, "b")}</div>
-  <div class="buttons"><button type="button" @click=${() => run(params)} ?disabled=${own.busy || !own.count?.questions}>${icon("experiments")}<span>${t("measure")}</span></button>
+  <div class="buttons"><button type="button" @click=${measure} ?disabled=${own.busy || !own.count?.questions}>${icon("experiments")}<span>${t("measure")}</span></button>
     <button type="button" class="second" @click=${tune} ?disabled=${own.tuning === "…" || !own.count?.questions}>${t("tune")}</button></div>
   <p class="status" role="status">${own.busy && t("measuring")}</p>
   ${refusal(own.problem)}

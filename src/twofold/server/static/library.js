@@ -27,6 +27,9 @@ const queueOf = (index) => {
   return queues.get(index);
 };
 
+// How far the files of an index are that are on their way; null where none is.
+export const arriving = (index) => (queues.get(index)?.running ? queues.get(index).counts : null);
+
 export const resumed = () => {
   for (const queue of queues.values()) queue.resume();
 };

@@ -4,19 +4,21 @@ import { postSound } from "/page/api.js";
 
 const RATE = 16_000;
 const MAX_MS = 58_000; // the server reads a minute
+const TICK_MS = 1_000;
 const HEAD_BYTES = 44;
 
 // Whether there is somebody to hear it, and a microphone that a page may ask for.
 export const canHear = (server) => Boolean(server?.speech && navigator.mediaDevices?.getUserMedia && window.MediaRecorder);
 
-// Starts recording; gives what ends it: `words` says what was heard, `drop` forgets it. Rejects where that is not allowed.
-export const listen = async (ended) => {
+// Starts recording; `ticked` hears each second how many there are. Gives what ends it: `words` says what was heard, `drop`
+// forgets it. Rejects where that is not allowed.
+export const listen = async (ended, ticked) => {
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
   const recorder = new MediaRecorder(stream);
   const parts = [];
   const over = new Promise((settle) => { recorder.onstop = settle; });
-  recorder.ondataavailable = ({ data }) => parts.push(data);
-  recorder.start();
+  recorder.ondataavailable = ({ data }) => ticked(parts.push(data));
+  recorder.start(TICK_MS);
   const limit = setTimeout(ended, MAX_MS);
   const drop = async () => {
     clearTimeout(limit);
