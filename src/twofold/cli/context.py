@@ -12,6 +12,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import TwofoldError
 from twofold.factory.places import folder_of, short_name
 from twofold.index_reader import Collection
+from twofold.models.catalog.entries import CATALOG
 from twofold.search.engine import SearchOptions
 from twofold.search.result import SearchResult
 from twofold.stores.database_address import is_address
@@ -19,6 +20,8 @@ from twofold.stores.database_address import is_address
 if TYPE_CHECKING:
     from twofold.multi_index import MultiIndex
     from twofold.search.why_not import WhyNot
+
+LAST = "twofold.opened"
 
 
 class SearchArguments(Protocol):
@@ -58,7 +61,9 @@ def open_for_search(
     """
     with ExitStack() as stack:
         if len(names) < 2:  # noqa: PLR2004  # several
-            index = stack.enter_context(_opened(context, names[0] if names else None, (embedder, profile, as_of)))
+            index = _opened(context, names[0] if names else None, (embedder, profile, as_of))
+            stack.callback(index.close, free=index.settings.embedder not in CATALOG)
+            context.find_root().meta[LAST] = index  # its model is not freed before the process ends
             yield OpenedIndex(index.searcher, index.settings)
             return
         several = stack.enter_context(several_opened(context, names, embedder, profile, as_of))

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass", "replace"]
 
-UNCOMPILED = 4
-"""How many objects a class makes before its `__init__` is compiled."""
+UNCOMPILED = 60
+"""How many objects a class makes before its `__init__` is compiled, which takes 400 µs and saves 4 for each."""
 
 if TYPE_CHECKING:
     from dataclasses import dataclass, replace

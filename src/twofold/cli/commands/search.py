@@ -125,7 +125,7 @@ def search(  # each option may be left out
             command_part("twofold.cli.commands.batch", "answer_batch")(opened, batch, options)
             return
         result = opened.searching.search(" ".join(query or []), options)
-    _show(result, opened.settings, explain=explain, as_json=as_json)
+        _show(result, opened.settings, explain=explain, as_json=as_json)
 
 
 def _show(result: SearchResult, settings: Settings, *, explain: bool, as_json: bool) -> None:

@@ -5,27 +5,42 @@ folder. Where that package cannot be imported, OpenVINO uses a stub of its own t
 imported here. It stays blocked for the life of the process, since OpenVINO imports it in more than one place.
 
 The converter of models is left out, as OpenVINO allows: it is a third of the time of the import, and models are
-converted already.
+converted already. What builds models from operations is a third of the rest, and is loaded when somebody asks for it.
 """
 
 import sys
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 TELEMETRY = "openvino_telemetry"
 CONVERTER = "openvino.tools.ovc"
+OPERATIONS = tuple(f"openvino.opset{number}" for number in range(1, 18))
+
+
+class LateModule(ModuleType):
+    """Stands for a module, as an attribute of its package, until something in it is asked for."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # whatever the module has
+        """Return what the module has under a name."""
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
 
 
 def openvino_library() -> Any:  # noqa: ANN401 - the library ships no types
     """Return the `openvino` module. Raise ImportError where it is not installed."""
     block_telemetry()
-    unknown = CONVERTER not in sys.modules
-    if unknown:
-        sys.modules[CONVERTER] = None  # type: ignore[assignment]  # as for telemetry, until OpenVINO is imported
+    absent: dict[str, Any] = {} if CONVERTER in sys.modules else {CONVERTER: None}  # as for telemetry
+    if "openvino" not in sys.modules:
+        absent.update({name: LateModule(name) for name in OPERATIONS})
+    sys.modules.update(absent)
     try:
         import openvino
     finally:
-        if unknown:
-            del sys.modules[CONVERTER]
+        for name, stand_in in absent.items():
+            if sys.modules.get(name) is stand_in:
+                del sys.modules[name]  # the package keeps its own
     return openvino
 
 

@@ -1,0 +1,42 @@
+"""OpenVINO as twofold imports it: what builds models is loaded when it is asked for, and is whole then."""
+
+import json
+import subprocess
+import sys
+
+PROGRAM = """
+import json, sys
+from twofold.models.embedders.openvino_library import openvino_library
+
+openvino = openvino_library()
+before = [name for name in sys.modules if name.startswith("openvino.opset") and name.endswith(".ops")]
+
+from openvino import opset8
+import openvino.opset5.ops
+from openvino.opset13 import relu
+
+added = opset8.add(opset8.parameter([2]), opset8.parameter([2]))
+print(json.dumps({
+    "before": before,
+    "type": added.get_type_name(),
+    "relu": relu.__name__,
+    "deep": openvino.opset5.ops.round.__name__,
+    "there": "add" in dir(openvino.opset8),
+    "unknown": hasattr(openvino.opset1, "no_such_operation"),
+    "same": openvino_library() is openvino,
+}))
+"""
+
+
+def test_operations_are_loaded_when_somebody_asks_for_one() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+
+    assert json.loads(done.stdout) == {
+        "before": [],
+        "type": "Add",
+        "relu": "relu",
+        "deep": "round",
+        "there": True,
+        "unknown": False,
+        "same": True,
+    }
