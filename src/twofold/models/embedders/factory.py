@@ -27,6 +27,7 @@ from twofold.models.catalog.identities import (
     WEB,
     dimensions_of,
     embedder_entry,
+    onnx_entry,
     whole_number,
 )
 from twofold.models.catalog.progress import Report, ignore
@@ -76,7 +77,7 @@ def open_embedder(  # noqa: PLR0913  # each may be left out
     opener: Callable[[ModelEntry, Path, Device], Embedder] = (
         open_onnxruntime if scheme == ONNXRUNTIME else open_openvino
     )
-    entry = embedder_entry(rest if scheme == ONNXRUNTIME else spec)
+    entry = onnx_entry(rest) if scheme == ONNXRUNTIME else embedder_entry(spec)
     if not is_present(entry, cache):
         pull(entry, cache, offline=offline, progress=progress)
     return opener(entry, folder_of(entry, cache), device_named(device))

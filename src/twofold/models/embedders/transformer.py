@@ -138,8 +138,7 @@ class TransformerEmbedder:
             mapped.set_exception(error)
 
     def _read_tokenizer(self) -> Any:  # noqa: ANN401 - tokenizers.Tokenizer has no types
-        file = next(file for file in self._entry.files if file.name == TOKENIZER)
-        return load_tokenizer(self._folder / TOKENIZER, file.sha256, self._entry.hint)
+        return load_tokenizer(self._folder / TOKENIZER, self._entry.tokenizer_sha256, self._entry.hint)
 
     def _mapped_tokenizer(self) -> Any:  # noqa: ANN401 - tokenizers.Tokenizer has no types
         with self._mapping:

@@ -94,8 +94,7 @@ class CrossEncoder:
 
     def _mapped(self) -> PairForward:
         if self._forward is None:
-            file = next(file for file in self._entry.files if file.name == TOKENIZER)
-            path = self._folder / TOKENIZER
-            self._tokenizer = load_pair_tokenizer(path, file.sha256, self._entry.hint, self._max_tokens)
+            path, sha256 = self._folder / TOKENIZER, self._entry.tokenizer_sha256
+            self._tokenizer = load_pair_tokenizer(path, sha256, self._entry.hint, self._max_tokens)
             self._forward = self._load(self._entry, self._folder)
         return self._forward
