@@ -12,7 +12,7 @@ QUESTION ?= What happens to a file that cannot be read?
 BUILT_FROM := pyproject.toml constraints.txt $(wildcard setup.py src/twofold/*.c)
 
 .DEFAULT_GOAL := help
-.PHONY: help frameworks setup model voice demo check test coverage fix bench docs site preview items soak soak-access soak-postgres golden screenshots clean
+.PHONY: help frameworks setup model voice demo check test coverage fix bench docs site preview items soak soak-access soak-postgres soak-ray golden screenshots clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
@@ -105,6 +105,10 @@ soak-access: setup  ## 2,000 worlds with and without what somebody may not read,
 soak-postgres: setup  ## 10,000 worlds, CACM and SciFact: a folder, PostgreSQL, and what PostgreSQL ranks, bit for bit
 	$(BIN)/pytest -m soak tests/properties/test_postgres_worlds.py \
 	  tests/reliability/test_postgres.py::test_every_question_of_a_judged_collection_is_answered_as_by_a_local_index_bit_for_bit
+
+soak-ray: setup  ## Real clusters of Ray: syncs and servers over a folder, a bucket and a database, with actors and nodes killed
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[ray]'
+	$(BIN)/pytest -m soak tests/surfaces/test_ray.py
 
 screenshots: setup  ## Draw every view of the web application into build/screenshots, to be looked at
 	PYTHONPATH=tests $(BIN)/python tests/web/screenshots.py build/screenshots

@@ -75,10 +75,10 @@ class Material:
         mixed += center
         return (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
 
-    def batches(self, passages: int) -> Iterator[Batch]:
-        """Give so many passages, some documents at a time."""
+    def batches(self, passages: int, after: int = 0) -> Iterator[Batch]:
+        """Give so many passages, some documents at a time, without those of the first whole batches `after` names."""
         documents = passages // PASSAGES_OF_A_DOCUMENT
-        for first in range(0, documents, DOCUMENT_BATCH_SIZE):
+        for first in range(after // PASSAGES_OF_A_DOCUMENT, documents, DOCUMENT_BATCH_SIZE):
             some = range(first, min(first + DOCUMENT_BATCH_SIZE, documents))
             drawn = np.random.default_rng((SEED, first, 1))
             texts = [[self.passage(drawn) for _ in range(PASSAGES_OF_A_DOCUMENT)] for _ in some]

@@ -1,11 +1,14 @@
-"""What an index of up to a billion passages would need, simulated from what was measured with a million.
+"""What an index of up to a billion passages would need, simulated from what was measured with up to a million.
 
-`python benchmarks/scaling.py` prints the tables of docs/scaling.md. Nothing here is a measurement of many machines: a
-searcher's time is drawn from the distribution that one searcher has here, a query waits for the slowest of them, and a
-hedged query asks a second copy of those that have not answered by their 95th percentile.
+`python benchmarks/scaling.py` prints the tables of docs/scaling.md. What one searcher takes is drawn from the
+distributions that `growth.py` measured here (benchmarks/results/growth.json). Nothing here is a measurement of many
+machines: a query waits for the slowest searcher, and a hedged query asks a second copy of those that have not answered
+by their 95th percentile.
 """
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,65 +17,72 @@ QUERIES = 20_000
 AT_ONCE = 500  # queries drawn at once: memory stays small with a thousand searchers
 SEED = 11
 MILLION = 1_000_000
+MEGABYTE = 1024 * 1024
 
-# Milliseconds of a hybrid query by passages, without embedding it: p50, p95, p99, measured (docs/evaluation-speed.md);
-# the p95 of 100,000 was not noted and lies on the straight line between the other two.
-MEASURED = {100_000: (5.79, 13.1, 13.8), 1_000_000: (14.0, 14.9, 23.7)}
-EMBEDDING_MS = 6.3
-NETWORK_MS = (0.3, 0.6, 1.5)  # one round trip within a data center; assumed
-ROUNDS = 2  # the statistics are summed, then both retrievers are asked
-DISK_BYTES, MEMORY_BYTES = 7_300, 2_000  # a passage, measured with a million
+GROWTH = json.loads((Path(__file__).parent / "results" / "growth.json").read_text(encoding="utf-8"))["sizes"]
+MEASURED = {int(size): np.array(figures["processor_ms"]) for size, figures in GROWTH.items()}
+"""By passages: percentiles 0 to 100 of a hybrid query in milliseconds, without embedding it."""
+LARGEST = GROWTH[str(MILLION)]
+DISK_BYTES, MEMORY_BYTES = (LARGEST[name] * MEGABYTE / MILLION for name in ("disk_MB", "resident_MB"))  # a passage
+INDEXED_A_SECOND = LARGEST["passages_a_second_of_processor_time"]
+EMBEDDING_MS = 6.3  # docs/evaluation-speed.md
 EMBEDDED_A_SECOND, EMBEDDING_CORES = 205, 2
-INDEXED_A_SECOND = 4_373
+NETWORK_MS = np.interp(np.arange(101), [0, 50, 95, 99, 100], [0.27, 0.3, 0.6, 1.5, 3.0])  # a round trip; assumed
+ROUNDS = 10  # round trips of a hybrid query with feedback, one after the other; nine carry little work
 
 CORE_HOUR, GIGABYTE_MONTH, THOUSAND_PUTS = 0.04, 0.023, 0.005  # US dollars; list prices of the kind, 2026
 BLOCK_BYTES = 128 * 1024
 
-
-@dataclass(frozen=True)
-class Times:
-    """A distribution by its quantiles, straight lines in between; nothing is twice as slow as the 99th percentile."""
-
-    p50: float
-    p95: float
-    p99: float
-
-    def draw(self, random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """Draw times."""
-        places = [0.0, 0.5, 0.95, 0.99, 1.0]
-        values = [0.9 * self.p50, self.p50, self.p95, self.p99, 2 * self.p99]
-        return np.interp(random.random(shape), places, values)
+Times = NDArray[np.float64]
 
 
 def searcher(passages: float) -> Times:
-    """Return how long one searcher takes: between what was measured, and above it in proportion to its median."""
-    (small, below), (large, above) = MEASURED.items()
-    share = max(0.0, (passages - small) / (large - small))
-    if share > 1:
-        grown = (below[0] + share * (above[0] - below[0])) / above[0]
-        return Times(*(grown * one for one in above))
-    return Times(*(one + share * (other - one) for one, other in zip(below, above, strict=True)))
+    """Return the percentiles of one searcher: between what was measured, and above it in proportion to its median."""
+    sizes, rows = list(MEASURED), np.array(list(MEASURED.values()))
+    if passages <= sizes[-1]:
+        return np.array([np.interp(passages, sizes, column) for column in rows.T])
+    medians = rows[-2:, 50]
+    more = (passages - sizes[-1]) / (sizes[-1] - sizes[-2]) * (medians[1] - medians[0])
+    return rows[-1] * (1 + more / medians[1])
+
+
+def drawing(times: Times, random: np.random.Generator) -> Callable[[tuple[int, ...]], Times]:
+    """Return what draws from a distribution by its percentiles, straight lines in between."""
+    places = np.linspace(0.0, 1.0, len(times))
+    return lambda shape: np.interp(random.random(shape), places, times)
 
 
 def simulate(passages: int, searchers: int, *, hedged: bool) -> tuple[float, float, float]:
     """Return p50 and p99 of a query in milliseconds, and the share of calls that were made twice."""
     random = np.random.default_rng(SEED)
-    times, network = searcher(passages / searchers), Times(*NETWORK_MS)
-    limit = times.p95 + NETWORK_MS[1]
+    work, way = searcher(passages / searchers), NETWORK_MS * (searchers > 1)  # on one machine nothing travels
+    draw, travel = drawing(work, random), drawing(way, random)
+    limit = work[95] + way[95]
     seen, twice = [], 0
     for _ in range(QUERIES // AT_ONCE):
         shape = (AT_ONCE, searchers)
-        taken = times.draw(random, shape) + network.draw(random, shape)
+        taken = draw(shape) + travel(shape)
         if hedged:
             late = taken > limit
             twice += int(late.sum())
-            again = limit + times.draw(random, shape) + network.draw(random, shape)
-            taken = np.where(late, np.minimum(taken, again), taken)
-        statistics = network.draw(random, shape).max(axis=1) * (ROUNDS - 1)
-        seen.append(EMBEDDING_MS + statistics + taken.max(axis=1))
+            taken = np.where(late, np.minimum(taken, limit + draw(shape) + travel(shape)), taken)
+        others = sum(travel(shape).max(axis=1) for _ in range(ROUNDS - 1))
+        seen.append(EMBEDDING_MS + others + taken.max(axis=1))
     all_of_them = np.concatenate(seen)
     p50, p99 = np.percentile(all_of_them, [50, 99])
     return float(p50), float(p99), twice / (QUERIES * searchers)
+
+
+def measured() -> None:
+    """Print what was measured."""
+    print("| passages | segments | disk (GB) | memory (GB) | p50 (ms) | p95 | p99 | passages a second |")
+    print("|---|---|---|---|---|---|---|---|")
+    for size, figures in GROWTH.items():
+        times = [f"{figures['processor_ms'][at]:.2f}" for at in (50, 95, 99)]
+        sizes = [f"{figures[name] * MEGABYTE / 1e9:.2f}" for name in ("disk_MB", "resident_MB")]
+        cells = [f"{int(size):,}", str(figures["segments"]), *sizes, *times]
+        print("| " + " | ".join([*cells, f"{figures['passages_a_second_of_processor_time']:,}"]) + " |")
+    print()
 
 
 def growth() -> None:
@@ -84,8 +94,10 @@ def growth() -> None:
         searchers = max(1, passages // MILLION)
         p50, p99, _ = simulate(passages, searchers, hedged=False)
         _, hedged, _ = simulate(passages, searchers, hedged=True)
-        disk, memory = passages * DISK_BYTES / 1e9, passages * MEMORY_BYTES / 1e9
-        work = (EMBEDDING_MS + searchers * searcher(passages / searchers).p50) / 1000
+        kept = GROWTH.get(str(passages))
+        disk = kept["disk_MB"] * MEGABYTE / 1e9 if kept else passages * DISK_BYTES / 1e9
+        memory = kept["resident_MB"] * MEGABYTE / 1e9 if kept else passages * MEMORY_BYTES / 1e9
+        work = (EMBEDDING_MS + searchers * float(searcher(passages / searchers)[50])) / 1000
         cells = [f"{passages:,}", f"{searchers:,}", f"{disk:,.2f}", f"{memory:,.2f}"]
         print("| " + " | ".join([*cells, f"{p50:.1f}", f"{p99:.1f}", f"{hedged:.1f}", f"{work:.3f}"]) + " |")
 
@@ -106,7 +118,7 @@ def costs() -> None:
     embedding = MILLION / EMBEDDED_A_SECOND * EMBEDDING_CORES / 3600
     indexing = MILLION / INDEXED_A_SECOND / 3600
     storing = MILLION * DISK_BYTES / 1e9
-    asking = MILLION * (EMBEDDING_MS + MEASURED[MILLION][0]) / 1000 / 3600
+    asking = MILLION * (EMBEDDING_MS + MEASURED[MILLION][50]) / 1000 / 3600
     puts = MILLION * DISK_BYTES / BLOCK_BYTES
     print("\n| a million | needs | costs (US$) |")
     print("|---|---|---|")
@@ -118,6 +130,7 @@ def costs() -> None:
 
 
 if __name__ == "__main__":
+    measured()
     growth()
     sizes()
     costs()

@@ -18,7 +18,7 @@ from twofold.domain.errors import InvalidInputError, NotAllowedError, NotFoundEr
 from twofold.domain.ports import Embedder, Finding, Store
 from twofold.domain.snapshots import SnapshotInfo
 from twofold.domain.types import Document, DocumentInfo, Metadata
-from twofold.evaluation.changes import IndexDiff, document_changes, ranking_change
+from twofold.evaluation.changes import IndexDiff, RankedPassage, document_changes, ranking_change
 from twofold.factory.copies import copy_index, export_index, import_index
 from twofold.factory.indexing import filled, limits_of
 from twofold.factory.places import remove_index
@@ -474,5 +474,5 @@ class Index(Collection, Answering):
                 kept.clear()
 
 
-def _passages(found: SearchResult) -> list[str]:
-    return [hit.chunk_id for hit in found.hits]
+def _passages(found: SearchResult) -> list[RankedPassage]:
+    return [RankedPassage(hit.chunk_id, hit.source, tuple(hit.heading), hit.rank) for hit in found.hits]

@@ -15,6 +15,7 @@ from support.worlds import Share, Written, answers, changes, without_hidden, wor
 from twofold import Index
 
 FAST = (Phase.explicit, Phase.reuse, Phase.generate)  # a world takes half a second: too long to shrink
+IN_A_FIXTURE = (HealthCheck.function_scoped_fixture, HealthCheck.too_slow)  # one server for all worlds
 
 
 def told_apart(
@@ -84,9 +85,22 @@ def test_two_thousand_worlds_on_disk(made: World, part: int) -> None:
 
 
 @pytest.mark.soak
-@settings(max_examples=40, phases=FAST, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, phases=FAST, suppress_health_check=IN_A_FIXTURE)
 @given(made=worlds, part=st.integers(0, 7))
 def test_worlds_in_postgresql(postgres_server: PostgresServer, made: World, part: int) -> None:
     check(
         made, Share(8, part), (postgres_server.address(index=token_hex(8)), postgres_server.address(index=token_hex(8)))
     )
+
+
+@settings(max_examples=2, phases=FAST, suppress_health_check=IN_A_FIXTURE)
+@given(made=worlds, part=st.integers(0, 7))
+def test_nothing_tells_of_what_is_hidden_in_a_bucket(s3: str, made: World, part: int) -> None:
+    check(made, Share(8, part), (f"{s3}/{token_hex(8)}", f"{s3}/{token_hex(8)}"))
+
+
+@pytest.mark.soak
+@settings(max_examples=100, phases=FAST, suppress_health_check=IN_A_FIXTURE)
+@given(made=worlds, part=st.integers(0, 7))
+def test_worlds_in_a_bucket(s3: str, made: World, part: int) -> None:
+    check(made, Share(8, part), (f"{s3}/{token_hex(8)}", f"{s3}/{token_hex(8)}"))

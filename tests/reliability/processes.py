@@ -73,6 +73,15 @@ def make_copies(folder: Path, what: Literal["branch", "import"], begun: Connecti
         begun.send_bytes(b"%d" % number)
 
 
+def branch_in_bucket(where: str, to: str, environment: Mapping[str, str], begun: Connection) -> None:
+    """Make branches of a snapshot in a bucket, one after the other, until killed."""
+    os.environ.update(environment)
+    store = open_in_bucket(where)
+    for number in range(10**6):
+        copy_index(store.at("monday"), f"{to}/{number}", load_settings())
+        begun.send_bytes(b"%d" % number)
+
+
 def fill_up(folder: Path, size: int, reports: Connection) -> None:
     """Write documents where no file may grow beyond `size` bytes; see `_write_all`."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -22,8 +22,10 @@ from reliability.workload import BUSY, Model, after, difference, open_in_bucket,
 from support.cut_proxy import CutProxy
 from support.factories import entries, entry, fingerprint, query
 from support.s3_server import SECRET, S3Server
+from twofold.config.load import load_settings
 from twofold.domain.errors import CorruptError, InvalidInputError, NotFoundError, StoreError
 from twofold.domain.types import Document, IndexedChunk
+from twofold.factory.copies import copy_index
 from twofold.stores.database_address import address_of
 from twofold.stores.local.maintenance import Upkeep
 from twofold.stores.s3.bucket import Bucket, HeadMovedError
@@ -263,6 +265,24 @@ def test_a_head_whose_answer_is_lost_was_written_once(
         assert proxy.swallowed == 1
         assert store._place.heads.refresh(now=True).number == number + 1
         store.close()
+
+
+def test_a_branch_is_whole_although_the_answer_to_its_head_is_lost(
+    s3: str, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    branch = f"{s3}-branch"
+    with CutProxy(s3_server.port) as proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.endpoint)
+        with closing(opened(s3)) as store:
+            store.upsert(entries([f"cat {number}" for number in range(9)]))
+            proxy.swallows = lambda data: data.startswith(b"PUT ") and b"-branch/head " in data[:200]
+            copy_index(store, branch, load_settings())
+            expected = texts(store)
+        assert proxy.swallowed > 0
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server.endpoint)
+    with closing(opened(branch)) as made:
+        assert texts(made) == expected
+        assert made.verify() == []
 
 
 def test_keys_that_are_wrong_or_missing_are_one_clear_error_and_never_shown(

@@ -148,7 +148,7 @@ def test_snapshots_are_made_listed_compared_branched_and_deleted(visit: Visit) -
         ("stash.md", "removed"), ("undo.md", "changed"),
     ]  # fmt: skip
     assert [changed[kind] for kind in ("added", "removed", "changed", "fields")] == [0, 1, 1, 0]
-    assert changed["rankings"][0]["left"]
+    assert [(one["source"], one["rank"]) for one in changed["rankings"][0]["left"]] == [("stash.md", 2)]
     assert client.post(f"{NOTES}/diff", json={**asked, "limit": 1}).json()["documents"] == changed["documents"][:1]
     same = client.post(f"{NOTES}/diff", json={"before": "tuesday", "after": "now"}).json()
     assert (same["documents"], same["rankings"]) == ([], [])

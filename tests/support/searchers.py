@@ -17,10 +17,12 @@ SMALL = Upkeep(flush_from=2, flush_at_close_from=1)
 
 
 class SearchersHere:
-    """Asks each when its call has landed. Of the calls to the searchers in `lost` none ever does."""
+    """Asks each when its call has landed. The searchers in `lost` are lost with the next call of `losing` to them."""
 
-    def __init__(self, opener: Callable[[str], Store], count: int) -> None:
+    def __init__(self, opener: Callable[[str], Store], count: int, losing: str = "begin") -> None:
+        self.losing = losing
         self.made = [Searcher(opener, Share(number, count)) for number in range(count)]
+        self.asked: list[str] = []
         self.lost: set[int] = set()
         self.absent: set[int] = set()
 
@@ -32,14 +34,15 @@ class SearchersHere:
         return [number for number in range(self.count) if number not in self.absent]
 
     def start(self, number: int, method: str, *given: object) -> Any:  # noqa: ANN401
+        self.asked.append(str(given[1]) if method == "ask" else method)
         call = partial(getattr(self.made[number], method), *given)
         if method in {"end", "forget"}:  # nobody waits for these
             call()
-        return number, call
+        return number, method, call
 
     def landed(self, call: Any) -> Any:  # noqa: ANN401
-        number, made = call
-        if number in self.lost:
+        number, method, made = call
+        if number in self.lost and method == self.losing:
             self.lost.discard(number)
             self.absent.add(number)
             raise PartLostError("lost", "")

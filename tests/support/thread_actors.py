@@ -35,6 +35,11 @@ class ThreadActor:
         future.add_done_callback(self._end)
         return future
 
+    def lose(self, calls: int) -> None:
+        """Lose so many of the next calls."""
+        with self._lock:
+            self._lost = calls
+
     def stop(self) -> None:
         self._pool.shutdown()
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from support import thread_actors
+from support.postgres_server import PostgresServer
 from support.ray_processes import actor_of
 from support.thread_actors import ThreadActor
 from surfaces.conftest import Run
@@ -26,6 +28,7 @@ from twofold.domain.errors import InvalidInputError, MismatchError, MissingExtra
 from twofold.factory.ray_workers import IN_FLIGHT, RaySpread, Worker
 from twofold.indexing.sync import sync
 from twofold.ingest.readers.types import Limits
+from twofold.stores.database_address import with_index
 
 SECONDS = 560
 CLUSTER = Path(__file__).resolve().parent.parent / "support" / "ray_cluster.py"
@@ -108,13 +111,29 @@ def test_a_killed_actor_or_node_costs_only_time(run: Run, tmp_path: Path, victim
     assert digest(run, "there") == digest(run, "here")
 
 
+@pytest.fixture(params=["folder", "s3", "postgres"])
+def served(request: pytest.FixtureRequest) -> tuple[str, list[str]]:
+    """The address of an index `kb` that is not there yet, and what `serve` is told so that it serves it."""
+    if request.param == "folder":
+        return "kb", []
+    if request.param == "s3":
+        root = str(request.getfixturevalue("s3"))
+        return f"{root}/kb", ["--root", root]
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    database = server.create_database(f"ray-{secrets.token_hex(4)}")
+    return with_index(database, "kb"), ["--root", database]
+
+
 @pytest.mark.soak
-def test_a_server_over_actors_answers_as_one_machine_and_names_what_a_lost_one_holds(tmp_path: Path) -> None:
-    with Index("kb") as index:
+def test_a_server_over_actors_answers_as_one_machine_and_names_what_a_lost_one_holds(
+    served: tuple[str, list[str]], tmp_path: Path
+) -> None:
+    where, root = served
+    with Index(where) as index:
         for folder in ("one", "two", "three"):  # a segment for each
             index.sync(written(tmp_path / folder, 40))
         expected = index.search("word7 conflict", k=20)
-    command = [sys.executable, "-m", "twofold", "serve", "--port", "0", "--on", "ray:local"]
+    command = [sys.executable, "-m", "twofold", "serve", "--port", "0", "--on", "ray:local", *root]
     surroundings = {**os.environ, **ENVIRONMENT}
     with subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -124,6 +143,7 @@ def test_a_server_over_actors_answers_as_one_machine_and_names_what_a_lost_one_h
             assert [(hit["chunk_id"], hit["score"]) for hit in whole["hits"]] == [
                 (hit.chunk_id, hit.score) for hit in expected.hits
             ]
+            assert len(whole["hits"]) == 20
             assert whole["warnings"] == []
             os.kill(actor_of(process.pid, "SearcherActor"), signal.SIGKILL)
             lost = until(lambda: asked(address), lambda said: said["warnings"] != [])
@@ -131,6 +151,11 @@ def test_a_server_over_actors_answers_as_one_machine_and_names_what_a_lost_one_h
             assert "is being started again" in lost["warnings"][0]["message"]
             again = until(lambda: asked(address), lambda said: said["warnings"] == [])
             assert again["hits"] == whole["hits"]
+            with Index(where) as index:  # another process writes; the server finds it
+                index.add("word7 conflict, and a quokka", source="new.md")
+                expected = index.search("word7 conflict", k=20)
+            later = until(lambda: asked(address), lambda said: said["hits"][0]["source"] == "new.md")
+            assert [hit["score"] for hit in later["hits"]] == [hit.score for hit in expected.hits]
         finally:
             process.terminate()
         assert process.wait(SECONDS) == 0

@@ -83,7 +83,10 @@ def test_a_date_means_the_last_snapshot_by_then(run: Run) -> None:
     assert run("search", "aside", "-i", "kb", "--as-of", "nobody").code == 3
 
 
-def test_what_changed_is_shown_by_document_and_by_question(run: Run, changed: Path, tmp_path: Path) -> None:
+def test_what_changed_is_shown_by_document_and_by_question(
+    run: Run, changed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(changed.parent)  # names are shown as seen from here
     questions = tmp_path / "questions.txt"
     questions.write_text("put changes aside\nundo a commit softly\n")
     found = run("index", "diff", "monday", "now", "--queries", questions, "-i", "kb", "--json").data
@@ -93,9 +96,12 @@ def test_what_changed_is_shown_by_document_and_by_question(run: Run, changed: Pa
     assert kinds == {"stash.md": "removed", "merge.md": "changed", "tags.md": "added"}
     assert found["queries"] == 2
     aside = next(one for one in found["rankings"] if one["query"] == "put changes aside")
-    assert aside["before"] != aside["after"]
-    assert f"- {changed / 'stash.md'}" in shown
+    assert [one["rank"] for one in aside["before"]] == [1, 2, 3, 4, 5]
+    assert Path(aside["before"][0]["source"]).name == "stash.md"
+    assert f"- {changed.name}/stash.md\n" in shown
+    assert f"  -   1  {changed.name}/stash.md › Stash\n" in shown
     assert "1 added, 1 removed, 1 changed" in shown
+    assert "no question to compare" in run("index", "diff", "monday", "--log", "-i", "kb").out
     assert run("index", "diff", "monday", "monday", "-i", "kb", "--json").data["documents"] == []
 
 

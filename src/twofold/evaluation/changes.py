@@ -23,26 +23,36 @@ class DocumentChange:
 
 
 @dataclass(frozen=True, slots=True)
+class RankedPassage:
+    """A passage of a ranking: its id, its document and the headings that it stands below, and its rank from 1."""
+
+    chunk_id: str
+    source: str
+    heading: tuple[str, ...]
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
 class RankingChange:
-    """A question whose ranking is another one; passages by their ids, best first.
+    """A question whose ranking is another one; passages best first.
 
     `kept` is the part of the passages before that are still there, in any order, from 0 to 1.
     """
 
     query: str
-    before: tuple[str, ...]
-    after: tuple[str, ...]
+    before: tuple[RankedPassage, ...]
+    after: tuple[RankedPassage, ...]
     kept: float
 
     @property
-    def entered(self) -> tuple[str, ...]:
+    def entered(self) -> tuple[RankedPassage, ...]:
         """The passages that came in."""
-        return tuple(one for one in self.after if one not in self.before)
+        return _without(self.after, self.before)
 
     @property
-    def left(self) -> tuple[str, ...]:
+    def left(self) -> tuple[RankedPassage, ...]:
         """The passages that went out."""
-        return tuple(one for one in self.before if one not in self.after)
+        return _without(self.before, self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +84,20 @@ def _content(info: DocumentInfo) -> DocumentInfo:
     return replace(info, metadata=NO_METADATA, source="", title="")
 
 
-def ranking_change(query: str, before: Sequence[str], after: Sequence[str]) -> RankingChange | None:
-    """Compare two rankings of passages; None where they are the same.
+def ranking_change(query: str, before: Sequence[RankedPassage], after: Sequence[RankedPassage]) -> RankingChange | None:
+    """Compare two rankings of passages by their ids; None where they are the same.
 
-    >>> ranking_change("cat", ["a", "b"], ["b", "c"])
-    RankingChange(query='cat', before=('a', 'b'), after=('b', 'c'), kept=0.5)
+    >>> one, other = RankedPassage("a", "a.txt", (), 1), RankedPassage("b", "b.txt", (), 2)
+    >>> ranking_change("cat", [one, other], [replace(other, rank=1)]).kept
+    0.5
     """
-    if list(before) == list(after):
+    old, new = ([one.chunk_id for one in ranking] for ranking in (before, after))
+    if old == new:
         return None
-    kept = len(set(before) & set(after)) / len(before) if before else 0.0
+    kept = len(set(old) & set(new)) / len(old) if old else 0.0
     return RankingChange(query, tuple(before), tuple(after), kept)
+
+
+def _without(ranking: Sequence[RankedPassage], other: Sequence[RankedPassage]) -> tuple[RankedPassage, ...]:
+    there = {one.chunk_id for one in other}
+    return tuple(one for one in ranking if one.chunk_id not in there)

@@ -171,6 +171,8 @@ class SpreadSnapshot(FederatedSnapshot):
         self._keys = _OwnKeys(self._located)
         self._rows, self._searchers, self._viewer = state.rows, state.searchers, viewer
         self._standings, self._missing = tuple(state.standings.values()), state.missing
+        self._totals: Statistics | None = None
+        self._holding: dict[str, int] = {}
 
     @property
     def missing(self) -> Sequence[str]:
@@ -207,13 +209,14 @@ class SpreadSnapshot(FederatedSnapshot):
         return Sizes(self._standings[0].sizes.documents, sum(one.sizes.chunks for one in self._standings))
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
-        """Add up what the searchers count, and round the sum for those viewers who get it so."""
-        asked = tuple(terms)
-        if asked not in self._counted:
-            counted = added_statistics(self._every("counted", asked), asked)
-            shared = self._viewer is not None and self._viewer.statistics == "shared"
-            self._counted[asked] = shared_statistics(counted) if shared else counted
-        return self._counted[asked]
+        """Add up what the searchers count, and round the sum for those viewers who get it so. A term is asked once."""
+        unknown = tuple(dict.fromkeys(term for term in terms if term not in self._holding))
+        if unknown or self._totals is None:
+            self._totals = added_statistics(self._every("counted", unknown), unknown)
+            self._holding.update(self._totals.frequencies)
+        counted = replace(self._totals, frequencies={term: self._holding[term] for term in terms})
+        shared = self._viewer is not None and self._viewer.statistics == "shared"
+        return shared_statistics(counted) if shared else counted
 
     def explain_terms(self, query: TermQuery, keys: Sequence[int]) -> ScoredTerms:
         """Return what each term adds to the scores of some passages."""

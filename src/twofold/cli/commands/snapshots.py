@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from twofold.cli.options import AsOfOption, IndexOption, JsonOption
-from twofold.cli.render.results import write_json
-from twofold.cli.render.terminal import Screen, columns, one_line, screen_on
+from twofold.cli.render.results import place_in, write_json
+from twofold.cli.render.terminal import Screen, columns, from_here, one_line, screen_on, width_of
 from twofold.cli.runtime import open_index, settings_for
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.snapshots import SnapshotInfo
@@ -91,12 +91,18 @@ def diff(
             kept = query_log_of(str(opened.folder), opened.settings)
             asked += [] if kept is None else [one.question for one in kept.entries()]
         found = opened.diff(before, after, list(dict.fromkeys(asked)), k)
-    write_json(found) if as_json else _draw(screen_on(), found)
+    if as_json:
+        write_json(found)
+        return
+    screen = screen_on()
+    _draw(screen, found)
+    if not asked and (log or queries is not None):
+        screen.line("Rankings: there is no question to compare; `twofold log` shows which are kept.")
 
 
 def _draw(screen: Screen, found: IndexDiff) -> None:
     for change in found.documents[:SHOWN]:
-        screen.line(f"{SIGNS[change.kind]} {one_line(change.source)}")
+        screen.line(f"{SIGNS[change.kind]} {from_here(change.source)}")
     if len(found.documents) > SHOWN:
         screen.line(f"  and {len(found.documents) - SHOWN:,} more; --json lists all")
     kinds = Counter(change.kind for change in found.documents)
@@ -106,8 +112,13 @@ def _draw(screen: Screen, found: IndexDiff) -> None:
     for ranking in found.rankings[:SHOWN]:
         screen.line(f"{one_line(ranking.query)}: {ranking.kept:.0%} of the passages stayed")
         moves = [("+", one) for one in ranking.entered] + [("-", one) for one in ranking.left]
-        for sign, passage in moves or [(" ", "the same passages in another order")]:
-            screen.line(f"  {sign} {one_line(passage)}")
+        for sign, passage in moves:
+            front = f"  {sign} {passage.rank:>3}  "
+            screen.line(front + place_in(screen, passage.source, passage.heading, screen.width - width_of(front)))
+        if not moves:
+            screen.line("    the same passages in another order")
+    if len(found.rankings) > SHOWN:
+        screen.line(f"  and {len(found.rankings) - SHOWN:,} more; --json lists all")
     if found.queries:
         screen.line(f"Rankings: {len(found.rankings):,} of {counted(found.queries, 'question')} changed.")
 

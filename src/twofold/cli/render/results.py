@@ -126,9 +126,7 @@ def _draw_hit(screen: Screen, hit: Hit, best: float, marking: Marking) -> None:
     front += f"{screen.paint(one_line(hit.collection), 'cyan')}: " if hit.collection else ""
     page = f" (p. {hit.page})" if hit.page is not None else f" ({one_line(hit.place)})" if hit.place else ""
     room = max(24, screen.width - width_of(front) - width_of(page))
-    source = shortened_path(from_here(hit.source), room)
-    rest = _under(hit.heading, room - width_of(source))
-    screen.line(front + screen.paint(source, "bold") + rest + page)
+    screen.line(front + place_in(screen, hit.source, hit.heading, room) + page)
     _draw_beside(screen, [one for one in hit.context if one.start < hit.start], marking)
     for line in snippet(hit.text, marking.analyzer, marking.terms, _width(screen), _SNIPPET_LINES):
         screen.line(_INDENT + "".join(screen.paint(part.text, "mark") if part.marked else part.text for part in line))
@@ -160,6 +158,12 @@ def _draw_beside(screen: Screen, neighbors: Sequence[Neighbor], marking: Marking
 
 def _width(screen: Screen) -> int:
     return max(20, min(screen.width, _WIDEST_SNIPPET) - len(_INDENT))
+
+
+def place_in(screen: Screen, source: str, heading: tuple[str, ...], room: int) -> str:
+    """Write a document's name as it is called from here, and its heading path as far as there is room."""
+    shown = shortened_path(from_here(source), room)
+    return screen.paint(shown, "bold") + _under(heading, room - width_of(shown))
 
 
 def _under(heading: tuple[str, ...], room: int) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.snapshots import SnapshotInfo
-from twofold.evaluation.changes import ChangeKind, DocumentChange, IndexDiff, RankingChange
+from twofold.evaluation.changes import ChangeKind, DocumentChange, IndexDiff, RankedPassage, RankingChange
 from twofold.server.auth import Action
 from twofold.server.jobs.store import Job, JobKind, Task
 from twofold.server.limits import DEFAULT_LIMITS
@@ -57,16 +57,16 @@ class SnapshotList:
 
 @dataclass(frozen=True, slots=True)
 class ChangedRanking:
-    """A question whose ranking changed: passages by their ids, best first, and those that came in and went out.
+    """A question whose ranking changed: its passages, best first, and those that came in and went out.
 
     `kept` is the part of the passages before that are still there, in any order, from 0 to 1.
     """
 
     query: str
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-    entered: tuple[str, ...]
-    left: tuple[str, ...]
+    before: tuple[RankedPassage, ...]
+    after: tuple[RankedPassage, ...]
+    entered: tuple[RankedPassage, ...]
+    left: tuple[RankedPassage, ...]
     kept: float
 
 

@@ -128,6 +128,24 @@ def first_head(size: int = 0) -> Head:
     return Head(secrets.token_hex(8), 0, (), size, (), {}, ())
 
 
+def put_first_head(bucket: Bucket, data: bytes) -> None:
+    """Put the head that an index begins with. Raises HeadMovedError where it has another one, StoreError."""
+    try:
+        bucket.swap_head(data, None)
+    except (HeadMovedError, StoreError):
+        if not goes_on(bucket, read_head(data)):  # the answer to a request may be lost, and it sent again
+            raise
+
+
+def goes_on(bucket: Bucket, head: Head) -> bool:
+    """Return whether the index in a bucket stands on a head or on what became of it. Raises StoreError."""
+    try:
+        found = bucket.head(None)
+    except NotFoundError:
+        return False
+    return found is not None and read_head(found.data).lineage == head.lineage
+
+
 def recent_commits(commit: bytes, before: tuple[str, ...]) -> tuple[str, ...]:
     """Return the commits that a head names as its last ones."""
     return (commit.hex(), *before)[:COMMITS_REMEMBERED]

@@ -35,7 +35,7 @@ from twofold.stores.s3.blocks import AT_ONCE, Blocks
 from twofold.stores.s3.bucket import HEAD, OBJECTS, Bucket, HeadMovedError
 from twofold.stores.s3.connections import Connections, Place, S3Connection, keys_to_sweep
 from twofold.stores.s3.head import Ref
-from twofold.stores.s3.heads import PACE, Heads, Pace
+from twofold.stores.s3.heads import PACE, Heads, Pace, goes_on, put_first_head
 from twofold.stores.segment_cache import CACHE_BYTES, SegmentCache, mapped
 from twofold.stores.transactional import TransactionalStore
 
@@ -159,11 +159,12 @@ class S3Store(TransactionalStore[S3Connection], SnapshottedStore[S3Connection]):
                 store.close()
             made = bucket.head(None)
             if made is not None:
-                _bucket_of(address).swap_head(made.data, None)
+                put_first_head(_bucket_of(address), made.data)
         except BaseException as error:
             with suppress(TwofoldError):
                 head = store._place.heads.newest  # of one of its own
-                bucket.delete([*head.named, *(key for _, keys in head.dropped for key in keys), hidden])
+                if not goes_on(_bucket_of(address), head):  # else it came too late to matter
+                    bucket.delete([*head.named, *(key for _, keys in head.dropped for key in keys), hidden])
             if isinstance(error, HeadMovedError):
                 raise _name_taken(address) from error
             raise
