@@ -360,7 +360,7 @@ typedef struct {
 
 static uint32_t spread(uint32_t place) { return (place * 2654435761u) >> 7; }
 
-static enum failure table_fill(Table *table, const uint32_t *places, Py_ssize_t count)
+static enum failure table_open(Table *table, Py_ssize_t count)
 {
     uint32_t size = 64;
     while (size < 4 * (uint64_t)count && size < UINT32_C(1) << 30) size *= 2;
@@ -369,6 +369,12 @@ static enum failure table_fill(Table *table, const uint32_t *places, Py_ssize_t 
     table->numbers = table->places + size;
     table->mask = size - 1;
     memset(table->places, 0xff, size * sizeof *table->places);
+    return FINE;
+}
+
+static enum failure table_fill(Table *table, const uint32_t *places, Py_ssize_t count)
+{
+    if (table_open(table, count)) return NO_MEMORY;
     for (Py_ssize_t i = 0; i < count; i++) {
         uint32_t place = places[i], at = spread(place) & table->mask;
         if (place == NOWHERE) continue;
@@ -1972,6 +1978,11 @@ done:
     return result;
 }
 
+static double rarity(long long passages, int64_t holding)
+{
+    return log(1.0 + ((double)(int64_t)((uint64_t)passages - (uint64_t)holding) + 0.5) / ((double)holding + 0.5));
+}
+
 static PyObject *idfs(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
 {
     Py_buffer holding, view = {0};
@@ -1989,11 +2000,332 @@ static PyObject *idfs(PyObject *module, PyObject *const *arguments, Py_ssize_t g
     double *rare = view.buf;
     BEGIN_WORK(8 * holding.shape[0])
     for (Py_ssize_t i = 0; i < holding.shape[0]; i++)
-        rare[i] = log(1.0 + ((double)(int64_t)((uint64_t)passages - (uint64_t)held[i]) + 0.5) / ((double)held[i] + 0.5));
+        rare[i] = rarity(passages, held[i]);
     END_WORK
 done:
     PyBuffer_Release(&view);
     PyBuffer_Release(&holding);
+    return result;
+}
+
+/* ---- Feedback: what the passages that came first are made of. ---- */
+
+enum { FEEDBACK_ARRAYS = 11, NOT_JUDGED = 0, MAY_EXPAND = 2 };
+
+/* A segment's terms as in TERM_SHAPES, its forward index, the lengths of its passages, and its terms' texts. */
+typedef union {
+    TermViews terms;
+    struct {
+        TermViews before;
+        Py_buffer offsets, places, frequencies, lengths, texts, ends;
+    };
+    Py_buffer all[FEEDBACK_ARRAYS];
+} FeedbackViews;
+
+static const Shape *const FEEDBACK_SHAPES[FEEDBACK_ARRAYS] = {
+    &PLACES, &PLACES, &OFFSETS, &SLOTS, &MARKS, &OFFSETS, &PLACES, &FREQUENCIES, &WANTED, &TEXTS, &OFFSETS};
+
+/* A term of a passage, or of several, and where one of them has its text: the greater worth comes first, then the text. */
+typedef struct {
+    double worth;
+    const FeedbackViews *part;
+    uint32_t place, id;
+} Learnt;
+
+/* What is learnt from `passages`, each the slot of a part; `found` are the terms chosen, or those not judged yet. */
+typedef struct {
+    FeedbackViews *parts;
+    Py_ssize_t count, passages;
+    const int64_t *places, *slots;
+    const double *shares;
+    const uint8_t *marks;
+    Py_ssize_t marked;
+    long long chunks;
+    double average, k1, b, most;
+    size_t terms;
+    Learnt *found;
+    size_t size, unjudged;
+} Feedback;
+
+/* The text of a term; none where its bounds lie outside. It is read for ties alone. */
+static const uint8_t *text_of(const Learnt *one, size_t *length)
+{
+    const int64_t *ends = one->part->ends.buf;
+    *length = 0;
+    if ((Py_ssize_t)one->place + 1 >= one->part->ends.shape[0]) return NULL;
+    int64_t start = ends[one->place], end = ends[one->place + 1];
+    if (start < 0 || end <= start || end > one->part->texts.shape[0]) return NULL;
+    *length = (size_t)(end - start);
+    return (const uint8_t *)one->part->texts.buf + start;
+}
+
+static int comes_first(const Learnt *a, const Learnt *b)
+{
+    size_t lengths[2];
+    if (a->worth != b->worth) return a->worth > b->worth;
+    const uint8_t *first = text_of(a, &lengths[0]), *second = text_of(b, &lengths[1]);
+    size_t both = lengths[0] < lengths[1] ? lengths[0] : lengths[1];
+    int order = both ? memcmp(first, second, both) : 0;
+    return order ? order < 0 : lengths[0] < lengths[1];
+}
+
+static int by_worth(const void *a, const void *b)
+{
+    return comes_first(a, b) ? -1 : comes_first(b, a);
+}
+
+/* Keep a term among the `most` that come first, in their order. */
+static size_t keep_first(Learnt *kept, size_t count, size_t most, Learnt one)
+{
+    if (count == most && !comes_first(&one, &kept[count - 1])) return count;
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (comes_first(&one, &kept[middle])) high = middle;
+        else low = middle + 1;
+    }
+    if (count < most) count++;
+    memmove(kept + low + 1, kept + low, (count - low - 1) * sizeof *kept);
+    kept[low] = one;
+    return count;
+}
+
+/* Ask for what is counted of a passage's terms, which lies anywhere. */
+static void fetch_learnt(const Feedback *own, const FeedbackViews *part, const uint32_t *places, int64_t count)
+{
+#if defined(__GNUC__)
+    const uint32_t *ids = part->terms.views[0].buf;
+    Py_ssize_t terms = part->terms.views[0].shape[0];
+    for (int64_t i = 0; i < count; i++)
+        if ((Py_ssize_t)places[i] < terms) __builtin_prefetch(ids + places[i]);
+    for (int64_t i = 0; i < count; i++) {
+        if ((Py_ssize_t)places[i] >= terms) continue;
+        uint32_t id = ids[places[i]];
+        __builtin_prefetch(own->marks + ((Py_ssize_t)id < own->marked ? (Py_ssize_t)id : own->marked - 1));
+        for (Py_ssize_t at = 0; at < own->count; at++) {
+            const Py_buffer *table = &own->parts[at].terms.views[1];
+            if (table->buf != NULL && (Py_ssize_t)id < table->shape[0])
+                __builtin_prefetch((const uint32_t *)table->buf + id);
+        }
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if ((Py_ssize_t)places[i] >= terms) continue;
+        uint32_t id = ids[places[i]];
+        for (Py_ssize_t at = 0; at < own->count; at++) {
+            const Py_buffer *table = &own->parts[at].terms.views[1], *offsets = &own->parts[at].terms.views[2];
+            if (table->buf == NULL || (Py_ssize_t)id >= table->shape[0]) continue;
+            uint32_t place = ((const uint32_t *)table->buf)[id];
+            if ((Py_ssize_t)place < offsets->shape[0]) __builtin_prefetch((const int64_t *)offsets->buf + place);
+        }
+    }
+#else
+    (void)own, (void)part, (void)places, (void)count;
+#endif
+}
+
+/* The terms of greatest impact of one passage go to `kept`, with their gains in the place of impacts. */
+static enum failure learn_from(Feedback *own, Py_ssize_t passage, Learnt *kept, size_t *size)
+{
+    const FeedbackViews *part = &own->parts[own->places[passage]];
+    int64_t slot = own->slots[passage];
+    const int64_t *offsets = part->offsets.buf;
+    const uint32_t *places = part->places.buf, *lengths = part->lengths.buf, *ids = part->terms.views[0].buf;
+    const uint16_t *frequencies = part->frequencies.buf;
+    double norm = own->k1 * (1.0 - own->b + own->b * (double)lengths[slot] / own->average), whole = 0.0;
+    fetch_learnt(own, part, places + offsets[slot], offsets[slot + 1] - offsets[slot]);
+    for (int64_t i = offsets[slot]; i < offsets[slot + 1]; i++) {
+        if ((Py_ssize_t)places[i] >= part->terms.views[0].shape[0]) return OUTSIDE;
+        Learnt one = {0.0, part, places[i], ids[places[i]]};
+        uint8_t mark = own->marks[(Py_ssize_t)one.id < own->marked ? (Py_ssize_t)one.id : own->marked - 1];
+        if (mark == NOT_JUDGED) own->found[own->unjudged++].id = one.id;
+        if (mark != MAY_EXPAND || own->unjudged) continue;
+        int64_t holding = 0, start, end;
+        for (Py_ssize_t at = 0; at < own->count; at++) {
+            uint32_t place;
+            enum failure failure = count_in(&own->parts[at].terms, &one.id, 1, &place, &start, &end, &holding);
+            if (failure) return failure;
+        }
+        double times = frequencies[i];
+        one.worth = rarity(own->chunks, holding) * (times * own->most / (times + norm));
+        if (one.worth > 0.0) *size = keep_first(kept, *size, own->terms, one);
+    }
+    for (size_t i = 0; i < *size; i++) whole += kept[i].worth;
+    for (size_t i = 0; i < *size; i++) kept[i].worth = own->shares[passage] * kept[i].worth / whole;
+    return FINE;
+}
+
+/* Add up what each term gains in all passages, in their order. */
+static enum failure learn(Feedback *own)
+{
+    Learnt *kept = malloc((own->terms + 1) * sizeof *kept);
+    Table table = {0};
+    enum failure failure =
+        kept == NULL ? NO_MEMORY : table_open(&table, own->passages * (Py_ssize_t)own->terms);
+    for (Py_ssize_t passage = 0; passage < own->passages && !failure; passage++) {
+        size_t size = 0;
+        failure = learn_from(own, passage, kept, &size);
+        for (size_t i = 0; i < size && !failure && !own->unjudged; i++) {
+            uint32_t at = spread(kept[i].id) & table.mask;
+            while (table.places[at] != NOWHERE && table.places[at] != kept[i].id) at = (at + 1) & table.mask;
+            if (table.places[at] == kept[i].id) {
+                own->found[table.numbers[at]].worth += kept[i].worth;
+                continue;
+            }
+            table.places[at] = kept[i].id;
+            table.numbers[at] = (uint32_t)own->size;
+            own->found[own->size++] = kept[i];
+        }
+    }
+    free(table.places);
+    free(kept);
+    return failure;
+}
+
+/* What the question's own terms gain is written down, and those that it has not are left, the greatest gain first. */
+static void part_with(Feedback *own, const uint32_t *asked, Py_ssize_t terms, double *gains)
+{
+    memset(gains, 0, (size_t)terms * sizeof *gains);
+    size_t fresh = 0;
+    for (size_t i = 0; i < own->size; i++) {
+        Py_ssize_t at = 0;
+        while (at < terms && asked[at] != own->found[i].id) at++;
+        if (at < terms) gains[at] = own->found[i].worth;
+        else own->found[fresh++] = own->found[i];
+    }
+    own->size = fresh;
+    qsort(own->found, fresh, sizeof *own->found, by_worth);
+}
+
+/* Room for what is learnt, where every passage is one. */
+static int feedback_reserve(Feedback *own)
+{
+    int64_t held = 0;
+    for (Py_ssize_t i = 0; i < own->passages; i++) {
+        int64_t place = own->places[i], slot = own->slots[i];
+        if (place < 0 || place >= own->count) return fail(OUT_OF_RANGE), -1;
+        const FeedbackViews *part = &own->parts[place];
+        if (slot < 0 || slot >= part->lengths.shape[0] || slot + 1 >= part->offsets.shape[0]) return fail(OUT_OF_RANGE), -1;
+        const int64_t *offsets = part->offsets.buf;
+        if (offsets[slot] < 0 || offsets[slot + 1] < offsets[slot] || offsets[slot + 1] > part->places.shape[0])
+            return fail(OUTSIDE), -1;
+        held += offsets[slot + 1] - offsets[slot];
+    }
+    if (own->terms > (size_t)held + 1) own->terms = (size_t)held + 1;
+    own->found = malloc((size_t)(held + 1) * sizeof *own->found);
+    return own->found == NULL ? (PyErr_NoMemory(), -1) : 0;
+}
+
+static PyObject *ids_of(PyObject *module, const Learnt *found, size_t count)
+{
+    Py_buffer view = {0};
+    PyObject *result = NULL;
+    State *state = PyModule_GetState(module);
+    if (open_result(module, state->uint32, (Py_ssize_t)count, &result, &view)) Py_CLEAR(result);
+    else for (size_t i = 0; i < count; i++) ((uint32_t *)view.buf)[i] = found[i].id;
+    PyBuffer_Release(&view);
+    return result;
+}
+
+static PyObject *worths_of(PyObject *module, const Learnt *found, size_t count)
+{
+    Py_buffer view = {0};
+    PyObject *result = NULL;
+    State *state = PyModule_GetState(module);
+    if (open_result(module, state->float64, (Py_ssize_t)count, &result, &view)) Py_CLEAR(result);
+    else for (size_t i = 0; i < count; i++) ((double *)view.buf)[i] = found[i].worth;
+    PyBuffer_Release(&view);
+    return result;
+}
+
+static PyObject *texts_of(const Learnt *found, size_t count)
+{
+    PyObject *texts = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; i < count && texts != NULL; i++) {
+        size_t length;
+        const uint8_t *text = text_of(&found[i], &length);
+        PyObject *one = PyUnicode_DecodeUTF8((const char *)text, (Py_ssize_t)length, NULL);
+        if (one == NULL) Py_CLEAR(texts);
+        else PyList_SetItem(texts, (Py_ssize_t)i, one);
+    }
+    return texts;
+}
+
+static int feedback_open(PyObject *parts, Feedback *own)
+{
+    own->count = PyTuple_Check(parts) ? PyTuple_Size(parts) : 0;
+    own->parts = PyMem_Calloc((size_t)own->count + 1, sizeof *own->parts);
+    if (own->parts == NULL) return PyErr_NoMemory(), -1;
+    for (Py_ssize_t i = 0; i < own->count; i++) {
+        FeedbackViews *part = &own->parts[i];
+        if (open_arrays(PyTuple_GetItem(parts, i), FEEDBACK_SHAPES, FEEDBACK_ARRAYS, 1 << 1 | 1 << 4, part->all))
+            return -1;
+        if (part->terms.views[2].shape[0] < 1 || part->offsets.shape[0] < 1 || part->ends.shape[0] < 1 ||
+            part->frequencies.shape[0] != part->places.shape[0]) {
+            PyErr_SetString(PyExc_ValueError, "offsets has the wrong length");
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void feedback_close(Feedback *own)
+{
+    for (Py_ssize_t i = 0; own->parts != NULL && i < own->count; i++)
+        for (int at = 0; at < FEEDBACK_ARRAYS; at++) PyBuffer_Release(&own->parts[i].all[at]);
+    PyMem_Free(own->parts);
+    free(own->found);
+}
+
+static int read_feedback(PyObject *const *arguments, Feedback *own)
+{
+    own->chunks = PyLong_AsLongLong(arguments[6]);
+    own->average = PyFloat_AsDouble(arguments[7]);
+    own->k1 = PyFloat_AsDouble(arguments[8]);
+    own->b = PyFloat_AsDouble(arguments[9]);
+    own->most = own->k1 + 1.0;
+    return PyErr_Occurred() || read_k(arguments[10], &own->terms) ? -1 : 0;
+}
+
+static PyObject *feedback_terms(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Feedback own = {0};
+    Py_buffer places = {0}, slots = {0}, shares = {0}, marks = {0}, asked = {0}, view = {0};
+    PyObject *gains = NULL, *result = NULL;
+    State *state = PyModule_GetState(module);
+    if (expect(given, 11)) return NULL;
+    if (feedback_open(arguments[0], &own) || open_view(arguments[1], &STARTS, &places) ||
+        open_view(arguments[2], &STARTS, &slots) || open_view(arguments[3], &WEIGHTS, &shares) ||
+        open_view(arguments[4], &MARKS, &marks) || open_view(arguments[5], &PLACES, &asked) ||
+        read_feedback(arguments, &own))
+        goto done;
+    if (slots.shape[0] != places.shape[0] || shares.shape[0] != places.shape[0] || marks.shape[0] < 1) {
+        PyErr_SetString(PyExc_ValueError, "passages, shares and marks differ in size");
+        goto done;
+    }
+    own.passages = places.shape[0], own.places = places.buf, own.slots = slots.buf, own.shares = shares.buf;
+    own.marks = marks.buf, own.marked = marks.shape[0];
+    if (feedback_reserve(&own) || open_result(module, state->float64, asked.shape[0], &gains, &view)) goto done;
+    enum failure failure;
+    BEGIN_WORK(4096 * own.passages)
+    failure = learn(&own);
+    if (!failure && !own.unjudged) part_with(&own, asked.buf, asked.shape[0], view.buf);
+    END_WORK
+    if (failure) fail(failure);
+    else if (own.unjudged) result = ids_of(module, own.found, own.unjudged);
+    else {
+        PyObject *named = pair(ids_of(module, own.found, own.size), texts_of(own.found, own.size));
+        Py_INCREF(gains);
+        result = pair(pair(gains, worths_of(module, own.found, own.size)), named);
+    }
+done:
+    PyBuffer_Release(&view);
+    PyBuffer_Release(&asked);
+    PyBuffer_Release(&marks);
+    PyBuffer_Release(&shares);
+    PyBuffer_Release(&slots);
+    PyBuffer_Release(&places);
+    Py_XDECREF(gains);
+    feedback_close(&own);
     return result;
 }
 
@@ -2617,6 +2949,7 @@ static PyMethodDef METHODS[] = {
     {"occurrences", (PyCFunction)(void (*)(void))occurrences, METH_FASTCALL, NULL},
     {"count_terms", (PyCFunction)(void (*)(void))count_terms, METH_FASTCALL, NULL},
     {"stretches", (PyCFunction)(void (*)(void))stretches, METH_FASTCALL, NULL},
+    {"feedback_terms", (PyCFunction)(void (*)(void))feedback_terms, METH_FASTCALL, NULL},
     {"idfs", (PyCFunction)(void (*)(void))idfs, METH_FASTCALL, NULL},
     {"turn_over", (PyCFunction)(void (*)(void))turn_over, METH_FASTCALL, NULL},
     {"find_texts", (PyCFunction)(void (*)(void))find_texts, METH_FASTCALL, NULL},

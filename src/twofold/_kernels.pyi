@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold._kernels_numpy import TermArrays
+from twofold._kernels_numpy import FeedbackArrays, TermArrays
 from twofold._kernels_numpy_nearest import SearchedRows
 
 def bm25_top(
@@ -38,6 +38,21 @@ def occurrences(
 def stretches(
     offsets: NDArray[np.int64], places: NDArray[np.uint32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def feedback_terms(
+    parts: tuple[FeedbackArrays, ...],
+    places: NDArray[np.int64],
+    slots: NDArray[np.int64],
+    shares: NDArray[np.float64],
+    marks: NDArray[np.uint8],
+    asked: NDArray[np.uint32],
+    chunks: int,
+    average_length: float,
+    k1: float,
+    b: float,
+    terms: int,
+) -> (
+    NDArray[np.uint32] | tuple[tuple[NDArray[np.float64], NDArray[np.float64]], tuple[NDArray[np.uint32], list[str]]]
+): ...
 def idfs(passages: int, holding: NDArray[np.int64]) -> NDArray[np.float64]: ...
 def turn_over(
     offsets: NDArray[np.int64], slots: NDArray[np.uint32], frequencies: NDArray[np.uint16], count: int

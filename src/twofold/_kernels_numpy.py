@@ -310,6 +310,20 @@ def _is_free(text: bytes, at: int) -> bool:
 
 
 TermArrays = tuple[Slots, Slots | None, Offsets, Slots, Mask | None]
+FeedbackArrays = tuple[
+    Slots,
+    Slots | None,
+    Offsets,
+    Slots,
+    Mask | None,
+    Offsets,
+    Slots,
+    NDArray[np.uint16],
+    Slots,
+    NDArray[np.uint8],
+    Offsets,
+]
+"""A segment's terms as in `TermArrays`, its forward index, the lengths of its passages, and its terms' texts."""
 
 
 def count_terms(

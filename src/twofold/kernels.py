@@ -7,7 +7,7 @@
 
 from typing import TYPE_CHECKING, Literal
 
-from twofold._kernels_numpy import NOWHERE
+from twofold._kernels_numpy import NOWHERE, FeedbackArrays
 from twofold._kernels_numpy_nearest import SearchedRows
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ try:
         count_terms,
         dots,
         edit_distances,
+        feedback_terms,
         find_texts,
         idfs,
         letter_kinds,
@@ -62,12 +63,14 @@ except ImportError:
     from twofold._kernels_numpy_nearest import nearest_rows
     from twofold._kernels_text import edit_distances, letter_kinds
 
+    feedback_terms = None  # `twofold.search.prf` does without it
     KERNELS = "numpy"
 
 __all__ = [
     "KERNELS",
     "NOWHERE",
     "Counts",
+    "FeedbackArrays",
     "Runs",
     "SearchedRows",
     "bm25_at",
@@ -76,6 +79,7 @@ __all__ = [
     "count_terms",
     "dots",
     "edit_distances",
+    "feedback_terms",
     "find_texts",
     "idfs",
     "letter_kinds",

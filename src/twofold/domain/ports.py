@@ -19,6 +19,7 @@ from twofold.domain.types import (
     Document,
     DocumentInfo,
     Entry,
+    FeedbackGains,
     IndexedChunk,
     Metadata,
     PassageTerms,
@@ -330,6 +331,12 @@ class Snapshot(Protocol):
 
     def passage_terms(self, keys: Sequence[int]) -> PassageTerms:
         """Return the same as arrays. Raises NotFoundError for a key that is not there."""
+
+    def feedback_gains(self, query: TermQuery, keys: Sequence[int], shares: Scores, terms: int) -> FeedbackGains | None:
+        """Return what terms gain by passages that count `shares`, by the formula of `twofold.ranking.prf`.
+
+        None where the view leaves that to who asks, who then reads `passage_terms`.
+        """
 
     def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
         """Count in how many live passages each term occurs, of those that `passage_terms` of this view numbers."""

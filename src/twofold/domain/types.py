@@ -340,6 +340,14 @@ class TermQuery:
         return tuple(dict.fromkeys(own + held))
 
 
+class FeedbackGains(NamedTuple):
+    """What feedback gives to the terms of a question, `own` (T,), and to others: `terms`, `gains` (m,), falling."""
+
+    own: Sequence[float] | Scores
+    terms: Sequence[str]
+    gains: Sequence[float] | Scores
+
+
 @dataclass(frozen=True, slots=True)
 class TermScore:
     """One term's part in a passage's BM25 score: `weight · idf · saturation == score`.

@@ -16,8 +16,10 @@ The idea is RM3's (Abdul-Jaleel et al., "UMass at TREC 2004"); the figures behin
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import pairwise, repeat
+from operator import add
 from typing import Final
 
 import numpy as np
@@ -25,7 +27,7 @@ from numpy.typing import NDArray
 
 from twofold.domain.dataclass import dataclass, replace
 from twofold.domain.errors import InvalidInputError
-from twofold.domain.types import Scores, Statistics, TermCounts, TermQuery
+from twofold.domain.types import FeedbackGains, Scores, Statistics, TermCounts, TermQuery
 
 MAX_PASSAGES: Final = 20
 MAX_TERMS: Final = 100
@@ -119,14 +121,27 @@ def prf_terms(
     gains: dict[str, float] = defaultdict(float)
     for impacts, share in zip(passages, counting, strict=True):
         chosen = _chosen(impacts, prf.terms)
-        own, whole = float(share), sum([impact for _, impact in chosen])
+        own, whole = float(share), _sum(impact for _, impact in chosen)
         for term, impact in chosen:
             gains[term] += own * impact / whole
-    mass = sum(query.weights.values()) * prf.weight / (1.0 - prf.weight)
-    weights = {term: weight + mass * gains.pop(term, 0.0) for term, weight in query.weights.items()}
+    own = [gains.pop(term, 0.0) for term in query.weights]
     fresh = sorted(zip([-gain for gain in gains.values()], gains, strict=True))
-    weights |= {term: mass * -gain for gain, term in fresh if mass * -gain > 0.0}
+    return with_gains(query, FeedbackGains(own, [term for _, term in fresh], [-gain for gain, _ in fresh]), prf)
+
+
+def with_gains(query: TermQuery, found: FeedbackGains, prf: PrfParameters) -> TermQuery:
+    """Add to a question what its terms gain, and after them the others that gain anything."""
+    mass = _sum(query.weights.values()) * prf.weight / (1.0 - prf.weight)
+    pairs = zip(query.weights.items(), map(float, found.own), strict=True)
+    weights = {term: weight + mass * gain for (term, weight), gain in pairs}
+    fresh = zip(found.terms, map(float, found.gains), strict=True)
+    weights |= {term: mass * gain for term, gain in fresh if mass * gain > 0.0}
     return replace(query, weights=weights)
+
+
+def _sum(values: Iterable[float]) -> float:
+    """Add up from the left: `sum` itself corrects its rounding since Python 3.12, and the kernel does not."""
+    return reduce(add, values, 0.0)
 
 
 def _chosen(impacts: Mapping[str, float], terms: int) -> list[tuple[str, float]]:

@@ -231,6 +231,9 @@ class FederatedSnapshot:
             lengths=np.array([one.length for one in counted], dtype=np.int64),
         )
 
+    def feedback_gains(self, query: TermQuery, keys: Sequence[int], shares: Scores, terms: int) -> None:
+        """Leave the formula to who asks."""
+
     def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
         """Add up in how many passages of each collection each term occurs."""
         texts = self.term_texts(ids)

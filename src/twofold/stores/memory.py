@@ -241,6 +241,9 @@ class MemorySnapshot:
             lengths=np.array([one.length for one in held], dtype=np.int64),
         )
 
+    def feedback_gains(self, query: TermQuery, keys: Sequence[int], shares: Scores, terms: int) -> None:
+        """Leave the formula to who asks."""
+
     def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
         """Count in how many passages each term occurs."""
         texts = self.term_texts(ids)

@@ -25,6 +25,11 @@ class KnownTerms:
         self.texts: dict[int, str] = {}
         self._marks = np.full(1, UNKNOWN, dtype=np.uint8)  # by number; the last is of all that are beyond
 
+    @property
+    def marks(self) -> NDArray[np.uint8]:
+        """Whether feedback may add each term, by its number: `UNKNOWN`, `NO` or `YES`; the last is of all beyond."""
+        return self._marks
+
     def add(self, pairs: Iterable[tuple[int, str]]) -> None:
         """Remember terms by their numbers."""
         if len(self.ids) >= MAX_KNOWN:

@@ -48,7 +48,7 @@ class ResolvedTerms:
 def resolve(snapshot: SegmentSnapshot, known: KnownTerms, query: TermQuery) -> ResolvedTerms:
     """Look a question's terms up."""
     terms = query.terms
-    held, parts = _count(snapshot, _numbers_of(snapshot, known, terms))
+    held, parts = _count(snapshot, numbers_of(snapshot, known, terms))
     places = tuple(part[0] for part in parts)
     stretches = tuple(part[1:] for part in parts)
     if query.scorer == "tfidf":
@@ -91,7 +91,7 @@ def statistics_of(snapshot: SegmentSnapshot, known: KnownTerms, terms: Sequence[
     """Count live passages, their words, and in how many of them each term occurs."""
     if not terms:
         return Statistics(snapshot.state.chunks, snapshot.state.words, {})
-    return _counted(snapshot, terms, _count(snapshot, _numbers_of(snapshot, known, terms))[0])
+    return _counted(snapshot, terms, _count(snapshot, numbers_of(snapshot, known, terms))[0])
 
 
 def document_frequencies(snapshot: SegmentSnapshot, ids: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -121,7 +121,7 @@ def _read_texts(snapshot: SegmentSnapshot, numbers: Sequence[int]) -> dict[int, 
     return found
 
 
-def _numbers_of(snapshot: SegmentSnapshot, known: KnownTerms, terms: Sequence[str]) -> NDArray[np.uint32]:
+def numbers_of(snapshot: SegmentSnapshot, known: KnownTerms, terms: Sequence[str]) -> NDArray[np.uint32]:
     """Return the terms' numbers, `NOWHERE` for one that no segment holds; those not known are looked up by text."""
     ids = [known.ids.get(term) for term in terms]
     fresh = [term for term, number in zip(terms, ids, strict=True) if number is None]

@@ -19,6 +19,7 @@ from twofold.domain.types import (
     Clause,
     Document,
     DocumentInfo,
+    FeedbackGains,
     PassageTerms,
     Ranking,
     Scores,
@@ -33,6 +34,8 @@ from twofold.kernels import bm25_at, bm25_top, cosines, occurrences
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
 from twofold.stores.local.document_counts import documents_by_label
+from twofold.stores.local.feedback import feedback_gains
+from twofold.stores.local.found_passages import FoundPassages
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import (
     Offsets,
@@ -55,9 +58,6 @@ from twofold.text.term_table import ScoredTerms
 from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.scan import Plane, nearest
 
-MAX_NOTED = 2_048  # passages of one search and part; more are looked up by key
-MAX_SEARCHES = 16
-
 
 class LocalSnapshot:
     """Answers one question from one snapshot. The connection stands in a read transaction of the same generation."""
@@ -75,8 +75,7 @@ class LocalSnapshot:
         self._counts_all = viewer is not None and viewer.statistics == "shared"  # also what the viewer may not read
         self._resolved_queries: dict[int, tuple[TermQuery, ResolvedTerms]] = {}
         self._places: dict[int, tuple[int, int]] = {}
-        self._found: list[tuple[int, ChunkKeys, NDArray[np.uint32]]] = []
-        self._directory: tuple[ChunkKeys, NDArray[np.intp], Offsets] | None = None
+        self._found = FoundPassages()
         self._infos: dict[str, tuple[Any, ...]] = {}
 
     @cached_property
@@ -137,7 +136,7 @@ class LocalSnapshot:
                 slots, found = bm25_top(held.slots, held.frequencies, *stretch, terms.weights, norms, query.k1, mask, k)
             keys.append(held.keys[slots])
             scores.append(found)
-            self._note(place, keys[-1], slots)
+            self._found.note(place, keys[-1], slots)
         return Ranking.of(np.concatenate(keys), finite_scores(np.concatenate(scores)), k)
 
     @reading("a segment")
@@ -153,7 +152,7 @@ class LocalSnapshot:
         found = nearest(vector, planes, k, alone=len(self._whole.views) == 1)
         keys = [one.keys[near.slots] for one, near in zip(segments, found, strict=True)]
         for place, (held, near) in enumerate(zip(keys, found, strict=True)):
-            self._note(place, held, near.slots)
+            self._found.note(place, held, near.slots)
         return Ranking.of(np.concatenate(keys), finite_scores(np.concatenate([near.scores for near in found])), k)
 
     @reading("a segment")
@@ -307,6 +306,14 @@ class LocalSnapshot:
         return PassageTerms(offsets, np.concatenate(ids), np.concatenate(often), np.array(lengths, dtype=np.int64))
 
     @reading("a segment")
+    def feedback_gains(self, query: TermQuery, keys: Sequence[int], shares: Scores, terms: int) -> FeedbackGains | None:
+        """Return what terms gain by passages; None where it is to be worked out of `passage_terms`."""
+        places = [place for place in self._places_of(keys) if place is not None]
+        if self._counts_all or len(places) < len(keys):
+            return None
+        return feedback_gains(self._snapshot, self._known, query, places, shares, terms)
+
+    @reading("a segment")
     def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
         """Count in how many live passages each term occurs, by the numbers that `passage_terms` gives."""
         if self._counts_all:
@@ -453,29 +460,9 @@ class LocalSnapshot:
         held = self._snapshot.parts[place].segment.forward
         return occurrences(held.offsets, held.places, held.frequencies, terms.places[place], slots)
 
-    def _note(self, place: int, keys: ChunkKeys, slots: NDArray[np.uint32]) -> None:
-        """Note where passages that a search found stand: what follows asks for these alone."""
-        if len(keys) <= MAX_NOTED:
-            self._found = [*self._found[1 - MAX_SEARCHES :], (place, keys, slots)]
-            self._directory = None
-
-    def _among_found(self, keys: ChunkKeys) -> tuple[NDArray[np.intp], Offsets] | None:
-        """Return the part and the slot of each key, where a search of this view has found all of them."""
-        if not self._found:
-            return None
-        if self._directory is None:
-            held = np.concatenate([one for _, one, _ in self._found])
-            parts = np.repeat([place for place, _, _ in self._found], [len(one) for _, one, _ in self._found])
-            order = np.argsort(held)
-            slots = np.concatenate([slots for _, _, slots in self._found]).astype(np.int64)
-            self._directory = held[order], parts[order], slots[order]
-        rising, parts, slots = self._directory
-        at = np.minimum(rising.searchsorted(keys), max(len(rising) - 1, 0))
-        return (parts[at], slots[at]) if len(rising) and (rising[at] == keys).all() else None
-
     def _located(self, keys: ChunkKeys) -> Iterator[tuple[int, Offsets, Offsets]]:
         """Find the living passages among the keys: which part, their places among the keys, their slots."""
-        found = self._among_found(keys)
+        found = self._found.places(keys)
         if found is not None:
             parts, all_slots = found
             for place in range(len(self._snapshot.parts)):

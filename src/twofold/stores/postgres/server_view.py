@@ -289,6 +289,9 @@ class ServerView(LocalSnapshot):
             np.array([one.words for one in held], dtype=np.int64),
         )
 
+    def feedback_gains(self, query: TermQuery, keys: Sequence[int], shares: Scores, terms: int) -> None:
+        """Leave the formula to who asks."""
+
     def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
         """Count in how many live passages each term occurs, by the numbers that `passage_terms` gives."""
         held = self._rows.frequencies(ids.tolist(), whole=self._counts_all)
