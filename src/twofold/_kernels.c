@@ -2329,6 +2329,132 @@ done:
     return result;
 }
 
+/* ---- Fusion: the values of completed scores between a question's constants, and their weight. ---- */
+
+enum { FIFTH = 5, UNRELATED_SEEN = 10 };
+
+/* `constants` are the background, the best cosine, the best BM25 score and the weight of vectors. */
+typedef struct {
+    const double *bm25, *vector;
+    size_t count;
+    double *words, *meaning, *scratch;
+    double constants[4];
+} Convex;
+
+/* The value at a place of the rising order; `values` are put into another order. */
+static double at_place(double *values, size_t count, size_t place)
+{
+    size_t low = 0, high = count - 1;
+    while (low < high) {
+        double pivot = values[low + (high - low) / 2];
+        size_t left = low, right = high;
+        for (;;) {
+            while (values[left] < pivot) left++;
+            while (pivot < values[right]) right--;
+            if (left >= right) break;
+            double held = values[left];
+            values[left++] = values[right];
+            values[right--] = held;
+        }
+        if (place <= right) high = right;
+        else low = right + 1;
+    }
+    return values[place];
+}
+
+/* How far the middle value lies below the best. */
+static double separation(const double *values, double *scratch, size_t count)
+{
+    if (!count) return 0.0;
+    double best = values[0];
+    for (size_t i = 1; i < count; i++) best = values[i] > best ? values[i] : best;
+    memcpy(scratch, values, count * sizeof *values);
+    return best - at_place(scratch, count, count / 2);
+}
+
+/* How far the best value lies above the fifth. */
+static double lead(const double *values, size_t count)
+{
+    double first[FIFTH];
+    size_t held = 0;
+    if (count < FIFTH) return 0.5;
+    for (size_t i = 0; i < count; i++) {
+        if (held == FIFTH && !(values[i] > first[FIFTH - 1])) continue;
+        size_t at = held < FIFTH ? held++ : FIFTH - 1;
+        for (; at && first[at - 1] < values[i]; at--) first[at] = first[at - 1];
+        first[at] = values[i];
+    }
+    return first[0] - first[FIFTH - 1];
+}
+
+static void convex_of(Convex *own)
+{
+    size_t count = own->count;
+    double most = count ? own->vector[0] : 1.0, low = count ? own->vector[0] : 0.0, best = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        most = own->vector[i] > most ? own->vector[i] : most;
+        low = own->vector[i] < low ? own->vector[i] : low;
+        best = own->bm25[i] > best ? own->bm25[i] : best;
+    }
+    double drawn = low * (double)count / (double)(count + UNRELATED_SEEN);
+    low = drawn < low ? drawn : low;
+    if (!(low < most)) low = most - 1.0;
+    if (!(best > 0.0)) best = 1.0;
+    for (size_t i = 0; i < count; i++) {
+        own->words[i] = own->bm25[i] / best;
+        own->meaning[i] = (own->vector[i] - low) / (most - low);
+    }
+    own->constants[0] = low, own->constants[1] = most, own->constants[2] = best;
+}
+
+/* The weight of vectors, by how sharply each retriever tells the candidates apart; `usual` where neither does. */
+static double adaptive_weight(const Convex *own, double usual, double slope)
+{
+    double ahead = lead(own->words, own->count);
+    double meaning = usual * separation(own->meaning, own->scratch, own->count) * exp(slope * (0.5 - ahead));
+    double words = (1.0 - usual) * separation(own->words, own->scratch, own->count);
+    return meaning + words > 0.0 ? meaning / (meaning + words) : usual;
+}
+
+static PyObject *convex_values(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Convex own = {0};
+    Py_buffer bm25, vector = {0}, views[2] = {{0}, {0}};
+    PyObject *made[2] = {NULL, NULL}, *result = NULL;
+    State *state = PyModule_GetState(module);
+    if (expect(given, 4)) return NULL;
+    if (open_view(arguments[0], &WEIGHTS, &bm25) || open_view(arguments[1], &WEIGHTS, &vector) ||
+        same_length(&vector, bm25.shape[0], "scores have the wrong length"))
+        goto done;
+    double usual = PyFloat_AsDouble(arguments[2]), slope = PyFloat_AsDouble(arguments[3]);
+    if (PyErr_Occurred()) goto done;
+    own.count = (size_t)bm25.shape[0], own.bm25 = bm25.buf, own.vector = vector.buf;
+    own.scratch = malloc((own.count + 1) * sizeof *own.scratch);
+    if (own.scratch == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    if (open_result(module, state->float64, bm25.shape[0], &made[0], &views[0]) ||
+        open_result(module, state->float64, bm25.shape[0], &made[1], &views[1]))
+        goto done;
+    own.words = views[0].buf, own.meaning = views[1].buf;
+    BEGIN_WORK(16 * own.count)
+    convex_of(&own);
+    own.constants[3] = adaptive_weight(&own, usual, slope);
+    END_WORK
+    result = Py_BuildValue("OO(dddd)", made[0], made[1], own.constants[0], own.constants[1], own.constants[2],
+                           own.constants[3]);
+done:
+    for (int i = 0; i < 2; i++) {
+        PyBuffer_Release(&views[i]);
+        Py_XDECREF(made[i]);
+    }
+    free(own.scratch);
+    PyBuffer_Release(&vector);
+    PyBuffer_Release(&bm25);
+    return result;
+}
+
 static PyObject *turn_over(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
 {
     Py_buffer offsets, slots = {0}, frequencies = {0}, views[3] = {{0}, {0}, {0}};
@@ -2949,6 +3075,7 @@ static PyMethodDef METHODS[] = {
     {"occurrences", (PyCFunction)(void (*)(void))occurrences, METH_FASTCALL, NULL},
     {"count_terms", (PyCFunction)(void (*)(void))count_terms, METH_FASTCALL, NULL},
     {"stretches", (PyCFunction)(void (*)(void))stretches, METH_FASTCALL, NULL},
+    {"convex_values", (PyCFunction)(void (*)(void))convex_values, METH_FASTCALL, NULL},
     {"feedback_terms", (PyCFunction)(void (*)(void))feedback_terms, METH_FASTCALL, NULL},
     {"idfs", (PyCFunction)(void (*)(void))idfs, METH_FASTCALL, NULL},
     {"turn_over", (PyCFunction)(void (*)(void))turn_over, METH_FASTCALL, NULL},

@@ -38,6 +38,9 @@ def occurrences(
 def stretches(
     offsets: NDArray[np.int64], places: NDArray[np.uint32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def convex_values(
+    bm25: NDArray[np.float64], vector: NDArray[np.float64], vector_weight: float, slope: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[float, float, float, float]]: ...
 def feedback_terms(
     parts: tuple[FeedbackArrays, ...],
     places: NDArray[np.int64],

@@ -26,6 +26,7 @@ try:
     from twofold._kernels import (
         bm25_at,
         bm25_top,
+        convex_values,
         cosines,
         count_terms,
         dots,
@@ -63,7 +64,8 @@ except ImportError:
     from twofold._kernels_numpy_nearest import nearest_rows
     from twofold._kernels_text import edit_distances, letter_kinds
 
-    feedback_terms = None  # `twofold.search.prf` does without it
+    if not TYPE_CHECKING:  # `twofold.ranking.fusion` and `twofold.search.prf` do without these
+        convex_values = feedback_terms = None
     KERNELS = "numpy"
 
 __all__ = [
@@ -75,6 +77,7 @@ __all__ = [
     "SearchedRows",
     "bm25_at",
     "bm25_top",
+    "convex_values",
     "cosines",
     "count_terms",
     "dots",

@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -272,3 +273,26 @@ def _by_place(bm25: Scores, vector: Scores, share: float) -> Scores:
 def test_the_unit_of_bm25_does_not_matter(scores: tuple[Scores, Scores], share: float, scale: float) -> None:
     bm25, vector = scores
     assert convex(bm25 * scale, vector, share) == convex(bm25, vector, share)
+
+
+@given(
+    scores=st.lists(st.tuples(bm25, cosine), min_size=1, max_size=60),
+    usual=st.integers(0, 20).map(lambda step: step / 20),
+    spread=st.sampled_from([1, 7, 1000]),
+)
+def test_adaptive_fusion_by_the_kernel_and_by_numpy_agree_to_the_last_bit(
+    scores: list[tuple[float, float]], usual: float, spread: int
+) -> None:
+    keys_found = np.arange(len(scores), dtype=np.int64)
+    bm25_scores = np.array([one for one, _ in scores]).round(2) // (1 / spread)  # with few values many are alike
+    vector_scores = np.array([other for _, other in scores])
+    listed = Ranking.rising(keys_found, bm25_scores)
+    found = Candidates(listed, Ranking.rising(keys_found, vector_scores), keys_found, bm25_scores, vector_scores)
+    in_numpy = replace(found, pending=np.zeros(len(scores), dtype=np.bool_))  # the kernel has no candidates to wait for
+
+    by_kernel, by_numpy = (fuse(one, FusionPlan(vector_weight=usual)) for one in (found, in_numpy))
+
+    assert by_kernel.constants == by_numpy.constants
+    assert by_kernel.ranking == by_numpy.ranking
+    for one, other in zip(by_kernel.shares, by_numpy.shares, strict=True):
+        assert (one.values.tolist(), one.weight) == (other.values.tolist(), other.weight)

@@ -63,8 +63,13 @@ def adaptive_weight(bm25: Scores, vector: Scores, vector_weight: float) -> float
 
     Raises InvalidInputError for a weight outside [0, 1].
     """
-    if not 0.0 <= vector_weight <= 1.0:
-        raise InvalidInputError(f"the vector weight must be from 0 to 1, not {vector_weight}.", "Try 0.6.")
+    check_weight(vector_weight)
     meaning = vector_weight * separation(vector) * math.exp(SLOPE * (USUAL - lead(bm25)))
     words = (1.0 - vector_weight) * separation(bm25)
     return meaning / (meaning + words) if meaning + words > 0.0 else vector_weight
+
+
+def check_weight(vector_weight: float) -> None:
+    """Raise InvalidInputError for a weight outside [0, 1]."""
+    if not 0.0 <= vector_weight <= 1.0:
+        raise InvalidInputError(f"the vector weight must be from 0 to 1, not {vector_weight}.", "Try 0.6.")

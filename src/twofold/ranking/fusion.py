@@ -31,7 +31,8 @@ from numpy.typing import NDArray
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores
-from twofold.ranking.adaptive import adaptive_weight
+from twofold.kernels import KERNELS, convex_values
+from twofold.ranking.adaptive import SLOPE, adaptive_weight, check_weight
 from twofold.ranking.normalize import dbsf, logit, normalizer
 
 BM25, VECTOR = "bm25", "vector"
@@ -170,7 +171,13 @@ def adaptive(found: Candidates, plan: FusionPlan) -> Parts:
 
     `vector_weight` is what it is where both do alike: `adaptive_weight`.
     """
-    return _convex(found, lambda words, meaning: adaptive_weight(words, meaning, plan.vector_weight))
+    usual = plan.vector_weight
+    if KERNELS == "numpy" or found.pending is not None or not (len(found.bm25) and len(found.vector)):
+        return _convex(found, lambda words, meaning: adaptive_weight(words, meaning, usual))
+    check_weight(usual)
+    bm25, vector = (np.ascontiguousarray(one, dtype=np.float64) for one in (found.bm25_scores, found.vector_scores))
+    words, meaning, (background, vector_max, bm25_max, weight) = convex_values(bm25, vector, usual, SLOPE)
+    return _weighed(found, (words, meaning), ConvexConstants(background, vector_max, bm25_max), weight)
 
 
 def by_rank(found: Candidates, plan: FusionPlan, *, weighted: bool) -> Parts:
@@ -350,6 +357,10 @@ def _convex(found: Candidates, weigh: Callable[[Scores, Scores], float]) -> Part
     meaning = vector_value(found.vector_scores, constants)
     both = len(found.bm25) and len(found.vector)
     weight = weigh(words[embedded], meaning[embedded]) if both else float(len(found.vector) > 0)
+    return _weighed(found, (words, meaning), constants, weight)
+
+
+def _weighed(found: Candidates, values: tuple[Scores, Scores], constants: ConvexConstants, weight: float) -> Parts:
     covered = weight * coverage(found)
     shown = {
         "vector_weight": covered,
@@ -357,7 +368,7 @@ def _convex(found: Candidates, weigh: Callable[[Scores, Scores], float]) -> Part
         "vector_max": constants.vector_max,
         "bm25_max": constants.bm25_max,
     }
-    return _shares(found, (words, meaning), (1.0 - covered, weight)), shown
+    return _shares(found, values, (1.0 - covered, weight)), shown
 
 
 def coverage(found: Candidates) -> float:

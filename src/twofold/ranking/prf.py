@@ -121,9 +121,9 @@ def prf_terms(
     gains: dict[str, float] = defaultdict(float)
     for impacts, share in zip(passages, counting, strict=True):
         chosen = _chosen(impacts, prf.terms)
-        own, whole = float(share), _sum(impact for _, impact in chosen)
+        part, whole = float(share), _sum(impact for _, impact in chosen)
         for term, impact in chosen:
-            gains[term] += own * impact / whole
+            gains[term] += part * impact / whole
     own = [gains.pop(term, 0.0) for term in query.weights]
     fresh = sorted(zip([-gain for gain in gains.values()], gains, strict=True))
     return with_gains(query, FeedbackGains(own, [term for _, term in fresh], [-gain for gain, _ in fresh]), prf)

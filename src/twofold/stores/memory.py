@@ -120,8 +120,7 @@ class MemorySnapshot:
         """Rank the k best passages by BM25."""
         keys = self._allowed(scope)
         scores = self.score_terms(query, keys)
-        found = scores > 0.0
-        return Ranking.of(keys[found], scores[found], k)
+        return Ranking.of(keys[scores > 0.0], scores[scores > 0.0], k)
 
     def search_vectors(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
         """Rank the k nearest passages by cosine."""
@@ -170,8 +169,7 @@ class MemorySnapshot:
         idfs = [
             inverse_document_frequency(statistics.chunks, statistics.frequencies.get(term, 0)) for term in query.weights
         ]
-        average = statistics.average_length
-        norms = [length_norm(one.length, average, query.k1, query.b) for one in passages]
+        norms = [length_norm(one.length, statistics.average_length, query.k1, query.b) for one in passages]
         return scored_terms(query, idfs, [one.counts for one in passages], norms)
 
     def _tfidf(self, query: TermQuery, key: int, statistics: Statistics) -> tuple[TermScore, ...]:
@@ -207,8 +205,8 @@ class MemorySnapshot:
         held = self._state.entries.values()
         texts = (squeeze(one.chunk.indexed_text) for entry in held for one in entry.chunks)
         fields = (fields_of(entry.document, one.chunk) for entry in held for one in entry.chunks)
-        titles = [entry.document.title for entry in held]
-        return [PlainVocabulary.of(texts, titles, frozenset(name for one in fields for name in one))]
+        names = frozenset(name for one in fields for name in one)
+        return [PlainVocabulary.of(texts, [entry.document.title for entry in held], names)]
 
     def within(self, keys: ChunkKeys, scope: Scope) -> ChunkKeys:
         """Return those of the keys whose passages are there and may be found at all."""
@@ -246,8 +244,7 @@ class MemorySnapshot:
 
     def document_frequencies(self, ids: TermIds) -> NDArray[np.int64]:
         """Count in how many passages each term occurs."""
-        texts = self.term_texts(ids)
-        known = self.statistics(tuple(dict.fromkeys(texts))).frequencies
+        known = self.statistics(tuple(dict.fromkeys(texts := self.term_texts(ids)))).frequencies
         return np.array([known[term] for term in texts], dtype=np.int64)
 
     def term_texts(self, ids: TermIds) -> Sequence[str]:

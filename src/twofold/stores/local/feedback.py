@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from twofold.domain.types import FeedbackGains, Scores, TermQuery
-from twofold.kernels import FeedbackArrays, feedback_terms
+from twofold.kernels import KERNELS, FeedbackArrays, feedback_terms
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import numbers_of, texts_of
 from twofold.stores.local.snapshot import OpenSegment, SegmentSnapshot
@@ -28,7 +28,7 @@ def feedback_gains(
 
     `places` are part and slot of the passages learnt from, and `shares` how much each counts, in step.
     """
-    if feedback_terms is None or query.groups or query.statistics is not None:
+    if KERNELS == "numpy" or query.groups or query.statistics is not None:
         return None
     arrays = tuple(map(_arrays, snapshot.parts))
     parts, slots = np.array(places, dtype=np.int64).reshape(-1, 2).T.copy()
