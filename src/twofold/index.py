@@ -35,6 +35,7 @@ from twofold.indexing.types import Phase, SyncPlan, SyncProgress, SyncReport, Ve
 from twofold.indexing.watch import looks
 from twofold.ingest.document import document_of_text
 from twofold.ingest.pool import Failed, ReaderPool
+from twofold.ingest.readers.custom import CustomReader
 from twofold.ingest.source_types import LOCAL_FILE, from_origin
 from twofold.ingest.walk import Skipped, load, walk
 from twofold.models.catalog.progress import Progress, ignore
@@ -271,6 +272,11 @@ class Index(Collection, Answering):
         read = from_origin(outcome, LOCAL_FILE)
         made = replace(read, metadata={**read.metadata, **metadata}, readers=readers_of(readers))
         return self.add_many([made])[0]
+
+    @property
+    def readers(self) -> Sequence[CustomReader]:
+        """What reads files before the readers that are built in: the user's own, and what hears recordings."""
+        return self._parts.readers
 
     def add_many(self, documents: Sequence[Document]) -> Sequence[DocumentInfo]:
         """Add or replace documents of your own making, all of them or none; durable when it returns."""

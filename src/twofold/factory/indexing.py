@@ -15,6 +15,7 @@ from twofold.ingest.enrich import RULES, enrich
 from twofold.ingest.readers.types import Limits as ReadingLimits
 from twofold.models.catalog.progress import Progress, ignore
 from twofold.models.no_embedder import NO_EMBEDDER
+from twofold.models.transcribers.recording import recording_readers
 from twofold.plugins import OpenPlugins
 from twofold.search.components import SearchComponents
 
@@ -69,7 +70,7 @@ def filled(searching: SearchComponents, settings: Settings, embedder: str, own: 
             ("chunker", chunking.name if chunking and chunking.name in settings.plugins.ingest else ""),
             ("enricher", settings.enricher),
         ),
-        readers=own.readers(settings.plugins.ingest),
+        readers=(*own.readers(settings.plugins.ingest), *recording_readers(settings.models)),
         retry=retry,
         batch=settings.batch.embed,
         embeds_at_once=embedder in FAST_EMBEDDERS,

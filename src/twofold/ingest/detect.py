@@ -31,12 +31,15 @@ from twofold.ingest.media_types import (
     PDF,
     PICTURE_MAGIC,
     PLAIN,
+    RECORDING_MAGIC,
+    RECORDINGS,
     RTF,
     SHEBANGS,
     SRT,
     SUFFIXES,
     TSV,
     VTT,
+    WAV,
     XML,
 )
 
@@ -102,7 +105,17 @@ def _head_of(data: bytes, suffix: str) -> str:
         raise
 
 
+def _no_decoder(what: str) -> ReadError:
+    return ReadError(
+        f"{what} cannot be read; a WAV file can",
+        "Make one by `ffmpeg -i FILE -ar 16000 -ac 1 FILE.wav`, or leave it out with .twofoldignore.",
+        "unsupported",
+    )
+
+
 def _false_claim(suffix: str) -> ReadError:
+    if suffix in RECORDINGS:  # most begin with no mark of their own
+        return _no_decoder(f"a recording ({suffix})")
     return ReadError(
         f"its name says {CLAIMS[suffix]} ({suffix}), but its content is not one",
         "Restore it from a good copy, or give it the suffix of what it holds.",
@@ -122,16 +135,24 @@ def _sniff_binary(name: str, data: bytes) -> str:
         return _sniff_zip(name, data)
     if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         return _sniff_ole(data)
-    if data.startswith(b"{\\rtf"):
-        return RTF
-    picture = next((media_type for magic, media_type in PICTURE_MAGIC if data.startswith(magic)), "")
-    if picture:
-        return picture
-    _refuse_binary(data)
-    return ""
+    marked = _sniff_magic(data)
+    if not marked:
+        _refuse_binary(data)
+    return marked
+
+
+def _sniff_magic(data: bytes) -> str:
+    """Return the type of what begins with a mark of its own, "" for anything else."""
+    if data.startswith(b"RIFF") and data[8:12] == b"WAVE":
+        return WAV
+    marks = (*PICTURE_MAGIC, (b"{\\rtf", RTF))
+    return next((media_type for magic, media_type in marks if data.startswith(magic)), "")
 
 
 def _refuse_binary(data: bytes) -> None:
+    for magic, what in RECORDING_MAGIC:
+        if data.startswith(magic):
+            raise _no_decoder(what)
     for magic, what in BINARY_MAGIC:
         if data.startswith(magic):
             raise ReadError(f"{what} cannot be read as a document", "Leave it out with .twofoldignore.", "unsupported")

@@ -33,6 +33,7 @@ PYTHON = "text/x-python"
 PNG = "image/png"
 JPEG = "image/jpeg"
 TIFF = "image/tiff"
+WAV = "audio/wav"
 PICTURES = frozenset({PNG, JPEG, TIFF})
 """Files that are one picture or more: their text is recognized."""
 
@@ -171,6 +172,9 @@ SHEBANGS = (
     ("Rscript", "text/x-r"),
 )
 
+RECORDINGS = (".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a", ".aac", ".wma")
+"""Suffixes of recordings that need a decoder."""
+
 CLAIMS = MappingProxyType(
     {
         ".pdf": "a PDF document",
@@ -182,7 +186,7 @@ CLAIMS = MappingProxyType(
         ".epub": "an EPUB book",
         ".msg": "an Outlook message",
         **dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".bmp", ".webp", ".heic"), "an image"),
-        **dict.fromkeys((".mp3", ".wav", ".ogg", ".flac", ".m4a"), "a recording"),
+        **dict.fromkeys((".wav", *RECORDINGS), "a recording"),
         **dict.fromkeys((".mp4", ".mkv", ".mov", ".avi", ".webm"), "a film"),
         **dict.fromkeys((".zip", ".gz", ".tgz", ".7z", ".rar", ".xz", ".zst", ".bz2"), "an archive"),
         **dict.fromkeys((".exe", ".dll", ".so", ".dylib", ".wasm", ".class", ".pyc"), "a program"),
@@ -197,6 +201,8 @@ PICTURE_MAGIC = (
     (b"II*\x00", TIFF),
     (b"MM\x00*", TIFF),
 )
+
+RECORDING_MAGIC = ((b"ID3", "an MP3 recording"), (b"OggS", "an Ogg recording"), (b"fLaC", "a FLAC recording"))
 
 BINARY_MAGIC = (
     (b"GIF87a", "a GIF image"),
@@ -213,9 +219,6 @@ BINARY_MAGIC = (
     (b"\xcf\xfa\xed\xfe", "a program"),
     (b"\x00asm", "a program"),
     (b"SQLite format 3\x00", "an SQLite database"),
-    (b"ID3", "an MP3 recording"),
-    (b"OggS", "an Ogg recording"),
-    (b"fLaC", "a FLAC recording"),
     (b"RIFF", "a RIFF recording or image"),
     (b"\x1aE\xdf\xa3", "a Matroska film"),
     (b"wOFF", "a font"),

@@ -17,7 +17,7 @@ from twofold.domain.errors import ReadError, TwofoldError
 from twofold.domain.types import Document
 from twofold.ingest.document import content_hash, document_from
 from twofold.ingest.ipc import LENGTHS, MAX_HEAD_BYTES, READY, Reply, WireError, pack_source, unpack_reply
-from twofold.ingest.readers.custom import CustomReader, packed
+from twofold.ingest.readers.custom import CustomReader, packed, reader_by_suffix
 from twofold.ingest.readers.ocr import engine
 from twofold.ingest.readers.types import MAX_PICTURES, Source
 from twofold.system.limits import why_ended
@@ -77,6 +77,7 @@ class ReaderPool:
         on_picture: OnPicture = ignore_picture,
     ) -> None:
         self._on_picture = on_picture
+        self._slow = [one for one in own if one.is_slow]
         self._workers = max(1, workers)
         self._wall_seconds = wall_seconds
         self._command = tuple(command or worker_command(own))
@@ -119,7 +120,8 @@ class ReaderPool:
         if len(source.data) > most:
             refused = ReadError(f"the file is larger than the {most:,} bytes allowed", "Split it.", "limit")
             return _Flight(source, "", None, 0.0, refused)
-        on_page = partial(self._on_picture, source.name) if engine.installed() else None
+        may_be_slow = engine.installed() or reader_by_suffix(self._slow, source) is not None
+        on_page = partial(self._on_picture, source.name) if may_be_slow else None
         head, body = pack_source(replace(source, on_page=on_page))
         light = Source(source.name, b"", source.limits)
         hashed = content_hash(source.data)

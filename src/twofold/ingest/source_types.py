@@ -23,6 +23,7 @@ SOURCE_TYPES: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys((kinds.CSV, kinds.TSV), "csv"),
         **dict.fromkeys((kinds.JSON, kinds.JSON_LINES), "json"),
         **dict.fromkeys((kinds.SRT, kinds.VTT), "subtitles"),
+        kinds.WAV: "recording",
         **dict.fromkeys((kinds.EML, kinds.MBOX), "email"),
         kinds.PDF: "pdf",
         **dict.fromkeys(kinds.PICTURES, "image"),

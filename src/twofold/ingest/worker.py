@@ -56,12 +56,17 @@ def read_any(source: Source, own: Sequence[CustomReader] = ()) -> tuple[str, Ext
 
 def serve_with(own: Sequence[Mapping[str, Any]]) -> None:
     """Serve with readers of the user's own, as `packed` wrote them: imported before the process limits itself."""
-    serve(partial(read_any, own=unpacked(own)))
+    readers = unpacked(own)
+    serve(partial(read_any, own=readers), reads_slowly=any(one.is_slow for one in readers))
 
 
-def serve(read_file: ReadFile = read_any) -> None:
-    """Answer requests on the standard input until it ends. For processes started by `ReaderPool` only."""
+def serve(read_file: ReadFile = read_any, *, reads_slowly: bool = False) -> None:
+    """Answer requests on the standard input until it ends. For processes started by `ReaderPool` only.
+
+    `reads_slowly` says that one of the user's readers may cost as much as a picture does.
+    """
     requests, replies = _take_pipes()
+    allowance = _Allowance(replies, may_grow=reads_slowly or engine.installed())
     limit_process(_OPEN_FILES)
     sys.addaudithook(_refuse)
     replies.write(READY)
@@ -71,7 +76,8 @@ def serve(read_file: ReadFile = read_any) -> None:
         if len(lengths) < LENGTHS.size:
             return
         head_size, body_size = LENGTHS.unpack(lengths)
-        source = unpack_source(requests.read(head_size), requests.read(body_size), partial(_begin_picture, replies))
+        source = unpack_source(requests.read(head_size), requests.read(body_size), allowance.grow)
+        allowance.begin_file(source.limits)
         head, body, is_last = _answer(read_file, source, last=count == _FILES_IN_A_LIFE)
         replies.write(head)
         replies.write(body)
@@ -81,7 +87,6 @@ def serve(read_file: ReadFile = read_any) -> None:
 
 
 def _answer(read_file: ReadFile, source: Source, *, last: bool) -> tuple[bytes, bytes, bool]:
-    _limit_file(source.limits)
     try:
         media_type, extract = read_file(source)
         return *pack_extract(media_type, extract, last=last), last
@@ -95,12 +100,32 @@ def _answer(read_file: ReadFile, source: Source, *, last: bool) -> tuple[bytes, 
         return *pack_error(failed, last=True), True
 
 
-def _begin_picture(replies: BinaryIO, number: int, count: int) -> None:
-    """Report to the parent which picture is read now, and allow what reading one may cost."""
-    replies.writelines(pack_page(number, count))
-    replies.flush()
-    raise_memory(PICTURE_MEMORY_BYTES)
-    limit_cpu(PICTURE_SECONDS)
+class _Allowance:
+    """What this process may use: for a file, and for a picture or another slow part of it."""
+
+    def __init__(self, replies: BinaryIO, *, may_grow: bool) -> None:
+        self._replies = replies
+        self._may_grow = may_grow
+        self._has_grown = False
+
+    def begin_file(self, limits: Limits) -> None:
+        """Limit memory in all, and processor time from now on.
+
+        Where the process may grow it may raise its limit on memory for one part, and keeps it with the models loaded.
+        """
+        if not self._may_grow:
+            limit_memory(limits.memory_bytes)
+        elif not self._has_grown:
+            limit_memory(max(limits.memory_bytes, PICTURE_MEMORY_BYTES), limits.memory_bytes)
+        limit_cpu(limits.cpu_seconds)
+
+    def grow(self, number: int, count: int) -> None:
+        """Report to the parent which part is read now, and allow what reading one may cost."""
+        self._has_grown = True
+        self._replies.writelines(pack_page(number, count))
+        self._replies.flush()
+        raise_memory(PICTURE_MEMORY_BYTES)
+        limit_cpu(PICTURE_SECONDS)
 
 
 def _out_of_memory(limits: Limits) -> tuple[bytes, bytes]:
@@ -133,18 +158,6 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
 
 def _writes(flags: object) -> bool:
     return isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) != 0
-
-
-def _limit_file(limits: Limits) -> None:
-    """Limit memory in all, and processor time from now on.
-
-    Where pictures can be read, the process may raise its limit on memory for one, and keeps it with the models loaded.
-    """
-    if not engine.installed():
-        limit_memory(limits.memory_bytes)
-    elif not engine.is_loaded():
-        limit_memory(max(limits.memory_bytes, PICTURE_MEMORY_BYTES), limits.memory_bytes)
-    limit_cpu(limits.cpu_seconds)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
-from support.custom_parts import read_badly, read_nothing, shouting
+from support.custom_parts import read_badly, read_ending, read_nothing, shouting
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Document
 from twofold.ingest.pool import Failed, Outcome, ReaderPool
@@ -56,3 +57,12 @@ def test_a_reader_that_another_process_cannot_import_is_refused() -> None:
     for read in (inner, lambda source: Extract(source.name)):
         with pytest.raises(InvalidInputError, match="another process"):
             ReaderPool(own=[CustomReader(read, "text/x-inner", (".in",))])
+
+
+def test_a_reader_may_be_given_text_of_its_own_and_nothing_else() -> None:
+    (document,) = read_all([CustomReader(partial(read_ending, "!"), "text/x-end", (".end",))], Source("a.end", b"hey"))
+
+    assert isinstance(document, Document)
+    assert document.text == "hey!"
+    with pytest.raises(InvalidInputError, match="more than text"):
+        ReaderPool(own=[CustomReader(partial(read_ending, 3), "text/x-end")])  # type: ignore[arg-type]

@@ -101,7 +101,10 @@ def progress_line(progress: SyncProgress, elapsed: float, left: float | None) ->
     """
     parts = [f"{progress.done:,}/{progress.total:,} files" if progress.total else f"{progress.done:,} files"]
     if progress.pictures:
-        parts.append(f"page {progress.picture:,} of {progress.pictures:,} by OCR")
+        part, way = (
+            ("half minute", "speech recognition") if progress.source.lower().endswith(".wav") else ("page", "OCR")
+        )
+        parts.append(f"{part} {progress.picture:,} of {progress.pictures:,} by {way}")
     follow = progress.pending > 0
     if follow:
         searchable = [f"{progress.total:,} files searchable"] if progress.total else []

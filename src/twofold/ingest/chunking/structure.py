@@ -1,5 +1,6 @@
 """The default strategy: a passage is a section, several tiny ones, or a part of a long one."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from twofold.domain.dataclass import dataclass
@@ -10,6 +11,8 @@ from twofold.ingest.chunking.outline import common_path
 from twofold.ingest.chunking.plan import ChunkPlan
 from twofold.ingest.chunking.sentences import sentence_ends
 from twofold.ingest.chunking.split import cut_pieces
+
+_TIME = re.compile(r"\d{2,}:\d\d:\d\d")
 
 
 def structure(measure: Measure, plan: ChunkPlan) -> Chunker:
@@ -32,7 +35,12 @@ def sentence_cut(document: Document, measure: Measure) -> Cancellation:
 
 
 def in_other_section(one: Block, other: Block) -> bool:
-    """Return whether two neighboring blocks stand on different pages, under different headings or in other records."""
+    """Return whether two neighboring blocks stand on different pages, under different headings or in other records.
+
+    What is said at another time stands apart too, so that a passage's time is near everything in it.
+    """
+    if _TIME.fullmatch(other.place) and one.place != other.place:
+        return True
     return (one.page, one.heading) != (other.page, other.heading) or one.metadata != other.metadata
 
 

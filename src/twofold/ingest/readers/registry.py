@@ -20,6 +20,7 @@ from twofold.ingest.readers.office.pptx import read_pptx
 from twofold.ingest.readers.office.sheets import read_sheets
 from twofold.ingest.readers.office.tables import read_csv, read_tsv
 from twofold.ingest.readers.pdf.reader import read_pdf
+from twofold.ingest.readers.recording import read_no_recording
 from twofold.ingest.readers.rtf import read_rtf
 from twofold.ingest.readers.source_code import read_code, read_python
 from twofold.ingest.readers.subtitles import read_subtitles
@@ -97,6 +98,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         kinds.MBOX: mailbox_reader(read),
         kinds.PDF: read_pdf,
         **dict.fromkeys(kinds.PICTURES, read_image),
+        kinds.WAV: read_no_recording,
         kinds.DOCX: read_docx,
         kinds.PPTX: read_pptx,
         kinds.XLSX: read_sheets,

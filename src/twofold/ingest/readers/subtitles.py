@@ -26,11 +26,16 @@ class Cue(NamedTuple):
 def read_subtitles(source: Source) -> Extract:
     """Read SubRip or WebVTT. Speakers named by `<v Name>` stand in front of what they say."""
     decoded = decode(source.data)
+    return spoken(_cues(clean(decoded.text))).extract("", decoded.metadata)
+
+
+def spoken(cues: Iterable[Cue]) -> TextBuilder:
+    """Return what is said as passages of about half a minute, each with the time at which it begins as its place."""
     builder = TextBuilder()
-    for passage in _passages(_cues(clean(decoded.text))):
+    for passage in _passages(cues):
         place = clock(passage[0].start)
         builder.add(BlockKind.PARAGRAPH, "\n".join(cue.text for cue in passage), place=place)
-    return builder.extract("", decoded.metadata)
+    return builder
 
 
 def clock(seconds: float) -> str:

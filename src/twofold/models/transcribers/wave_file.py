@@ -18,6 +18,12 @@ _MAX_CHANNELS = 64
 _MIN_RATE, _MAX_RATE = 1_000, 384_000
 
 
+def seconds_of(data: bytes) -> float:
+    """Return how long a recording is. Errors as for `read_wav`."""
+    _, channels, rate, bits, start, stop = _layout(data)
+    return (stop - start) // (bits // 8 * channels) / rate
+
+
 def read_wav(data: bytes, max_seconds: float = MAX_SECONDS) -> Samples:
     """Return a file's sound: channels averaged, resampled to 16,000 samples a second.
 

@@ -5,7 +5,7 @@ segment, so that no sentence is cut. The same sound gives the same text: the mos
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -21,6 +21,7 @@ _START: Final = "<|startoftranscript|>"
 _NO_SPEECH: Final = 0.6
 _QUIET: Final = 1e-3  # the loudest sample of what is no sound at all
 _LEAST_STEP: Final = 1.0  # seconds that a window moves on at least
+_SPEECH: Final = 0.3  # of the loudness of the whole window
 _MAX_TOKENS: Final = 224
 _TIME_STEP: Final = 0.02
 _SPECIAL = re.compile(r"<\|[^|]*\|>")
@@ -67,11 +68,15 @@ class Transcriber:
                 "Speech is read by ctranslate2, which is not installed.", "Run `pip install 'twofold[voice]'`."
             )
 
-    def transcribe(self, sound: Samples) -> tuple[Segment, ...]:
-        """Return what is said, in order; nothing where nobody speaks. Raises ModelError."""
+    def transcribe(self, sound: Samples, on_window: Callable[[float], None] = lambda _: None) -> tuple[Segment, ...]:
+        """Return what is said, in order; nothing where nobody speaks. Raises ModelError.
+
+        `on_window` is called before each window with the second at which it begins.
+        """
         found: list[Segment] = []
         at, whole = 0.0, len(sound) / RATE
         while whole - at > 0.1:  # noqa: PLR2004  # less holds no word
+            on_window(at)
             window = sound[int(at * RATE) : int((at + SECONDS) * RATE)]
             segments, step = self._window(window, is_last=at + SECONDS >= whole)
             found += [Segment(at + one.start, min(at + one.end, whole), one.text) for one in segments]
@@ -98,7 +103,7 @@ class Transcriber:
             return (), SECONDS
         segments = self._segments(result.sequences_ids[0], min(len(sound) / RATE, SECONDS))
         if is_last or len(segments) < 2:  # noqa: PLR2004  # one alone is as long as the window
-            return segments, SECONDS
+            return segments, _heard_until(sound, segments[-1].end) if segments else SECONDS
         return segments[:-1], segments[-1].start
 
     def _segments(self, tokens: Sequence[int], length: float) -> list[Segment]:
@@ -118,3 +123,17 @@ class Transcriber:
         words = [token for token in tokens if token < self._end]
         text = " ".join(_SPECIAL.sub("", self._tokens.decode(words)).split()) if words else ""
         return [Segment(start, max(start, end), text)] if text else []
+
+
+def _heard_until(sound: Samples, end: float) -> float:
+    """Return the second that the next window begins at: `end` where more than a second behind it is as loud as speech.
+
+    The model sometimes stops in the middle of what is said.
+    """
+    rest = sound[int(end * RATE) :]
+    goes_on = len(rest) > _LEAST_STEP * RATE and _loudness(rest) > _SPEECH * _loudness(sound)
+    return end if goes_on else SECONDS
+
+
+def _loudness(sound: Samples) -> float:
+    return float(np.sqrt(np.mean(np.square(sound, dtype=np.float64))))

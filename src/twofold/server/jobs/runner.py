@@ -143,7 +143,7 @@ class JobRunner:
 
     def _add(self, job: Job, index: Index) -> None:
         run = _Adding(self._jobs, self._originals, index, job)
-        with ReaderPool(on_picture=lambda *_: self._check(job)) as pool:
+        with ReaderPool(own=index.readers, on_picture=lambda *_: self._check(job)) as pool:
             for part, outcome in _outcomes(self._jobs, run, pool, index):
                 self._check(job)
                 run.take(part, outcome)

@@ -62,11 +62,6 @@ def may_read_more(fields: Metadata) -> bool:
     return WITHOUT_TEXT in fields and RECOGNIZED not in fields and installed()
 
 
-def is_loaded() -> bool:
-    """Return whether this process has the models in its memory."""
-    return _recognizer.cache_info().currsize > 0
-
-
 def recognized(pixels: Pixels) -> list[FoundLine]:
     """Return the lines of text on a picture, in no order that can be relied on."""
     if min(pixels.shape[:2]) < 2:  # noqa: PLR2004 one row of pixels says nothing
