@@ -706,6 +706,52 @@ static int is_ascii(Run run)
     return 1;
 }
 
+/* ---- signs of print that ASCII lacks ---- */
+
+enum { LONGEST_SPELLED = 128 };
+
+/* What words are cut at alike to a sign: an apostrophe, the full stops of an ellipsis, or a quotation mark for those that
+ * only part words; 0 for what is not among these. Normalizing makes the same of them, and nothing of the last ones. */
+static char spelled_as(unsigned code)
+{
+    static const unsigned parting[] = {
+        0xa1, 0xa2, 0xa3, 0xa5, 0xa6, 0xa7, 0xa9, 0xab, 0xac, 0xae, 0xb0, 0xb1, 0xb6, 0xb7, 0xbb, 0xbf, /* Latin-1's */
+        0xd7, 0xf7, 0x2016, 0x2020, 0x2021, 0x2022, 0x2030, 0x2032,  /* times, divided by, bars, daggers, bullet, prime */
+        0x2192, 0x2212, 0x223c, 0x2248, 0x2264, 0x2265,              /* arrow, minus, tilde, about, at most, at least */
+    };
+    if (code == 0x2018 || code == 0x2019 || code == 0x201b) return '\'';
+    if (code == 0x2026) return '.';
+    if (code == 0x2010 || (0x2012 <= code && code <= 0x2015) || (0x201a <= code && code <= 0x201f)) return '"';
+    for (size_t index = 0; index < sizeof parting / sizeof *parting; index++)
+        if (parting[index] == code) return '"';
+    return 0;
+}
+
+/* The bytes of the sign that begins at `place`, or 0. */
+static size_t sign_at(Run run, size_t place, char *spelled)
+{
+    unsigned first = at(run, place), second = at(run, place + 1) & 0x3fu, third = at(run, place + 2) & 0x3fu;
+    size_t bytes = first < 0xe0 ? 2 : 3;
+    *spelled = first < 0xf0 ? spelled_as(bytes == 2 ? (first & 0x1fu) << 6 | second : (first & 0x0fu) << 12 | second << 6 | third) : 0;
+    return *spelled ? bytes : 0;
+}
+
+/* What a run of ASCII and signs comes to when it is counted: the same as one of ASCII alone. Others are for Python. */
+static Entry *spelled_run(Runs *runs, Run run)
+{
+    unsigned char text[LONGEST_SPELLED];
+    size_t size = 0;
+    if (run.size > LONGEST_SPELLED) return asked_run(runs, run);
+    for (size_t place = 0; place < run.size;) {
+        char spelled = (char)run.text[place];
+        size_t bytes = run.text[place] < 0x80 ? 1 : sign_at(run, place, &spelled);
+        if (!bytes) return asked_run(runs, run);
+        for (int times = spelled == '.' && bytes > 1 ? 3 : 1; times; times--) text[size++] = (unsigned char)spelled;
+        place += bytes;
+    }
+    return counted_run(runs, (Run){text, size});
+}
+
 /* A run as it is counted: most are a word with a capital or with punctuation, and share what the word comes to. */
 typedef struct {
     Run run;
@@ -769,7 +815,7 @@ static Entry *entry_of(Runs *runs, Run run, uint32_t hash)
     int short_enough = run.size <= LONGEST_KEY;
     Entry *entry = short_enough ? get(&runs->counted, hash, key, run.size) : NULL;
     if (entry == NULL) {
-        entry = is_ascii(run) ? counted_run(runs, run) : asked_run(runs, run);
+        entry = is_ascii(run) ? counted_run(runs, run) : spelled_run(runs, run);
         if (entry == NULL) return NULL;
         if (runs->counted.used >= MOST || runs->records.used >= MOST) forget_rare(runs);
         if (!short_enough || !put(&runs->counted, hash, key, run.size, entry)) return entry;
@@ -1556,10 +1602,30 @@ static int append(Squeezed *made, const unsigned char *text, size_t size, int lo
     return 0;
 }
 
+/* Appends a run of ASCII and signs; 0, with nothing appended, where it has other characters. There is room. */
+static int append_signs(Squeezed *made, Run run)
+{
+    char *out = made->text + made->size;
+    if (made->size) *out++ = ' ';
+    for (size_t place = 0; place < run.size;) {
+        char spelled = lowered((char)run.text[place]);
+        size_t bytes = run.text[place] < 0x80 ? 1 : sign_at(run, place, &spelled);
+        if (!bytes) return 0;
+        if (bytes > 1 && spelled == '"') memcpy(out, run.text + place, bytes);
+        else memset(out, spelled, spelled == '.' && bytes > 1 ? 3 : 1);
+        out += spelled == '"' || (spelled == '.' && bytes > 1) ? bytes : 1;
+        place += bytes;
+    }
+    made->size = (size_t)(out - made->text);
+    return 1;
+}
+
 /* A run that is not ASCII; folding may leave white space in it. */
 static int append_folded(Squeezed *made, Run run, PyObject *fold)
 {
     Scan scan;
+    if (room_to_squeeze(made, run.size + 1)) return -1;
+    if (append_signs(made, run)) return 0;
     PyObject *folded = PyObject_CallFunction(fold, "s#", (const char *)run.text, (Py_ssize_t)run.size);
     int failed = folded == NULL || scan_of(folded, &scan);
     while (!failed && next_run(&scan)) failed = append(made, scan.run.text, scan.run.size, 0);

@@ -7,7 +7,7 @@ layout, with typographic apostrophes made plain. `fold` adds case folding. Both 
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache, reduce
+from functools import cache
 from typing import NamedTuple
 
 MARKS_IN_A_ROW = 30  # Unicode's stream-safe limit; a longer run would make canonical ordering quadratic
@@ -56,7 +56,9 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     # Folding can undo composition and composition can undo folding; twice is enough for every code point.
-    return reduce(_fold_once, range(2), normalize(text))
+    normal = normalize(text)
+    folded = _fold_once(normal)
+    return folded if folded == normal else _fold_once(folded)
 
 
 def normalize_with_places(text: str) -> Normal:
@@ -86,7 +88,7 @@ def _with_places(change: Change, text: str) -> Normal:
     return Normal("".join(parts), tuple(starts), tuple(ends))
 
 
-def _fold_once(text: str, _turn: int) -> str:
+def _fold_once(text: str) -> str:
     return unicodedata.normalize("NFKC", text.casefold()).translate(_APOSTROPHES)
 
 

@@ -27,7 +27,8 @@ class EncodedTerms(NamedTuple):
     def of(cls, terms: Sequence[str]) -> Self:
         """Encode terms. Half a surrogate pair, which no catalog holds, becomes what no UTF-8 holds."""
         encoded = [term.encode("utf-8", "surrogatepass") for term in terms]
-        hashes = np.array([xxhash.xxh3_64_intdigest(one) for one in encoded], dtype=np.uint64)
+        digests = b"".join(map(xxhash.xxh3_64_digest, encoded))
+        hashes = np.frombuffer(digests, dtype=">u8").astype(np.uint64)
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), _offsets_of(list(map(len, encoded))), hashes)
 
 
