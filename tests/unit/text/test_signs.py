@@ -6,10 +6,10 @@ from itertools import product
 import pytest
 
 from twofold.kernels import Runs
-from twofold.text.analyzer import Analyzer
+from twofold.text.analyzer import Analyzer, Token
 from twofold.text.languages import language_of
 from twofold.text.phrases import squeeze
-from twofold.text.tokenizer import Kind, Token
+from twofold.text.tokenizer import Kind
 from twofold.text.unicode_normalization import fold
 
 WORDS = ("Developer", "today's", "U.S.A.", "ERR-12345", "1,000", "C++", "TCP/IP")
