@@ -104,13 +104,14 @@ def search(page: Page, query: str) -> None:
 
 
 def ask(page: Page, question: str) -> Locator:
-    """Ask in the view Ask, and give the turn when it is answered."""
+    """Ask in the view Ask, and give the turn when it is answered and its conversation is kept."""
     before = page.locator(".turn").count()
     page.locator("#question").fill(question)
     page.keyboard.press("Enter")
     turn = page.locator(".turn").nth(before)
     expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false", timeout=PATIENCE_MS)
     expect(turn.locator(".actions")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.locator(".history li.current")).to_have_count(1, timeout=PATIENCE_MS)
     return turn
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from support.api_client import Visit, fill, visiting
 from support.browser import HOSTILE, QUESTION, SENTENCE, ask, focused, on_screen, opened
@@ -71,6 +71,33 @@ def test_a_conversation_goes_on_and_is_kept_renamed_found_and_deleted(asking: Pa
     asking.locator(".history li.current").get_by_role("button", name="Delete").click()
     expect(asking.locator(".turn")).to_have_count(0)
     expect(asking.locator(".history a", has_text="The tower")).to_have_count(0)
+
+
+def test_a_question_asked_while_its_conversation_is_fetched_comes_after_what_was_asked_before(asking: Page) -> None:
+    ask(asking, "Where does the Eiffel tower stand?")
+    title = asking.locator(".history li.current a").text_content() or ""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    asking.route("**/v1/conversations/*", keep)
+    asking.reload()
+    with asking.expect_request("**/ask") as asked:
+        asking.locator("#question").fill("And when was it finished?")
+        asking.keyboard.press("Enter")
+        expect(asking.locator("#question")).to_have_value("And when was it finished?")
+        held[0].continue_()
+    assert len((asked.value.post_data_json or {})["history"]) == 2
+    questions = ["Where does the Eiffel tower stand?", "And when was it finished?"]
+    with asking.expect_response(lambda said: "/conversations/" in said.url and said.request.method == "PUT"):
+        expect(asking.locator(".turn h2")).to_have_text(questions)
+    asking.reload()
+    expect(asking.locator(".turn h2")).to_have_text(questions)
+    expect(asking.locator(".history li.current a")).to_have_text(title)
 
 
 def test_a_question_that_no_document_answers_is_said_to_be_so_beside_the_nearest(asking: Page) -> None:

@@ -42,8 +42,10 @@ def test_of_many_files_those_that_fail_say_why_and_can_be_sent_again(page: Page,
     expect(page.locator(".queue .item.failed")).to_have_count(3)
     expect(page.locator(".queue .item.failed .item-why").first).not_to_be_empty()
     expect(page.locator("#documents-title")).to_have_text("47 documents")
+    expect(page.locator(".jobs .job")).to_have_count(4)  # of 2, 20, 20 and 8 files
     page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    expect(page.locator(".jobs .job")).to_have_count(5)
+    expect(page.locator(".queue .item.failed")).to_have_count(3)
     page.get_by_role("button", name="Clear the list").click()
     expect(page.locator(".queue")).to_have_count(0)
     page.reload()

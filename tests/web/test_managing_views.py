@@ -174,6 +174,7 @@ def test_who_answers_is_chosen_and_stands_in_the_address(
         expect(ask(page, "Where does the Eiffel tower stand?").locator(".prose")).to_contain_text("The large one")
         page.reload()
         expect(page.get_by_label("Answered by")).to_have_value("large")
+        expect(page.locator(".turn")).to_have_count(1)
         page.get_by_label("Answered by").select_option("")
         expect(ask(page, "And where is Paris?").locator(".prose")).to_contain_text("The small one")
         page.goto(f"{visit.address}/ask?by=extracts")

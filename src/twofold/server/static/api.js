@@ -97,22 +97,23 @@ export async function* events(path, { body, signal } = {}) {
   const response = await answered(path, { body, signal, accept: "text/event-stream" });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (;;) {
-    let piece;
-    try {
-      piece = await reader.read();
-    } catch (error) {
-      if (error.name === "AbortError" || signal?.aborted) throw error;
-      heard(false);
-      throw unreachable();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error) => {
+        if (error.name === "AbortError" || signal?.aborted) throw error;
+        heard(false);
+        throw unreachable();
+      });
+      if (done) return;
+      const blocks = (rest + value).split("\n\n");
+      rest = blocks.pop();
+      for (const block of blocks) {
+        const event = eventIn(block);
+        if (event !== null) yield event;
+      }
     }
-    if (piece.done) return;
-    const blocks = (rest + piece.value).split("\n\n");
-    rest = blocks.pop();
-    for (const block of blocks) {
-      const event = eventIn(block);
-      if (event !== null) yield event;
-    }
+  } finally {
+    reader.cancel().catch(() => {}); // who has heard enough keeps no connection: a browser has six
   }
 }
 

@@ -21,6 +21,7 @@ const open = new Map(); // conversations that were looked at, by their ids
 
 const fresh = () => ({ id: "", title: "", turns: [], running: null });
 let current = fresh();
+let loading = Promise.resolve(); // what a link names: nothing is asked in it until it is here
 
 export const enter = async (params) => {
   const id = params.get("c") ?? "";
@@ -28,9 +29,14 @@ export const enter = async (params) => {
   if (own.list === null) listAll();
   if (id === current.id && (id || !current.turns.length)) return;
   own.problem = null;
-  current = open.get(id) ?? { ...fresh(), id };
+  current = open.get(id) ?? { ...fresh(), id, kept: Boolean(id) };
   if (!id || open.has(id)) return;
   own.loading = true;
+  loading = load(id);
+  await loading;
+};
+
+const load = async (id) => {
   await tried(async () => {
     const kept = await getJson(`/v1/conversations/${encodeURIComponent(id)}`);
     const turns = kept.turns.map((turn) => ({ ...turn, stage: "", error: null }));
@@ -56,8 +62,9 @@ const listAll = async () => {
 
 // ---- Asking.
 
-const submit = (event) => {
+const submit = async (event) => {
   event?.preventDefault();
+  await loading;
   const question = own.text.trim();
   if (!question || current.running) {
     document.getElementById("question").focus();
@@ -89,8 +96,8 @@ const ask = async (talk, question, again = null) => {
   showLast();
   await answered(talk, turn, body);
   talk.running = null;
-  await update();
   if (turn.answer) keep(talk);
+  await update();
 };
 
 const identity = () => [...crypto.getRandomValues(new Uint8Array(8))].map((one) => one.toString(16).padStart(2, "0")).join("");
@@ -138,7 +145,7 @@ const recordOf = (talk) => ({
   turns: talk.turns.filter((turn) => turn.answer).map(({ question, answer, asked, rating }) => ({ question, answer, asked, rating })),
 });
 
-// What another tab asked in the same conversation meanwhile stays in it.
+// What another tab asked in the same conversation meanwhile stays in it, and so does what it is called.
 const joined = (mine, theirs) => {
   const turns = new Map([...theirs, ...mine].map((turn) => [`${turn.asked}\n${turn.question}`, turn]));
   return [...turns.values()].sort((a, b) => (a.asked < b.asked ? -1 : 1));
@@ -146,7 +153,10 @@ const joined = (mine, theirs) => {
 
 const keep = (talk) => tried(async () => {
   const path = `/v1/conversations/${talk.id}`;
-  if (talk.kept) talk.turns = joined(talk.turns, (await getJson(path).catch(() => ({ turns: [] }))).turns);
+  if (talk.kept) {
+    const { title, turns } = await getJson(path).catch(() => talk);
+    Object.assign(talk, { title, turns: joined(talk.turns, turns) });
+  }
   const kept = await putJson(path, recordOf(talk));
   talk.kept = true;
   tellTabs("conversations");
