@@ -96,17 +96,22 @@ def test_settings_that_were_tuned_are_shown_with_their_proof_and_used(browser: B
     said = [{"type": "measured", "count": 1}, {"type": "done", "tuning": outcome}]
     body = "".join(f"data: {json.dumps(one)}\n\n" for one in said)
     fill(tmp_path)
-    with visiting(tmp_path) as visit, opened(browser, visit.address, "/settings") as page:
+    found = "/search?index=notes&q=tower+in+Paris"
+    with visiting(tmp_path) as visit, opened(browser, visit.address, found) as page:
+        expect(page.locator(".hit").first).to_be_visible()
         graded = {"query": "tower in Paris", "source": "tower.txt", "grade": 3}
         assert visit.client.put("/v1/indexes/notes/judgements", json=graded).status_code == 200
         page.route("**/tune", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
-        page.goto(f"{visit.address}/experiments?index=notes")
+        page.get_by_role("link", name="Experiments").click()
         expect(page.get_by_role("button", name="Find better settings")).to_be_enabled()
         page.get_by_role("button", name="Find better settings").press("Enter")
         expect(page.locator(".verdict")).to_contain_text("Better settings were found.")
         expect(page.locator(".verdict figcaption")).to_contain_text("On 12 questions that had no part in the choice")
         page.get_by_role("button", name="Use them").press("Enter")
         expect(page.locator(".notice")).to_have_text("The index uses them from now on.")
+        with page.expect_request("**/explain"):  # what it found before was with other settings
+            page.go_back()
+        expect(page.locator(".hit").first).to_be_visible()
     with Index("notes", overrides={"embedder": "hashing", "offline": True, "home": str(tmp_path)}) as index:
         assert index.get_settings() == {"fusion.vector_weight": "0.3"}
 

@@ -8,24 +8,28 @@ const WIDTH = 520;
 const LABEL = 130;
 const ROW = 30;
 
-const scaleOf = (low, high) => {
+const LETTER = 7.3;
+const MOST_LETTERS = 30;
+
+const scaleOf = (low, high, left) => {
   const [from, to] = low === high ? [low - 0.5, high + 0.5] : [low, high];
-  return (value) => LABEL + ((value - from) / (to - from)) * (WIDTH - LABEL - 70);
+  return (value) => left + ((value - from) / (to - from)) * (WIDTH - left - 70);
 };
 
-const short = (text) => (text.length > 18 ? `${text.slice(0, 17)}…` : text);
+const short = (text) => (text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS - 1)}…` : text);
 
 // Means with their intervals, one line for each name. `values` are { name, mean, low, high }; `zero` draws a line at 0.
 export const intervals = (label, values, { zero = false, bounds = null } = {}) => {
   const least = bounds?.[0] ?? Math.min(...values.map((one) => one.low), zero ? 0 : Infinity);
   const most = bounds?.[1] ?? Math.max(...values.map((one) => one.high), zero ? 0 : -Infinity);
-  const x = scaleOf(least, most);
+  const left = Math.max(LABEL, LETTER * Math.max(...values.map((one) => short(one.name).length)));
+  const x = scaleOf(least, most, left);
   const height = values.length * ROW + 22;
   const said = values.map((one) => `${one.name}: ${figure(one.mean)} (${figure(one.low)} – ${figure(one.high)})`).join("; ");
   return html`<figure class="chart"><figcaption>${label}</figcaption>
     <svg viewBox=${`0 0 ${WIDTH} ${height}`} role="img" aria-label=${`${label}: ${said}`}>
-      <line class="axis" x1=${LABEL} x2=${WIDTH - 70} y1=${height - 18} y2=${height - 18}></line>
-      <text class="tick" x=${LABEL} y=${height - 4}>${figure(least)}</text>
+      <line class="axis" x1=${left} x2=${WIDTH - 70} y1=${height - 18} y2=${height - 18}></line>
+      <text class="tick" x=${left} y=${height - 4}>${figure(least)}</text>
       <text class="tick end" x=${WIDTH - 70} y=${height - 4}>${figure(most)}</text>
       ${zero && html`<line class="zero" x1=${x(0)} x2=${x(0)} y1="0" y2=${height - 18}></line>`}
       ${values.map((one, at) => html`<g class=${`series series-${at % 4}`}>

@@ -12,7 +12,7 @@ import { choice, compared, enterSet, leaveSet } from "/page/query_set.js";
 import { patch, patchedAddress } from "/page/router.js";
 import { refusal, tried, warnings } from "/page/notes.js";
 import { closing, sourceHref } from "/page/places.js";
-import { chosen, slice, update } from "/page/store.js";
+import { chosen, slice, state, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
 
@@ -30,7 +30,7 @@ export const enter = async (params) => {
 const enterOne = async (params) => {
   const query = params.get("q")?.trim() ?? "";
   const bodies = query ? ["a", "b"].map((side) => ({ query, k: K, ...waysOf(params, side) })) : null;
-  const key = bodies && JSON.stringify([chosen(), bodies]);
+  const key = bodies && JSON.stringify([chosen(), bodies, state.changes]);
   if (key === own.key) return;
   running.abort();
   Object.assign(own, { key, problem: null, busy: Boolean(key) });

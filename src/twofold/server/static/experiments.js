@@ -9,7 +9,7 @@ import { icon } from "/page/icons.js";
 import { differences } from "/page/measures.js";
 import { address, patch } from "/page/router.js";
 import { attempt, note, refusal, tried } from "/page/notes.js";
-import { chosen, say, slice, update } from "/page/store.js";
+import { chosen, say, slice, state, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
@@ -88,6 +88,9 @@ const tune = async () => {
 const apply = () => attempt(async () => {
   await postJson(pathOf(own.index, "settings"), { settings: own.tuning.winner });
   say(t("tune.applied"));
+  state.changes += 1; // what was found and measured before was with other settings
+  own.result = null;
+  enter(state.route.params);
 });
 
 const lines = (rows, at, params) => rows.map((row) => {

@@ -6,6 +6,9 @@ import { figures, section } from "/page/parts.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
+const MIN_P = 0.001; // smaller ones are as many as the test has draws
+const chance = (p) => (p < MIN_P ? `< ${figure(MIN_P)}` : figure(p));
+
 const verdict = (difference) => {
   if (!difference.better && !difference.worse) return t("difference.none");
   if (difference.p_holm >= 0.05) return t("difference.unsure", { detectable: difference.detectable === null ? "?" : figure(difference.detectable) });
@@ -16,5 +19,5 @@ const verdict = (difference) => {
 export const differences = ({ differences: each }, more) => section("differences", t("differences"), html`<div class="charts">
   ${intervals(t("differences.says"), each.map((one) => ({ name: one.metric, ...one.interval })), { zero: true })}
   ${figures(t("verdict"), [t("metric"), "A − B", "p", t("verdict")],
-    each.map((one) => [one.metric, figure(one.interval.mean), figure(one.p_holm), verdict(one)]), { left: [t("verdict")] })}</div>
+    each.map((one) => [one.metric, figure(one.interval.mean), chance(one.p_holm), verdict(one)]), { left: [t("verdict")] })}</div>
   ${winsAndLosses(each[0].metric, each[0])}${more}`);

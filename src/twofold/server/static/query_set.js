@@ -9,7 +9,7 @@ import { refusal, tried } from "/page/notes.js";
 import { idsOf, jaccard, rankBiasedOverlap } from "/page/overlap.js";
 import { facts, figures, options } from "/page/parts.js";
 import { address, patch, patchedAddress } from "/page/router.js";
-import { chosen, slice, update } from "/page/store.js";
+import { chosen, slice, state, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html } from "/page/ui.js";
 
@@ -26,7 +26,7 @@ const setOf = (params) => (params.get("set") in SETS ? params.get("set") : "judg
 // Asks all questions again where the address says other ones, or other ways.
 export const enterSet = async (params) => {
   const asked = [chosen()[0], setOf(params), waysOf(params, "a"), waysOf(params, "b")];
-  const key = JSON.stringify(asked);
+  const key = JSON.stringify([asked, state.changes]);
   if (key === own.key) return;
   running.abort();
   running = new AbortController();
