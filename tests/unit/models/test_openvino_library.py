@@ -27,6 +27,25 @@ print(json.dumps({
 }))
 """
 
+MEANWHILE = """
+import sys
+from types import ModuleType
+from twofold.models.embedders.openvino_library import openvino_library
+
+class Name(str):
+    def startswith(self, *what):  # while this name is looked at, another thread imports something
+        sys.modules["imported.meanwhile"] = ModuleType("imported.meanwhile")
+        return False
+
+sys.modules[Name("one")] = ModuleType("one")
+print(openvino_library().__name__)
+"""
+
+
+def test_it_is_loaded_while_another_thread_imports_something() -> None:
+    done = subprocess.run([sys.executable, "-c", MEANWHILE], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("openvino\n", "")
+
 
 def test_operations_are_loaded_when_somebody_asks_for_one() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)

@@ -46,8 +46,9 @@ def openvino_library() -> Any:  # noqa: ANN401 - the library ships no types
 
 def block_telemetry() -> None:
     """Make every import of OpenVINO's telemetry fail in this process."""
-    for name in [name for name in sys.modules if name.startswith(f"{TELEMETRY}.")]:
-        del sys.modules[name]
+    for name in list(sys.modules):  # a copy, since another thread may be importing
+        if name.startswith(f"{TELEMETRY}."):
+            sys.modules.pop(name, None)
     sys.modules[TELEMETRY] = None  # type: ignore[assignment]  # how Python spells what cannot be imported
 
 

@@ -8,7 +8,6 @@ import { askedTerms } from "/page/marking.js";
 import { idsOf, jaccard, rankBiasedOverlap } from "/page/overlap.js";
 import { facts, sent, slashTo } from "/page/parts.js";
 import { snippet } from "/page/passages.js";
-import { choice, compared, enterSet, leaveSet } from "/page/query_set.js";
 import { patch, patchedAddress } from "/page/router.js";
 import { refusal, tried, warnings } from "/page/notes.js";
 import { closing, sourceHref } from "/page/places.js";
@@ -20,11 +19,16 @@ const K = 10;
 
 const own = slice("compare", { key: "", a: null, b: null, busy: false, problem: null, terms: [] });
 let running = new AbortController();
+let many = null; // what compares a query set, loaded when one is first chosen
 
 export const enter = async (params) => {
-  if (params.has("set")) return enterSet(params);
-  leaveSet();
-  return enterOne(params);
+  if (!params.has("set")) {
+    leave();
+    return enterOne(params);
+  }
+  many ??= await import("/page/query_set.js");
+  if (!state.route.params.has("set")) return null; // somebody went on meanwhile
+  return many.enterSet(params);
 };
 
 const enterOne = async (params) => {
@@ -46,7 +50,7 @@ const enterOne = async (params) => {
   update();
 };
 
-export const leave = leaveSet;
+export const leave = () => many?.leaveSet();
 export const terms = () => own.terms;
 
 const moveOf = (rank, other) => {
@@ -104,9 +108,9 @@ export const view = (params) => {
     <h1 tabindex="-1">${t("nav.compare")}</h1>
     <p class="quiet">${t("compare.says")}</p>
     ${tabs(isSet)}
-    ${isSet ? choice(params) : one(params)}
+    ${isSet ? many?.choice(params) : one(params)}
     <div class="configurations">${configuration(params, "a")}${configuration(params, "b")}</div>
-    ${isSet ? compared(params) : foundOfOne(params)}
+    ${isSet ? many?.compared(params) : foundOfOne(params)}
   </div>`;
 };
 

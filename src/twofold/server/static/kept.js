@@ -85,8 +85,7 @@ const branch = (past) => {
 
 const KINDS = { added: "+", removed: "−", changed: "~", fields: "=" };
 
-const difference = () => own.diff && html`<div class="plan" role="status"><p><strong>${t("snapshot.since", { name: own.diff.name })}</strong>
-  ${Object.keys(KINDS).map((kind) => t(`changed.${kind}`, { count: own.diff[kind] })).join(", ")}</p>
+const difference = () => own.diff && html`<div class="plan" role="status"><p><strong>${t("snapshot.since", { name: own.diff.name })}</strong> ${Object.keys(KINDS).map((kind) => t(`changed.${kind}`, { count: own.diff[kind] })).join(", ")}</p>
   <ul>${own.diff.documents.map((one) => html`<li>${KINDS[one.kind]} ${one.source}</li>`)}</ul></div>`;
 
 const snapshot = (one) => keyed(one.name, html`<li class="job"><strong>${one.name}</strong> <span class="quiet">${moment(one.created)}, ${t("documents", { count: one.documents })}${one.retained_bytes > 0 && `, ${bytes(one.retained_bytes)}`}</span>
