@@ -160,7 +160,7 @@ export default {
   "synonyms": "Synonyme", "synonyms.says": "Eine Regel je Zeile: Wörter, die dasselbe meinen, oder eines, das auch nach anderen fragt", "pins": "Angeheftetes",
   "pins.none": "Öffnen Sie in der Suche die Gründe eines Treffers, um ihn anzuheften.", "snapshots": "Stände",
   "snapshots.says": "Ein Name für den Index, wie er jetzt ist. Nichts wird kopiert.", "snapshot.name": "Name", "snapshot.make": "Diesen Stand behalten",
-  "snapshot.search": "Darin suchen", "snapshot.diff": "Was sich seither änderte", "snapshot.branch": "Einen Index daraus machen",
+  "snapshot.search": "Darin suchen", "snapshot.diff": "Was sich seither änderte", "snapshot.branch": "Index daraus machen",
   "snapshot.branch.name": "Name des neuen Index", "snapshot.delete.sure": "Den Stand {name} löschen?", "snapshot.since": "Seit {name}:",
   "changed.added": "{count} hinzugekommen", "changed.removed": "{count} entfernt", "changed.changed": "{count} mit anderem Text",
   "changed.fields": "{count} mit anderen Feldern", "past": "Sie sehen den Index, wie er beim Stand {name} war.", "past.leave": "Zurück zu heute", "models": "Modelle",

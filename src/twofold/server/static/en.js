@@ -159,7 +159,7 @@ export default {
   "synonyms": "Synonyms", "synonyms.says": "One rule a line: words that mean the same, or one that also asks for others", "pins": "Pinned results",
   "pins.none": "Open the reasons of a result in Search to pin it.", "snapshots": "Snapshots", "snapshots.says": "A name for the index as it is now. Nothing is copied.",
   "snapshot.name": "Name", "snapshot.make": "Keep this state", "snapshot.search": "Search it", "snapshot.diff": "What changed since",
-  "snapshot.branch": "Make an index of it", "snapshot.branch.name": "Name of the new index", "snapshot.delete.sure": "Delete the snapshot {name}?",
+  "snapshot.branch": "Make an index", "snapshot.branch.name": "Name of the new index", "snapshot.delete.sure": "Delete the snapshot {name}?",
   "snapshot.since": "Since {name}:", "changed.added": "{count} added", "changed.removed": "{count} taken out", "changed.changed": "{count} with other text",
   "changed.fields": "{count} with other fields", "past": "You see the index as it was at {name}.", "past.leave": "Back to today", "models": "Models",
   "models.offline": "This server may not fetch models.", "model.for.embed": "meaning", "model.for.rerank": "reading again", "model.for.generate": "writing answers", "model.for.transcribe": "hearing",
