@@ -1,9 +1,9 @@
 """What an index of up to a billion passages would need, simulated from what was measured with up to a million.
 
 `python benchmarks/scaling.py` prints the tables of docs/scaling.md. What one searcher takes is drawn from the
-distributions that `growth.py` measured here (benchmarks/results/growth.json). Nothing here is a measurement of many
-machines: a query waits for the slowest searcher, and a hedged query asks a second copy of those that have not answered
-by their 95th percentile.
+distributions that `growth.py` measured here, and what files cost is from `reading.py` (benchmarks/results). Nothing
+here is a measurement of many machines: a query waits for the slowest searcher, and a hedged query asks a second copy
+of those that have not answered by their 95th percentile.
 """
 
 import json
@@ -19,7 +19,9 @@ SEED = 11
 MILLION = 1_000_000
 MEGABYTE = 1024 * 1024
 
-GROWTH = json.loads((Path(__file__).parent / "results" / "growth.json").read_text(encoding="utf-8"))["sizes"]
+RESULTS = Path(__file__).parent / "results"
+GROWTH = json.loads((RESULTS / "growth.json").read_text(encoding="utf-8"))["sizes"]
+READING = json.loads((RESULTS / "reading.json").read_text(encoding="utf-8"))["kinds"]
 MEASURED = {int(size): np.array(figures["processor_ms"]) for size, figures in GROWTH.items()}
 """By passages: percentiles 0 to 100 of a hybrid query in milliseconds, without embedding it."""
 LARGEST = GROWTH[str(MILLION)]
@@ -115,6 +117,10 @@ def sizes() -> None:
 
 def costs() -> None:
     """Print what a million costs."""
+    reading = {
+        kind: MILLION * (READING[kind]["reading_s"] + READING[kind]["cutting_s"]) / READING[kind]["passages"] / 3600
+        for kind in ("html", "pdf")
+    }
     embedding = MILLION / EMBEDDED_A_SECOND * EMBEDDING_CORES / 3600
     indexing = MILLION / INDEXED_A_SECOND / 3600
     storing = MILLION * DISK_BYTES / 1e9
@@ -122,6 +128,10 @@ def costs() -> None:
     puts = MILLION * DISK_BYTES / BLOCK_BYTES
     print("\n| a million | needs | costs (US$) |")
     print("|---|---|---|")
+    print(f"| passages read from HTML | {reading['html']:.2f} core hours | {reading['html'] * CORE_HOUR:.3f} |")
+    print(
+        f"| passages read from short PDF files | {reading['pdf']:.1f} core hours | {reading['pdf'] * CORE_HOUR:.3f} |"
+    )
     print(f"| passages embedded | {embedding:.2f} core hours | {embedding * CORE_HOUR:.3f} |")
     print(f"| passages analyzed and stored | {indexing:.2f} core hours | {indexing * CORE_HOUR:.3f} |")
     print(f"| passages kept in a bucket, a month | {storing:.1f} GB | {storing * GIGABYTE_MONTH:.3f} |")
