@@ -112,6 +112,14 @@ def test_bullets_are_lists() -> None:
     assert {block.kind for block in extract.blocks} == {BlockKind.LIST}
 
 
+def test_each_option_of_a_commands_help_is_an_item() -> None:
+    options = ("-c : only write connected graphs", "-d#, --least: a lower bound", "that goes on in a second line")
+    extract = read(pdf_of([lines(*options, "-v : display counts")]))
+
+    assert texts(extract) == [options[0], f"{options[1]} {options[2]}", "-v : display counts"]
+    assert {block.kind for block in extract.blocks} == {BlockKind.LIST}
+
+
 @pytest.mark.parametrize(
     ("page", "joined"),
     [

@@ -16,7 +16,11 @@ from twofold.domain.types import BlockKind
 from twofold.ingest.readers.pdf.lines import Line
 from twofold.ingest.readers.pdf.tables import Table, caption_lines, cells_of, has_figure, tables_of
 
-_BULLET = re.compile(r"(?:[•●▪■◦‣∙·○❖➢✓–—-]|\*{1,3}|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+\S")
+_OPTION = r"-{1,2}[A-Za-z][\w#-]*"
+_BULLET = re.compile(
+    r"(?:[•●▪■◦‣∙·○❖➢✓–—-]|\*{1,3}|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]"
+    rf"|{_OPTION}(?:[, ]+{_OPTION}){{0,3}}\s*:)\s+\S"  # `-c, --connected: …` of a command's help
+)
 _SENTENCE_END = (".", "!", "?", ":", ";", "。")
 _VALUE = r"[$€£(]*[-+]?\d[\d,.]*[)%]*|[—–-]|[$€£]|n/?a|NM"
 _VALUES = re.compile(rf"(?:^|\s)(?:{_VALUE})(?:\s+(?:{_VALUE})){{1,40}}$")
