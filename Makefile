@@ -92,7 +92,7 @@ items: setup  ## Write which item of the checklist each acceptance test is of
 	$(BIN)/python docs/items.py
 
 soak: setup model  ## The long reliability runs, and a thousand examples for each property
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[ray]'
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[ray]' 'ray[client]'
 	$(BIN)/pytest -m soak
 	$(BIN)/pytest -n $(WORKERS) --hypothesis-profile=night tests/properties
 
@@ -107,7 +107,7 @@ soak-postgres: setup  ## 10,000 worlds, CACM and SciFact: a folder, PostgreSQL, 
 	  tests/reliability/test_postgres.py::test_every_question_of_a_judged_collection_is_answered_as_by_a_local_index_bit_for_bit
 
 soak-ray: setup  ## Real clusters of Ray: syncs and servers over a folder, a bucket and a database, with actors and nodes killed
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[ray]'
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[ray]' 'ray[client]'
 	$(BIN)/pytest -m soak tests/surfaces/test_ray.py
 
 screenshots: setup  ## Draw every view of the web application into build/screenshots, to be looked at

@@ -179,7 +179,7 @@ def test_a_cluster_is_reached_from_outside_by_its_client_address(run: Run, tmp_p
     surroundings = {**os.environ, **ENVIRONMENT}
     with subprocess.Popen([ray, *map(str, command)], env=surroundings, stdout=subprocess.DEVNULL) as cluster:
         try:
-            until_open(ports[1])
+            until_open(ports[1], cluster)
             printed = on_ray("-m", "twofold", "sync", folder, "--index", "there", "--on", f"ray://127.0.0.1:{ports[1]}")
             assert "6 added" in printed
         finally:
@@ -193,9 +193,10 @@ def free_port() -> int:
     return found
 
 
-def until_open(port: int) -> None:
+def until_open(port: int, cluster: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + SECONDS
     while True:
+        assert cluster.poll() is None, "the cluster ended; a client's address needs `ray[client]`"
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
         except OSError:
