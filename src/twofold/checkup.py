@@ -18,6 +18,7 @@ from twofold.index import Index
 from twofold.kernels import KERNELS
 from twofold.models.catalog.entries import CATALOG
 from twofold.models.catalog.files import verify as verify_model
+from twofold.models.catalog.identities import members_of
 from twofold.models.catalog.types import ModelEntry, Task
 from twofold.models.embedders.openvino_library import openvino_library, telemetry_is_blocked
 from twofold.models.generators.factory import LOCAL, open_generator
@@ -90,8 +91,8 @@ def _sqlite() -> Check:
 
 
 def _model(settings: Settings) -> Iterator[Check]:
-    entry = CATALOG.get(settings.embedder)
-    if entry is None:
+    entries = [CATALOG[one] for one in members_of(settings.embedder) if one in CATALOG]
+    if not entries:
         yield Check("model", State.OK, f"{settings.embedder}: no files to check")
         return
     runtime = "openvino" if find_spec("openvino") is not None else ""
@@ -102,12 +103,13 @@ def _model(settings: Settings) -> Iterator[Check]:
         "Install it with `pip install openvino`, or use another embedder.",
         ModelError.exit_code,
     )
-    yield _files("model", entry, settings, State.FAIL)
+    for entry in entries:
+        yield _files("model", entry, settings, State.FAIL)
 
 
 def _device(settings: Settings) -> Iterator[Check]:
     """Look at what the models of the catalog compute on, and that OpenVINO's telemetry stays shut."""
-    if find_spec("openvino") is None or settings.embedder not in CATALOG:
+    if find_spec("openvino") is None or not any(one in CATALOG for one in members_of(settings.embedder)):
         return
     openvino = openvino_library()
     core = openvino.Core()

@@ -15,7 +15,7 @@ from twofold.config.schema import FORMATS
 from twofold.config.settings import known_settings
 from twofold.domain.dataclass import dataclass
 from twofold.models.catalog.entries import CATALOG
-from twofold.models.catalog.identities import HASHING, ONNXRUNTIME
+from twofold.models.catalog.identities import HASHING, JOIN, ONNXRUNTIME, WEB
 from twofold.models.catalog.types import Task
 from twofold.models.no_embedder import NO_EMBEDDER
 
@@ -96,7 +96,9 @@ def _part(value: object, name: str) -> str:
 
 
 def is_known_embedder(spec: str) -> bool:
-    """Return whether an embedder needs nothing but this program and its catalog."""
+    """Return whether an embedder, or each that it joins, needs nothing but this program and its catalog."""
+    if not spec.startswith(WEB) and JOIN in spec:
+        return all(one not in {"", NO_EMBEDDER} and is_known_embedder(one) for one in spec.split(JOIN))
     scheme, sign, rest = spec.partition(":")
     if scheme == HASHING or spec == NO_EMBEDDER:
         return True

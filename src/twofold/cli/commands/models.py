@@ -18,6 +18,7 @@ from twofold.models.catalog.entries import CATALOG, READER, entry_named
 from twofold.models.catalog.files import is_present
 from twofold.models.catalog.files import pull as pull_files
 from twofold.models.catalog.files import verify as verify_files
+from twofold.models.catalog.identities import members_of
 from twofold.models.catalog.types import ModelEntry
 from twofold.text.quantities import sized
 
@@ -88,14 +89,15 @@ def verify(context: typer.Context, names: NamesArgument = None, *, as_json: Json
 
 def ensure_present(settings: Settings) -> None:
     """Fetch the embedder's files before they are needed, where somebody can watch. Raises ModelError."""
-    entry = CATALOG.get(settings.embedder.removeprefix("onnxruntime:"))
-    if entry is not None and not is_present(entry, settings.models):
-        pull_files(entry, settings.models, offline=settings.offline, progress=model_progress())
+    for one in members_of(settings.embedder):
+        entry = CATALOG.get(one.removeprefix("onnxruntime:"))
+        if entry is not None and not is_present(entry, settings.models):
+            pull_files(entry, settings.models, offline=settings.offline, progress=model_progress())
 
 
 def ensure_reader(settings: Settings) -> None:
     """Fetch what reads the sentences of answers, as `ensure_present` does; answers do without it where that fails."""
-    wanted = settings.embedder in CATALOG and settings.answer.reply.reader != NONE and not settings.offline
+    wanted = _of_catalog(settings) and settings.answer.reply.reader != NONE and not settings.offline
     if wanted and not is_present(CATALOG[READER], settings.models):
         with suppress(ModelError):
             pull_files(CATALOG[READER], settings.models, progress=model_progress())
@@ -103,15 +105,19 @@ def ensure_reader(settings: Settings) -> None:
 
 def _chosen(names: list[str] | None, settings: Settings) -> list[ModelEntry]:
     if names:
-        return [entry_named(name) for name in names]
-    reads = settings.embedder in CATALOG and settings.answer.reply.reader != NONE  # as `ensure_reader` has it
+        return [entry_named(one) for name in names for one in members_of(name)]
+    reads = _of_catalog(settings) and settings.answer.reply.reader != NONE  # as `ensure_reader` has it
     reader = READER if reads else ""
-    named = dict.fromkeys((settings.embedder, settings.rerank.model, reader))
+    named = dict.fromkeys((*members_of(settings.embedder), settings.rerank.model, reader))
     known = [CATALOG[name] for name in named if name in CATALOG]
-    if settings.embedder in CATALOG:
+    if _of_catalog(settings):
         return known
     screen_on(sys.stderr).line(f"The embedder {one_line(settings.embedder)} has no files in the catalog.")
     return known
+
+
+def _of_catalog(settings: Settings) -> bool:
+    return all(one in CATALOG for one in members_of(settings.embedder))
 
 
 def _described(entry: ModelEntry, cache: Path) -> dict[str, object]:

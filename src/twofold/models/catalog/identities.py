@@ -1,5 +1,6 @@
 """Which vectors an embedder will give, by what a user writes, before anything that could make them is loaded."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from twofold.domain.errors import InvalidInputError, NotFoundError
@@ -13,10 +14,17 @@ HASHING = "hashing"
 ONNXRUNTIME = "onnxruntime"
 SENTENCE_TRANSFORMERS = "sentence-transformers"
 WEB = ("http:", "https:")
+JOIN = "+"
+MAX_JOINED = 4
 
 
 def identity_of(spec: str) -> EmbedderIdentity | None:
     """Return the identity that `open_embedder` will have for `spec`, without loading; None where only loading tells."""
+    members = members_of(spec)
+    return joined_identity([_known(one, spec) for one in members]) if len(members) > 1 else _identity_of_one(spec)
+
+
+def _identity_of_one(spec: str) -> EmbedderIdentity | None:
     scheme, _, rest = spec.partition(":")
     if spec.startswith(WEB):
         from twofold.models.embedders.factory import identity_of_server
@@ -33,6 +41,41 @@ def identity_of(spec: str) -> EmbedderIdentity | None:
 
         return identity_on_onnxruntime(onnx_entry(rest))
     return embedder_entry(spec).identity
+
+
+def members_of(spec: str) -> tuple[str, ...]:
+    """Return the embedders that `a+b` joins; one for anything else. Raises InvalidInputError for more than four.
+
+    >>> members_of("bge-small-en-v1.5+e5-small-v2"), members_of("http://localhost/v1#a+b")
+    (('bge-small-en-v1.5', 'e5-small-v2'), ('http://localhost/v1#a+b',))
+    """
+    if spec.startswith((*WEB, SENTENCE_TRANSFORMERS)):
+        return (spec,)
+    members = tuple(spec.split(JOIN))
+    if len(members) > MAX_JOINED:
+        raise InvalidInputError(f"{spec!r} joins {len(members)} embedders.", f"Join {MAX_JOINED} at most.")
+    return members
+
+
+def joined_identity(members: Sequence[EmbedderIdentity]) -> EmbedderIdentity:
+    """Return the identity of embedders whose vectors stand side by side; each puts its own prefixes before a text."""
+    return EmbedderIdentity(
+        name=JOIN.join(one.name for one in members),
+        revision=JOIN.join(one.revision for one in members),
+        dimensions=sum(one.dimensions for one in members),
+        pooling=JOIN.join(one.pooling for one in members),
+        max_tokens=min(one.max_tokens for one in members),
+    )
+
+
+def _known(member: str, spec: str) -> EmbedderIdentity:
+    """Return a member's identity. Raises InvalidInputError for one that only loading tells, and for none at all."""
+    identity = None if member == NO_EMBEDDER or member.startswith(WEB) else _identity_of_one(member)
+    if identity is None:
+        raise InvalidInputError(
+            f"{member!r} cannot be joined in {spec!r}.", "Join embedders of `twofold models list`, as in A+B."
+        )
+    return identity
 
 
 def stored_identity(spec: str, held: EmbedderIdentity) -> EmbedderIdentity | None:

@@ -2,6 +2,7 @@
 
 bge-small-en-v1.5                              a model of the catalog, on OpenVINO
 onnxruntime:bge-small-en-v1.5                  the same on ONNX Runtime
+bge-small-en-v1.5+e5-small-v2                  two of the catalog, their vectors side by side
 none                                           no vectors: an index for BM25 only
 hashing, hashing:512                           no model at all; the number is the dimensions
 sentence-transformers:BAAI/bge-m3              whatever that library loads
@@ -13,6 +14,7 @@ https://NAME.openai.azure.com#DEPLOYMENT&api_version=2024-10-21      Azure OpenA
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urldefrag, urlsplit
 
@@ -27,6 +29,8 @@ from twofold.models.catalog.identities import (
     WEB,
     dimensions_of,
     embedder_entry,
+    identity_of,
+    members_of,
     onnx_entry,
     whole_number,
 )
@@ -35,6 +39,7 @@ from twofold.models.catalog.types import ModelEntry
 from twofold.models.devices import Device, device_named
 from twofold.models.embedders.endpoint import Endpoint, open_endpoint
 from twofold.models.embedders.hashing import HashingEmbedder
+from twofold.models.embedders.joined import JoinedEmbedder
 from twofold.models.embedders.onnxruntime import open_onnxruntime
 from twofold.models.embedders.openvino import open_openvino
 from twofold.models.embedders.sentence_transformers import open_sentence_transformers
@@ -62,6 +67,11 @@ def open_embedder(  # noqa: PLR0913  # each may be left out
     read, MissingExtraError, and ModelError when a model cannot be had. `device` is where models of this machine
     compute; see `twofold.models.devices`.
     """
+    members = members_of(spec)
+    if len(members) > 1:
+        identity_of(spec)  # before anything is fetched
+        alone = partial(open_embedder, cache=cache, offline=offline, progress=progress, device=device)
+        return JoinedEmbedder([alone(one) for one in members])
     scheme, _, rest = spec.partition(":")
     if spec.startswith(WEB):
         secret = key_for(urldefrag(spec)[0], os.environ) if key is None else key

@@ -11,7 +11,7 @@ from twofold.config.load import Settings
 from twofold.domain.access import MAX_READERS
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, Filter
-from twofold.models.catalog.identities import HASHING, embedder_entry
+from twofold.models.catalog.identities import HASHING, embedder_entry, members_of
 from twofold.query.filter_json import filter_from_json
 from twofold.query.filter_syntax import parse_filter
 from twofold.query.history import Turn
@@ -301,7 +301,8 @@ def _names_settable_parts(key: str, value: object) -> bool:
 def settings_for(asked: IndexRequest, settings: Settings) -> Settings:
     """Return the settings that a new index is made with. Raises NotFoundError for a model outside the catalog."""
     if asked.embedder not in {None, HASHING, settings.embedder}:
-        embedder_entry(asked.embedder or "")
+        for one in members_of(asked.embedder or ""):
+            embedder_entry(one)
     return replace(settings, embedder=asked.embedder or settings.embedder, analyzer=asked.analyzer or settings.analyzer)
 
 
