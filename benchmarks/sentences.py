@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from remembered import MEMORY, remembering
 
 from twofold.answer.engine import reading_of
-from twofold.answer.extract import PASSAGES, telling
+from twofold.answer.extract import PASSAGES
 from twofold.answer.sentence_scores import FEATURES, scored
 from twofold.answer.sentences import units_of
 from twofold.answer.sources import sources_of, weights_of
+from twofold.answer.telling import telling
 from twofold.domain.ports import Embedder
 from twofold.search.engine import SearchOptions
 

@@ -9,6 +9,7 @@ from twofold.domain.filters import MATCH_ALL
 from twofold.domain.generators import Generator
 from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
+from twofold.query.two_parts import Effort
 from twofold.search.engine import NO_SETTINGS, SearchOptions
 from twofold.stores.sessions import Sessions
 
@@ -38,6 +39,7 @@ class Answering:
         settings: Mapping[str, object] = NO_SETTINGS,
         history: Sequence[Turn] = (),
         session: str = "",
+        effort: Effort = "low",
         on_event: "Callable[[Event], None] | None" = None,
     ) -> "Answer":
         """Answer a question from the documents, every sentence with a citation that can be opened.
@@ -47,10 +49,12 @@ class Answering:
         it is a refusal, and the nearest passages are in its `sources`. `history` are the turns before a follow-up
         question; `session` names a conversation that is kept and gone on with. The rest is as for `search`;
         `settings` may be those of answers too, such as `{"answer.unsupported": "refuse"}`. `on_event` hears each event.
+        `effort` says how many further searches the answer may take for what the first leaves open: `low` none, `medium`
+        one where the question has two parts, `high` up to three.
 
         Raises what `search` raises; the answer does without a model that fails, with a warning.
         """
-        options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session)
+        options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session, effort=effort)
         return self._asker.ask(question, options, llm, on_event)
 
     async def aask(  # noqa: PLR0913  # each may be left out
@@ -65,6 +69,7 @@ class Answering:
         settings: Mapping[str, object] = NO_SETTINGS,
         history: Sequence[Turn] = (),
         session: str = "",
+        effort: Effort = "low",
     ) -> "Answer":
         """Answer a question in a thread, for programs with an event loop; arguments as for `ask`.
 
@@ -72,7 +77,7 @@ class Answering:
         """
         import asyncio  # 20 ms that a program without an event loop does not need
 
-        options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session)
+        options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session, effort=effort)
         cut = self._asker.cancellation()
         try:
             return await asyncio.to_thread(self._asker.ask, question, options, llm, None, cut)
@@ -92,12 +97,13 @@ class Answering:
         settings: Mapping[str, object] = NO_SETTINGS,
         history: Sequence[Turn] = (),
         session: str = "",
+        effort: Effort = "low",
     ) -> "AnswerStream":
         """Answer a question event by event, as it is written: the passages first, `done` or `error` last.
 
         Arguments as for `ask`. Closing the stream, from any thread, stops the model.
         """
-        options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session)
+        options = SearchOptions(k, mode, filter, None, profile, settings, tuple(history), session, effort=effort)
         return self._asker.ask_stream(question, options, llm)
 
     def conversation(self, session: str) -> tuple[Turn, ...]:

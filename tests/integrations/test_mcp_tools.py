@@ -167,12 +167,15 @@ def test_an_outline_names_the_sections(call: Call, index: Index) -> None:
 
 def test_a_question_is_answered_with_citations_that_can_be_checked(call: Call, index: Index) -> None:
     answer = told(call("ask", question="How many metres high is it?"))
+    further = told(call("ask", question="How many metres high is it?", effort="high"))
 
     assert "330 metres" in answer["text"]
     assert answer["mode"] == "extractive"
     for one in answer["citations"]:
         assert index.document(one["source"]).text[one["start"] : one["end"]] == one["quote"]
         assert one["url"].startswith(f"{BASE}/document?")
+    assert not answer["warnings"]
+    assert any("no cross-encoder" in str(one) for one in further["warnings"])
 
 
 def test_scores_add_up_and_a_miss_has_its_reason(call: Call, index: Index) -> None:

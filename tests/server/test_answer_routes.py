@@ -47,6 +47,16 @@ def events_of(text: str) -> list[tuple[str, Any]]:
     return found
 
 
+def test_a_request_says_how_much_effort_its_answer_is_worth(visit: Visit) -> None:
+    """Without a cross-encoder there is no further search, and the answer says so."""
+    low, high = (visit.client.post(ASK, json={**TOWER, "stream": False, "effort": one}) for one in ("low", "high"))
+    wrong = visit.client.post(ASK, json={**TOWER, "effort": "most"})
+
+    assert [one["stage"] for one in low.json()["warnings"]] == []
+    assert [one["stage"] for one in high.json()["warnings"]] == ["search_again"]
+    assert wrong.status_code == 422
+
+
 def test_an_answer_comes_as_events_the_passages_first(visit: Visit) -> None:
     given = visit.client.post(ASK, json=TOWER)
 

@@ -42,6 +42,16 @@ def test_what_was_found_is_on_the_terminal_while_the_answer_is_made(run: Run, tm
 
 
 @pytest.mark.usefixtures("ready")
+def test_effort_that_no_cross_encoder_is_there_for_is_named(run: Run) -> None:
+    done = run(*ANY, "ask", "-i", "notes", "--effort", "high", "Who built what stands in Paris?")
+    chatted = run(*ANY, "chat", "-i", "notes", "--effort", "high", given="Who built what stands in Paris?\n")
+
+    assert done.code == chatted.code == 0
+    assert "no cross-encoder is at hand" in done.out
+    assert "no cross-encoder is at hand" in chatted.out
+
+
+@pytest.mark.usefixtures("ready")
 def test_an_answer_as_json_is_one_object(run: Run) -> None:
     answer = run(*ANY, "ask", "-i", "notes", "Eiffel tower", "--json").data
 

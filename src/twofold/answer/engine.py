@@ -126,6 +126,7 @@ class AnswerEngine:
             generator,
             self._cache_of(prepared.cache, session, parts.models.warnings),
             parts.models.pruner,
+            lambda query: self._searcher.find(query, replace(options, history=(), session="")),
         )
         meant = carried_over(question, options.history) if prepared.carries else ""
         asked = Question(question, options.history, parts.analyzer.query(meant or question), meant)

@@ -16,7 +16,8 @@ from twofold.domain.dataclass import dataclass
 class StageEvent:
     """A stage begins: `search`, `context`, `extract`, `generate`, `check`.
 
-    `cache` stands where the answer is remembered, `plan`, `draft` and `revise` where it is planned.
+    `search_again` stands before a further search, `cache` where the answer is remembered, `plan`, `draft` and `revise`
+    where it is planned.
     """
 
     name: str

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from twofold.answer.certainty import Evidence, evidence_of
-from twofold.answer.complete import Complete, asks, completed, heads_table
+from twofold.answer.complete import Complete, completed
 from twofold.answer.events import ChunkEvent, CitationEvent
 from twofold.answer.plan import AnswerPlan, Question
 from twofold.answer.sanitize_output import OutputSanitizer, addresses_in
@@ -26,6 +26,7 @@ from twofold.answer.sentences import SentenceUnit, units_of
 from twofold.answer.short import short_answer
 from twofold.answer.sources import weights_of
 from twofold.answer.table import as_markdown, cells_of
+from twofold.answer.telling import telling
 from twofold.answer.types import AnswerSentence, Citation, Source, TextTools, citation_of
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
@@ -42,7 +43,6 @@ ALIKE = 0.7
 PASSAGES, PASSAGES_TO_READ = 6, 10
 """How many passages sentences are taken from; the second where a cross-encoder reads them."""
 
-_CLOSING = " \t*_#`\"')\u201d\u2019"
 _HOLDS_NEW = 0.25
 _NAME = 2
 """From how many words on a sentence that repeats the question may answer it, as a yes or no."""
@@ -124,17 +124,6 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= ALIKE * min(len(one), len(other))
 
 
-def telling(units: Sequence[SentenceUnit], sources: Sequence[Source]) -> Sequence[SentenceUnit]:
-    """Leave out headings, titles, header rows and questions, unless there is nothing else."""
-    names = {one.number: {one.title, *(name for part in one.parts for name in part.heading)} for one in sources}
-    by_number = {one.number: one for one in sources}
-    named = [one for one in units if one.text.strip(_CLOSING) not in names[one.source]]
-    telling = [
-        one for one in named if not heads_table(one, by_number[one.source]) and not asks(one, by_number[one.source])
-    ]
-    return telling or named or units
-
-
 APART = "\n\n"
 
 
@@ -146,23 +135,25 @@ class Extracts:
     sentences: tuple[AnswerSentence, ...]
     citations: tuple[Citation, ...]
     events: tuple[ChunkEvent | CitationEvent, ...]
-    warnings: tuple[StageWarning, ...] = ()
     short: str = ""
     evidence: Evidence | None = None
 
 
-def extracted(
+def selection(
     question: Question, plan: AnswerPlan, found: SearchResult, sources: tuple[Source, ...], reading: TextTools
-) -> Extracts:
-    """Extract; where the model fails, by shared terms alone, with a warning."""
+) -> tuple[tuple[Chosen, ...], tuple[StageWarning, ...]]:
+    """Choose sentences; where the model fails, by shared terms alone, with a warning."""
     weights, asked = weights_of(found.hits, question.terms), question.meant or question.text
     try:
-        chosen = extract(asked, weights, sources, reading, plan.sentences)
-        return replace(_assemble(asked, chosen, sources), evidence=evidence_for(chosen))
+        return extract(asked, weights, sources, reading, plan.sentences), ()
     except ModelError as error:
         by_words = replace(reading, embed=None, embed_question=None, relevance=None)
-        made = _assemble(asked, extract(asked, weights, sources, by_words, plan.sentences), sources)
-        return replace(made, warnings=(warning_of("extract", error),))
+        return extract(asked, weights, sources, by_words, plan.sentences), (warning_of("extract", error),)
+
+
+def assembled(question: Question, chosen: tuple[Chosen, ...], sources: tuple[Source, ...]) -> Extracts:
+    """Put what was chosen into an answer, with what speaks for it."""
+    return replace(_assemble(question.meant or question.text, chosen, sources), evidence=evidence_for(chosen))
 
 
 def _assemble(question: str, chosen: tuple[Chosen, ...], sources: tuple[Source, ...]) -> Extracts:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from twofold.answer.cache import AnswerMemory, again
 from twofold.answer.certainty import p_correct
 from twofold.answer.events import ChunkEvent, CitationEvent, DoneEvent, ErrorEvent, Event, SourcesEvent, StageEvent
-from twofold.answer.extract import extracted
+from twofold.answer.extract import Chosen, assembled, selection
 from twofold.answer.generate import Written, generated, ungrounded
 from twofold.answer.plan import AnswerComponents, AnswerPlan, Cancellation, Question
+from twofold.answer.rounds import STAGE, Gathered, foremost, gathered, rounds_of, shown_of
 from twofold.answer.sources import sources_of
-from twofold.answer.types import REFUSAL, Answer, Source
+from twofold.answer.types import REFUSAL, Answer, Round, Source
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError, ModelError, StoreError, TwofoldError
 from twofold.domain.warning import StageWarning, WarningCode, warning_of
@@ -34,6 +35,7 @@ class _Draft:
     found: SearchResult
     sources: tuple[Source, ...]
     watch: Stopwatch
+    rounds: tuple[Round, ...] = ()
 
     def answer(self, **more: object) -> Answer:
         """Return an answer with what the search knows."""
@@ -47,6 +49,7 @@ class _Draft:
             threshold=self.plan.min_answerability,
             degraded=self.found.degraded,
             warnings=self.found.warnings,
+            rounds=self.rounds,
         )
         return replace(made, **more)  # type: ignore[arg-type]  # fields of an answer
 
@@ -141,8 +144,14 @@ def _is_hopeless(found: SearchResult, sources: tuple[Source, ...], plan: AnswerP
 
 
 def _writing(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Iterator[Event]:
-    """Have the model write; where nothing comes of it, extract."""
+    """Have the model write; where nothing comes of it, extract. What further searches found comes before the rest."""
     written = Written()
+    again: tuple[StageWarning, ...] = ()
+    if rounds_of(draft.question, draft.plan):
+        chosen, known, again = yield from _gathering(draft, parts)
+        draft = replace(draft, sources=foremost([one.unit.source for one in chosen], known.sources))
+        draft = replace(draft, rounds=known.rounds)
+        yield SourcesEvent(draft.sources, draft.found.p_answerable)
     with (
         draft.watch.step("generate"),
         closing(generated(draft.question, draft.plan, draft.sources, parts, cut)) as events,
@@ -158,7 +167,7 @@ def _writing(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Itera
     if failure is not None and plan.on_failure == "raise":
         raise failure
     draft = replace(draft, sources=written.sources or draft.sources)
-    warnings = written.warnings if failure is None else (*written.warnings, warning_of("generate", failure))
+    warnings = (*again, *written.warnings, *(() if failure is None else (warning_of("generate", failure),)))
     if written.text:
         made = draft.answer(
             text=written.text,
@@ -179,18 +188,37 @@ def _writing(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Itera
 
 def _extracts(draft: _Draft, parts: AnswerComponents, warnings: tuple[StageWarning, ...]) -> Iterator[Event]:
     yield StageEvent("extract")
+    chosen, known, failed = yield from _gathering(draft, parts)
+    if len(known.sources) > len(draft.sources):
+        yield SourcesEvent(known.sources, draft.found.p_answerable)
+    draft = replace(draft, sources=known.sources, rounds=known.rounds)
     with draft.watch.step("extract"):
-        made = extracted(draft.question, draft.plan, draft.found, draft.sources, parts.reading)
+        made = assembled(draft.question, chosen, draft.sources)
     chance = p_correct(made.evidence)
-    known = {"p_correct": chance, "evidence": made.evidence}
-    warnings = (*draft.found.warnings, *warnings, *made.warnings)
+    more = {"p_correct": chance, "evidence": made.evidence}
+    warnings = (*draft.found.warnings, *warnings, *failed)
     if not made.text or (chance is not None and chance < draft.plan.min_answerability * SURE):
         yield ChunkEvent(REFUSAL)
-        yield _done(draft, draft.answer(text=REFUSAL, refused=True, **known).with_warnings(warnings))
+        yield _done(draft, draft.answer(text=REFUSAL, refused=True, **more).with_warnings(warnings))
         return
     yield from made.events
-    answer = draft.answer(text=made.text, citations=made.citations, sentences=made.sentences, short=made.short, **known)
+    answer = draft.answer(text=made.text, citations=made.citations, sentences=made.sentences, short=made.short, **more)
     yield _done(draft, answer.with_warnings(warnings))
+
+
+def _gathering(
+    draft: _Draft, parts: AnswerComponents
+) -> Generator[Event, None, tuple[tuple[Chosen, ...], Gathered, tuple[StageWarning, ...]]]:
+    """Choose sentences, and search again for what they leave open as the effort allows; return all of it."""
+    with draft.watch.step("extract"):
+        chosen, failed = selection(draft.question, draft.plan, draft.found, draft.sources, parts.reading)
+    known, most = Gathered(draft.sources), rounds_of(draft.question, draft.plan)
+    if not most:
+        return chosen, known, failed
+    shown = [shown_of(one.unit, one.value, draft.sources) for one in chosen]
+    with draft.watch.step(STAGE):
+        known = yield from gathered(draft.question, shown, known, parts, most)
+    return (*chosen, *(Chosen(one.unit, one.value, one.led) for one in known.added)), known, (*failed, *known.warnings)
 
 
 def _without_search(

@@ -1,7 +1,7 @@
 """How an answer is made, as one frozen value, and what it is made with; a line that can be cut while it is."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,8 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.generators import MAX_TOKENS, SECONDS, Generator, TextStream
 from twofold.domain.ports import SentencePruner
 from twofold.query.history import LAST_FIVE, Memory, Turn
+from twofold.query.two_parts import Effort
+from twofold.search.result import SearchResult
 
 if TYPE_CHECKING:
     from twofold.answer.cache import AnswerMemory
@@ -30,6 +32,7 @@ class AnswerPlan:
     `llm` or `raise`. `memory` says how much of a conversation a model gets (66, C14). `prune` is how much of the
     best sentence's score one needs to be shown; 0 shows all. `form` is what an answer looks like: `prelims`, `mains`,
     instructions, or nothing in particular. `planned` has a model plan and draft it first.
+    `effort` says how many further searches it may take.
     """
 
     min_answerability: float = 0.3
@@ -46,6 +49,7 @@ class AnswerPlan:
     prune: float = 0.0
     form: str = ""
     planned: bool = False
+    effort: Effort = "low"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +70,15 @@ class AnswerComponents:
     """What an answer is made with: how texts are read, and who writes; None for extracts of the documents.
 
     `memory` has answers that may be given again; None where none are kept. `pruner` says which sentences a model is
-    shown where the plan prunes; None for the built-in one.
+    shown where the plan prunes; None for the built-in one. `look_again` searches for what an answer leaves open, with
+    the filter and the settings of the question; None where that is not possible.
     """
 
     reading: TextTools
     generator: Generator | None = None
     memory: "AnswerMemory | None" = None
     pruner: SentencePruner | None = None
+    look_again: Callable[[str], SearchResult] | None = None
 
 
 class Cancellation:

@@ -12,10 +12,11 @@ import numpy as np
 
 from twofold.answer.complete import Span, completed
 from twofold.answer.context import approximate_tokens
-from twofold.answer.extract import PASSAGES_TO_READ, telling
+from twofold.answer.extract import PASSAGES_TO_READ
 from twofold.answer.plan import Question
 from twofold.answer.sentence_scores import likely, scored
 from twofold.answer.sentences import SentenceUnit, units_of
+from twofold.answer.telling import telling
 from twofold.answer.types import Part, Source, TextTools
 from twofold.domain.errors import ModelError
 

@@ -121,6 +121,20 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """A further search for what the sentences before left open.
+
+    `found` counts its passages, `added` is the sentence that it added, empty for none, and `logit` is what the
+    cross-encoder made of the best one, None where nothing else was found.
+    """
+
+    query: str
+    found: int
+    added: str = ""
+    logit: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer, and all that it rests on.
 
@@ -128,7 +142,8 @@ class Answer:
     that `text` is the refusal. `confidence` and `p_answerable` are the search's; `p_correct` is the chance that this
     answer is correct, from its own `evidence`, None where that was never measured. `degraded` says that it is less than
     what was asked for, and `warnings` why. `removed` is what a model wrote and nobody gets to see. `session` names the
-    conversation it is kept in. `cache` says whether it was made for an earlier question.
+    conversation it is kept in. `cache` says whether it was made for an earlier question. `rounds` are the further
+    searches that the effort allowed.
     """
 
     question: str
@@ -151,6 +166,7 @@ class Answer:
     session: str = ""
     cache: CacheInfo = CacheInfo()
     short: str = ""
+    rounds: tuple[Round, ...] = ()
 
     def __repr__(self) -> str:
         what = "refused" if self.refused else f"{len(self.citations)} citations"

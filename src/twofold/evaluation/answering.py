@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from twofold.answer.certainty import p_correct
 from twofold.answer.engine import reading_of
-from twofold.answer.extract import Extracts, extracted
+from twofold.answer.extract import Extracts, assembled, selection
 from twofold.answer.plan import AnswerPlan
 from twofold.answer.plan import Question as Asked
 from twofold.answer.sources import sources_of
@@ -44,5 +44,6 @@ def answer_all(
     for question in questions:
         found = searched(parts, question.text, plan)
         asked = Asked(question.text, terms=parts.analyzer.query(question.text))
-        made = extracted(asked, how, found, sources_of(found.hits), reading)
+        sources = sources_of(found.hits)
+        made = assembled(asked, selection(asked, how, found, sources, reading)[0], sources)
         yield p_correct(made.evidence) if made.text else 0.0, is_right(question.id, made)

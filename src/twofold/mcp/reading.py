@@ -13,6 +13,7 @@ from twofold.index import Index
 from twofold.mcp import results as given
 from twofold.mcp.budget import OVERHEAD, cursor_at, cut_to, fitting, offset_of
 from twofold.mcp.links import Links, name_of, user_fields
+from twofold.query.two_parts import Effort
 from twofold.search.engine import SearchOptions
 from twofold.search.explain import explained
 from twofold.search.remedies import Fix
@@ -135,9 +136,9 @@ def outline(held: ToolContext, identity: str, cursor: str) -> given.Outline:
     return given.Outline(document.id, title, document.source, tuple(kept), after)
 
 
-def ask(held: ToolContext, question: str) -> given.AnswerResult:
+def ask(held: ToolContext, question: str, effort: Effort) -> given.AnswerResult:
     """Answer a question with citations."""
-    found = held.index.ask(question)
+    found = held.index.ask(question, effort=effort)
     cited = [_cited(held, one) for one in found.citations]
     text = cut_to(found.text, held.budget // 2)
     left = held.budget - approximate_tokens(text)

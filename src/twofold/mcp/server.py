@@ -16,6 +16,7 @@ from twofold.mcp import reading, writing
 from twofold.mcp import results as given
 from twofold.mcp.access import Access, Caller
 from twofold.mcp.reading import PassageQuery, ToolContext
+from twofold.query.two_parts import Effort
 
 INSTRUCTIONS = """\
 Search and read the user's own documents. Start with `search_passages`; read around a passage with `read`, see a \
@@ -121,9 +122,9 @@ def _add_search(server: MCPServer, access: Access) -> None:
         )
 
     @server.tool(title="Ask", annotations=_READS, structured_output=True)
-    async def ask(question: Query, context: Caller, as_of: AsOf = "") -> given.AnswerResult:
+    async def ask(question: Query, context: Caller, effort: Effort = "low", as_of: AsOf = "") -> given.AnswerResult:
         """Answer a question from the documents, each sentence with a citation; refused where they hold no answer."""
-        return await _tool(lambda held: reading.ask(held, question), context, access, as_of)
+        return await _tool(lambda held: reading.ask(held, question, effort), context, access, as_of)
 
 
 def _add_reading(server: MCPServer, access: Access) -> None:

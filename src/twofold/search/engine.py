@@ -16,6 +16,7 @@ from twofold.domain.warning import StageWarning, WarningCode
 from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
 from twofold.query.operators import all_of
+from twofold.query.two_parts import Effort
 from twofold.search.components import SearchComponents
 from twofold.search.metrics import DocumentCounts, Meter, Metrics
 from twofold.search.one_state import in_one_state
@@ -70,7 +71,7 @@ class SearchOptions:
     `history` are the turns before a follow-up question, `session` says whose it is. `filter` is written in any form
     that `query.any_filter` reads. `offset` is how many of the best passages to pass over: with k 10, `offset` 10 gives
     those of rank 11 to 20. `results` is what is asked of the results; `depth`, of a cursor, is how many candidates each
-    retriever gives, 0 for as the settings say.
+    retriever gives, 0 for as the settings say. `effort` is for answers: how many further searches one may take.
     """
 
     k: int | None = None
@@ -84,6 +85,7 @@ class SearchOptions:
     offset: int = 0
     results: ResultOptions = PLAIN
     depth: int = 0
+    effort: Effort = "low"
 
     @property
     def key(self) -> str | None:

@@ -30,6 +30,7 @@ from twofold.index import Index
 from twofold.indexing.sync import OnProgress
 from twofold.models.transcribers.opening import Speech, text_of
 from twofold.query.operators import all_of
+from twofold.query.two_parts import Effort
 from twofold.system.paths import SEPARATORS
 
 if TYPE_CHECKING:
@@ -58,6 +59,14 @@ VoiceOption = Annotated[
 SessionOption = Annotated[
     str, typer.Option("--session", metavar="NAME", help="Keep the conversation under this name, and continue it.")
 ]
+EffortOption = Annotated[
+    Effort,
+    typer.Option(
+        "--effort",
+        help="Further searches for what the answer leaves open: low none, medium one for a question with two parts, "
+        "high up to three.",
+    ),
+]
 _QUOTED = 160  # characters of a quotation that are shown
 _NEAREST = 3
 _MAX_SPOKEN_SECONDS = 60.0
@@ -80,6 +89,7 @@ def ask(
         bool, typer.Option("--stream", help="Write the answer as it comes; with --json, events.")
     ] = False,
     k: Annotated[int | None, typer.Option("-k", help="How many passages.", show_default=False)] = None,
+    effort: EffortOption = "low",
     session: SessionOption = "",
     sync: Annotated[bool, typer.Option(help="First bring the index up to date with PATH.")] = True,
     filters: FilterOption = None,
@@ -109,10 +119,11 @@ def ask(
             opened, within = stack.enter_context(_opened_at(context, path, embedder, sync=sync))
             conditions = all_of(conditions, within)
         told = _AnswerView(screen_on(), as_json=as_json, stream=stream)
-        with closing(opened.ask_stream(question, llm=llm, k=k, filter=conditions, session=session)) as events:
+        how = partial(opened.ask_stream, question, llm=llm, k=k, filter=conditions, effort=effort)
+        with closing(how(session=session)) as events:
             first = told.tell(events)
         if path is not None and sync and isinstance(opened, Index):
-            again = None if session else partial(opened.ask, question, llm=llm, k=k, filter=conditions)
+            again = None if session else partial(opened.ask, question, llm=llm, k=k, filter=conditions, effort=effort)
             _improve(opened, again, told, first)
 
 
@@ -285,6 +296,8 @@ def render_rest(screen: Screen, answer: Answer) -> None:
         screen.line(screen.paint("The nearest passages:", "dim"))
         for source in answer.sources[:_NEAREST]:
             screen.line(_nearest(screen, source))
+    for one in answer.rounds:
+        screen.line(screen.paint(f"Searched again: {one_line(one.query)}", "dim"))
     if answer.cache.hit:
         screen.line(screen.paint(cache_line(answer.cache), "dim"))
     for warning in answer.warnings:

@@ -10,7 +10,7 @@ from uuid import uuid4
 import typer
 
 from twofold.answer.events import ChunkEvent, DoneEvent, ErrorEvent
-from twofold.cli.commands.ask import LlmOption, opened_to_ask, render_rest
+from twofold.cli.commands.ask import EffortOption, LlmOption, opened_to_ask, render_rest
 from twofold.cli.options import EmbedderOption, IndexesOption
 from twofold.cli.render.answer_progress import AnswerProgress
 from twofold.cli.render.terminal import Screen, lines_of, one_line, screen_on
@@ -19,6 +19,7 @@ from twofold.domain.errors import InvalidInputError
 from twofold.query.history import Turn
 
 if TYPE_CHECKING:
+    from twofold.answer.pipeline import AnswerStream
     from twofold.answering import Answering
 
 _LEAVING = frozenset({"/quit", "/exit", "/q", "exit", "quit"})
@@ -34,6 +35,7 @@ def chat(
     context: typer.Context,
     *,
     llm: LlmOption = None,
+    effort: EffortOption = "low",
     session: Annotated[
         str, typer.Option("--session", metavar="NAME", help="Keep the conversation under this name, and continue it.")
     ] = "",
@@ -54,7 +56,7 @@ def chat(
                 if _COMMAND.fullmatch(said):
                     _obey(screen, opened, said, name)
                 else:
-                    _answer(screen, opened, said.strip(), name, llm)
+                    _answer(screen, opened.ask_stream(said.strip(), llm=llm, session=name, effort=effort))
         finally:
             if not session:
                 opened.delete_session(name)
@@ -81,8 +83,7 @@ def _read_line(screen: Screen) -> str:
     return "" if line.strip().lower() in _LEAVING else line
 
 
-def _answer(screen: Screen, opened: "Answering", question: str, session: str, llm: str | None) -> None:
-    events = opened.ask_stream(question, llm=llm, session=session)
+def _answer(screen: Screen, events: "AnswerStream") -> None:
     text, waiting = WordWrap(screen), AnswerProgress()
     try:
         for event in events:

@@ -152,6 +152,7 @@ def opened(index: Answering, question: str, options: SearchOptions, writer: Writ
         settings={**options.settings, **unread},
         history=options.history,
         session=options.session,
+        effort=options.effort,
     )
 
 

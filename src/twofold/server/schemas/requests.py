@@ -15,6 +15,7 @@ from twofold.models.catalog.identities import HASHING, embedder_entry, members_o
 from twofold.query.filter_json import filter_from_json
 from twofold.query.filter_syntax import parse_filter
 from twofold.query.history import Turn
+from twofold.query.two_parts import Effort
 from twofold.search.engine import PLAIN, ResultOptions, SearchOptions
 from twofold.search.result import Hit, SearchResult
 from twofold.server.auth import Grant
@@ -161,11 +162,22 @@ class ForAnswer(QueryOptions):
         str, Field(max_length=200, description="Who writes: one of `models` of `GET /v1/server`; empty for its own.")
     ] = ""
     search_mode: Annotated[SearchMode | None, Field(description="Which retrievers search.")] = None
+    effort: Annotated[
+        Effort,
+        Field(
+            description="Further searches for what the answer leaves open: `low` none, `medium` one for a question "
+            "with two parts, `high` up to three."
+        ),
+    ] = "low"
 
     @property
     def retrievers(self) -> SearchMode | None:
         """Which retrievers search; None for what the index says."""
         return self.search_mode
+
+    def options(self, caller: Grant) -> SearchOptions:
+        """Return the options for the engine. Raises InvalidInputError."""
+        return replace(super().options(caller), effort=self.effort)
 
 
 AsOfField = Annotated[str, Field(max_length=64, description="A snapshot's name, or a date or time in UTC.")]

@@ -42,7 +42,7 @@ export default {
   "sure.check.says": "Es kann das Gefragte sein oder nicht: öffnen Sie eine Zahl und lesen Sie die Stelle.",
   "sure.doubtful.says": "Wenig spricht dafür: es war das Beste, und eher falsch als richtig.",
   "sure.chance": "Wahrscheinlichkeit, dass diese Antwort stimmt: {share}.",
-  "stage.search": "Sucht …", "stage.context": "Wählt Abschnitte …", "stage.extract": "Liest …", "stage.generate": "Schreibt …",
+  "stage.search_again": "Sucht noch einmal …", "stage.search": "Sucht …", "stage.context": "Wählt Abschnitte …", "stage.extract": "Liest …", "stage.generate": "Schreibt …",
   "stage.reading": "Liest die Abschnitte, {share}",
   "stage.check": "Prüft Belege …", "stage.plan": "Plant …", "stage.draft": "Entwirft …", "stage.revise": "Überarbeitet …", "stage.cache": "Erinnert sich …",
   "degraded": "Nicht alles war möglich:",

@@ -42,7 +42,7 @@ export default {
   "sure.check.says": "It may or may not be what you asked for: open a number and read the place.",
   "sure.doubtful.says": "Little speaks for it: it is the best there was, and more likely wrong than right.",
   "sure.chance": "Chance that this answer is correct: {share}.",
-  "stage.search": "Searching …", "stage.context": "Choosing passages …", "stage.extract": "Reading …", "stage.generate": "Writing …",
+  "stage.search_again": "Searching again …", "stage.search": "Searching …", "stage.context": "Choosing passages …", "stage.extract": "Reading …", "stage.generate": "Writing …",
   "stage.reading": "Reading the passages, {share}",
   "stage.check": "Checking citations …", "stage.plan": "Planning …", "stage.draft": "Drafting …", "stage.revise": "Revising …", "stage.cache": "Remembering …",
   "degraded": "Not everything could be done:",
