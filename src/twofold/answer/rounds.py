@@ -174,7 +174,7 @@ def shown_of(unit: SentenceUnit, value: float, sources: Sequence[Source]) -> Sho
 
 
 def foremost(numbers: Sequence[int], sources: Sequence[Source]) -> tuple[Source, ...]:
-    """Return sources with those of these numbers first, counted anew: a model may have room for few."""
+    """Return sources with those of these numbers first, numbered in that order: a model may have room for few."""
     first = [next(one for one in sources if one.number == number) for number in dict.fromkeys(numbers)]
     rest = [one for one in sources if one.number not in set(numbers)]
     return tuple(replace(one, number=at) for at, one in enumerate((*first, *rest), start=1))

@@ -136,7 +136,7 @@ def outline(held: ToolContext, identity: str, cursor: str) -> given.Outline:
     return given.Outline(document.id, title, document.source, tuple(kept), after)
 
 
-def ask(held: ToolContext, question: str, effort: Effort) -> given.AnswerResult:
+def ask(held: ToolContext, question: str, effort: Effort = "low") -> given.AnswerResult:
     """Answer a question with citations."""
     found = held.index.ask(question, effort=effort)
     cited = [_cited(held, one) for one in found.citations]
