@@ -78,7 +78,7 @@ def gathered(
     parts: AnswerComponents,
     most: int,
 ) -> Generator[StageEvent, None, Gathered]:
-    """Search again at most so many times, and return what that brought; yield an event before each search.
+    """Search again, at most `most` times, and return what that brought; yield an event before each search.
 
     What fails ends it, with a warning.
     """
@@ -154,7 +154,7 @@ def _place(source: Source) -> tuple[str, ...]:
 
 
 def _best(query: str, sources: Sequence[Source], weights: Mapping[str, float], reading: TextTools) -> Shown | None:
-    """Return the likeliest sentence of some sources; None where there is none."""
+    """Return the likeliest sentence of some sources; None without any."""
     units = telling(units_of(sources, reading), sources)
     if not units:
         return None

@@ -67,6 +67,7 @@ EffortOption = Annotated[
         "high up to three.",
     ),
 ]
+StreamOption = Annotated[bool, typer.Option("--stream", help="Write the answer as it comes; with --json, events.")]
 _QUOTED = 160  # characters of a quotation that are shown
 _NEAREST = 3
 _MAX_SPOKEN_SECONDS = 60.0
@@ -85,9 +86,7 @@ def ask(
     *,
     voice: VoiceOption = None,
     llm: LlmOption = None,
-    stream: Annotated[
-        bool, typer.Option("--stream", help="Write the answer as it comes; with --json, events.")
-    ] = False,
+    stream: StreamOption = False,
     k: Annotated[int | None, typer.Option("-k", help="How many passages.", show_default=False)] = None,
     effort: EffortOption = "low",
     session: SessionOption = "",
