@@ -9,8 +9,7 @@ from twofold.domain.filters import MATCH_ALL
 from twofold.domain.generators import Generator
 from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
-from twofold.query.two_parts import Effort
-from twofold.search.engine import NO_SETTINGS, SearchOptions
+from twofold.search.engine import NO_SETTINGS, Effort, SearchOptions
 from twofold.stores.sessions import Sessions
 
 if TYPE_CHECKING:

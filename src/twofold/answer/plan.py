@@ -11,7 +11,7 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.generators import MAX_TOKENS, SECONDS, Generator, TextStream
 from twofold.domain.ports import SentencePruner
 from twofold.query.history import LAST_FIVE, Memory, Turn
-from twofold.query.two_parts import Effort
+from twofold.search.engine import Effort
 from twofold.search.result import SearchResult
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from twofold.index import Index
 from twofold.mcp import results as given
 from twofold.mcp.budget import OVERHEAD, cursor_at, cut_to, fitting, offset_of
 from twofold.mcp.links import Links, name_of, user_fields
-from twofold.query.two_parts import Effort
-from twofold.search.engine import SearchOptions
+from twofold.search.engine import Effort, SearchOptions
 from twofold.search.explain import explained
 from twofold.search.remedies import Fix
 from twofold.search.result import Hit, SearchResult

@@ -16,7 +16,7 @@ from twofold.mcp import reading, writing
 from twofold.mcp import results as given
 from twofold.mcp.access import Access, Caller
 from twofold.mcp.reading import PassageQuery, ToolContext
-from twofold.query.two_parts import Effort
+from twofold.search.engine import Effort
 
 INSTRUCTIONS = """\
 Search and read the user's own documents. Start with `search_passages`; read around a passage with `read`, see a \

@@ -6,10 +6,6 @@ names alone is mostly answered by one sentence that holds both, and is not one.
 """
 
 import re
-from typing import Literal
-
-Effort = Literal["low", "medium", "high"]
-"""How much an answer may cost: no further search, one for a question with two parts, up to three for any."""
 
 _NAME = r"(?:(?!I\b)[A-Z\u00c0-\u00de0-9][\w.'\u2019&-]*)"
 _NAMES = rf"{_NAME}(?:(?:,| of| the| de| von| &)? {_NAME})*"

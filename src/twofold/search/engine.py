@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError, MismatchError, StorageFullError, StoreError, TwofoldError
@@ -16,7 +16,6 @@ from twofold.domain.warning import StageWarning, WarningCode
 from twofold.query.any_filter import FilterLike
 from twofold.query.history import Turn
 from twofold.query.operators import all_of
-from twofold.query.two_parts import Effort
 from twofold.search.components import SearchComponents
 from twofold.search.metrics import DocumentCounts, Meter, Metrics
 from twofold.search.one_state import in_one_state
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
     from twofold.search.cached_search import Memories, Memory
     from twofold.search.suggest import Suggestion
     from twofold.search.why_not import WhyNot
+
+Effort = Literal["low", "medium", "high"]
+"""How much an answer may cost: no further search, one for a question with two parts, up to three for any."""
 
 NO_SETTINGS: Mapping[str, object] = {}
 MAX_PREPARED = 64

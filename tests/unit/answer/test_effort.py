@@ -11,7 +11,7 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.ports import Scale
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.plugins import Plugins
-from twofold.query.two_parts import Effort
+from twofold.search.engine import Effort
 
 FILM = "Maximum Overdrive was shot in Leland in 1986."
 DIRECTOR = "Maximum Overdrive was directed by Stephen King."

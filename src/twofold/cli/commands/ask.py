@@ -30,7 +30,7 @@ from twofold.index import Index
 from twofold.indexing.sync import OnProgress
 from twofold.models.transcribers.opening import Speech, text_of
 from twofold.query.operators import all_of
-from twofold.query.two_parts import Effort
+from twofold.search.engine import Effort
 from twofold.system.paths import SEPARATORS
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from twofold.models.catalog.identities import HASHING, embedder_entry, members_o
 from twofold.query.filter_json import filter_from_json
 from twofold.query.filter_syntax import parse_filter
 from twofold.query.history import Turn
-from twofold.query.two_parts import Effort
-from twofold.search.engine import PLAIN, ResultOptions, SearchOptions
+from twofold.search.engine import PLAIN, Effort, ResultOptions, SearchOptions
 from twofold.search.result import Hit, SearchResult
 from twofold.server.auth import Grant
 from twofold.server.limits import DEFAULT_LIMITS
