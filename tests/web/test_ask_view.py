@@ -107,6 +107,22 @@ def test_a_question_that_no_document_answers_is_said_to_be_so_beside_the_nearest
     assert turn.locator(".nearest li").count() > 0
 
 
+def test_how_an_answers_passages_were_found_is_a_drawer_with_an_address(asking: Page) -> None:
+    turn = ask(asking, QUESTION)
+    turn.get_by_role("button", name="How these were found").click()
+    expect(asking.locator("#explain .waterfall li").first).to_contain_text("Understanding the question")
+    expect(turn.locator(".prose")).to_be_visible()  # beside the answer
+    asking.reload()
+    expect(asking.locator("#explain .ladder")).to_be_visible()
+
+    asking.get_by_label("Its name or the end of its path").fill("cat.txt")
+    asking.get_by_role("button", name="Why is it not here?").click()
+    expect(asking.locator("#explain .verdict")).to_be_visible()
+    asking.keyboard.press("Escape")
+    expect(asking.locator("#explain")).to_have_count(0)
+    expect(turn.locator(".prose")).to_be_visible()
+
+
 def test_a_digit_opens_the_citation_of_that_number(asking: Page) -> None:
     turn = ask(asking, "When was the Eiffel tower in Paris finished?")
     quote = turn.locator(".prose a.chip", has_text="1").first.get_attribute("title")

@@ -29,6 +29,15 @@ def test_two_ways_are_compared_with_what_moved(page: Page, visit: Visit) -> None
     expect(page.locator(".measures")).to_contain_text("100%")
 
 
+def test_each_of_two_ways_says_how_it_found_its_passages(page: Page, visit: Visit) -> None:
+    page.goto(f"{visit.address}/compare?index=notes&q=tower&b.mode=bm25")
+    for side, sides in (("b", 1), ("a", 2)):
+        page.locator(f".side-{side}").get_by_role("button", name="How these were found").click()
+        expect(page.locator("#explain .ladder .side")).to_have_count(sides)  # one retriever, and both
+    page.reload()
+    expect(page.locator("#explain .ladder .side")).to_have_count(2)
+
+
 def test_the_overlap_of_two_lists_is_what_the_formula_gives(page: Page) -> None:
     # RBO of abc and bca at p = 1/2: agreement 0, 1/2, 1; 1 · 1/8 + (1/2 / 1/2) · (0/2 + 1/2 · 1/4 + 1 · 1/8) = 3/8.
     found = page.evaluate(

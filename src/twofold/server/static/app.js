@@ -131,7 +131,7 @@ const banner = () => !state.online && html`<p class="banner" role="alert">${t("s
 const notice = () => html`<p class=${`notice ${state.notice?.kind ?? "none"}`} role="status">${state.notice?.text}</p>`;
 
 const current = () => loaded[state.route.view];
-const explained = () => loaded.search?.explained() ?? null;
+const explained = () => current()?.explained?.(state.route.params) ?? null;
 
 const content = () => {
   if (state.failed) return note(state.failed.message, state.failed.hint, "error");

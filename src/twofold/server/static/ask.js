@@ -1,10 +1,11 @@
 // Ask: a conversation with the documents. What was asked is kept by the server, for its owner alone.
 
-import { Refused, askBody, events, getJson, jointly, pathOf, postJson, putJson, remove } from "/page/api.js";
+import { Refused, askBody, events, explain, getJson, jointly, pathOf, postJson, putJson, remove } from "/page/api.js";
 import { asText, certainty, chanceOf, follow, nearest, nothingYet, prose, sourceList, surenessOf } from "/page/answers.js";
 import { duration, moment, seconds } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { options, profiles } from "/page/parts.js";
+import { openExplain } from "/page/places.js";
 import { address, go, patch } from "/page/router.js";
 import { attempt, note, refusal as problem, tried, warnings } from "/page/notes.js";
 import { saveAs } from "/page/save.js";
@@ -16,7 +17,7 @@ import { html, keyed } from "/page/ui.js";
 const HISTORY_TURNS = 20;
 const MAX_TITLE = 80;
 
-const own = slice("ask", { id: "", list: null, sought: "", text: "", loading: false, problem: null, renaming: "", hearing: "", heard: 0 });
+const own = slice("ask", { id: "", list: null, sought: "", text: "", loading: false, problem: null, renaming: "", hearing: "", heard: 0, how: null });
 const open = new Map(); // conversations that were looked at, by their ids
 
 const fresh = () => ({ id: "", title: "", turns: [], running: null });
@@ -27,6 +28,25 @@ export const enter = async (params) => {
   const id = params.get("c") ?? "";
   if (params.get("q") && !own.text) own.text = params.get("q");
   if (own.list === null) listAll();
+  await opened(id);
+  await followHow(params);
+};
+
+// The search behind an answer, made again for the drawer: the address says which question.
+const followHow = async (params) => {
+  const query = params.get("explain") ?? "";
+  if (!query || query === own.how?.body.query) return;
+  own.how = null;
+  const body = { query, k: 10, ...(params.get("profile") ? { profile: params.get("profile") } : {}) };
+  await attempt(async () => {
+    const result = await explain(chosen(), body);
+    update(() => { own.how = { result, body }; });
+  });
+};
+
+export const explained = (params) => (own.how?.body.query === params.get("explain") ? own.how : null);
+
+const opened = async (id) => {
   if (id === current.id && (id || !current.turns.length)) return;
   own.problem = null;
   current = open.get(id) ?? { ...fresh(), id, kept: Boolean(id) };
@@ -235,6 +255,7 @@ const actions = (talk, turn) => html`<div class="actions">
   <button type="button" class="plain" aria-pressed=${String(turn.rating === 1)} aria-label=${t("good")} title=${t("good")} @click=${() => rate(talk, turn, 1)}>${icon("good")}</button>
   <button type="button" class="plain" aria-pressed=${String(turn.rating === -1)} aria-label=${t("bad")} title=${t("bad")} @click=${() => rate(talk, turn, -1)}>${icon("bad")}</button>
   <a class="plain-link" href=${address("search", { index: chosen(), q: turn.question })}>${t("show.passages")}</a>
+  <button type="button" class="plain" @click=${() => openExplain(turn.answer.question || turn.question)}>${t("how.found")}</button>
   <span class="quiet took">${turn.answer.ms > 0 && duration(turn.answer.ms)}</span>
 </div>`;
 

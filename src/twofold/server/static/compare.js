@@ -10,7 +10,7 @@ import { facts, sent, slashTo } from "/page/parts.js";
 import { snippet } from "/page/passages.js";
 import { patch, patchedAddress } from "/page/router.js";
 import { refusal, tried, warnings } from "/page/notes.js";
-import { closing, sourceHref } from "/page/places.js";
+import { closing, openExplain, sourceHref } from "/page/places.js";
 import { chosen, slice, state, update } from "/page/store.js";
 import { t } from "/page/strings.js";
 import { html, keyed } from "/page/ui.js";
@@ -33,7 +33,7 @@ export const enter = async (params) => {
 
 const enterOne = async (params) => {
   const query = params.get("q")?.trim() ?? "";
-  const bodies = query ? ["a", "b"].map((side) => ({ query, k: K, ...waysOf(params, side) })) : null;
+  const bodies = query ? ["a", "b"].map((side) => bodyOf(params, side)) : null;
   const key = bodies && JSON.stringify([chosen(), bodies, state.changes]);
   if (key === own.key) return;
   running.abort();
@@ -65,6 +65,7 @@ const column = (params, side, found, other) => {
   const ids = idsOf(other);
   return html`<section class=${`column side-${side}`} aria-label=${`${side.toUpperCase()}: ${nameOf(params, side)}`}>
     <h2>${side.toUpperCase()} <span class="quiet">${nameOf(params, side)}, ${duration(found.timings.total ?? 0)}</span></h2>
+    <p><button type="button" class="plain" @click=${() => openExplain(side)}>${t("how.found")}</button></p>
     ${warnings(found.warnings)}
     ${!found.hits.length && html`<p class="quiet">${t("nothing")}</p>`}
     <ol class="hits">${found.hits.map((hit) => keyed(`${hit.collection}/${hit.chunk_id}`, html`<li class="hit small-hit">
@@ -73,6 +74,14 @@ const column = (params, side, found, other) => {
       <p class="where">${placeOf(hit)}</p>
       <div class="snippet-of">${snippet(hit.text, own.terms)}</div></li>`))}</ol>
   </section>`;
+};
+
+const bodyOf = (params, side) => ({ query: params.get("q")?.trim() ?? "", k: K, ...waysOf(params, side) });
+
+// One of the two searches, as the drawer shows how its passages were found.
+export const explained = (params) => {
+  const side = params.get("explain") === "b" ? "b" : "a";
+  return own[side] && { result: own[side], body: bodyOf(params, side) };
 };
 
 const measures = () => {

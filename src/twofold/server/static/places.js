@@ -16,9 +16,10 @@ export const isExplaining = () => state.route.params.has("explain");
 
 let opener = null;
 
-export const openExplain = () => {
+// What is explained is what the view says: by default its one search, else what it knows by that name.
+export const openExplain = (what = 1) => {
   opener = document.activeElement;
-  patch({ explain: 1 });
+  patch({ ...closing, explain: what });
 };
 
 export const closeExplain = () => {

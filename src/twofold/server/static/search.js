@@ -239,7 +239,7 @@ const arrange = (params) => html`<div class="arrange">
     @change=${(event) => patch({ group: event.target.checked, page: null }, { replace: true })}> ${t("group")}</label>
   <button type="button" class="plain" aria-expanded=${String(params.has("narrow"))}
     @click=${() => patch({ narrow: !params.has("narrow") }, { replace: true })}>${t("narrow")}</button>
-  <button type="button" class="plain" @click=${openExplain}>${t("how.found")}</button>
+  <button type="button" class="plain" @click=${() => openExplain()}>${t("how.found")}</button>
   <button type="button" class="plain" @click=${share}>${icon("link")}<span>${t("share")}</span></button>
 </div>`;
 
@@ -266,7 +266,7 @@ const meant = (found) => found.meant && html`<p class="meant">${t("did.you.mean"
 
 const empty = (found) => html`<div class="lesson"><h2>${t("nothing")}</h2>${meant(found)}
   <ul><li>${t("nothing.operators")}</li><li>${t("nothing.filter")}</li><li>${t("nothing.meaning")}</li></ul>
-  <p><button type="button" class="second" @click=${openExplain}>${t("why.missing")}</button></p></div>`;
+  <p><button type="button" class="second" @click=${() => openExplain()}>${t("why.missing")}</button></p></div>`;
 
 const lesson = () => html`<div class="lesson"><h2>${t("search.lesson")}</h2>
   <p>${t("search.lesson.operators")}</p><p>${t("search.lesson.keys")}</p></div>`;
