@@ -17,7 +17,7 @@ from twofold.domain.dataclass import dataclass
 Span = tuple[int, int]
 
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")
-_CLOSING = " \t*_#`\"')\u201d\u2019"
+CLOSING = " \t*_#`\"')\u201d\u2019"
 _BAR = " | "
 _LONGEST_INTRODUCTION = 320
 _LONGEST_ENTRY = 400
@@ -137,10 +137,10 @@ def asks(unit: SentenceUnit, source: Source) -> bool:
     """
     part, text, start, end = _placed(unit, source)
     if part is None:
-        return unit.text.rstrip(_CLOSING).endswith(QUESTION_MARKS)
+        return unit.text.rstrip(CLOSING).endswith(QUESTION_MARKS)
     first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    line = text[first : last if last >= 0 else len(text)].rstrip(_CLOSING)
-    return (line if len(line) <= _LONGEST_QUESTION else text[start:end].rstrip(_CLOSING)).endswith(QUESTION_MARKS)
+    line = text[first : last if last >= 0 else len(text)].rstrip(CLOSING)
+    return (line if len(line) <= _LONGEST_QUESTION else text[start:end].rstrip(CLOSING)).endswith(QUESTION_MARKS)
 
 
 def _question_above(text: str, start: int) -> list[Span]:
@@ -310,8 +310,10 @@ def _code_around(text: str, start: int, end: int) -> Span | None:
     begin = begin + 2 if begin >= 0 else 0
     stop = text.find("\n\n", end)
     stop = stop if stop >= 0 else len(text)
+    if not _is_code(text[begin:stop]):
+        return None
     is_block = "\n" in text[begin:stop].strip() or bool(_introduction_of_code(text, (begin, stop)))
-    return (begin, stop) if is_block and _is_code(text[begin:stop]) else None
+    return (begin, stop) if is_block else None
 
 
 def _is_code(block: str) -> bool:
@@ -333,7 +335,7 @@ def _introduction_of_code(text: str, code: Span) -> list[Span]:
 
 def _introduces(sentence: str) -> bool:
     """Return whether a sentence leads to what stands below it: it ends in a colon, or in no mark and is no heading."""
-    bare = sentence.rstrip(_CLOSING)
+    bare = sentence.rstrip(CLOSING)
     several = len(bare.split()) >= _LEAST_WORDS
     return len(bare) <= _LONGEST_INTRODUCTION and (bare.endswith(":") or (several and bare[-1:].isalnum()))
 

@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 
 from twofold.domain.errors import ReadError
 from twofold.domain.ports import Snapshot, Store
@@ -224,10 +223,11 @@ class _Run:
 
         One that the index has a text of is a failure: it may be half written, and its text stays.
         """
-        if error.kind == "empty" and source in self._new:
-            self.blank.append(SkippedPath(source, error.message.removeprefix(f"{PurePath(source).name}: ")))
+        failure = Failure(source, error.kind, error.message, error.hint)
+        if failure.kind == "empty" and source in self._new:
+            self.blank.append(SkippedPath(source, failure.reason))
         else:
-            self.failures.append(Failure(source, error.kind, error.message, error.hint))
+            self.failures.append(failure)
 
     def _embedded(self, count: int) -> None:
         self.embedded += count

@@ -1,6 +1,7 @@
 """What a sync says while it runs, before it runs, and afterwards."""
 
 from enum import StrEnum
+from pathlib import PurePath
 from typing import Literal, NamedTuple
 
 from twofold.domain.dataclass import dataclass
@@ -46,6 +47,11 @@ class Failure:
     kind: str
     message: str
     hint: str
+
+    @property
+    def reason(self) -> str:
+        """The message without the file's name, where it begins with that: files with one reason share it."""
+        return self.message.removeprefix(f"{PurePath(self.source).name}: ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Naming the files that could not be read: those that share a reason together, and what to do about it once."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import PurePath
 
 from twofold.cli.render.terminal import from_here, one_line
 from twofold.indexing.types import Failure
@@ -13,10 +12,9 @@ def grouped(failed: Iterable[Failure]) -> Iterator[tuple[str, str, str]]:
     """Yield for each reason, in the order they came, the files it holds for, the reason, and what to do or ""."""
     groups: dict[tuple[str, str], list[str]] = {}
     for one in failed:
-        message = one.message.removeprefix(f"{PurePath(one.source).name}: ")
-        groups.setdefault((message, one.hint), []).append(from_here(one.source))
-    for (message, hint), sources in groups.items():
-        yield _named(sources), one_line(message), one_line(hint)
+        groups.setdefault((one.reason, one.hint), []).append(from_here(one.source))
+    for (reason, hint), sources in groups.items():
+        yield _named(sources), one_line(reason), one_line(hint)
 
 
 def _named(sources: list[str]) -> str:
