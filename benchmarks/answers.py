@@ -2,6 +2,7 @@
 
     python benchmarks/answers.py --memory DIR                       extracts, on four collections
     python benchmarks/answers.py --memory DIR --llm local --most 20 a language model, on so many questions of each
+    python benchmarks/answers.py --memory DIR --effort high         searching again for what is left open
     python benchmarks/answers.py --memory DIR --keep                and keep the figures
 
 Of each collection its own questions are asked, and as many of the others as unanswerable. `held out` is the half of the
@@ -33,6 +34,7 @@ from twofold.domain.ports import Embedder
 from twofold.evaluation.dataset import load
 from twofold.evaluation.run import document_of
 from twofold.query.parse import as_prose
+from twofold.search.engine import Effort
 
 THRESHOLDS = (0.2, 0.3, 0.4)
 COLLECTIONS = ("xquad-en", "multihop-hotpotqa", "chunking-eval", "financebench")
@@ -157,7 +159,7 @@ def verbatim(index: Index, answer: Answer) -> bool:
     return all(index.document(one.document).text[one.start : one.end] == one.quote for one in answer.citations)
 
 
-def measure(name: str, index: Index, most: int, llm: str | None) -> Mapping[str, object]:
+def measure(name: str, index: Index, most: int, llm: str | None, effort: Effort) -> Mapping[str, object]:
     """Ask a collection's own questions and as many of others, and say what came of it."""
     own = own_questions(name)
     own = own[:: max(1, len(own) // most)][:most]
@@ -165,7 +167,9 @@ def measure(name: str, index: Index, most: int, llm: str | None) -> Mapping[str,
     answers = []
     for asked in (*own, *foreign):
         started = time.perf_counter()
-        answer = index.ask(asked.text, llm=llm, settings={"answer.min_answerability": 0.0} if llm is None else {})
+        answer = index.ask(
+            asked.text, llm=llm, effort=effort, settings={"answer.min_answerability": 0.0} if llm is None else {}
+        )
         answers.append((asked, answer, time.perf_counter() - started))
     result: dict[str, object] = {
         "own": len(own),
@@ -228,6 +232,7 @@ def main() -> None:
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors in this folder")
     parser.add_argument("--collections", default=",".join(COLLECTIONS))
     parser.add_argument("--most", type=int, default=300, help="at most so many own questions of each")
+    parser.add_argument("--effort", default="low", choices=("low", "medium", "high"))
     parser.add_argument("--llm", help="have this model write")
     parser.add_argument("--keep", action="store_true", help="keep the figures in this commit's file")
     given = parser.parse_args()
@@ -235,7 +240,7 @@ def main() -> None:
     with remembering(MODEL, given.memory) as embedder:
         for name in given.collections.split(","):
             with filled(name, embedder) as index:
-                results[name] = measure(name, index, given.most, given.llm)
+                results[name] = measure(name, index, given.most, given.llm, given.effort)
             print(name, json.dumps(results[name], indent=1), flush=True)
     if given.keep:
         print(keep(f"answers {given.llm or 'extracts'}", results))

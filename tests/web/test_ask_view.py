@@ -277,3 +277,26 @@ def test_a_row_that_answers_is_a_table_under_its_header(browser: Browser, tmp_pa
         expect(turn.locator(".prose table td")).to_contain_text(["2022", "355 million", "14 million"])
         expect(turn.locator(".prose a.chip").first).to_be_visible()
         expect(turn.locator(".prose")).not_to_contain_text("|")
+
+
+def test_effort_is_chosen_in_words_sent_and_kept_in_the_address(browser: Browser, tmp_path: Path) -> None:
+    """The first search gives the film alone, k being 1; the second one who directed it, and both are named below."""
+    film, director = "Maximum Overdrive was shot in Leland in 1986.", "Maximum Overdrive was directed by Stephen King."
+    fill(tmp_path, texts={"film.txt": film, "director.txt": director})
+    reads = Dictated({"Leland": 8.0, "Stephen": 5.0}, Scale.LOGIT)
+    said = {"rerank.model": "own", "search.k": 1, "answer.min_answerability": 0.0}
+    served = visiting(tmp_path, said=said, plugins=Plugins(rerankers={"own": reads}))
+    with served as one, opened(browser, one.address, "/ask") as page:
+        choice = page.get_by_label("Effort")
+        expect(choice.locator("option")).to_have_count(3)
+        choice.select_option("medium")
+        expect(page).to_have_url(re.compile("effort=medium"))
+        with page.expect_request("**/ask") as asked:
+            turn = ask(page, "Who directed the film that was shot in Leland in 1986?")
+        assert (asked.value.post_data_json or {})["effort"] == "medium"
+        expect(turn).to_contain_text("Stephen King")
+        expect(turn.locator(".further")).to_have_text("Searched again: Maximum Overdrive Who directed the film that")
+
+        page.reload()
+        expect(page.get_by_label("Effort")).to_have_value("medium")
+        expect(page.locator(".turn .further")).to_have_count(1)

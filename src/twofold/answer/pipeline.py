@@ -3,16 +3,20 @@
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 
 from twofold.answer.cache import AnswerMemory, again
 from twofold.answer.certainty import p_correct
 from twofold.answer.events import ChunkEvent, CitationEvent, DoneEvent, ErrorEvent, Event, SourcesEvent, StageEvent
 from twofold.answer.extract import Chosen, assembled, selection
 from twofold.answer.generate import Written, generated, ungrounded
+from twofold.answer.links import linked
 from twofold.answer.plan import AnswerComponents, AnswerPlan, Cancellation, Question
-from twofold.answer.rounds import STAGE, Gathered, foremost, gathered, rounds_of, shown_of
+from twofold.answer.rounds import STAGE, Gathered, foremost, gathered, rounds_of
+from twofold.answer.shown import shown_of
 from twofold.answer.sources import sources_of
-from twofold.answer.types import REFUSAL, Answer, Round, Source
+from twofold.answer.sub_question import sub_question
+from twofold.answer.types import REFUSAL, Answer, Link, Round, Source, TextTools
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError, ModelError, StoreError, TwofoldError
 from twofold.domain.warning import StageWarning, WarningCode, warning_of
@@ -36,6 +40,7 @@ class _Draft:
     sources: tuple[Source, ...]
     watch: Stopwatch
     rounds: tuple[Round, ...] = ()
+    links: tuple[Link, ...] = ()
 
     def answer(self, **more: object) -> Answer:
         """Return an answer with what the search knows."""
@@ -50,6 +55,7 @@ class _Draft:
             degraded=self.found.degraded,
             warnings=self.found.warnings,
             rounds=self.rounds,
+            links=self.links,
         )
         return replace(made, **more)  # type: ignore[arg-type]  # fields of an answer
 
@@ -106,7 +112,7 @@ def _made(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Iterator
         yield ChunkEvent(REFUSAL)
         yield _done(draft, draft.answer(text=REFUSAL, refused=True))
     elif parts.generator is None:
-        yield from _extracts(draft, parts, ())
+        yield from _extracts(draft, parts, cut)
     else:
         yield from _writing(draft, parts, cut)
 
@@ -148,9 +154,9 @@ def _writing(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Itera
     written = Written()
     again: tuple[StageWarning, ...] = ()
     if rounds_of(draft.question, draft.plan):
-        chosen, known, again = yield from _gathering(draft, parts)
+        chosen, known, again = yield from _gathering(draft, parts, cut)
         draft = replace(draft, sources=foremost([one.unit.source for one in chosen], known.sources))
-        draft = replace(draft, rounds=known.rounds)
+        draft = replace(draft, rounds=known.rounds, links=known.links)
         yield SourcesEvent(draft.sources, draft.found.p_answerable)
     with (
         draft.watch.step("generate"),
@@ -183,15 +189,17 @@ def _writing(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Itera
         made = draft.answer(mode="generated", removed=written.removed)
         yield _done(draft, made.with_warnings((*made.warnings, *warnings)))
     else:
-        yield from _extracts(draft, parts, warnings or (NOTHING_WRITTEN,))
+        yield from _extracts(draft, parts, cut, warnings or (NOTHING_WRITTEN,))
 
 
-def _extracts(draft: _Draft, parts: AnswerComponents, warnings: tuple[StageWarning, ...]) -> Iterator[Event]:
+def _extracts(
+    draft: _Draft, parts: AnswerComponents, cut: Cancellation, warnings: tuple[StageWarning, ...] = ()
+) -> Iterator[Event]:
     yield StageEvent("extract")
-    chosen, known, failed = yield from _gathering(draft, parts)
+    chosen, known, failed = yield from _gathering(draft, parts, cut)
     if len(known.sources) > len(draft.sources):
         yield SourcesEvent(known.sources, draft.found.p_answerable)
-    draft = replace(draft, sources=known.sources, rounds=known.rounds)
+    draft = replace(draft, sources=known.sources, rounds=known.rounds, links=known.links)
     with draft.watch.step("extract"):
         made = assembled(draft.question, chosen, draft.sources)
     chance = p_correct(made.evidence)
@@ -207,18 +215,39 @@ def _extracts(draft: _Draft, parts: AnswerComponents, warnings: tuple[StageWarni
 
 
 def _gathering(
-    draft: _Draft, parts: AnswerComponents
+    draft: _Draft, parts: AnswerComponents, cut: Cancellation
 ) -> Generator[Event, None, tuple[tuple[Chosen, ...], Gathered, tuple[StageWarning, ...]]]:
     """Choose sentences, and search again for what they leave open as the effort allows; return all of it."""
     with draft.watch.step("extract"):
         chosen, failed = selection(draft.question, draft.plan, draft.found, draft.sources, parts.reading)
-    known, most = Gathered(draft.sources), rounds_of(draft.question, draft.plan)
+        chosen, links, failed = _with_links(draft, chosen, parts.reading, failed)
+    known, most = Gathered(draft.sources, links=links), rounds_of(draft.question, draft.plan)
     if not most:
         return chosen, known, failed
     shown = [shown_of(one.unit, one.value, draft.sources) for one in chosen]
+    rewrite = None if parts.generator is None else partial(sub_question, parts.generator, draft.plan, cut)
     with draft.watch.step(STAGE):
-        known = yield from gathered(draft.question, shown, known, parts, most)
+        known = yield from gathered(draft.question, shown, known, parts, most, rewrite)
     return (*chosen, *(Chosen(one.unit, one.value, one.led) for one in known.added)), known, (*failed, *known.warnings)
+
+
+def _with_links(
+    draft: _Draft, chosen: tuple[Chosen, ...], reading: TextTools, failed: tuple[StageWarning, ...]
+) -> tuple[tuple[Chosen, ...], tuple[Link, ...], tuple[StageWarning, ...]]:
+    """Return the sentences chosen with those of documents named behind the first, and by what name they came."""
+    room = draft.plan.sentences - 1
+    shown = [shown_of(one.unit, one.value, draft.sources) for one in chosen]
+    try:
+        found = linked(draft.question, shown, draft.sources, reading)[: max(0, room)]
+    except ModelError as error:
+        return chosen, (), (*failed, warning_of("extract", error))
+    own = dict(zip((one.unit for one in shown), chosen, strict=True))
+    more = [
+        own.get(new.unit) or Chosen(replace(new.unit, order=-1 - at), new.value, new.led)
+        for at, new in enumerate(one.shown for one in found)
+    ]
+    rest = [one for one in chosen[1:] if one not in more]
+    return (*chosen[:1], *more, *rest)[: draft.plan.sentences], tuple(one.link for one in found), failed
 
 
 def _without_search(

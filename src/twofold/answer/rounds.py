@@ -4,24 +4,24 @@ A further search asks for the names that the last sentence chosen brought, and t
 sentence shown holds; where a name of the question is among these, for those words alone. The cross-encoder reads the
 likeliest sentences of what it finds, outside of the passages shown, against the same words, and the best one is added.
 
-It ends after the rounds of the effort, where the sentences hold nine in ten of the question's words,
-where a search finds nothing else, or where the best sentence is unlikely (a logit below -4). Without a cross-encoder
-there is no further search.
+The sentence added is of a document that the question or the sentence before names, where the search found one, else
+the likeliest. It ends after the rounds of the effort, fewer where several documents are cited already, where the
+sentences hold nine in ten of the question's words, where a search finds nothing else, or where the best sentence is
+unlikely (a logit below -4) and not of a document named. Without a cross-encoder there is no further search.
 """
 
 import re
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from twofold.answer.complete import lead_of
 from twofold.answer.events import StageEvent
+from twofold.answer.links import linked
+from twofold.answer.named import document_of
 from twofold.answer.plan import AnswerComponents, AnswerPlan, Question
-from twofold.answer.sentence_scores import likely, scored
-from twofold.answer.sentences import SentenceUnit, units_of
+from twofold.answer.shown import Shown, best_of
 from twofold.answer.sources import sources_of, weights_of
-from twofold.answer.telling import telling
-from twofold.answer.types import Round, Source, TextTools
+from twofold.answer.types import Link, Round, Source, TextTools
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import CorruptError, ModelError, StoreError
 from twofold.domain.warning import StageWarning, WarningCode, warning_of
@@ -32,8 +32,12 @@ ROUNDS: Mapping[str, int] = MappingProxyType({"low": 0, "medium": 1, "high": 3})
 """How many further searches an answer may take; `medium` takes its one for questions with two parts only."""
 LEAST = -4.0
 """The least logit of a sentence that is added: of 21 sentences above it 18 were needed."""
+Ask = Callable[[str, Sequence[str]], str]
+"""Has a model write what to search for next, from the question and the sentences found."""
 OPEN = 0.1
 """What share of the question's words must be left open for a further search."""
+ENOUGH = 2
+"""How many searches each further document shown saves: most questions have two parts."""
 PASSAGES = 10
 STAGE = "search_again"
 NO_READER = StageWarning(
@@ -46,16 +50,6 @@ _PLAIN = frozenset({"who", "what", "which", "when", "where", "how", "why", "name
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A sentence chosen, its logit, the words it is understood by, and whether the sentence before is of these."""
-
-    unit: SentenceUnit
-    value: float
-    above: str = ""
-    led: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Gathered:
     """What further searches brought: all sources, the sentences to add, each search, and what went wrong."""
 
@@ -63,6 +57,7 @@ class Gathered:
     added: tuple[Shown, ...] = ()
     rounds: tuple[Round, ...] = ()
     warnings: tuple[StageWarning, ...] = ()
+    links: tuple[Link, ...] = ()
 
 
 def rounds_of(question: Question, plan: AnswerPlan) -> int:
@@ -77,44 +72,77 @@ def gathered(
     draft: Gathered,
     parts: AnswerComponents,
     most: int,
+    ask: Ask | None = None,
 ) -> Generator[StageEvent, None, Gathered]:
     """Search again, at most `most` times, and return what that brought; yield an event before each search.
 
-    What fails ends it, with a warning.
+    `ask` has a language model write what to search for; where it writes nothing that can be searched for, or fails, the
+    words left open are searched for. What else fails ends it, with a warning.
     """
     known, asked, shown = draft, question.meant or question.text, list(chosen)
     if most and parts.reading.relevance is None:
         return replace(known, warnings=(NO_READER,))
-    while shown and len(known.rounds) < most:
-        query = open_words(asked, question.terms, [f"{one.above} {one.unit.text}" for one in shown], parts.reading)
-        if not query or parts.look_again is None:
+    while shown and len(known.rounds) < _allowed(most, shown, known.sources):
+        leads = known.added[-1] if known.added else shown[0]
+        words = open_words(asked, question.terms, [one.text for one in (*shown, leads)], parts.reading)
+        if not words or parts.look_again is None:
             break
         yield StageEvent(STAGE)
         try:
-            found = parts.look_again(query)
-            known, added = _with_best(known, query, found, shown, parts.reading)
+            known, query = _written(known, ask, asked, shown)
+            one = Round(query or words, 0, by="model" if query else "words")
+            found = parts.look_again(one.query)
+            known, added = _with_best(question, known, one, found, (leads, *shown), parts.reading)
         except (ModelError, StoreError, CorruptError) as error:
-            return replace(known, warnings=(warning_of(STAGE, error),))
+            return replace(known, warnings=(*known.warnings, warning_of(STAGE, error)))
         if added is None:
             break
         shown.append(added)
     return known
 
 
-def _with_best(
-    known: Gathered, query: str, found: SearchResult, shown: Sequence[Shown], reading: TextTools
+def _allowed(most: int, shown: Sequence[Shown], sources: Sequence[Source]) -> int:
+    """Return how many searches there may be in all: fewer where sentences of several documents are shown already."""
+    of = {one.number: document_of(one) for one in sources}
+    return most - ENOUGH * (len({of[one.unit.source] for one in shown}) - 1)
+
+
+def _written(known: Gathered, ask: Ask | None, asked: str, shown: Sequence[Shown]) -> tuple[Gathered, str]:
+    """Return what a language model would search for next, empty for nothing; where it fails, with a warning, once."""
+    if ask is None or known.warnings:
+        return known, ""
+    try:
+        return known, ask(asked, [one.unit.text for one in shown])
+    except ModelError as error:
+        return replace(known, warnings=(warning_of(STAGE, error),)), ""
+
+
+def _with_best(  # a search and what it is held against
+    question: Question, known: Gathered, asked: Round, found: SearchResult, shown: Sequence[Shown], reading: TextTools
 ) -> tuple[Gathered, Shown | None]:
-    """Return what is known after a search, and the sentence that it added."""
+    """Return what is known after a search, and the sentence that it added.
+
+    That is of a document which the question or the sentence shown last names, else the likeliest one.
+    """
     sources, fresh = _joined(known.sources, sources_of(found.hits))
     taken = {one.unit.source for one in shown}
     others = [one for one in fresh if one.number not in taken][:PASSAGES]
-    best = _best(query, others, weights_of(found.hits, dict.fromkeys(reading.terms(query), 1.0)), reading)
-    if best is None or best.value < LEAST:
-        last = Round(query, len(found.hits), "", None if best is None else round(best.value, 4))
-        return replace(known, rounds=(*known.rounds, last)), None
-    added = replace(best, unit=replace(best.unit, order=-1 - len(known.rounds)))  # counted apart from the first search
-    one = Round(query, len(found.hits), added.unit.text, round(best.value, 4))
-    return Gathered(sources, (*known.added, added), (*known.rounds, one)), added
+    leading = next(one for one in sources if one.number == shown[0].unit.source)
+    links = linked(question, shown[:1], (leading, *others), reading)[:1]
+    if links:
+        best: Shown | None = links[0].shown
+    else:
+        weights = weights_of(found.hits, dict.fromkeys(reading.terms(asked.query), 1.0))
+        best = best_of(asked.query, others, weights, reading)
+    done = replace(asked, found=len(found.hits), logit=None if best is None else round(best.value, 4))
+    if best is None or (not links and best.value < LEAST):
+        return replace(known, rounds=(*known.rounds, done)), None
+    added = replace(
+        best, unit=replace(best.unit, order=-100 - len(known.rounds))
+    )  # counted apart from the first search
+    done = replace(done, added=added.unit.text)
+    named = (*known.links, *(one.link for one in links))
+    return Gathered(sources, (*known.added, added), (*known.rounds, done), known.warnings, named), added
 
 
 def open_words(question: str, weights: Mapping[str, float], shown: Sequence[str], reading: TextTools) -> str:
@@ -151,26 +179,6 @@ def _joined(known: Sequence[Source], fresh: Sequence[Source]) -> tuple[tuple[Sou
 
 def _place(source: Source) -> tuple[str, ...]:
     return (source.collection, *(part.chunk_id for part in source.parts))
-
-
-def _best(query: str, sources: Sequence[Source], weights: Mapping[str, float], reading: TextTools) -> Shown | None:
-    """Return the likeliest sentence of some sources; None without any."""
-    units = telling(units_of(sources, reading), sources)
-    if not units:
-        return None
-    found = scored(query, units, sources, weights, reading)
-    told = likely(query, units, sources, found, reading)
-    at = max(told.read, key=lambda place: told.read[place])
-    return shown_of(units[at], told.read[at], sources)
-
-
-def shown_of(unit: SentenceUnit, value: float, sources: Sequence[Source]) -> Shown:
-    """Return a sentence with the nearest heading above it and what leads it."""
-    source = next(one for one in sources if one.number == unit.source)
-    part = next((one for one in source.parts if one.start <= unit.start < one.end), source.first)
-    lead = lead_of(unit, source)
-    above = " ".join((*(part.heading[-1:] or (source.title,)), lead.text))
-    return Shown(unit, value, above, lead.is_neighbor)
 
 
 def foremost(numbers: Sequence[int], sources: Sequence[Source]) -> tuple[Source, ...]:

@@ -13,6 +13,8 @@ from twofold.search.result import CacheInfo
 REFUSAL = "I could not find that information in the provided documents."
 """What is answered where the documents do not hold an answer (checklist 62), word for word."""
 
+Where = Literal["question", "sentence", "passage"]
+
 Mode = Literal["extractive", "generated", "ungrounded"]
 """Sentences of the documents, a model's words held against them, or a model's words and nothing behind them."""
 
@@ -125,13 +127,27 @@ class Round:
     """A further search for what the sentences before left open.
 
     `found` counts its passages, `added` is the sentence that it added, empty for none, and `logit` is what the
-    cross-encoder made of the best one, None where nothing else was found.
+    cross-encoder made of the best one, None where nothing else was found. `by` says who wrote the query: a rule from
+    the words left open, or the language model.
     """
 
     query: str
     found: int
     added: str = ""
     logit: float | None = None
+    by: Literal["words", "model"] = "words"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A document that a sentence was taken of because its title is named.
+
+    `where` says what names it: the question, the sentence shown first, or its passage.
+    """
+
+    title: str
+    document: str
+    where: Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +159,7 @@ class Answer:
     answer is correct, from its own `evidence`, None where that was never measured. `degraded` says that it is less than
     what was asked for, and `warnings` why. `removed` is what a model wrote and nobody gets to see. `session` names the
     conversation it is kept in. `cache` says whether it was made for an earlier question. `rounds` are the further
-    searches that the effort allowed.
+    searches that the effort allowed, `links` the documents cited because they are named.
     """
 
     question: str
@@ -167,6 +183,7 @@ class Answer:
     cache: CacheInfo = CacheInfo()
     short: str = ""
     rounds: tuple[Round, ...] = ()
+    links: tuple[Link, ...] = ()
 
     def __repr__(self) -> str:
         what = "refused" if self.refused else f"{len(self.citations)} citations"

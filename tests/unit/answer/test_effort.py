@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.fake_llm_server import Heard, Send, chatting, obliging
+from support.fake_llm_server import Heard, Send, chatting, finished, obliging, piece
 from support.scripted_reranker import Dictated
 from twofold import Index
 from twofold.answer.events import Event, SourcesEvent, StageEvent
@@ -115,3 +115,49 @@ def test_a_language_model_is_shown_what_further_searches_found() -> None:
 def test_an_unknown_effort_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="no effort 'most'"):
         asked("most")  # type: ignore[arg-type]  # what the test is about
+
+
+@pytest.mark.parametrize(
+    ("written", "searched", "by"),
+    [
+        pytest.param(
+            '1. "Who directed Maximum Overdrive?"', "Who directed Maximum Overdrive?", "model", id="a question"
+        ),
+        pytest.param("nothing", "Maximum Overdrive Who directed the film that", "words", id="nothing"),
+        pytest.param(f"Question: {QUESTION}", "Maximum Overdrive Who directed the film that", "words", id="the same"),
+        pytest.param("Who directed it? " * 40, "Maximum Overdrive Who directed the film that", "words", id="too long"),
+    ],
+)
+def test_a_language_model_writes_what_to_search_for_next(written: str, searched: str, by: str) -> None:
+    """It is shown the question and the sentence found, and no passage; what it writes is in the trace."""
+    prompts: list[str] = []
+
+    def reply(one: Heard, send: Send) -> None:
+        if "search for next" in one.body["messages"][0]["content"]:
+            prompts.append(one.prompt)
+            send(piece(written) + finished())
+        else:
+            obliging(one, send)
+
+    with chatting(reply) as address:
+        answer = asked("medium", llm=f"{address}#m")
+
+    assert [(one.query, one.by, one.added) for one in answer.rounds] == [(searched, by, DIRECTOR)]
+    assert prompts == [f"<passages>\n- {FILM}\n</passages>\n\n<question>\n{QUESTION}\n</question>"]
+
+
+def test_where_the_language_model_fails_the_words_left_open_are_searched_for() -> None:
+    """It breaks off while it writes what to search for, with no end to its reply, and works afterwards."""
+
+    def reply(one: Heard, send: Send) -> None:
+        if "search for next" in one.body["messages"][0]["content"]:
+            send(b"data: nonsense\n\n")
+        else:
+            obliging(one, send)
+
+    with chatting(reply) as address:
+        answer = asked("medium", llm=f"{address}#m")
+
+    assert [(one.by, one.added) for one in answer.rounds] == [("words", DIRECTOR)]
+    assert answer.mode == "generated"
+    assert "search_again" in [one.stage for one in answer.warnings]

@@ -297,6 +297,9 @@ def render_rest(screen: Screen, answer: Answer) -> None:
             screen.line(_nearest(screen, source))
     for one in answer.rounds:
         screen.line(screen.paint(f"Searched again: {one_line(one.query)}", "dim"))
+    if answer.links and not answer.refused:
+        names = ", ".join(dict.fromkeys(one_line(one.title) for one in answer.links))
+        screen.line(screen.paint(f"Cited since they are named: {names}", "dim"))
     if answer.cache.hit:
         screen.line(screen.paint(cache_line(answer.cache), "dim"))
     for warning in answer.warnings:

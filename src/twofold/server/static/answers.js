@@ -134,6 +134,12 @@ export const certainty = (answer) => {
     ${sure && html`<details><summary>${t("details")}</summary><p>${t(`sure.${sure}.says`)} ${t("sure.chance", { share: chanceOf(answer) })}</p></details>`}</div>`;
 };
 
+// What it took besides the search: what was searched for again, and the documents cited because they are named.
+export const further = ({ rounds = [], links = [] }) => [
+  ...rounds.map(({ query }) => html`<p class="quiet further">${t("searched.again", { query })}</p>`),
+  links.length > 0 && html`<p class="quiet further">${t("cited.named", { names: [...new Set(links.map(({ title }) => title))].join(", ") })}</p>`,
+];
+
 // The answer as plain text with numbered sources beneath.
 export const asText = (answer) => {
   const cited = [...new Map(answer.citations.filter(Boolean).map((one) => [one.number, one])).values()];

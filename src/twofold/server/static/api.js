@@ -179,13 +179,13 @@ export const whyNotOf = (said) => ({
 export const answerOf = (answer) => ({
   question: answer.question, text: answer.text, short: answer.short, mode: answer.mode, sources: answer.sources, citations: answer.citations,
   sentences: answer.sentences, refused: answer.refused, answerable: answer.p_answerable, correct: answer.p_correct, warnings: warningsOf(answer),
-  cache: cacheOf(answer), ms: answer.timings_ms?.total ?? 0, model: answer.usage?.model ?? "",
+  rounds: answer.rounds ?? [], links: answer.links ?? [], cache: cacheOf(answer), ms: answer.timings_ms?.total ?? 0, model: answer.usage?.model ?? "",
 });
 
 // The body of a question, with what the address says of it: its profile, a snapshot, and who answers.
 export const askBody = (body, params) => {
-  const [by, profile, past] = ["by", "profile", "as_of"].map((name) => params.get(name));
-  return { ...body, ...(profile ? { profile } : {}), ...(past ? { as_of: past } : {}),
+  const [by, profile, past, effort] = ["by", "profile", "as_of", "effort"].map((name) => params.get(name));
+  return { ...body, ...(profile ? { profile } : {}), ...(past ? { as_of: past } : {}), ...(effort ? { effort } : {}),
     ...(by === "extracts" ? { mode: "extractive" } : by ? { model: by } : {}) };
 };
 

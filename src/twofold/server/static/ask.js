@@ -1,7 +1,7 @@
 // Ask: a conversation with the documents. What was asked is kept by the server, for its owner alone.
 
 import { Refused, askBody, events, explain, getJson, jointly, pathOf, postJson, putJson, remove } from "/page/api.js";
-import { asText, certainty, chanceOf, follow, nearest, nothingYet, prose, sourceList, surenessOf } from "/page/answers.js";
+import { asText, certainty, chanceOf, follow, further, nearest, nothingYet, prose, sourceList, surenessOf } from "/page/answers.js";
 import { duration, moment, seconds } from "/page/format.js";
 import { icon } from "/page/icons.js";
 import { options, profiles } from "/page/parts.js";
@@ -263,7 +263,7 @@ const finished = (talk, turn) => html`
   ${turn.answer.refused ? refusal(turn.answer) : prose(turn.answer)}
   ${!turn.answer.refused && sourceList(turn.answer.sources)}
   ${warnings(turn.answer.warnings)}
-  ${!turn.answer.refused && certainty(turn.answer)}
+  ${!turn.answer.refused && [further(turn.answer), certainty(turn.answer)]}
   ${actions(talk, turn)}`;
 
 const unfinished = (turn) => html`
@@ -334,6 +334,12 @@ const writers = (params) => {
     ${options(names)}</select></label>`;
 };
 
+const EFFORTS = ["", "medium", "high"]; // none in the address is `low`
+
+// How often an answer may be searched for again.
+const effort = (params) => html`<label title=${t("effort.says")}>${t("effort")} <select .value=${params.get("effort") ?? ""} @change=${(event) => patch({ effort: event.target.value }, { replace: true })}>
+  ${options(EFFORTS.map((name) => [name, t(`effort.${name || "low"}`)]))}</select></label>`;
+
 // ---- Speaking: what was heard stands in the box, to be read before it is asked.
 
 let heard = null; // the recording that runs
@@ -390,6 +396,7 @@ const composer = (params) => html`<form class="composer" @submit=${submit} autoc
   <div class="composer-ways">
     ${writers(params)}
     <label>${t("profile")} <select .value=${params.get("profile") ?? ""} @change=${(event) => patch({ profile: event.target.value }, { replace: true })}>${profiles()}</select></label>
+    ${effort(params)}
   </div>
 </form>`;
 

@@ -152,7 +152,8 @@ export default {
   "token.shown": "Jetzt kopieren: er wird nicht noch einmal gezeigt.", "token.revoke": "Widerrufen", "token.revoked": "widerrufen", "token.revoke.sure": "Den Schlüssel von {name} widerrufen?",
   "metrics": "Zahlen", "metrics.routes": "Anfragen", "route": "Weg", "count": "Anzahl",
 
-  "model.by": "Antwort von", "questions.made": "Aus den Dokumenten", "save": "Speichern", "saved": "Gespeichert.", "fields.edit": "Felder ändern", "field.name": "Feld",
+  "model.by": "Antwort von", "effort": "Aufwand", "effort.low": "eine Suche", "effort.medium": "noch eine bei zweiteiligen Fragen", "effort.high": "bis zu drei weitere Suchen",
+  "effort.says": "Wie oft noch einmal gesucht werden darf, was die ersten Sätze offen lassen.", "searched.again": "Noch einmal gesucht: {query}", "cited.named": "Zitiert, weil sie genannt sind: {names}", "questions.made": "Aus den Dokumenten", "save": "Speichern", "saved": "Gespeichert.", "fields.edit": "Felder ändern", "field.name": "Feld",
   "field.is": "was es sagt", "field.value": "Wert von {name}", "field.add": "Feld hinzufügen", "weight.title": "Gewicht der Titel", "fresh": "Neueres zuerst",
   "fresh.30d": "stark", "fresh.180d": "etwas", "fresh.1095d": "wenig", "formula": "Nach einer Formel ordnen", "pin.first": "Bei dieser Frage zuerst zeigen",
   "pin.never": "Bei dieser Frage nie zeigen", "pin.first.done": "Es steht von nun an zuerst. Die Bibliothek führt auf, was angeheftet ist.",

@@ -151,7 +151,8 @@ export default {
   "token.shown": "Copy it now: it is not shown again.", "token.revoke": "Revoke", "token.revoked": "revoked", "token.revoke.sure": "Revoke the token of {name}?",
   "metrics": "Figures", "metrics.routes": "Requests", "route": "Route", "count": "Count",
 
-  "model.by": "Answered by", "questions.made": "From the documents", "save": "Save", "saved": "Saved.", "fields.edit": "Change the fields", "field.name": "Field",
+  "model.by": "Answered by", "effort": "Effort", "effort.low": "one search", "effort.medium": "again for questions with two parts", "effort.high": "up to three more searches",
+  "effort.says": "How often it may search again for what the first sentences leave open.", "searched.again": "Searched again: {query}", "cited.named": "Cited since they are named: {names}", "questions.made": "From the documents", "save": "Save", "saved": "Saved.", "fields.edit": "Change the fields", "field.name": "Field",
   "field.is": "what it says", "field.value": "Value of {name}", "field.add": "Add a field", "weight.title": "Weight of titles", "fresh": "Newer first",
   "fresh.30d": "strongly", "fresh.180d": "some", "fresh.1095d": "a little", "formula": "Score by a formula", "pin.first": "Show first for this question",
   "pin.never": "Never for this question", "pin.first.done": "It comes first from now on. The Library lists what was pinned.",
