@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
 from material import Asked
 
 from twofold.domain.ports import EmbedderIdentity
@@ -20,7 +21,11 @@ class PrecomputedVectors:
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Give the vectors of questions."""
-        return self._vectors[[self._places[letters(text)] for text in texts]]
+        return np.array([self._vectors[self._places[letters(text)]] for text in texts])
+
+    def at_hand(self, _texts: Sequence[str]) -> bool:
+        """Say that no model is asked."""
+        return True
 
     def embed_passages(self, _texts: Sequence[str]) -> Vectors:
         """Refuse: passages come with their vectors."""

@@ -2,7 +2,7 @@
  *
  * What holds throughout:
  * - Stable ABI of Python 3.11, arrays through the buffer protocol; numpy is called only to make the results.
- * - Loops of more than about 20 µs run without the GIL, on arrays that another thread, or another process with the same file mapped, might
+ * - Loops of more than about 100 µs run without the GIL, on arrays that another thread, or another process with the same file mapped, might
  *   change meanwhile. So no value read from an array becomes an index unmasked or unchecked: a damaged file gives
  *   ValueError or a wrong number, never a wrong address.
  * - Floating point is IEEE in the order written (-ffp-contract=off): vector width changes nothing.
@@ -1450,9 +1450,10 @@ static enum failure search_all(Found *own, Py_ssize_t threads)
 
 /* ---- Python's side: checked views of arrays, and the arrays that go back. ---- */
 
-/* Letting go of the GIL and taking it back wakes another thread each time, which costs more than a short loop takes. So
- * it is let go for work of many steps alone; a step is a few nanoseconds. */
-#define LONG_WORK 8000
+/* Letting go of the GIL wakes a thread that waits for it, which takes 50 to 100 µs on a virtual machine; after a short
+ * loop the lock is taken back before that, and the other has been woken for nothing. So it is let go for work of some
+ * 100 µs alone; a step is a few nanoseconds. */
+#define LONG_WORK 15000
 #define BEGIN_WORK(steps) \
     { \
         PyThreadState *left = (uint64_t)(steps) > LONG_WORK ? PyEval_SaveThread() : NULL;
@@ -1804,7 +1805,7 @@ static PyObject *bm25_at(PyObject *module, PyObject *const *arguments, Py_ssize_
         Py_CLEAR(result);
         goto done;
     }
-    BEGIN_WORK(256 * count)
+    BEGIN_WORK(128 * count)
     failure = scores_in(&looking.forward, looking.places.buf, weights.buf, terms, norms.buf, most, looking.wanted.buf,
                         count, view.buf);
     END_WORK
@@ -2971,7 +2972,7 @@ static PyObject *search_parts(PyObject *module, const Near *near, Searched *part
         rows += parts[i].rows;
     }
     if (rows > UINT32_MAX) return fits_slots((Py_ssize_t)rows), NULL;
-    BEGIN_WORK(rows)
+    BEGIN_WORK(8 * rows)
     for (Py_ssize_t i = 0; i < count && !failure; i++) failure = searched_prepare(&parts[i]);
     for (Py_ssize_t i = 0; i < 2 && !failure; i++) {
         own[i] = (Found){.near = near, .parts = parts, .count = count};
@@ -3069,6 +3070,371 @@ done:
     return result;
 }
 
+/* ---- Candidates: some hundreds of keys and scores, for which numpy would let go of the GIL at every step. ---- */
+
+static const Shape KEYS = {"keys must be a contiguous vector of int64", SIGNED_LETTERS, 8, 1, 0};
+static const Shape VALUES = {"scores must be a contiguous vector of float64", FLOAT_LETTERS, 8, 1, 0};
+
+typedef struct {
+    double score;
+    int64_t key;
+    uint32_t place, slot;
+} Candidate;
+
+/* Falling score, then rising key; what is no number comes last. */
+static int by_score(const void *first, const void *second)
+{
+    const Candidate *a = first, *b = second;
+    int lost = isnan(a->score) - isnan(b->score);
+    if (lost) return lost;
+    if (a->score > b->score) return -1;
+    if (a->score < b->score) return 1;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+static int by_key(const void *first, const void *second)
+{
+    int64_t a = *(const int64_t *)first, b = *(const int64_t *)second;
+    return (a > b) - (a < b);
+}
+
+/* Raise ValueError for a key that is there twice, as a damaged file may have it. */
+static int check_distinct(const Candidate *found, size_t count)
+{
+    int64_t *keys = PyMem_Malloc((count ? count : 1) * sizeof *keys);
+    if (keys == NULL) return PyErr_NoMemory(), -1;
+    int rising = 1;
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = found[i].key;
+        rising &= i == 0 || keys[i - 1] < keys[i];
+    }
+    if (!rising) qsort(keys, count, sizeof *keys, by_key);
+    for (size_t i = 1; i < count && !rising; i++)
+        if (keys[i - 1] == keys[i]) {
+            PyErr_SetString(PyExc_ValueError, "a ranking may not hold a key twice");
+            break;
+        }
+    PyMem_Free(keys);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Order candidates and give (keys, scores) of the first, with `spots` their parts and slots as well. */
+static PyObject *ordered(PyObject *module, Candidate *found, size_t count, size_t most, int spots)
+{
+    State *state = PyModule_GetState(module);
+    PyObject *kinds[4] = {state->int64, state->float64, state->uint32, state->uint32}, *made[4] = {0}, *result = NULL;
+    Py_buffer views[4] = {{0}, {0}, {0}, {0}};
+    int arrays = spots ? 4 : 2, failed = check_distinct(found, count);
+    size_t kept = most < count ? most : count;
+    if (!failed) qsort(found, count, sizeof *found, by_score);
+    for (int i = 0; i < arrays && !failed; i++) failed = open_result(module, kinds[i], (Py_ssize_t)kept, &made[i], &views[i]);
+    if (!failed) {
+        for (size_t i = 0; i < kept; i++) {
+            ((int64_t *)views[0].buf)[i] = found[i].key;
+            ((double *)views[1].buf)[i] = found[i].score;
+            if (!spots) continue;
+            ((uint32_t *)views[2].buf)[i] = found[i].place;
+            ((uint32_t *)views[3].buf)[i] = found[i].slot;
+        }
+        result = spots ? PyTuple_Pack(4, made[0], made[1], made[2], made[3]) : PyTuple_Pack(2, made[0], made[1]);
+    }
+    for (int i = 0; i < 4; i++) {
+        PyBuffer_Release(&views[i]);
+        Py_XDECREF(made[i]);
+    }
+    return result;
+}
+
+enum { FOUND_ARRAYS = 3 };
+
+static const Shape *const FOUND_SHAPES[FOUND_ARRAYS] = {&KEYS, &SLOTS, &VALUES};
+
+/* Add what was found in one segment, given as (keys of all slots, slots, scores). */
+static int add_found(PyObject *part, uint32_t place, Candidate **found, size_t *count)
+{
+    Py_buffer views[FOUND_ARRAYS];
+    memset(views, 0, sizeof views);
+    int failed = open_arrays(part, FOUND_SHAPES, FOUND_ARRAYS, 0, views) ||
+                 same_length(&views[2], views[1].shape[0], "scores has the wrong length") ||
+                 slots_within(&views[1], views[0].shape[0]);
+    if (!failed) {
+        size_t more = (size_t)views[1].shape[0];
+        Candidate *grown = PyMem_Realloc(*found, (*count + more + 1) * sizeof *grown);
+        if (grown == NULL) failed = (PyErr_NoMemory(), 1);
+        else *found = grown;
+        const int64_t *keys = views[0].buf;
+        const uint32_t *slots = views[1].buf;
+        const double *scores = views[2].buf;
+        for (size_t i = 0; i < more && !failed; i++) {
+            if (!isfinite(scores[i])) {
+                PyErr_SetString(PyExc_ValueError, "a score is not a number");
+                failed = 1;
+            }
+            (*found)[(*count)++] = (Candidate){scores[i], keys[slots[i]], place, slots[i]};
+        }
+    }
+    for (int i = 0; i < FOUND_ARRAYS; i++) PyBuffer_Release(&views[i]);
+    return failed ? -1 : 0;
+}
+
+static PyObject *order_found(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Candidate *found = NULL;
+    size_t count = 0, k;
+    PyObject *result = NULL;
+    if (expect(given, 2) || read_k(arguments[1], &k)) return NULL;
+    Py_ssize_t parts = PyTuple_Check(arguments[0]) ? PyTuple_Size(arguments[0]) : 0;
+    int failed = 0;
+    for (Py_ssize_t i = 0; i < parts && !failed; i++)
+        failed = add_found(PyTuple_GetItem(arguments[0], i), (uint32_t)i, &found, &count);
+    if (!failed) result = ordered(module, found, count, k, 1);
+    PyMem_Free(found);
+    return result;
+}
+
+static PyObject *falling(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer keys, scores = {0};
+    Candidate *found = NULL;
+    PyObject *result = NULL;
+    if (expect(given, 2)) return NULL;
+    if (open_view(arguments[0], &KEYS, &keys)) return NULL;
+    if (open_view(arguments[1], &VALUES, &scores) || same_length(&scores, keys.shape[0], "scores has the wrong length"))
+        goto done;
+    size_t count = (size_t)keys.shape[0];
+    found = PyMem_Malloc((count + 1) * sizeof *found);
+    if (found == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (size_t i = 0; i < count; i++)
+        found[i] = (Candidate){((const double *)scores.buf)[i], ((const int64_t *)keys.buf)[i], 0, 0};
+    result = ordered(module, found, count, count, 0);
+done:
+    PyMem_Free(found);
+    PyBuffer_Release(&scores);
+    PyBuffer_Release(&keys);
+    return result;
+}
+
+static PyObject *union_of(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    int64_t *keys = NULL;
+    size_t count = 0, kept = 0;
+    PyObject *result = NULL;
+    if (expect(given, 1)) return NULL;
+    Py_ssize_t some = PyTuple_Check(arguments[0]) ? PyTuple_Size(arguments[0]) : 0;
+    for (Py_ssize_t i = 0; i < some; i++) {
+        Py_buffer view;
+        if (open_view(PyTuple_GetItem(arguments[0], i), &KEYS, &view)) goto done;
+        int64_t *grown = PyMem_Realloc(keys, (count + (size_t)view.shape[0] + 1) * sizeof *grown);
+        if (grown != NULL) {
+            keys = grown;
+            memcpy(keys + count, view.buf, (size_t)view.len);
+            count += (size_t)view.shape[0];
+        }
+        PyBuffer_Release(&view);
+        if (grown == NULL) {
+            PyErr_NoMemory();
+            goto done;
+        }
+    }
+    if (count) qsort(keys, count, sizeof *keys, by_key);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || keys[i] != keys[i - 1]) keys[kept++] = keys[i];
+    State *state = PyModule_GetState(module);
+    result = new_array(module, state->int64, keys, kept, sizeof *keys);
+done:
+    PyMem_Free(keys);
+    return result;
+}
+
+/* Where a key stands among keys that rise; `count` for one that is not there. */
+static size_t stands_at(const int64_t *keys, size_t count, int64_t key)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (keys[middle] < key) low = middle + 1;
+        else high = middle;
+    }
+    return low < count && keys[low] == key ? low : count;
+}
+
+static PyObject *filled(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer views[3], view = {0};
+    PyObject *scores = NULL, *result = NULL;
+    int64_t *missing = NULL;
+    memset(views, 0, sizeof views);
+    if (expect(given, 3)) return NULL;
+    if (open_view(arguments[0], &KEYS, &views[0]) || open_view(arguments[1], &KEYS, &views[1]) ||
+        open_view(arguments[2], &VALUES, &views[2]) ||
+        same_length(&views[2], views[1].shape[0], "scores has the wrong length"))
+        goto done;
+    size_t count = (size_t)views[0].shape[0], lacking = 0;
+    const int64_t *keys = views[0].buf, *listed = views[1].buf;
+    State *state = PyModule_GetState(module);
+    missing = PyMem_Calloc(2 * count + 1, sizeof *missing);
+    if (missing == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    if (open_result(module, state->float64, (Py_ssize_t)count, &scores, &view)) goto done;
+    memset(view.buf, 0, (size_t)view.len);
+    for (Py_ssize_t i = 0; i < views[1].shape[0]; i++) {
+        size_t at = stands_at(keys, count, listed[i]);
+        if (at == count) continue;
+        ((double *)view.buf)[at] = ((const double *)views[2].buf)[i];
+        missing[at] = 1;
+    }
+    int64_t *wanted = missing + count; /* places go over the marks, behind what is read */
+    for (size_t i = 0; i < count; i++) {
+        if (missing[i]) continue;
+        wanted[lacking] = keys[i];
+        missing[lacking++] = (int64_t)i;
+    }
+    PyObject *both = pair(new_array(module, state->int64, missing, lacking, sizeof *missing),
+                          new_array(module, state->int64, wanted, lacking, sizeof *wanted));
+    result = both == NULL ? NULL : PyTuple_Pack(3, scores, PyTuple_GetItem(both, 0), PyTuple_GetItem(both, 1));
+    Py_XDECREF(both);
+done:
+    PyMem_Free(missing);
+    PyBuffer_Release(&view);
+    Py_XDECREF(scores);
+    for (int i = 0; i < 3; i++) PyBuffer_Release(&views[i]);
+    return result;
+}
+
+static PyObject *scores_of(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_buffer views[3], view = {0};
+    PyObject *result = NULL;
+    memset(views, 0, sizeof views);
+    if (expect(given, 3)) return NULL;
+    if (open_view(arguments[0], &KEYS, &views[0]) || open_view(arguments[1], &VALUES, &views[1]) ||
+        open_view(arguments[2], &KEYS, &views[2]) ||
+        same_length(&views[1], views[0].shape[0], "scores has the wrong length"))
+        goto done;
+    State *state = PyModule_GetState(module);
+    size_t count = (size_t)views[0].shape[0];
+    if (open_result(module, state->float64, views[2].shape[0], &result, &view)) {
+        Py_CLEAR(result);
+        goto done;
+    }
+    for (Py_ssize_t i = 0; i < views[2].shape[0]; i++) {
+        size_t at = stands_at(views[0].buf, count, ((const int64_t *)views[2].buf)[i]);
+        if (at == count) {
+            PyErr_SetString(PyExc_ValueError, "a key has no score");
+            Py_CLEAR(result);
+            goto done;
+        }
+        ((double *)view.buf)[i] = ((const double *)views[1].buf)[at];
+    }
+done:
+    PyBuffer_Release(&view);
+    for (int i = 0; i < 3; i++) PyBuffer_Release(&views[i]);
+    return result;
+}
+
+/* Keys by their hash, each with the segment and the slot where it was found. */
+typedef struct {
+    Candidate *held; /* `score` is above 0 where one is held */
+    size_t mask;
+} Spots;
+
+static Candidate *spot_of(const Spots *spots, int64_t key)
+{
+    size_t at = (size_t)((uint64_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & spots->mask;
+    while (spots->held[at].score > 0.0 && spots->held[at].key != key) at = (at + 1) & spots->mask;
+    return &spots->held[at];
+}
+
+static const Shape *const SPOT_SHAPES[FOUND_ARRAYS] = {&KEYS, &PLACES, &SLOTS};
+
+static int add_spots(PyObject *one, Spots *spots, size_t *count)
+{
+    Py_buffer views[FOUND_ARRAYS];
+    memset(views, 0, sizeof views);
+    int failed = open_arrays(one, SPOT_SHAPES, FOUND_ARRAYS, 0, views) ||
+                 same_length(&views[1], views[0].shape[0], "places has the wrong length") ||
+                 same_length(&views[2], views[0].shape[0], "slots has the wrong length");
+    if (!failed && spots->held == NULL) *count += (size_t)views[0].shape[0];
+    for (Py_ssize_t i = 0; !failed && spots->held != NULL && i < views[0].shape[0]; i++) {
+        int64_t key = ((const int64_t *)views[0].buf)[i];
+        Candidate *at = spot_of(spots, key);
+        *at = (Candidate){1.0, key, ((const uint32_t *)views[1].buf)[i], ((const uint32_t *)views[2].buf)[i]};
+    }
+    for (int i = 0; i < FOUND_ARRAYS; i++) PyBuffer_Release(&views[i]);
+    return failed ? -1 : 0;
+}
+
+/* Which of the wanted keys lie in one segment, as (segment, their places among the wanted, their slots); or nothing. */
+static int list_spots(PyObject *module, PyObject *list, uint32_t place, Candidate *const *at, size_t count, int64_t *places,
+                      uint32_t *slots)
+{
+    State *state = PyModule_GetState(module);
+    size_t held = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (at[i]->place != place) continue;
+        places[held] = (int64_t)i;
+        slots[held++] = at[i]->slot;
+    }
+    if (!held) return 0;
+    PyObject *both = pair(new_array(module, state->int64, places, held, sizeof *places),
+                          new_array(module, state->uint32, slots, held, sizeof *slots));
+    if (both == NULL) return -1;
+    PyObject *one = Py_BuildValue("kOO", (unsigned long)place, PyTuple_GetItem(both, 0), PyTuple_GetItem(both, 1));
+    Py_DECREF(both);
+    int failed = one == NULL || PyList_Append(list, one);
+    Py_XDECREF(one);
+    return failed ? -1 : 0;
+}
+
+static PyObject *locate(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Spots spots = {NULL, 1};
+    Py_buffer wanted;
+    size_t noted = 0;
+    Candidate **at = NULL;
+    int64_t *places = NULL;
+    PyObject *result = NULL;
+    if (expect(given, 3)) return NULL;
+    Py_ssize_t searches = PyTuple_Check(arguments[0]) ? PyTuple_Size(arguments[0]) : 0;
+    Py_ssize_t parts = PyNumber_AsSsize_t(arguments[2], NULL);
+    if (open_view(arguments[1], &KEYS, &wanted)) return NULL;
+    size_t count = (size_t)wanted.shape[0];
+    for (Py_ssize_t i = 0; i < searches; i++)
+        if (add_spots(PyTuple_GetItem(arguments[0], i), &spots, &noted)) goto done;
+    while (spots.mask < 2 * noted) spots.mask *= 2;
+    spots.held = PyMem_Calloc(spots.mask, sizeof *spots.held);
+    spots.mask--;
+    at = PyMem_Malloc((count + 1) * sizeof *at);
+    places = PyMem_Malloc((count + 1) * (sizeof *places + sizeof(uint32_t)));
+    if (spots.held == NULL || at == NULL || places == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (Py_ssize_t i = 0; i < searches && noted; i++)
+        if (add_spots(PyTuple_GetItem(arguments[0], i), &spots, &noted)) goto done;
+    for (size_t i = 0; i < count; i++) {
+        at[i] = noted ? spot_of(&spots, ((const int64_t *)wanted.buf)[i]) : NULL;
+        if (at[i] == NULL || !(at[i]->score > 0.0)) {
+            result = Py_NewRef(Py_None);
+            goto done;
+        }
+    }
+    result = PyList_New(0);
+    for (Py_ssize_t i = 0; i < parts && result != NULL; i++)
+        if (list_spots(module, result, (uint32_t)i, at, count, places, (uint32_t *)(places + count + 1))) Py_CLEAR(result);
+done:
+    PyMem_Free(places);
+    PyMem_Free(at);
+    PyMem_Free(spots.held);
+    PyBuffer_Release(&wanted);
+    return result;
+}
+
 static PyMethodDef METHODS[] = {
     {"bm25_top", (PyCFunction)(void (*)(void))bm25_top, METH_FASTCALL, NULL},
     {"bm25_at", (PyCFunction)(void (*)(void))bm25_at, METH_FASTCALL, NULL},
@@ -3088,6 +3454,12 @@ static PyMethodDef METHODS[] = {
     {"dots", (PyCFunction)(void (*)(void))dots, METH_FASTCALL, NULL},
     {"nearest_rows", (PyCFunction)(void (*)(void))nearest_rows, METH_FASTCALL, NULL},
     {"cosines", (PyCFunction)(void (*)(void))cosines, METH_FASTCALL, NULL},
+    {"order_found", (PyCFunction)(void (*)(void))order_found, METH_FASTCALL, NULL},
+    {"falling", (PyCFunction)(void (*)(void))falling, METH_FASTCALL, NULL},
+    {"union_of", (PyCFunction)(void (*)(void))union_of, METH_FASTCALL, NULL},
+    {"filled", (PyCFunction)(void (*)(void))filled, METH_FASTCALL, NULL},
+    {"scores_of", (PyCFunction)(void (*)(void))scores_of, METH_FASTCALL, NULL},
+    {"locate", (PyCFunction)(void (*)(void))locate, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twofold._kernels_numpy import FeedbackArrays, TermArrays
+from twofold._kernels_numpy_candidates import FoundRows, Spots
 from twofold._kernels_numpy_nearest import SearchedRows
 
 def bm25_top(
@@ -101,3 +102,17 @@ def nearest_rows(
     parts: tuple[SearchedRows, ...],
     threads: int,
 ) -> Sequence[tuple[NDArray[np.uint32], NDArray[np.float64]]]: ...
+def order_found(
+    parts: tuple[FoundRows, ...], k: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.uint32], NDArray[np.uint32]]: ...
+def falling(keys: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+def union_of(some: tuple[NDArray[np.int64], ...]) -> NDArray[np.int64]: ...
+def filled(
+    keys: NDArray[np.int64], listed: NDArray[np.int64], scores: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]: ...
+def scores_of(
+    keys: NDArray[np.int64], scores: NDArray[np.float64], wanted: NDArray[np.int64]
+) -> NDArray[np.float64]: ...
+def locate(
+    noted: tuple[Spots, ...], wanted: NDArray[np.int64], parts: int
+) -> Sequence[tuple[int, NDArray[np.int64], NDArray[np.uint32]]] | None: ...

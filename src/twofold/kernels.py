@@ -8,6 +8,7 @@
 from typing import TYPE_CHECKING, Literal
 
 from twofold._kernels_numpy import NOWHERE, FeedbackArrays
+from twofold._kernels_numpy_candidates import FoundRows
 from twofold._kernels_numpy_nearest import SearchedRows
 
 if TYPE_CHECKING:
@@ -31,17 +32,23 @@ try:
         count_terms,
         dots,
         edit_distances,
+        falling,
         feedback_terms,
+        filled,
         find_texts,
         idfs,
         letter_kinds,
+        locate,
         mark,
         nearest_rows,
         occurrences,
+        order_found,
         phrase_marks,
+        scores_of,
         stretches,
         top_scores,
         turn_over,
+        union_of,
     )
 
     KERNELS = "c"
@@ -61,6 +68,7 @@ except ImportError:
         top_scores,
         turn_over,
     )
+    from twofold._kernels_numpy_candidates import falling, filled, locate, order_found, scores_of, union_of
     from twofold._kernels_numpy_nearest import nearest_rows
     from twofold._kernels_text import edit_distances, letter_kinds
 
@@ -73,6 +81,7 @@ __all__ = [
     "NOWHERE",
     "Counts",
     "FeedbackArrays",
+    "FoundRows",
     "Runs",
     "SearchedRows",
     "bm25_at",
@@ -82,19 +91,25 @@ __all__ = [
     "count_terms",
     "dots",
     "edit_distances",
+    "falling",
     "feedback_terms",
+    "filled",
     "find_texts",
     "idfs",
     "letter_kinds",
+    "locate",
     "mark",
     "nearest_rows",
     "number_terms",
     "occurrences",
+    "order_found",
     "phrase_marks",
+    "scores_of",
     "shape_tokens",
     "squeeze_text",
     "stretches",
     "top_scores",
     "turn_over",
+    "union_of",
     "unknown_terms",
 ]

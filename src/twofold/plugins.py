@@ -32,6 +32,7 @@ from twofold.domain.ports import (
     EmbedderIdentity,
     Enricher,
     QueryTransformer,
+    Remembering,
     Reranker,
     RerankerIdentity,
     Retrieved,
@@ -123,6 +124,11 @@ class GuardedEmbedder:
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages. Raises ModelError."""
         return self._checked(self._embedder.embed_passages, texts)
+
+    def at_hand(self, texts: Sequence[str]) -> bool:
+        """Return whether the vectors of questions are there without a model being asked; see `Remembering`."""
+        with as_model_errors("embedder", self._identity.name):
+            return isinstance(self._embedder, Remembering) and self._embedder.at_hand(texts)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Embed questions. Raises ModelError."""

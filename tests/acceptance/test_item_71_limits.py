@@ -1,7 +1,7 @@
 """Checklist 71: batches of 32, 16 and 1; 30, 60, 30 and 120 s for the stages; 100 results for a query."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +12,8 @@ from support.api_client import visiting
 from support.http_server import Answered, Asked, embeddings, reranking, serving
 from twofold import Index
 from twofold.domain.errors import InvalidInputError, ModelError, StageTimeoutError
+from twofold.domain.types import Vectors
+from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.multi_index import search_multi
 from twofold.search.engine import SearchOptions
 from twofold.search.timeouts import MAX_ABANDONED, Deadline, StageLimits, TimedCalls
@@ -208,3 +210,31 @@ def test_a_deadline_is_passed_after_its_seconds_and_never_without() -> None:
 def test_limits_that_make_no_sense_are_refused(seconds: float) -> None:
     with pytest.raises(InvalidInputError):
         StageLimits(rerank=seconds)
+
+
+class KnowingEmbedder(HashingEmbedder):
+    """Says of one question that its vector is at hand, and notes in which thread it embeds."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.threads: dict[str, int] = {}
+
+    def at_hand(self, texts: Sequence[str]) -> bool:
+        """Know one question."""
+        return list(texts) == ["bears"]
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Note who asks."""
+        self.threads.update(dict.fromkeys(texts, threading.get_ident()))
+        return super().embed_queries(texts)
+
+
+def test_no_thread_is_made_to_wait_for_a_vector_that_is_at_hand() -> None:
+    knowing = KnowingEmbedder()
+    with Index(":memory:", embedder=knowing, overrides={"timeouts": {"embed": 60.0}}) as index:
+        index.add("Bears eat honey.", source="note")
+        index.search("bears")
+        index.search("honey")
+
+    assert knowing.threads["bears"] == threading.get_ident()
+    assert knowing.threads["honey"] != threading.get_ident()

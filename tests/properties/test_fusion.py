@@ -286,8 +286,8 @@ def test_adaptive_fusion_by_the_kernel_and_by_numpy_agree_to_the_last_bit(
     keys_found = np.arange(len(scores), dtype=np.int64)
     bm25_scores = np.array([one for one, _ in scores]).round(2) // (1 / spread)  # with few values many are alike
     vector_scores = np.array([other for _, other in scores])
-    listed = Ranking.rising(keys_found, bm25_scores)
-    found = Candidates(listed, Ranking.rising(keys_found, vector_scores), keys_found, bm25_scores, vector_scores)
+    listed = Ranking.of(keys_found, bm25_scores)
+    found = Candidates(listed, Ranking.of(keys_found, vector_scores), keys_found, bm25_scores, vector_scores)
     in_numpy = replace(found, pending=np.zeros(len(scores), dtype=np.bool_))  # the kernel has no candidates to wait for
 
     by_kernel, by_numpy = (fuse(one, FusionPlan(vector_weight=usual)) for one in (found, in_numpy))

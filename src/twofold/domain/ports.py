@@ -73,6 +73,14 @@ class Embedder(Protocol):
         """Free the model. Calling it twice does nothing more."""
 
 
+@runtime_checkable
+class Remembering(Protocol):
+    """An embedder that knows which vectors it can give at once; those are waited for without a limit of time."""
+
+    def at_hand(self, texts: Sequence[str]) -> bool:
+        """Return whether the vectors of all of these questions are there without a model being asked."""
+
+
 class Scale(StrEnum):
     """What a model's scores mean.
 

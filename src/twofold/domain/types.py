@@ -255,12 +255,6 @@ class Ranking:
         order = np.lexsort((found, -values))[:limit]
         return cls(found[order], values[order])
 
-    @classmethod
-    def rising(cls, keys: ChunkKeys, scores: Scores) -> Self:
-        """Order keys that rise, each once, by falling score: what `of` gives, in a third of the time."""
-        order = np.argsort(-scores, kind="stable")
-        return cls(keys[order], scores[order])
-
     def __len__(self) -> int:
         return len(self.keys)
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores
-from twofold.kernels import KERNELS, convex_values
+from twofold.kernels import KERNELS, convex_values, falling, union_of
 from twofold.ranking.adaptive import SLOPE, adaptive_weight, check_weight
 from twofold.ranking.normalize import dbsf, logit, normalizer
 
@@ -249,10 +249,10 @@ def by_ranks(
 
 def summed(shares: tuple[RetrieverShare, ...], constants: Mapping[str, float]) -> Fused:
     """Add the shares up, from the first retriever to the last: here fused scores are computed, by every method."""
-    total = np.zeros(len(shares[0].keys), dtype=np.float64)
-    for share in shares:
+    total = 0.0 + shares[0].weight * shares[0].values
+    for share in shares[1:]:
         total += share.weight * share.values
-    return Fused(Ranking.rising(shares[0].keys, total), shares, constants)
+    return Fused(Ranking(*falling(shares[0].keys, total)), shares, constants)
 
 
 def best_of(rankings: Sequence[Ranking]) -> Ranking:
@@ -285,10 +285,7 @@ def listed_values(keys: ChunkKeys, listed: Ranking) -> Scores:
 
 def union(some: Sequence[ChunkKeys]) -> ChunkKeys:
     """Return the keys of all, rising; `numpy.union1d` would load numpy's masked arrays, 10 ms in a cold process."""
-    rising = np.sort(np.concatenate(some))
-    new = np.ones(len(rising), dtype=np.bool_)
-    new[1:] = rising[1:] != rising[:-1]
-    return rising[new]
+    return union_of(tuple(some))
 
 
 # Completed scores

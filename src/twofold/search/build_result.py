@@ -1,6 +1,7 @@
 """The end of a search: what the result needs is read in the snapshot, and made into objects when it is read."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Container, Mapping, Sequence
 from functools import partial
 
@@ -113,7 +114,7 @@ def _rise(scores: Scores, missing: float | None) -> float:
 
 def _agreement(found: Candidates, key: int) -> float:
     """Return the lesser of two shares of a passage: its BM25 to the best, its cosine's rise to the best's."""
-    place = int(found.keys.searchsorted(key))
+    place = bisect_left(found.keys, key)
     if place == len(found.keys) or found.keys[place] != key or not len(found.bm25) or not len(found.vector):
         return 0.0
     words = float(found.bm25_scores[place]) / float(found.bm25.scores[0])

@@ -9,7 +9,7 @@ from typing import TypeVar
 from twofold.domain.dataclass import replace
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
 from twofold.domain.filters import Condition, Operator
-from twofold.domain.ports import ALL, Embedder, EmbedderIdentity, Scope, Snapshot, Store
+from twofold.domain.ports import ALL, Embedder, EmbedderIdentity, Remembering, Scope, Snapshot, Store
 from twofold.domain.types import MAX_QUESTION_LENGTH, Clause, TermQuery, Vector, WordCount
 from twofold.query.intent import intent_of
 from twofold.query.operators import all_of
@@ -175,7 +175,11 @@ def _embedded(parts: SearchComponents, understood: Sequence[ParsedRequest], plan
     passages = [one.hypothetical for one in understood if one.hypothetical]
     if not any(question.strip() for question in questions):
         return {}
-    made = _waited(parts, plan, lambda: embed_together(parts.embedder, questions))
+    embedder = parts.embedder
+    if isinstance(embedder, Remembering) and embedder.at_hand([one for one in questions if one.strip()]):
+        made = embed_together(embedder, questions)  # a thread of its own would take longer than this does
+    else:
+        made = _waited(parts, plan, lambda: embed_together(embedder, questions))
     vectors = {words: vector for words, vector in zip(questions, made, strict=True) if vector is not None}
     if passages:
         rows = _waited(parts, plan, lambda: parts.embedder.embed_passages(passages))

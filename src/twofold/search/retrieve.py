@@ -14,6 +14,7 @@ from twofold.domain.filters import MATCH_ALL
 from twofold.domain.ports import Scope, Snapshot, Translating
 from twofold.domain.types import EMPTY_RANKING, ChunkKeys, Ranking, Scores, TermCounts, Vector, chunk_key
 from twofold.domain.warning import StageWarning, WarningCode, warning_of
+from twofold.kernels import falling, filled, scores_of
 from twofold.query.operators import all_of
 from twofold.ranking.fusion import Candidates, Fused, FusionPlan, best_of, by_ranks, fuse, union
 from twofold.ranking.prf import Feedback, expanded, relevance_model
@@ -145,13 +146,9 @@ def _all_completed(
 
 def _completed(keys: ChunkKeys, listed: Ranking, score: Score) -> Scores:
     """Take the true scores that a retriever has given already, and ask it for those it has not."""
-    places = np.minimum(keys.searchsorted(listed.keys), max(len(keys) - 1, 0))
-    known = keys[places] == listed.keys if len(keys) else np.zeros(0, dtype=np.bool_)
-    scores = np.empty(len(keys), dtype=np.float64)
-    missing = np.ones(len(keys), dtype=np.bool_)
-    scores[places[known]] = listed.scores[known]
-    missing[places[known]] = False
-    scores[missing] = score(keys[missing])
+    scores, missing, wanted = filled(keys, listed.keys, listed.scores)
+    if len(missing):
+        scores[missing] = score(wanted)
     return scores
 
 
@@ -401,7 +398,7 @@ def _expanded(state: PipelineState, query: EncodedQuery, look: _Look, fused: Fus
             return look
         scores = view.score_terms(more, found.keys)
         listed = found.bm25.keys
-        bm25 = Ranking.of(listed, scores[found.keys.searchsorted(listed)])
+        bm25 = Ranking(*falling(listed, scores_of(found.keys, scores, listed)))
     count, added = len(fused.ranking), list(more.weights)[len(one.terms.weights) :]
     again = replace(found, bm25=bm25, bm25_scores=scores)
     trace = of_terms("prf", count, count, added)

@@ -1,6 +1,7 @@
 """What the stages of a search hand on: one frozen state, and the passages themselves, each fetched once."""
 
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from types import TracebackType
@@ -127,7 +128,7 @@ class Retrieved:
     def terms_of(self, key: int) -> tuple[int, TermQuery | None]:
         """Return which query a passage's BM25 score is of, and its terms; none for what only a plugin found."""
         found = self.found
-        place = int(found.keys.searchsorted(key))
+        place = bisect_left(found.keys, key)  # numpy would let go of the interpreter's lock
         if place == len(found.keys) or found.keys[place] != key:
             return 0, None
         number = 0 if found.queries is None else int(found.queries[place])

@@ -58,6 +58,10 @@ class CachingEmbedder:
             vectors[row] = known[name]
         return vectors
 
+    def at_hand(self, texts: Sequence[str]) -> bool:
+        """Return whether the vectors of all of these questions are remembered, so that no model is asked."""
+        return len(self._recall([_name(text) for text in texts])) == len(set(texts))
+
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
         """Count each text's tokens as the model sees them."""
         return self._embedder.count_tokens(texts)

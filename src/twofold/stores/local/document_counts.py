@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from twofold.domain.filters import Label
 from twofold.stores.local.snapshot import SegmentSnapshot
 
-Located = tuple[int, NDArray[np.intp], NDArray[np.intp]]
+Located = tuple[int, NDArray[np.int64], NDArray[np.uint32]]
 """A part of the snapshot, and the slots of passages in it; what is between does not matter here."""
 
 

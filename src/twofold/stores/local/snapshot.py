@@ -116,6 +116,7 @@ class SegmentSnapshot:
     synonyms: list[str] = field(default_factory=list)  # at most one, read when a question first asks
     seen: "dict[str, SegmentSnapshot]" = field(default_factory=dict)
     words: list[PlainVocabulary] = field(default_factory=list)  # at most one, of what lives, for viewers
+    fetched: dict[int, tuple[Any, ...]] = field(default_factory=dict)  # by row, what was read of passages shown lately
     views: list[None] = field(default_factory=list)  # one for each view that is open: one alone may use two processors
 
     @contextmanager

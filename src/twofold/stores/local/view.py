@@ -30,15 +30,14 @@ from twofold.domain.types import (
     TermQuery,
     Vector,
 )
-from twofold.kernels import bm25_at, bm25_top, cosines, occurrences
+from twofold.kernels import FoundRows, bm25_at, bm25_top, cosines, occurrences, order_found
 from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
 from twofold.stores.local.document_counts import documents_by_label
 from twofold.stores.local.feedback import feedback_gains
-from twofold.stores.local.found_passages import FoundPassages
+from twofold.stores.local.found_passages import FoundPassages, Held
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import (
-    Offsets,
     ResolvedTerms,
     document_frequencies,
     group_scores,
@@ -49,7 +48,7 @@ from twofold.stores.local.resolve import (
     texts_of,
 )
 from twofold.stores.local.scoping import Mask, count_holding, count_within, masks_of, storable
-from twofold.stores.local.serialization import FETCHED_COLUMNS, READERS_COLUMN, FetchedRow, finite_scores, reading
+from twofold.stores.local.serialization import FETCHED_COLUMNS, READERS_COLUMN, FetchedRow, reading
 from twofold.stores.local.snapshot import Opened, SegmentSnapshot, absent, check_width, row_of, synonyms_of, vector_of
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.stores.local.visibility import count_visible_documents, visible_snapshot, visible_words
@@ -57,6 +56,10 @@ from twofold.text.bm25 import shared_statistics
 from twofold.text.term_table import ScoredTerms
 from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.scan import Plane, nearest
+
+MAX_FETCHED = 4_096  # passages that a snapshot remembers as they were read, 6 MB of them as a rule
+MAX_TEXT = 2_000  # characters of one that is remembered
+TEXT = 3  # its column
 
 
 class LocalSnapshot:
@@ -123,7 +126,7 @@ class LocalSnapshot:
         if not query.weights or not self._snapshot.parts:
             return EMPTY_RANKING
         terms = self._resolved(query)
-        keys, scores = [], []
+        ranked = []
         masks = masks_of(self._connection, self._snapshot, scope)
         for place, (part, mask) in enumerate(zip(self._snapshot.parts, masks, strict=True)):
             held, stretch, norms = part.segment, terms.stretches[place], terms.norms[place]
@@ -134,10 +137,8 @@ class LocalSnapshot:
                 slots, found = tfidf_top(held.slots, held.frequencies, *stretch, terms.weights, idfs, norms, mask, k)
             else:
                 slots, found = bm25_top(held.slots, held.frequencies, *stretch, terms.weights, norms, query.k1, mask, k)
-            keys.append(held.keys[slots])
-            scores.append(found)
-            self._found.note(place, keys[-1], slots)
-        return Ranking.of(np.concatenate(keys), finite_scores(np.concatenate(scores)), k)
+            ranked.append((held.keys, slots, found))
+        return self._ranked(tuple(ranked), k)
 
     @reading("a segment")
     def search_vectors(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
@@ -150,31 +151,34 @@ class LocalSnapshot:
         pairs = zip(segments, masks, strict=True)
         planes = [Plane(one.vectors, one.quantized, one.bit_codes, mask) for one, mask in pairs]
         found = nearest(vector, planes, k, alone=len(self._whole.views) == 1)
-        keys = [one.keys[near.slots] for one, near in zip(segments, found, strict=True)]
-        for place, (held, near) in enumerate(zip(keys, found, strict=True)):
-            self._found.note(place, held, near.slots)
-        return Ranking.of(np.concatenate(keys), finite_scores(np.concatenate([near.scores for near in found])), k)
+        return self._ranked(tuple((one.keys, *near) for one, near in zip(segments, found, strict=True)), k)
+
+    def _ranked(self, found: tuple[FoundRows, ...], k: int) -> Ranking:
+        """Rank the k best of what was found part by part, and note where they are."""
+        keys, scores, parts, slots = order_found(found, k)
+        self._found.note(keys, parts, slots)
+        return Ranking(keys, scores)
 
     @reading("a segment")
     def score_terms(self, query: TermQuery, keys: ChunkKeys) -> Scores:
         """Return the true BM25 score of each key."""
-        scores = np.zeros(len(keys), dtype=np.float64)
+        scores = np.full(len(keys), 0.0)  # `zeros` would let go of the interpreter's lock
         if not query.weights:
             return scores
         terms = self._resolved(query)
         for place, places, slots in self._located(keys):
-            wanted, norms = slots.astype(np.uint32), terms.norms[place]
+            norms = terms.norms[place]
             if query.groups:
-                often = self._often(terms, place, wanted)
-                named = named_frequencies(self._snapshot.parts[place].segment, query, often, wanted)
-                scores[places] = group_scores(named, terms, norms[wanted], query.k1)
+                often = self._often(terms, place, slots)
+                named = named_frequencies(self._snapshot.parts[place].segment, query, often, slots)
+                scores[places] = group_scores(named, terms, norms[slots], query.k1)
             elif query.scorer == "tfidf":
-                often = self._often(terms, place, wanted)
-                scores[places] = tfidf_added(often, terms.weights, np.array(terms.idfs), norms[wanted])
+                often = self._often(terms, place, slots)
+                scores[places] = tfidf_added(often, terms.weights, np.array(terms.idfs), norms[slots])
             else:
                 held = self._snapshot.parts[place].segment.forward
                 arrays = (held.offsets, held.places, held.frequencies, terms.places[place])
-                scores[places] = bm25_at(*arrays, terms.weights, norms, query.k1, wanted)
+                scores[places] = bm25_at(*arrays, terms.weights, norms, query.k1, slots)
         return scores
 
     @reading("a segment")
@@ -185,7 +189,7 @@ class LocalSnapshot:
         for place, places, slots in self._located(keys):
             check_width(self._state, vector)
             held = self._snapshot.parts[place].segment
-            scores[places] = cosines(asked, held.vectors, slots.astype(np.uint32))
+            scores[places] = cosines(asked, held.vectors, slots)
         return scores
 
     @reading("a segment")
@@ -204,9 +208,10 @@ class LocalSnapshot:
         frequencies = np.zeros((len(keys), len(query.weights)), np.float64 if query.groups else np.uint16)
         norms = np.ones(len(keys))
         for place, places, slots in self._located(np.array(keys, dtype=np.int64)) if len(query.weights) else ():
-            norms[places], wanted = terms.norms[place][slots], slots.astype(np.uint32)
-            held, often = self._snapshot.parts[place].segment, self._often(terms, place, wanted)
-            frequencies[places] = named_frequencies(held, query, often, wanted) if query.groups else often
+            held, often = self._snapshot.parts[place].segment, self._often(terms, place, slots)
+            rows = named_frequencies(held, query, often, slots) if query.groups else often
+            for at, slot, row in zip(places.tolist(), slots.tolist(), rows, strict=True):  # few: numpy would let go
+                norms[at], frequencies[at] = terms.norms[place][slot], row
         return ScoredTerms(query, terms.idfs, frequencies, norms)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
@@ -268,17 +273,27 @@ class LocalSnapshot:
     def fetch(self, keys: Sequence[int]) -> Sequence[FetchedRow]:
         """Fetch passages with their documents' names, in the order asked, by one statement."""
         rows = [row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
-        if not rows:
-            return []
+        held = self._snapshot.fetched
+        found = {row: held[row] for row in rows if row in held}
+        if len(found) < len(rows):
+            found |= self._read_rows([row for row in rows if row not in found])
+        for key, row in zip(keys, rows, strict=True):
+            if row not in found:
+                raise absent(key)
+        return [FetchedRow(found[row]) for row in rows]
+
+    def _read_rows(self, rows: Sequence[int]) -> Mapping[int, tuple[Any, ...]]:
+        """Read rows of passages by one statement; the snapshot, whose rows never change, remembers the short ones."""
         query = (
             f"SELECT chunk.row, {FETCHED_COLUMNS} FROM chunk CROSS JOIN document ON document.row = chunk.document"  # noqa: S608
             f" WHERE chunk.row IN ({','.join('?' * len(rows))})"
         )
         found = {row[0]: row for row in self._connection.execute(query, rows)}
-        for key, row in zip(keys, rows, strict=True):
-            if row not in found:
-                raise absent(key)
-        return [FetchedRow(found[row]) for row in rows]
+        held = self._snapshot.fetched
+        if len(held) + len(found) > MAX_FETCHED:
+            held.clear()
+        held.update((row, read) for row, read in found.items() if len(read[TEXT]) <= MAX_TEXT)
+        return found
 
     @reading("a segment")
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
@@ -419,7 +434,7 @@ class LocalSnapshot:
     @reading("a segment")
     def documents_of(self, keys: ChunkKeys, field: str, label: Label) -> Mapping[Hashable, NDArray[np.int64]]:
         """Return for each label the rows of these documents, each once."""
-        return documents_by_label(self._snapshot, list(self._located(keys)), field, label)
+        return documents_by_label(self._snapshot, self._located(keys), field, label)
 
     def _may_read(self, readers: Readers | None) -> bool:
         return self._viewer is None or self._viewer.may_read(readers)
@@ -460,23 +475,20 @@ class LocalSnapshot:
         held = self._snapshot.parts[place].segment.forward
         return occurrences(held.offsets, held.places, held.frequencies, terms.places[place], slots)
 
-    def _located(self, keys: ChunkKeys) -> Iterator[tuple[int, Offsets, Offsets]]:
+    def _located(self, keys: ChunkKeys) -> Sequence[Held]:
         """Find the living passages among the keys: which part, their places among the keys, their slots."""
-        found = self._found.places(keys)
-        if found is not None:
-            parts, all_slots = found
-            for place in range(len(self._snapshot.parts)):
-                (places,) = (parts == place).nonzero()
-                if len(places):
-                    yield place, places, all_slots[places]
-            return
+        found = self._found.places(keys, len(self._snapshot.parts))
+        return list(self._located_by_key(keys)) if found is None else found
+
+    def _located_by_key(self, keys: ChunkKeys) -> Iterator[Held]:
+        """Find the same by the keys alone."""
         for place, part in enumerate(self._snapshot.parts):
             places, slots = part.segment.slots_of_keys(keys)
             if part.live is not None:
                 living = part.live[slots] != 0
                 places, slots = places[living], slots[living]
             if len(places):
-                yield place, places, slots
+                yield place, places, slots.astype(np.uint32)
 
     def _places_of(self, keys: Sequence[int]) -> Sequence[tuple[int, int] | None]:
         """Return the part and the slot of each living passage; a view is asked for the same few again and again."""
