@@ -26,6 +26,7 @@ from twofold.domain.errors import InvalidInputError
 from twofold.domain.filters import MATCH_ALL, And, Condition, Filter, Not, Or
 from twofold.domain.types import MAX_QUESTION_LENGTH, Clause, GroupMember, TermQuery
 from twofold.domain.warning import StageWarning, WarningCode
+from twofold.query.fiscal_years import notes_on, with_years
 from twofold.query.instructions import weighed
 from twofold.query.operators import OPERATOR
 from twofold.query.parts import MAX_WORDS, Expand, Part, both, either, parts_of, pattern_in, plain, says_something
@@ -143,8 +144,8 @@ class ParsedQuery:
     `original` is for display, `read` is it without what says where to look; `normalized` shows what was read;
     `words` is for the embedder: without operators and without what is excluded. `terms` is the query for BM25; what
     is required counts in it, what is excluded does not. `filter` is what the question says of where to look; its
-    operators are in none of the others but `original`. `notes` say what patterns stand for, `warnings` what of it could
-    not be followed.
+    operators are in none of the others but `original`. `notes` say what patterns and fiscal years stand for, `warnings`
+    what of it could not be followed.
     """
 
     original: str
@@ -198,7 +199,7 @@ def parse(text: str, analysis: Analysis) -> ParsedQuery:
         excluded=_clauses(excluded, analysis, patterns),
         filter=_joined(asked),
         fold=analysis.fold,
-        notes=tuple(patterns.notes),
+        notes=(*patterns.notes, *notes_on(words)),
         warnings=tuple(patterns.warnings),
     )
 
@@ -212,6 +213,7 @@ class _Patterns:
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
+        self._weigh = with_years(analysis.query)
         self._found: dict[str, tuple[str, ...]] = {}
         self.notes: list[str] = []
         self.warnings: list[StageWarning] = []
@@ -249,9 +251,9 @@ class _Patterns:
         patterns = dict.fromkeys(pattern for part in parts if (pattern := self.pattern_of(part)))
         typed = " ".join(part.text for part in parts if not self.pattern_of(part))
         if not patterns:
-            return TermQuery(weighed(typed, self._analysis.query))
+            return TermQuery(weighed(typed, self._weigh))
         groups = {pattern: made for pattern in patterns if (made := tuple(self._members(pattern)))}
-        return TermQuery({**self._analysis.query(typed), **dict.fromkeys(groups, 1.0)}, groups=groups)
+        return TermQuery({**self._weigh(typed), **dict.fromkeys(groups, 1.0)}, groups=groups)
 
     def _members(self, pattern: str) -> Iterator[GroupMember]:
         for clause in self.clauses(pattern):

@@ -11,6 +11,7 @@ from twofold.domain.errors import MismatchError, ModelError, TwofoldError
 from twofold.domain.filters import Condition, Operator
 from twofold.domain.ports import ALL, Embedder, EmbedderIdentity, Remembering, Scope, Snapshot, Store
 from twofold.domain.types import MAX_QUESTION_LENGTH, Clause, TermQuery, Vector, WordCount
+from twofold.query.fiscal_years import written_out
 from twofold.query.intent import intent_of
 from twofold.query.operators import all_of
 from twofold.query.parse import Analysis, ParsedQuery, as_prose
@@ -30,14 +31,14 @@ from twofold.text.unicode_normalization import fold
 
 
 def embed_together(embedder: Embedder, questions: Sequence[str]) -> tuple[Vector | None, ...]:
-    """Embed the words of many questions, in the order given; None for one without words.
+    """Embed the words of many questions, fiscal years written out, in the order given; None for one without words.
 
     The model is called once, with each text once, and not at all where there is nothing to embed. Raises ModelError.
     """
     texts = list(dict.fromkeys(words for words in questions if words.strip()))
     if not texts:
         return (None,) * len(questions)
-    made = dict(zip(texts, embedder.embed_queries(texts), strict=True))
+    made = dict(zip(texts, embedder.embed_queries([written_out(words) for words in texts]), strict=True))
     return tuple(made.get(words) for words in questions)
 
 
