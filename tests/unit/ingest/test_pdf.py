@@ -18,6 +18,7 @@ from twofold.ingest.readers.pdf.reader import MAX_PAGES, read_pdf
 from twofold.ingest.readers.types import Extract, Source
 
 LEFT = 72
+_HEADING = BlockKind.HEADING
 
 
 def read(data: bytes) -> Extract:
@@ -76,6 +77,60 @@ def test_large_and_bold_lines_are_headings_with_a_path() -> None:
     assert block_with(extract, "Sales rose").heading == ("Annual report", "Europe")
     assert block_with(extract, "All is well").heading == ("Annual report", "Asia", "Outlook")
     assert extract.title == "Annual report"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Ann Lee and Bo Chan, press@example.org",
+        "The following table shows key figures of the regions:",
+        "3.1 Nature of Grant. By accepting it the holder agrees that:",
+        "Restructuring 91 119 63 76",
+    ],
+)
+def test_bold_lines_that_name_no_section_stand_above_nothing(line: str) -> None:
+    page = [
+        *lines("Sales of the year", bold=True),
+        *lines("Sales rose in every region of the continent.", top=660),
+        *lines(line, top=620, bold=True),
+        *lines("All is well in the long run, we think.", top=580),
+    ]
+    extract = read(pdf_of([page]))
+
+    assert block_with(extract, line[:20]).kind is not BlockKind.HEADING
+    assert block_with(extract, "All is well").heading == ("Sales of the year",)
+
+
+def test_small_print_of_tables_makes_no_headings_of_prose() -> None:
+    prose = [
+        *lines("Sales of the year", bold=True),
+        *lines("Sales rose in every region and they rose more than in", top=660),
+        *lines("all the years before", top=600),
+    ]
+    small = [
+        Words(left, 700 - row * 9, text, 7)
+        for row in range(40)
+        for left, text in ((LEFT, f"Region {row}"), (250, f"{row}.5"), (350, f"{row + 1}.5"))
+    ]
+    extract = read(pdf_of([prose, small]))
+
+    headings = [text for text, block in zip(texts(extract), extract.blocks, strict=True) if block.kind is _HEADING]
+    assert any(block.kind is BlockKind.TABLE for block in extract.blocks)
+    assert headings == ["Sales of the year"]
+
+
+def test_titles_in_capitals_are_headings_even_in_small_print() -> None:
+    page = [
+        *lines(
+            "A report on sales and on all that they brought in", "the year, told in the size of the report.", top=700
+        ),
+        *lines("BALANCE SHEETS (In thousands) (Unaudited)", top=600, size=9),
+        *lines("TM TM", top=560),
+        *lines("All is well in the long run, we think.", top=520),
+    ]
+    extract = read(pdf_of([page]))
+
+    assert block_with(extract, "All is well").heading == ("BALANCE SHEETS (In thousands) (Unaudited)",)
 
 
 def test_a_running_title_is_no_heading() -> None:

@@ -28,11 +28,17 @@ _FIGURE_ENDS = (*"0123456789)%—–",)
 _HYPHENS = ("-", "\u00ad", "\u2010")
 _UNSPACED = re.compile("[\u3001-\u30ff\u3400-\u9fff\uff00-\uff60]")  # Chinese and Japanese write no blanks
 _WORD = re.compile(r"[^\W\d_]+")
+_ADDRESS = re.compile(r"\S@\S|https?://|\bwww\.")
+_ROW = re.compile(rf"(?:\s(?:{_VALUE})){{3,40}}$")
+_INTRODUCES = re.compile(r"\bfollowing\b|\bas follows\b|\w{3}\. \w|(?:\S+ ){16}", re.IGNORECASE)
+_BRACKETS = re.compile(r"\([^()]*\)")
 
 _MAX_LEVELS = 4
 _TEXT_ROWS = 2  # with gaps, that lines without figures need more of to be a table
 _LARGER = 1.12  # than the body: a heading by size
+_SMALL_CAPITALS = 0.75  # of what a bold heading's size is at least: titles of statements in small print
 _MAX_HEADING_LENGTH = 160
+_WORD_IN_CAPITALS = 4  # letters of the longest word
 _HEADER_GAP = 3.2  # times a line's height between a header line and what is below it
 
 
@@ -235,15 +241,14 @@ def _first_word(text: str) -> str:
 def heading_levels(pages: Iterable[Sequence[Paragraph]]) -> dict[tuple[int, int], int]:
     """Return the headings: (page from 0, index on it) to level from 1, the largest font highest.
 
-    The body's size is the one of most characters. A heading is short, no sentence, and larger than the body, or bold
-    alone on its line. What stands on many pages (a running title) is not a heading.
+    The body's size is the one of most characters outside of tables, whose small print would make headings of prose. A
+    heading is short, no sentence, and larger than the body; or alone on its line, bold and as large as most characters,
+    those of tables too, or in capitals. What stands on many pages (a running title) is not a heading.
     """
     every = [(page, index, part) for page, parts in enumerate(pages) for index, part in enumerate(parts)]
-    weights: Counter[float] = Counter()
-    for _, _, part in every:
-        weights[_rounded(part.size)] += len(part.text)
-    body = weights.most_common(1)[0][0] if weights else 0.0
-    candidates = [(page, index, part) for page, index, part in every if _may_be_heading(part, body)]
+    body = _usual_size([part for _, _, part in every if part.kind is not BlockKind.TABLE])
+    least = 0.9 * min(body, _usual_size([part for _, _, part in every]))
+    candidates = [(page, index, part) for page, index, part in every if _may_be_heading(part, body, least)]
     repeated = Counter(_without_figures(part.text) for _, _, part in candidates)
     count = 1 + max((page for page, _, _ in every), default=0)
     kept = [entry for entry in candidates if repeated[_without_figures(entry[2].text)] <= max(3, 0.1 * count)]
@@ -251,6 +256,13 @@ def heading_levels(pages: Iterable[Sequence[Paragraph]]) -> dict[tuple[int, int]
     level_of = {size: min(rank, _MAX_LEVELS) for rank, size in enumerate(sizes, start=1)}
     lowest = max(level_of.values(), default=0) + 1
     return {(page, index): level_of.get(_rounded(part.size), lowest) for page, index, part in kept}
+
+
+def _usual_size(parts: Iterable[Paragraph]) -> float:
+    weights: Counter[float] = Counter()
+    for part in parts:
+        weights[_rounded(part.size)] += len(part.text)
+    return weights.most_common(1)[0][0] if weights else 0.0
 
 
 def _rounded(size: float) -> float:
@@ -261,12 +273,30 @@ def _without_figures(text: str) -> str:
     return re.sub(r"\d+", "0", text).casefold()
 
 
-def _may_be_heading(part: Paragraph, body: float) -> bool:
-    if part.kind is BlockKind.TABLE or len(part.text) > _MAX_HEADING_LENGTH:
-        return False
-    if not re.search(r"[^\W\d_]{2}", part.text) or part.text.endswith((".", ",", ";")):
-        return False
-    if part.text[0].islower():
+def _may_be_heading(part: Paragraph, body: float, least: float) -> bool:
+    if part.kind is BlockKind.TABLE or len(part.text) > _MAX_HEADING_LENGTH or not _names_something(part.text):
         return False
     numbered_or_plain = part.kind is BlockKind.PARAGRAPH or part.text[0].isdigit()
-    return numbered_or_plain and (part.size >= _LARGER * body or (part.bold and part.size >= 0.9 * body))
+    if not numbered_or_plain:
+        return False
+    if part.size >= _LARGER * body or (part.bold and part.size >= least):
+        return True
+    return part.size >= _SMALL_CAPITALS * least and _in_capitals(part.text)
+
+
+def _names_something(text: str) -> bool:
+    """Return whether a line may be a name: no sentence or part of one, no address, no row of figures.
+
+    What introduces a list or table, "The following table shows key figures of the regions:", names only what comes
+    next, and as a heading it would stand above all that follows.
+    """
+    if not re.search(r"[^\W\d_]{2}", text) or text.endswith((".", ",", ";")) or text[0].islower():
+        return False
+    return not (_ADDRESS.search(text) or _ROW.search(text) or (text.endswith(":") and _INTRODUCES.search(text)))
+
+
+def _in_capitals(text: str) -> bool:
+    """Return whether several words are in capitals, but for what is in brackets: "BALANCE SHEETS (In thousands)"."""
+    words = _WORD.findall(_BRACKETS.sub("", text))
+    long = max(map(len, words), default=0) >= _WORD_IN_CAPITALS
+    return long and len(words) > 1 and all(map(str.isupper, words)) and "_" not in text
