@@ -1,7 +1,7 @@
-"""Fiscal years in short form: `FY2022` is the year 2022 to whoever asks, and one unknown word to both retrievers.
+"""Fiscal years in short form: a reader sees the year 2022 in `FY2022`, and both retrievers one unknown word.
 
-Reports write "2022" or "fiscal 2022" over their columns. BM25 gets the year as a word of its own beside what was typed,
-and the embedder reads the form written out: its vocabulary has `fiscal` and `2022`, and cuts `fy2022` into splinters.
+Reports write "2022" or "fiscal 2022" over their columns. BM25 gets the year as a word of its own next to what was
+typed, and the embedder reads the form written out: it knows `fiscal` and `2022`, and cuts `fy2022` into splinters.
 """
 
 import re
@@ -21,7 +21,7 @@ def written_out(text: str) -> str:
 
 
 def with_years(query: Callable[[str], Mapping[str, float]]) -> Callable[[str], Mapping[str, float]]:
-    """Return what weighs a question's terms as `query` does, and the years of its fiscal years beside them."""
+    """Return what weighs a question's terms as `query` does, and the years of its fiscal years with them."""
 
     def weigh(text: str) -> Mapping[str, float]:
         years = " ".join(map(_year, _SHORT.finditer(text)))

@@ -31,14 +31,14 @@ from twofold.text.unicode_normalization import fold
 
 
 def embed_together(embedder: Embedder, questions: Sequence[str]) -> tuple[Vector | None, ...]:
-    """Embed the words of many questions, fiscal years written out, in the order given; None for one without words.
+    """Embed the words of many questions, in the order given; None for one without words.
 
     The model is called once, with each text once, and not at all where there is nothing to embed. Raises ModelError.
     """
     texts = list(dict.fromkeys(words for words in questions if words.strip()))
     if not texts:
         return (None,) * len(questions)
-    made = dict(zip(texts, embedder.embed_queries([written_out(words) for words in texts]), strict=True))
+    made = dict(zip(texts, embedder.embed_queries(texts), strict=True))
     return tuple(made.get(words) for words in questions)
 
 
@@ -172,7 +172,8 @@ def languages_of(store: Store) -> list[str]:
 
 def _embedded(parts: SearchComponents, understood: Sequence[ParsedRequest], plan: SearchPlan) -> Mapping[str, Vector]:
     """Embed all queries as questions and all hypothetical answers as passages; what has no words has no vector."""
-    questions = [variant.words for one in understood for variant in one.queries]
+    asked = [variant.words for one in understood for variant in one.queries]
+    questions = [written_out(words) for words in asked]
     passages = [one.hypothetical for one in understood if one.hypothetical]
     if not any(question.strip() for question in questions):
         return {}
@@ -181,7 +182,7 @@ def _embedded(parts: SearchComponents, understood: Sequence[ParsedRequest], plan
         made = embed_together(embedder, questions)  # a thread of its own would take longer than this does
     else:
         made = _waited(parts, plan, lambda: embed_together(embedder, questions))
-    vectors = {words: vector for words, vector in zip(questions, made, strict=True) if vector is not None}
+    vectors = {words: vector for words, vector in zip(asked, made, strict=True) if vector is not None}
     if passages:
         rows = _waited(parts, plan, lambda: parts.embedder.embed_passages(passages))
         vectors.update((MADE_UP + text, row) for text, row in zip(passages, rows, strict=True))
