@@ -67,7 +67,7 @@ typedef struct {
     PyObject *place_run; /* (run) -> (pieces, tail, tail's start, head, head's end, links) */
     PyObject *token;     /* (term, start, end, kind) -> token */
     PyObject *kinds[KINDS];
-    PyObject *terms; /* folded word -> term */
+    Table words;     /* folded word -> term */
     Table records;   /* term -> Term; emptied with `counted`, never alone */
     Table counted;   /* run -> Entry */
     Table placed;    /* run -> tuple */
@@ -375,6 +375,7 @@ typedef struct {
     Runs *runs;
     PyObject *words, *exact; /* of a run to be counted */
     PyObject *pieces;        /* of a run to be placed: tuples (term, start, end, kind) */
+    int stop;                /* whether the word that was added last is a stop word */
 } Found;
 
 static int add(Found *found, PyObject *term, int kind, size_t start, size_t end)
@@ -406,21 +407,21 @@ static int add_exact(Found *found, const char *text, size_t size, int kind, size
 /* The term of a folded word, a new reference. */
 static PyObject *term_of(Runs *runs, const char *folded, size_t size)
 {
-    PyObject *word = PyUnicode_FromStringAndSize(folded, (Py_ssize_t)size);
-    if (word == NULL) return NULL;
-    PyObject *term = PyDict_GetItemWithError(runs->terms, word);
+    int short_enough = size <= LONGEST_KEY;
+    uint32_t hash = short_enough ? hash_of(folded, size) : 0;
+    PyObject *term = short_enough ? get(&runs->words, hash, folded, size) : NULL;
     if (term != NULL) {
         Py_INCREF(term);
-    } else if (!PyErr_Occurred()) {
-        term = PyObject_CallFunctionObjArgs(runs->term_of, word, NULL);
-        if (term != NULL && !PyUnicode_Check(term)) {
-            Py_CLEAR(term);
-            PyErr_SetString(PyExc_TypeError, "a term is a str");
-        }
-        if (term != NULL && PyDict_Size(runs->terms) >= MOST) PyDict_Clear(runs->terms);
-        if (term != NULL && size <= LONGEST_KEY && PyDict_SetItem(runs->terms, word, term)) Py_CLEAR(term);
+        return term;
     }
-    Py_DECREF(word);
+    term = PyObject_CallFunction(runs->term_of, "s#", folded, (Py_ssize_t)size);
+    if (term == NULL || !PyUnicode_Check(term)) {
+        if (term != NULL) PyErr_SetString(PyExc_TypeError, "a term is a str");
+        Py_CLEAR(term);
+        return NULL;
+    }
+    if (runs->words.used >= MOST) empty(&runs->words);
+    if (short_enough && put(&runs->words, hash, folded, size, term)) Py_INCREF(term);
     return term;
 }
 
@@ -441,8 +442,8 @@ static int add_word(Found *found, Run run, const Word *word, size_t first, size_
         folded[size++] = lowered(letter_of(run, word, index));
     PyObject *term = term_of(found->runs, folded, size);
     if (term == NULL) return -1;
-    int stop = is_stop(term);
-    int failed = stop < 0 || add(found, term, stop ? STOP : WORD, start, end);
+    found->stop = is_stop(term);
+    int failed = found->stop < 0 || add(found, term, found->stop ? STOP : WORD, start, end);
     Py_DECREF(term);
     return failed ? -1 : 0;
 }
@@ -482,7 +483,10 @@ static int add_words(Found *found, Run run, Word *last, int *any)
     *any = 0;
     for (size_t place = 0; next_word(run, place, last); place = last->end) {
         *any = 1;
-        if (add_parts(found, run, last) || (found->runs->humps && add_humps(found, run, last))) return -1;
+        if (add_parts(found, run, last)) return -1;
+        int stop = found->stop;
+        if (found->runs->humps && add_humps(found, run, last)) return -1;
+        found->stop = stop;
     }
     return 0;
 }
@@ -536,8 +540,8 @@ static PyObject *none(void)
     return Py_None;
 }
 
-/* The folded word that ends the run; None where it is not one, or a stop word. */
-static PyObject *tail_of(Runs *runs, Run run, const Word *word)
+/* The folded word that ends the run, which was added last; None where it is not one, or a stop word. */
+static PyObject *tail_of(const Found *found, Run run, const Word *word)
 {
     size_t size = word->letters;
     if (size < 2 || size > LONGEST_CODE) return none();
@@ -548,11 +552,7 @@ static PyObject *tail_of(Runs *runs, Run run, const Word *word)
         folded[index] = lowered(c);
     }
     if (!(word->end == run.size || (word->end + 1 == run.size && run.text[word->end] == '.'))) return none();
-    PyObject *term = term_of(runs, folded, size);
-    if (term == NULL) return NULL;
-    int stop = is_stop(term);
-    Py_DECREF(term);
-    if (stop) return stop < 0 ? NULL : none();
+    if (found->stop) return none(); /* of letters alone, it was added as one word */
     return PyUnicode_FromStringAndSize(folded, (Py_ssize_t)size);
 }
 
@@ -645,7 +645,7 @@ static Entry *counted_run(Runs *runs, Run run)
     size_t end;
     int any;
     if (found.words && found.exact && !analyze(&found, run, &last, &any)) {
-        tail = any ? tail_of(runs, run, &last) : none();
+        tail = any ? tail_of(&found, run, &last) : none();
         head = tail ? head_of(run, &end) : NULL;
         if (head) made = entry_with(runs, found.words, found.exact, tail, head);
         else Py_XDECREF(tail);
@@ -687,7 +687,7 @@ static PyObject *placed_run(Runs *runs, Run run)
     size_t end = 0;
     int any;
     if (found.pieces && !analyze(&found, run, &last, &any)) {
-        tail = any ? tail_of(runs, run, &last) : none();
+        tail = any ? tail_of(&found, run, &last) : none();
         head = tail ? head_of(run, &end) : NULL;
         pieces = head ? PyList_AsTuple(found.pieces) : NULL;
         made = pieces ? Py_BuildValue("(OOnOn())", pieces, tail, (Py_ssize_t)last.start, head, (Py_ssize_t)end) : NULL;
@@ -849,6 +849,9 @@ static PyObject *places_of(Runs *runs, Run run)
 
 /* ---- a text's runs ---- */
 
+/* Whether a byte is a character of ASCII that is no white space, as nearly all are. */
+static int is_plain(unsigned char c) { return (unsigned char)(c - 0x21) < 0x80 - 0x21; }
+
 /* The bytes of the white space that `str.split` knows and that begins here, or 0. `size` is at least 1. */
 static size_t space_at(const unsigned char *text, size_t size)
 {
@@ -882,7 +885,11 @@ static int next_run(Scan *scan)
     }
     size_t first = place;
     scan->start = scan->characters;
-    while (place < scan->size && !space_at(text + place, scan->size - place)) {
+    for (;;) {
+        size_t from = place;
+        while (place < scan->size && is_plain(text[place])) place++;
+        scan->characters += (Py_ssize_t)(place - from);
+        if (place == scan->size || space_at(text + place, scan->size - place)) break;
         scan->characters += (text[place] & 0xc0) != 0x80;
         place++;
     }
@@ -978,7 +985,10 @@ static void note(Runs *runs, Some *some, Run run)
     make_plain(run, plain);
     uint32_t hash = plain->run.size <= LONGEST_KEY ? hash_of((const char *)plain->run.text, plain->run.size) : 0;
     some->hash[some->size++] = hash;
-    if (runs->counted.slots) fetch(&runs->counted.slots[hash & (runs->counted.room - 1)]);
+    if (runs->counted.slots == NULL) return;
+    const Slot *slot = &runs->counted.slots[hash & (runs->counted.room - 1)];
+    fetch(slot);
+    fetch(&slot->value); /* half of the slots stand in two lines of the cache */
 }
 
 static int keep_all(Runs *runs, Entries *entries, Scan *scan)
@@ -1315,8 +1325,8 @@ static int runs_clear(PyObject *object)
     Py_CLEAR(runs->count_run);
     Py_CLEAR(runs->place_run);
     Py_CLEAR(runs->token);
-    Py_CLEAR(runs->terms);
     for (int kind = 0; kind < KINDS; kind++) Py_CLEAR(runs->kinds[kind]);
+    empty(&runs->words);
     empty(&runs->counted);
     empty(&runs->records);
     empty(&runs->placed);
@@ -1331,7 +1341,6 @@ static int runs_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(runs->count_run);
     Py_VISIT(runs->place_run);
     Py_VISIT(runs->token);
-    Py_VISIT(runs->terms);
     for (int kind = 0; kind < KINDS; kind++) Py_VISIT(runs->kinds[kind]);
     return 0; /* entries hold strings and kinds, which lead nowhere */
 }
@@ -1367,13 +1376,12 @@ static PyObject *runs_new(PyTypeObject *type, PyObject *arguments, PyObject *nam
     Py_INCREF(runs->place_run = places);
     Py_INCREF(runs->token = token);
     for (int kind = 0; kind < KINDS; kind++) Py_INCREF(runs->kinds[kind] = PyTuple_GetItem(kinds, kind));
+    runs->words.drop = drop_object;
     runs->counted.drop = drop_entry;
     runs->records.drop = drop_term;
     runs->placed.drop = drop_object;
     runs->splits = splits;
     runs->humps = humps;
-    runs->terms = PyDict_New();
-    if (runs->terms == NULL) Py_CLEAR(runs);
     return (PyObject *)runs;
 }
 
@@ -1585,6 +1593,7 @@ static int append_plain(Squeezed *made, Scan *scan)
             if (out > made->text) *out++ = ' ';
         }
         *out++ = lowered((char)text[place]);
+        while (place + 1 < scan->size && is_plain(text[place + 1])) *out++ = lowered((char)text[++place]);
     }
     int cut = place < scan->size && inside; /* the run goes on, or a space that is not ASCII ends it */
     made->size = (size_t)((cut ? run_out : out) - made->text);
@@ -1633,20 +1642,81 @@ static int append_folded(Squeezed *made, Run run, PyObject *fold)
     return failed ? -1 : 0;
 }
 
+/* Folds a text into `made`, in place of what was there. */
+static int squeeze(PyObject *text, PyObject *fold, Squeezed *made)
+{
+    Scan scan;
+    made->size = 0;
+    if (scan_of(text, &scan) || room_to_squeeze(made, scan.size + 1)) return -1;
+    int failed = 0;
+    while (!failed && !(failed = append_plain(made, &scan)) && next_run(&scan))
+        failed = is_ascii(scan.run) ? append(made, scan.run.text, scan.run.size, 1) : append_folded(made, scan.run, fold);
+    return failed ? -1 : 0;
+}
+
 static PyObject *squeeze_text(PyObject *module, PyObject *arguments)
 {
     (void)module;
     PyObject *text, *fold, *squeezed = NULL;
-    Scan scan;
-    if (!PyArg_ParseTuple(arguments, "UO", &text, &fold) || scan_of(text, &scan)) return NULL;
-    Squeezed made = {.text = malloc(scan.size + 1), .room = scan.size + 1};
-    int failed = made.text == NULL;
-    if (failed) PyErr_NoMemory();
-    while (!failed && !(failed = append_plain(&made, &scan)) && next_run(&scan))
-        failed = is_ascii(scan.run) ? append(&made, scan.run.text, scan.run.size, 1) : append_folded(&made, scan.run, fold);
-    if (!failed) squeezed = PyUnicode_FromStringAndSize(made.text, (Py_ssize_t)made.size);
+    Squeezed made = {0};
+    if (!PyArg_ParseTuple(arguments, "UO", &text, &fold)) return NULL;
+    if (!squeeze(text, fold, &made)) squeezed = PyUnicode_FromStringAndSize(made.text, (Py_ssize_t)made.size);
     free(made.text);
     return squeezed;
+}
+
+/* Folds text number `index` of a list behind those before it. Folding runs Python, which may do anything to the list. */
+static int squeeze_one(PyObject *texts, Py_ssize_t index, PyObject *fold, Squeezed *one, Squeezed *all)
+{
+    PyObject *text = PyList_GetItem(texts, index);
+    if (text == NULL) return -1;
+    if (!PyUnicode_Check(text)) {
+        PyErr_SetString(PyExc_TypeError, "a text is a str");
+        return -1;
+    }
+    Py_INCREF(text);
+    int failed = squeeze(text, fold, one) || room_to_squeeze(all, one->size);
+    Py_DECREF(text);
+    if (failed) return -1;
+    if (one->size) memcpy(all->text + all->size, one->text, one->size);
+    all->size += one->size;
+    return 0;
+}
+
+static PyObject *squeeze_texts(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *texts, *fold, *made = NULL;
+    Squeezed one = {0}, all = {0};
+    if (!PyArg_ParseTuple(arguments, "O!O", &PyList_Type, &texts, &fold)) return NULL;
+    Py_ssize_t size = PyList_Size(texts), index = 0;
+    int64_t *lengths = calloc((size_t)size + 1, sizeof *lengths);
+    if (lengths == NULL) return PyErr_NoMemory();
+    for (; index < size && !squeeze_one(texts, index, fold, &one, &all); index++) lengths[index] = (int64_t)one.size;
+    if (index == size)
+        made = Py_BuildValue("(y#y#)", all.text ? all.text : "", (Py_ssize_t)all.size, (char *)lengths,
+                             size * (Py_ssize_t)sizeof *lengths);
+    free(lengths);
+    free(one.text);
+    free(all.text);
+    return made;
+}
+
+static PyObject *are_unicode(PyObject *module, PyObject *texts)
+{
+    (void)module;
+    if (!PyList_Check(texts)) {
+        PyErr_SetString(PyExc_TypeError, "texts are a list");
+        return NULL;
+    }
+    for (Py_ssize_t index = 0; index < PyList_Size(texts); index++) {
+        Py_ssize_t size;
+        if (PyUnicode_AsUTF8AndSize(PyList_GetItem(texts, index), &size) != NULL) continue;
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return NULL;
+        PyErr_Clear();
+        Py_RETURN_FALSE;
+    }
+    Py_RETURN_TRUE;
 }
 
 /* ---- a passage's words and signs, as twofold.ingest.enrich.shape describes them ---- */
@@ -1765,9 +1835,11 @@ static PyObject *shape_tokens(PyObject *module, PyObject *arguments)
 }
 
 static PyMethodDef METHODS[] = {
+    {"are_unicode", are_unicode, METH_O, "Return whether all texts can be written as UTF-8."},
     {"number_terms", number_terms, METH_VARARGS, "Return a passage's terms as the catalog keeps them."},
     {"shape_tokens", shape_tokens, METH_VARARGS, "Return a passage's words and signs with a letter for each, or None."},
     {"squeeze_text", squeeze_text, METH_VARARGS, "Return a text as phrases are looked for in it."},
+    {"squeeze_texts", squeeze_texts, METH_VARARGS, "Return texts as phrases are looked for in them, and how long each is."},
     {"unknown_terms", unknown_terms, METH_VARARGS, "Return the terms without a number."},
     {NULL, NULL, 0, NULL},
 };

@@ -40,6 +40,19 @@ def unknown_terms(counts: Mapping[str, int], ids: dict[str, int], name: int) -> 
     return [term for term in counts if term not in ids]
 
 
+def are_unicode(texts: list[str]) -> bool:
+    """Return whether all texts can be written as UTF-8: none has half a surrogate pair."""
+    return all(map(_is_unicode, texts))
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def shape_tokens(text: str, classes: bytes) -> tuple[list[str], str] | None:  # noqa: ARG001
     """Return None: no text is cut here, which leaves it to the patterns of `twofold.ingest.enrich.shape`."""
     return None

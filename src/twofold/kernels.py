@@ -12,14 +12,32 @@ from twofold._kernels_numpy_candidates import FoundRows
 from twofold._kernels_numpy_nearest import SearchedRows
 
 if TYPE_CHECKING:
-    from twofold._analyzer import Counts, Runs, number_terms, shape_tokens, squeeze_text, unknown_terms
+    from twofold._analyzer import (
+        Counts,
+        Runs,
+        are_unicode,
+        number_terms,
+        shape_tokens,
+        squeeze_text,
+        squeeze_texts,
+        unknown_terms,
+    )
 else:
     try:
-        from twofold._analyzer import Counts, Runs, number_terms, shape_tokens, squeeze_text, unknown_terms
+        from twofold._analyzer import (
+            Counts,
+            Runs,
+            are_unicode,
+            number_terms,
+            shape_tokens,
+            squeeze_text,
+            squeeze_texts,
+            unknown_terms,
+        )
     except ImportError:
-        from twofold._analyzer_python import number_terms, shape_tokens, unknown_terms
+        from twofold._analyzer_python import are_unicode, number_terms, shape_tokens, unknown_terms
 
-        Counts = Runs = squeeze_text = None
+        Counts = Runs = squeeze_text = squeeze_texts = None
 
 KERNELS: Literal["c", "numpy"]
 
@@ -84,6 +102,7 @@ __all__ = [
     "FoundRows",
     "Runs",
     "SearchedRows",
+    "are_unicode",
     "bm25_at",
     "bm25_top",
     "convex_values",
@@ -107,6 +126,7 @@ __all__ = [
     "scores_of",
     "shape_tokens",
     "squeeze_text",
+    "squeeze_texts",
     "stretches",
     "top_scores",
     "turn_over",

@@ -46,6 +46,9 @@ class CatalogConnection(Protocol):
     def last_term(self) -> int:
         """Return the highest number that a term was given; 0 for none. Raises CorruptError for no number."""
 
+    def terms_between(self, first: int, last: int, /) -> list[str]:
+        """Return the terms of the numbers from `first` to `last`, by rising number."""
+
     def add_terms(self, last: int, terms: Sequence[str], /) -> None:
         """Add new terms with the numbers from `last + 1`."""
 

@@ -7,13 +7,14 @@ but for texts made to repeat a long phrase up to its end.
 """
 
 import re
+from array import array
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
 
 from twofold.domain.types import Clause
-from twofold.kernels import squeeze_text
+from twofold.kernels import squeeze_text, squeeze_texts
 from twofold.text.tokenizer import character_kind
 from twofold.text.unicode_normalization import Normal, fold, fold_with_places
 
@@ -106,6 +107,15 @@ def squeeze(text: str) -> str:
     if text.isascii():  # nothing to fold but case: a tenth of the time
         return " ".join(text.lower().split())
     return " ".join(" ".join([run.lower() if run.isascii() else fold(run) for run in text.split()]).split())
+
+
+def squeeze_all(texts: list[str]) -> tuple[bytes, bytes]:
+    """Return what `squeeze` makes of texts as UTF-8, one after the other, and how many bytes each has, as int64."""
+    if squeeze_texts is not None:
+        with suppress(UnicodeEncodeError):
+            return squeeze_texts(texts, _fold_run)
+    folded = [squeeze(text).encode() for text in texts]
+    return b"".join(folded), array("q", map(len, folded)).tobytes()
 
 
 def _fold_run(run: str) -> str:

@@ -104,15 +104,17 @@ def _build_dense(passages: TermsOfPassages, highest: int) -> Postings:
 
 def merge(parts: Sequence[Postings], remaps: Sequence[Remap]) -> Postings:
     """Merge segments' postings; see `merge_in_groups`, whose groups it puts together."""
-    groups = list(merge_in_groups(parts, remaps))
-    sizes = [np.diff(group.offsets) for group in groups]
-    offsets = np.concatenate([np.zeros(1, np.int64), *sizes]).cumsum()
-    return Postings(
-        terms=np.concatenate([np.empty(0, np.uint32), *(group.terms for group in groups)]),
-        offsets=offsets,
-        slots=np.concatenate([np.empty(0, np.uint32), *(group.slots for group in groups)]),
-        frequencies=np.concatenate([np.empty(0, np.uint16), *(group.frequencies for group in groups)]),
-    )
+    most = sum(len(part.slots) for part in parts)
+    slots, frequencies = np.empty(most, dtype=np.uint32), np.empty(most, dtype=np.uint16)
+    terms, sizes = [np.empty(0, np.uint32)], [np.zeros(1, np.int64)]
+    held = 0
+    for group in merge_in_groups(parts, remaps):  # each is put into its place at once: all of them are held once
+        end = held + len(group.slots)
+        slots[held:end], frequencies[held:end] = group.slots, group.frequencies
+        terms.append(group.terms)
+        sizes.append(np.diff(group.offsets))
+        held = end
+    return Postings(np.concatenate(terms), np.concatenate(sizes).cumsum(), slots[:held], frequencies[:held])
 
 
 def merge_in_groups(

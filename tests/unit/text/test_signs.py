@@ -3,12 +3,13 @@
 import unicodedata
 from itertools import product
 
+import numpy as np
 import pytest
 
 from twofold.kernels import Runs
 from twofold.text.analyzer import Analyzer, Token
 from twofold.text.languages import language_of
-from twofold.text.phrases import squeeze
+from twofold.text.phrases import squeeze, squeeze_all
 from twofold.text.tokenizer import Kind
 from twofold.text.unicode_normalization import fold
 
@@ -66,3 +67,26 @@ def test_python_is_asked_for_letters_only() -> None:
     assert asked == ["na\xefve", "\u201c\u03b2\u201d"]
     assert counts["word"] == len(SIGNS)
     assert length == 2 * len(SIGNS) + 2
+
+
+@pytest.mark.parametrize("other", ["", "\u65e5\u672c \u00c9t\u00e9", "half a pair \ud800"])
+def test_texts_are_folded_together_as_one_by_one(other: str) -> None:
+    texts = [
+        "",
+        " A  b\u2026 ",
+        "",
+        f"x {other}  Y",
+        other,
+        "\u201cStra\u00dfe\u201d \u00a0 I\u0130",
+        "caf\u00e9 " * 50,
+    ]
+    if "\ud800" in other:
+        with pytest.raises(UnicodeEncodeError):
+            squeeze_all(texts)
+        return
+
+    joined, lengths = squeeze_all(texts)
+
+    each = [squeeze(text).encode() for text in texts]
+    assert joined == b"".join(each)
+    assert np.frombuffer(lengths, dtype=np.int64).tolist() == [len(one) for one in each]

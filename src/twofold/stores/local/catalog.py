@@ -70,6 +70,13 @@ class LocalConnection(apsw.Connection):
             raise CorruptError(f"The index is damaged: its last term has the number {last}.", HINT)
         return last
 
+    def terms_between(self, first: int, last: int, /) -> list[str]:
+        """Return the terms of some numbers, read as one value: a row each takes five times as long."""
+        query = "SELECT json_group_array(text) FROM (SELECT text FROM term WHERE id BETWEEN ? AND ? ORDER BY id)"
+        ((texts,),) = self.execute(query, (first, last)).fetchall()
+        read: list[str] = json.loads(str(texts))
+        return read
+
     def add_terms(self, last: int, terms: Sequence[str], /) -> None:
         """Add new terms by one statement: one for each takes longer than all the rest of a passage."""
         query = "INSERT INTO term (id, text) SELECT ? + key, value FROM json_each(?) WHERE true ORDER BY key"

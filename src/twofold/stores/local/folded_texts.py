@@ -1,13 +1,13 @@
 """The passages' texts of a segment as phrases are looked for in them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold.text.phrases import squeeze
+from twofold.text.phrases import squeeze_all
 
 
 class FoldedTexts(NamedTuple):
@@ -17,10 +17,10 @@ class FoldedTexts(NamedTuple):
     lengths: NDArray[np.int64]
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> "FoldedTexts":
+    def of(cls, texts: list[str]) -> "FoldedTexts":
         """Fold texts."""
-        folded = [squeeze(text).encode() for text in texts]
-        return cls(np.frombuffer(b"".join(folded), dtype=np.uint8), np.array(list(map(len, folded)), dtype=np.int64))
+        joined, lengths = squeeze_all(texts)
+        return cls(np.frombuffer(joined, dtype=np.uint8), np.frombuffer(lengths, dtype=np.int64))
 
     @property
     def offsets(self) -> NDArray[np.int64]:

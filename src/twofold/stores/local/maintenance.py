@@ -23,7 +23,6 @@ from twofold.stores.local.snapshot import (
     Listed,
     OpenSegment,
     SegmentFiles,
-    SegmentSnapshot,
     listed_segments,
     read_rows,
     read_state,
@@ -67,8 +66,9 @@ class Upkeep:
     """From how many passages the tail is flushed, and from how many bytes the log is checkpointed.
 
     `segment_chunks` is the most passages that are read at once to be flushed, `documents_at_once` how many documents
-    are made again between two commits. From `graph_from` vectors on a database that ranks searches them by a graph,
-    which may miss some; fewer are all compared.
+    are made again between two commits. A segment of `large_segment` passages is merged no more while an index is
+    filled, and no merge makes one of more than twice as many: that bounds the memory of a merge. From `graph_from`
+    vectors on a database that ranks searches them by a graph, which may miss some; fewer are all compared.
     """
 
     flush_from: int = 8_192
@@ -76,6 +76,7 @@ class Upkeep:
     segment_chunks: int = 65_536
     log_bytes: int = 64 * 1024 * 1024
     documents_at_once: int = 32
+    large_segment: int = 262_144
     graph_from: int = 50_000
 
 
@@ -141,33 +142,39 @@ def flush(connection: CatalogConnection, segments: SegmentFiles, most: int) -> N
     state = read_state(connection)
     while fresh := read_rows(connection, state.edition, (_covered(connection), None), most):
         segment = segment_of(connection, fresh, state.dimensions)
-        _replace(connection, segments, (), segment, (_covered(connection) + 1, fresh[-1].row))
+        _replace(connection, segments, (), segment, (_covered(connection) + 1, fresh.row[-1]))
 
 
-def runs_to_merge(listed: Sequence[Listed]) -> Sequence[Listed]:
-    """Choose the newest run of neighbors to merge: four or more of like size, or nothing."""
+def runs_to_merge(listed: Sequence[Listed], large: int) -> Sequence[Listed]:
+    """Choose the newest run of neighbors to merge: four or more of like size, or nothing.
+
+    Segments of `large` passages or more stay as they are until `compact`.
+    """
     run: list[Listed] = []
+    total = 0
     for segment in reversed(listed):
-        if run and segment.chunks > TIER_FACTOR * max(one.chunks for one in run):
+        total += segment.chunks
+        unlike = bool(run) and segment.chunks > TIER_FACTOR * max(one.chunks for one in run)
+        if unlike or segment.chunks >= large or total > 2 * large:
             break
         run.insert(0, segment)
     return run if len(run) >= TIER_FACTOR else ()
 
 
-def worn(snapshot: SegmentSnapshot) -> list[OpenSegment]:
+def worn(parts: Sequence[OpenSegment]) -> list[OpenSegment]:
     """Choose the segments to write again: damaged ones, and those of which a quarter is dead."""
     return [
         part
-        for part in snapshot.parts
+        for part in parts
         if part.name and (part.damaged or part.chunks < (1 - DEAD_SHARE_TO_REWRITE) * max(len(part.segment), 1))
     ]
 
 
 def merge_listed(
-    connection: CatalogConnection, segments: SegmentFiles, snapshot: SegmentSnapshot, run: Sequence[Listed]
+    connection: CatalogConnection, segments: SegmentFiles, opened: Sequence[OpenSegment], run: Sequence[Listed]
 ) -> None:
-    """Merge neighboring segments into one file, without their dead passages."""
-    by_name = {part.name: part for part in snapshot.parts}
+    """Merge neighboring segments, which are among those opened, into one file, without their dead passages."""
+    by_name = {part.name: part for part in opened}
     parts = [by_name[segment.name] for segment in run]
     covers = (run[0].first, run[-1].last)
     try:

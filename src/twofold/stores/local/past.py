@@ -22,6 +22,7 @@ from twofold.stores.local.catalog import HINT, LocalConnection, select
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.maintenance import transaction
 from twofold.stores.local.retained import CHUNK_ROW, DOCUMENT_ROW, NamedState, find
+from twofold.stores.local.segment import SegmentRows
 from twofold.stores.local.serialization import INFO_COLUMNS, read_fingerprint, reading
 from twofold.stores.local.snapshot import (
     ROW_COLUMNS,
@@ -30,7 +31,6 @@ from twofold.stores.local.snapshot import (
     cross_check,
     read_state,
     segment_of,
-    segment_rows,
 )
 from twofold.stores.local.view import LocalSnapshot
 from twofold.stores.past import PastStore, unknown
@@ -255,9 +255,9 @@ def load_parts(
     parts = [one for part in current.parts for one in _until(part, named.last_chunk)] if same else []
     for table in ("retained_chunk",) if same else ("retained_chunk", "chunk"):
         after = 0
-        while rows := segment_rows(_rows_of(connection, table, named, (after, most))):
+        while rows := SegmentRows.of(_rows_of(connection, table, named, (after, most))):
             parts.append(OpenSegment(segment_of(connection, rows, state.dimensions)))
-            after = rows[-1].row
+            after = rows.row[-1]
     recipe = read_fingerprint(named.recipe) if named.recipe else None
     if recipe is not None and recipe.embedder.dimensions != state.dimensions:
         raise CorruptError("The index is damaged: a snapshot's recipe has another width than its vectors.", HINT)

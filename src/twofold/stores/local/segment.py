@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import xxhash
@@ -231,17 +231,50 @@ DTYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentRow:
-    """What a segment needs of one passage's row, and of its document's."""
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentRows:
+    """What a segment needs of passages' rows, and of their documents': columns in step, one entry a passage.
 
-    row: int
-    key: int
-    words: int
-    terms: bytes
-    vector: bytes | None  # None for a passage that is not embedded yet
-    fields: FieldsRow
-    shown: tuple[str, str, str]  # heading, header and text, which together are what is indexed
+    The last eight are those of `FieldsRow`. Columns are faster to make than an object for each passage.
+    """
+
+    row: Sequence[int]
+    key: Sequence[int]
+    words: Sequence[int]
+    terms: Sequence[bytes]
+    vector: Sequence[bytes | None]  # None for a passage that is not embedded yet
+    header: Sequence[str]
+    text: Sequence[str]
+    document: Sequence[int]
+    source: Sequence[str]
+    title: Sequence[str]
+    media_type: Sequence[str]
+    shared: Sequence[str]
+    page: Sequence[int | None]
+    own: Sequence[str]
+    heading: Sequence[str]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[Any, ...]]) -> Self:
+        """Return rows of `ROW_COLUMNS` by column."""
+        return cls(*(tuple(zip(*rows, strict=True)) or ((),) * len(cls.__slots__)))
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def fields(self) -> Iterator[FieldsRow]:
+        """Yield what filters look at, by passage."""
+        shared = (self.document, self.source, self.title, self.media_type, self.shared)
+        return map(FieldsRow, *shared, self.page, self.own, self.heading)
+
+    @property
+    def indexed(self) -> list[str]:
+        """Return the texts that are indexed: heading, header and text together."""
+        return [
+            text if heading == "[]" and not header else read_indexed_text(heading, header, text)
+            for heading, header, text in zip(self.heading, self.header, self.text, strict=True)
+        ]
 
 
 TermTexts = Callable[[NDArray[np.uint32]], Sequence[str]]
@@ -249,26 +282,26 @@ TermTexts = Callable[[NDArray[np.uint32]], Sequence[str]]
 
 
 @reading("a passage")
-def build_segment(passages: Sequence[SegmentRow], dimensions: int, texts: TermTexts) -> Segment:
+def build_segment(passages: SegmentRows, dimensions: int, texts: TermTexts) -> Segment:
     """Make a segment of passages, given by rising row."""
-    count = len(passages)
-    postings = build(TermsOfPassages(*read_passages_terms([passage.terms for passage in passages])))
+    postings = build(TermsOfPassages(*read_passages_terms(passages.terms)))
     zeros = bytes(2 * dimensions)
-    joined = b"".join(zeros if passage.vector is None else passage.vector for passage in passages)
-    vectors = np.frombuffer(joined, dtype="<f2").reshape(count, dimensions)
+    joined = b"".join([zeros if vector is None else vector for vector in passages.vector])
+    vectors = np.frombuffer(joined, dtype="<f2").reshape(len(passages), dimensions)
     if not np.isfinite(vectors).all():
         message = "a vector holds what is no number"
         raise ValueError(message)
     return _assemble(
-        rows=np.array([passage.row for passage in passages], dtype=np.int64),
-        keys=np.array([passage.key for passage in passages], dtype=np.int64),
-        documents=np.array([passage.fields.document for passage in passages], dtype=np.int64),
-        lengths=np.array([passage.words for passage in passages], dtype=np.uint32),
+        rows=np.array(passages.row, dtype=np.int64),
+        keys=np.array(passages.key, dtype=np.int64),
+        documents=np.array(passages.document, dtype=np.int64),
+        lengths=np.array(passages.words, dtype=np.uint32),
         derived=Derived(
             postings,
             TermDictionary.of(texts(postings.terms)),
-            build_columns(passage.fields for passage in passages),
-            FoldedTexts.of(read_indexed_text(*passage.shown) for passage in passages),
+            build_columns(passages.fields),
+            FoldedTexts.of(passages.indexed),
+            quantize(vectors),
         ),
         vectors=vectors,
     )
@@ -289,7 +322,13 @@ def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8
         remaps.append(remap)
 
     def joined(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(segment, name)[slots] for segment, slots in zip(segments, kept, strict=True)])
+        arrays = [getattr(segment, name) for segment in segments]
+        made = np.empty((first, *arrays[0].shape[1:]), dtype=arrays[0].dtype) if arrays else np.empty(0)
+        for array, slots, remap in zip(arrays, kept, remaps, strict=True):
+            if len(slots):  # part by part: all of them at once would be held twice
+                at = int(remap[slots[0]])
+                made[at : at + len(slots)] = array if len(slots) == len(array) else array[slots]
+        return made
 
     postings = merge([segment.postings for segment in segments], remaps)
     dictionaries = [segment.dictionary for segment in segments]
@@ -303,6 +342,7 @@ def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8
             merge_dictionaries(dictionaries, [segment.terms for segment in segments], postings.terms),
             merge_columns([segment.columns for segment in segments], remaps),
             merge_folded(segments, kept),
+            Codes(joined("codes"), joined("scales")),
         ),
         vectors=joined("vectors"),
     )
@@ -327,6 +367,7 @@ class Derived(NamedTuple):
     dictionary: TermDictionary
     columns: Columns
     folded: FoldedTexts
+    codes: Codes
 
 
 def _assemble(
@@ -338,7 +379,6 @@ def _assemble(
     derived: Derived,
     vectors: NDArray[np.float16],
 ) -> Segment:
-    codes = quantize(vectors)
     bits = bit_codes(vectors if len(vectors) >= BITS_FROM else vectors[:0])
     order = np.argsort(keys, kind="stable").astype(np.uint32)
     return Segment(
@@ -349,8 +389,6 @@ def _assemble(
         documents=documents,
         lengths=lengths,
         vectors=vectors,
-        codes=codes.values,
-        scales=codes.scales,
         bit_center=bits.center,
         bits=bits.bits,
         bit_scales=bits.scales,
@@ -362,7 +400,7 @@ def _assemble(
 
 
 def _arrays_of(derived: Derived, passages: int) -> dict[str, Any]:
-    postings, dictionary, columns, folded = derived
+    postings, dictionary, columns, folded, codes = derived
     forward = postings.transposed(passages)
     return {
         "terms": postings.terms,
@@ -382,6 +420,8 @@ def _arrays_of(derived: Derived, passages: int) -> dict[str, Any]:
         "field_values": columns.values,
         "field_offsets": columns.offsets,
         "field_slots": columns.slots,
+        "codes": codes.values,
+        "scales": codes.scales,
     }
 
 

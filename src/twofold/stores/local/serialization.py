@@ -80,6 +80,7 @@ def _refuse(message: str = "not a value that is written") -> NoReturn:
 
 
 _JSON = json.JSONDecoder(parse_constant=_refuse)
+_written = json.JSONEncoder(ensure_ascii=False, default=dict).encode  # made once: `dumps` makes one for each value
 
 
 def text_hash(indexed_text: str) -> bytes:
@@ -110,7 +111,7 @@ def document_row(document: Document) -> tuple[str | int, ...]:
         write_metadata(document.metadata),
         document.content_hash,
         len(document.text),
-        json.dumps([*blocks, *dropped, *words], ensure_ascii=False) if blocks or dropped or words else "[]",
+        _written([*blocks, *dropped, *words]) if blocks or dropped or words else "[]",
         document.text,
     )
 
@@ -151,7 +152,7 @@ def write_metadata(metadata: Metadata) -> str:
                 raise InvalidInputError(f"Metadata {name!r} is not a finite number.", "Leave it out or give a number.")
             if isinstance(value, int) and abs(value) > MAX_INTEGER:
                 raise InvalidInputError(f"Metadata {name!r} is too large a number.", "Give it as text.")
-    return json.dumps(metadata, ensure_ascii=False, default=dict)
+    return _written(metadata)
 
 
 def chunk_row(indexed: IndexedChunk) -> tuple[str | int | bytes | None, ...]:
@@ -165,7 +166,7 @@ def chunk_row(indexed: IndexedChunk) -> tuple[str | int | bytes | None, ...]:
         chunk.page,
         chunk.place,
         write_metadata(chunk.metadata),
-        json.dumps(chunk.heading, ensure_ascii=False) if chunk.heading else "[]",
+        _written(chunk.heading) if chunk.heading else "[]",
         chunk.header,
         chunk.text,
         text_hash(chunk.indexed_text),

@@ -5,7 +5,7 @@ grow, so a snapshot follows a change at a cost of the change's own size.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -22,13 +22,13 @@ from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local.catalog import HINT, select
 from twofold.stores.local.place import SEGMENT_NAME
 from twofold.stores.local.received import MAX_NUMBER
-from twofold.stores.local.segment import Segment, SegmentRow, build_segment, merge_segments
-from twofold.stores.local.serialization import FIELD_COLUMNS, MAX_DIMENSIONS, FieldsRow, read_fingerprint
+from twofold.stores.local.segment import Segment, SegmentRows, build_segment, merge_segments
+from twofold.stores.local.serialization import FIELD_COLUMNS, MAX_DIMENSIONS, read_fingerprint
 from twofold.text.vocabulary import PlainVocabulary
 
 MAX_ROW = 2**63 - 1
 DENSE = 4  # where a segment holds one of four numbers in a row, all are read: none is then looked up by itself
-ROW_COLUMNS = f"chunk.row, key, words, terms, vector, heading, header, chunk.text, {FIELD_COLUMNS}"
+ROW_COLUMNS = f"chunk.row, key, words, terms, vector, header, chunk.text, {FIELD_COLUMNS}"
 
 logger = logging.getLogger(__name__)
 
@@ -249,8 +249,7 @@ def follow(
         parts = _mark_dead(connection, _open_all(connection, segments, state, opened, held, rebuild=rebuild), -1)
     last_row = max((one.last for one in listed), default=0)
     last_row = max((last_row, *(int(part.segment.rows[-1]) for part in parts if len(part.segment))))
-    fresh = read_rows(connection, state.edition, (last_row, None)) if holds_newest else []
-    if fresh:
+    if holds_newest and (fresh := read_rows(connection, state.edition, (last_row, None))):
         parts = _merge_tail((*parts, OpenSegment(segment_of(connection, fresh, state.dimensions))))
     known = previous is not None and previous.state.edition == state.edition  # an edition keeps its recipe
     snapshot = SegmentSnapshot(
@@ -270,7 +269,7 @@ def _counted(state: State, parts: Sequence[OpenSegment]) -> State:
 
 def read_rows(
     connection: CatalogConnection, edition: int, covers: tuple[int, int | None], most: int = MAX_ROW
-) -> list[SegmentRow]:
+) -> SegmentRows:
     """Read what segments need of the rows after the first number, up to and including the second, at most `most`."""
     query = (
         f"SELECT {ROW_COLUMNS}"  # noqa: S608
@@ -279,18 +278,10 @@ def read_rows(
     )
     after, until = covers
     bound = MAX_ROW if until is None else until
-    return segment_rows(select(connection, query, (after, bound, edition, most)))
+    return SegmentRows.of(select(connection, query, (after, bound, edition, most)))
 
 
-def segment_rows(found: Iterable[tuple[Any, ...]]) -> list[SegmentRow]:
-    """Return rows of `ROW_COLUMNS` as segments take them."""
-    return [
-        SegmentRow(row, key, words, terms, vector, FieldsRow(*named), (heading, header, text))
-        for row, key, words, terms, vector, heading, header, text, *named in found
-    ]
-
-
-def segment_of(connection: CatalogConnection, rows: Sequence[SegmentRow], dimensions: int) -> Segment:
+def segment_of(connection: CatalogConnection, rows: SegmentRows, dimensions: int) -> Segment:
     """Make a segment of rows that were read from the catalog."""
     return build_segment(rows, dimensions, partial(_term_texts, connection))
 
@@ -298,8 +289,11 @@ def segment_of(connection: CatalogConnection, rows: Sequence[SegmentRow], dimens
 def _term_texts(connection: CatalogConnection, ids: NDArray[np.uint32]) -> Sequence[str]:
     """Return the terms of some numbers. Raises CorruptError for a number that was never given."""
     if len(ids) and int(ids[-1]) - int(ids[0]) < DENSE * len(ids):
-        bounds = (int(ids[0]), int(ids[-1]))
-        found = dict(connection.execute("SELECT id, text FROM term WHERE id BETWEEN ? AND ?", bounds))
+        first, last = int(ids[0]), int(ids[-1])
+        texts = connection.terms_between(first, last)
+        if len(texts) == last - first + 1:  # as always: a number has no gap before it
+            return texts if len(ids) == len(texts) else [texts[one - first] for one in ids.tolist()]
+        found = {}
     else:
         listed, bound = connection.among(ids.tolist())
         found = dict(connection.execute(f"SELECT id, text FROM term WHERE id IN {listed}", (bound,)))  # noqa: S608
@@ -330,6 +324,19 @@ def _open_all(
         else:
             parts.append(_open_or_build(connection, segments, state, listed))
     return tuple(parts)
+
+
+def open_parts(
+    connection: CatalogConnection, segments: SegmentFiles, held: SegmentSnapshot | None, wanted: Sequence[Listed]
+) -> tuple[OpenSegment, ...]:
+    """Return some segments and what lives in them, for a writer: others stay closed, and take no memory.
+
+    Those that an earlier snapshot holds are not opened again.
+    """
+    state = read_state(connection)
+    known = held.parts if held is not None and held.state.generation <= state.generation else ()
+    opened = {part.name: part for part in known if part.name}
+    return _mark_dead(connection, _open_all(connection, segments, state, opened, wanted, rebuild=True), -1)
 
 
 def _open_or_build(connection: CatalogConnection, segments: SegmentFiles, state: State, listed: Listed) -> OpenSegment:

@@ -53,6 +53,7 @@ from twofold.stores.local.snapshot import (
     current_fingerprint,
     follow,
     listed_segments,
+    open_parts,
     read_state,
 )
 from twofold.stores.local.verify import logged_pages, segment_findings, verify
@@ -230,10 +231,8 @@ class SegmentedStore(Generic[Catalog]):
             self._replace_wrong(connection)
             segments = listed_segments(connection)
             snapshot = self._writers_snapshot(connection)
-            if segments and (
-                len(segments) > 1 or maintenance.worn(snapshot) or any(part.live is not None for part in snapshot.parts)
-            ):
-                maintenance.merge_listed(connection, self._segments, snapshot, segments)
+            if len(segments) > 1 or any(part.damaged or part.live is not None for part in snapshot.parts if part.name):
+                maintenance.merge_listed(connection, self._segments, snapshot.parts, segments)
             self._give_back_space(connection)
 
     def _replace_wrong(self, connection: Catalog) -> None:
@@ -280,8 +279,9 @@ class SegmentedStore(Generic[Catalog]):
         self._after_step(connection)
 
     def _merge(self, connection: Catalog) -> None:
-        while run := maintenance.runs_to_merge(listed_segments(connection)):
-            maintenance.merge_listed(connection, self._segments, self._writers_snapshot(connection), run)
+        while run := maintenance.runs_to_merge(listed_segments(connection), self._upkeep.large_segment):
+            opened = open_parts(connection, self._segments, self._snapshot, run)
+            maintenance.merge_listed(connection, self._segments, opened, run)
 
     def _stand(self, connection: Catalog, state: State) -> SegmentSnapshot:
         """Return the snapshot of a transaction that rows were read from, which must not move on.
@@ -452,11 +452,10 @@ class LocalStore(SnapshottedStore[LocalConnection]):
             if maintenance.tail_rows(connection) >= self._upkeep.flush_at_close_from:
                 maintenance.flush(connection, self._segments, self._upkeep.segment_chunks)
             self._merge(connection)
-            snapshot = self._follow(connection)
-            worn = {part.name for part in maintenance.worn(snapshot)}
-            for segment in listed_segments(connection):
-                if segment.name in worn:
-                    maintenance.merge_listed(connection, self._segments, snapshot, [segment])
+            for segment in listed_segments(connection):  # one after the other: a large index is not held at once
+                opened = open_parts(connection, self._segments, self._snapshot, [segment])
+                if maintenance.worn(opened):
+                    maintenance.merge_listed(connection, self._segments, opened, [segment])
             maintenance.empty_log(connection, self._folder)
 
     def _check_acknowledged(self) -> None:

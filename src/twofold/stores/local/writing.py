@@ -6,9 +6,10 @@ import numpy as np
 
 from twofold.domain.access import Readers, readers_of
 from twofold.domain.errors import InvalidInputError, MismatchError
-from twofold.domain.filters import fields_of, values_of
+from twofold.domain.filters import values_of
 from twofold.domain.ports import EmbedderIdentity, IndexFingerprint
 from twofold.domain.types import Document, Entry, IndexedChunk, Metadata, MetadataValue, Vector
+from twofold.kernels import are_unicode
 from twofold.stores.catalog_connection import CatalogConnection, SQLValue
 from twofold.stores.local import serialization
 from twofold.stores.local.catalog import select
@@ -271,10 +272,10 @@ def state_for_writing(connection: CatalogConnection) -> State:
 
 
 def _check_document(document: Document) -> None:
-    texts = (document.id, document.source, document.title, document.media_type, document.content_hash, document.text)
-    metadata = (text for named in fields_of(document).items() for text in _texts(named))
+    texts = [document.id, document.source, document.title, document.media_type, document.content_hash, document.text]
+    metadata = (text for named in document.metadata.items() for text in _texts(named))
     blocks = (text for block in document.blocks for text in (*block.heading, block.place, block.header))
-    if not document.id or not all(map(storable, (*texts, *metadata, *blocks))):
+    if not document.id or not are_unicode([*texts, *metadata, *blocks]):
         raise InvalidInputError(
             f"The document {document.source!r} has an empty id, text that is not Unicode.",
             "Clean its text and metadata first.",
@@ -313,10 +314,12 @@ def _check_texts(document: Document, chunks: Sequence[IndexedChunk]) -> None:
     texts: list[str] = []
     for indexed in chunks:
         chunk = indexed.chunk
-        texts += (chunk.text, chunk.place, chunk.header, *chunk.heading)
+        texts.append(chunk.text)
+        if chunk.place or chunk.header or chunk.heading:
+            texts += (chunk.place, chunk.header, *chunk.heading)
         if chunk.metadata:
             texts += (text for named in chunk.metadata.items() for text in _texts(named))
-    if not all(map(storable, texts)):
+    if not are_unicode(texts):
         raise InvalidInputError(
             f"A passage of {document.source!r} has text that is not Unicode.", "Clean its text first."
         )

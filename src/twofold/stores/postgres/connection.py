@@ -120,6 +120,11 @@ class PostgresConnection:
         (last,) = self.execute("SELECT coalesce(max(id), 0) FROM term").fetchone() or (0,)
         return int(last)
 
+    def terms_between(self, first: int, last: int, /) -> list[str]:
+        """Return the terms of some numbers."""
+        found = self.execute("SELECT text FROM term WHERE id BETWEEN ? AND ? ORDER BY id", (first, last))
+        return [text for (text,) in found]
+
     def add_terms(self, last: int, terms: Sequence[str], /) -> None:
         """Add new terms with the numbers from `last + 1`."""
         self.insert("term", ("id", "text"), list(enumerate(terms, start=last + 1)))
