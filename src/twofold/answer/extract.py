@@ -8,20 +8,22 @@ Another one follows where it is not much less likely, says something else, and i
 where `new(t, s)` is 1 where the sentence holds the question's term t and none chosen before did, so that two halves of
 a question find a sentence each. Worked: -.4, a third of the weight in new terms: -.4 + 1.5 · .33 = .1. Where no
 cross-encoder has read, chances are compared instead, and new terms count .3. Headings say nothing and are left out.
-What is shown is complete: see `answer.complete`.
+What is shown is complete: see `answer.complete`. A question that asks for more than one fact (`query.broad`) is shown
+more of the paragraph of each (`answer.adjoining`), and less likely ones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from twofold.answer.adjoining import around, joined
 from twofold.answer.certainty import Evidence, evidence_of
 from twofold.answer.complete import Complete, completed
 from twofold.answer.events import ChunkEvent, CitationEvent
 from twofold.answer.plan import AnswerPlan, Question
 from twofold.answer.sanitize_output import OutputSanitizer, addresses_in
-from twofold.answer.sentence_scores import Likely, likely, needed_leads, scored
+from twofold.answer.sentence_scores import Likely, Scored, likely, needed_leads, scored
 from twofold.answer.sentences import SentenceUnit, units_of
 from twofold.answer.short import short_answer
 from twofold.answer.sources import weights_of
@@ -32,10 +34,12 @@ from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import ModelError
 from twofold.domain.types import Scores
 from twofold.domain.warning import StageWarning, warning_of
+from twofold.query.broad import is_broad
 from twofold.search.result import SearchResult
 
-NEW, GAP, WIDER = 1.5, 1.0, 2.3
-"""How far below the best sentence's log-odds another one may be; the last where it holds new words of a question."""
+NEW, GAP, GAP_BROAD, WIDER = 1.5, 1.0, 2.0, 2.3
+"""How far below the best sentence's log-odds another one may be; further where a question asks for more than one fact,
+or where it holds new words of a question."""
 NEW_CHANCE, LEAST = 0.3, 0.2
 """The same of chances, where no cross-encoder has read: another one needs this share of the best one's, or half."""
 ALIKE = 0.7
@@ -79,19 +83,60 @@ def extract(
     told = likely(question, units, best, found, reading)
     words = [frozenset(reading.terms(unit.text)) for unit in units]
     told = _without_names(told, words, frozenset(weights))
-    chosen = [int(told.logits.argmax())]
-    fresh = found.terms[chosen[0]] == 0.0
-    while len(chosen) < min(sentences, len(units)):
-        new = found.terms @ (found.weights * fresh)
-        place = _next(told, new, chosen, words)
-        if place is None:
-            break
-        chosen.append(place)
-        fresh &= found.terms[place] == 0.0
-    led = needed_leads(question, {place: units[place] for place in chosen}, best, told, reading)
-    evidence = evidence_of(reading.reader, told.read[chosen[0]], list(told.read.values())) if told.read else None
-    made = [Chosen(units[place], float(told.logits[place]), place in led) for place in chosen]
+    shown = _groups(units, found, told, words, sentences, _together(question, units, told, best))
+    bare = {one: units[one] for one in shown if shown[one].start == one}
+    led = needed_leads(question, bare, best, told, reading)
+    first, by_number = next(iter(shown)), {one.number: one for one in best}
+    evidence = evidence_of(reading.reader, told.read[first], list(told.read.values())) if told.read else None
+    made = [
+        Chosen(_as_one(place, units, group, by_number), float(told.logits[place]), place in led)
+        for place, group in shown.items()
+    ]
     return (replace(made[0], evidence=evidence), *made[1:])
+
+
+def _together(
+    question: str, units: Sequence[SentenceUnit], told: Likely, sources: Sequence[Source]
+) -> Callable[[int], range] | None:
+    """Return what tells which sentences are shown with one, where a question asks for more than one fact."""
+    by_number = {one.number: one for one in sources}
+    if not is_broad(question):
+        return None
+    return lambda place: around(place, units, told.logits, by_number[units[place].source])
+
+
+def _groups(
+    units: Sequence[SentenceUnit],
+    found: Scored,
+    told: Likely,
+    words: Sequence[frozenset[str]],
+    most: int,
+    together: Callable[[int], range] | None,
+) -> Mapping[int, range]:
+    """Return the sentences chosen, best first, each with those shown with it: itself, or more of its paragraph."""
+    shown: dict[int, range] = {}
+    fresh = np.ones(found.terms.shape[1], dtype=bool)
+    place: int | None = int(told.logits.argmax())
+    while place is not None:
+        taken = [at for group in shown.values() for at in group]
+        shown[place] = _apart(range(place, place + 1) if together is None else together(place), place, taken)
+        fresh &= (found.terms[list(shown[place])] == 0.0).all(axis=0)
+        if len(shown) >= min(most, len(units)):
+            break
+        gap = GAP if together is None else GAP_BROAD
+        place = _next(told, found.terms @ (found.weights * fresh), [*taken, *shown[place]], words, gap)
+    return shown
+
+
+def _apart(group: range, place: int, taken: Sequence[int]) -> range:
+    """Return what of a group around `place` is not shown yet."""
+    start = max((at + 1 for at in taken if at < place), default=group.start)
+    stop = min((at for at in taken if at > place), default=group.stop)
+    return range(max(start, group.start), min(stop, group.stop))
+
+
+def _as_one(place: int, units: Sequence[SentenceUnit], group: range, sources: Mapping[int, Source]) -> SentenceUnit:
+    return units[place] if len(group) == 1 else joined([units[at] for at in group], sources[units[place].source])
 
 
 def _without_names(told: Likely, words: Sequence[frozenset[str]], asked: frozenset[str]) -> Likely:
@@ -101,15 +146,15 @@ def _without_names(told: Likely, words: Sequence[frozenset[str]], asked: frozens
     return replace(told, logits=left) if np.isfinite(left).any() else told
 
 
-def _next(told: Likely, new: Scores, chosen: Sequence[int], words: Sequence[frozenset[str]]) -> int | None:
+def _next(told: Likely, new: Scores, chosen: Sequence[int], words: Sequence[frozenset[str]], gap: float) -> int | None:
     """Return the sentence to tell after those chosen, None where no other is worth it."""
     holds_new = new >= _HOLDS_NEW
     if told.read:
-        worth, share = told.logits, NEW
-        least = worth[chosen[0]] - np.where(holds_new, WIDER, GAP)
+        worth, share, top = told.logits, NEW, max(told.logits[list(chosen)])
+        least = top - np.where(holds_new, max(WIDER, gap), gap)
     else:
         worth, share = 1.0 / (1.0 + np.exp(-told.logits)), NEW_CHANCE
-        least = worth[chosen[0]] * LEAST * np.where(holds_new, 0.5, 1.0)
+        least = max(worth[list(chosen)]) * LEAST * np.where(holds_new, 0.5, 1.0)
     values = np.where(worth >= least, worth + share * new, -np.inf)
     values[list(chosen)] = -np.inf
     for place in np.argsort(-values, kind="stable"):
