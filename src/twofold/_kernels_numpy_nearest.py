@@ -71,6 +71,25 @@ class _Guess(NamedTuple):
     inners: Singles | None = None
 
 
+class _Asked(NamedTuple):
+    """A query, and what its comparisons may be off, as `nearest_rows` takes them."""
+
+    exact: Floats
+    code: Code
+    step: float
+    by_scale: float
+    rounding: float
+    margin: float
+
+
+class _Counted(NamedTuple):
+    """Rows with their cosines, and what they count for."""
+
+    slots: Slots
+    scores: Floats
+    worths: Floats
+
+
 def nearest_rows(  # noqa: PLR0913, PLR0917  # as the kernel takes them
     exact: Floats,
     code: Code,
@@ -83,13 +102,14 @@ def nearest_rows(  # noqa: PLR0913, PLR0917  # as the kernel takes them
     parts: tuple[SearchedRows, ...],
     threads: int,  # noqa: ARG001  # as the kernel takes them
 ) -> Sequence[tuple[Slots, Floats]]:
-    """Return of each segment the slots whose cosine is at least the k-th best of all, in no order, with these cosines.
+    """Return of each segment the slots that count for at least the k-th best of all, in no order, with their cosines.
 
-    The `looked` rows with the best estimates are scored truly; rows that cannot reach the k-th best of these scores
-    less `margin` are ruled out by the bounds of `bit_bounds` and then `fine_reaching`, where a segment has bits, and by
-    eight bits: the product of the codes times both scales, and `rounding · √(scale² + step²)` more. `exact` (d,)
-    float64 is the query, `code` (d,) and `step` its eight bits. Raises ValueError for k < 1 and for arrays of a wrong
-    shape.
+    A row counts for its cosine, or for the least of its bounds and `margin` if that is less: those of `bit_bounds` and
+    `fine_reaching`, where a segment has bits, and of eight bits, which is the product of the codes times both scales
+    and `rounding · √(scale² + step²)` more. So what is found depends on rows and query alone, and not on the order in
+    which rows are looked at. The `looked` rows with the best estimates are scored first, to rule out what cannot reach
+    the k-th best of these. `exact` (d,) float64 is the query, `code` (d,) and `step` its eight bits. Raises ValueError
+    for k < 1 and for arrays of a wrong shape.
     """
     check_k(k)
     check_k(looked)
@@ -97,23 +117,25 @@ def nearest_rows(  # noqa: PLR0913, PLR0917  # as the kernel takes them
         _check_part(part, len(exact))
     if len(exact) != len(code):
         raise ValueError(DIFFER)
+    asked = _Asked(exact, code, step, by_scale, rounding, margin)
     guesses = [
         _by_codes(code, step, part, looked, rounding) if part.bits is None else _by_bits(part, by_scale, looked)
         for part in parts
     ]
     limit = _kth_best(np.concatenate([np.empty(0, np.float32), *(one.scores for one in guesses)]), looked)
-    near = [one.near[one.scores >= limit] for one in guesses]
-    scores = [cosines(exact, part.vectors, slots) for part, slots in zip(parts, near, strict=True)]
-    least = _kth_best(np.concatenate([np.empty(0), *scores]), k) - margin
-    found = []
-    for part, guess in zip(parts, guesses, strict=True):
-        slots = _reaching((code, step, by_scale), part, guess, least, rounding)
-        found.append((slots, cosines(exact, part.vectors, slots)))
-    kept = at_least_kth(np.concatenate([np.empty(0), *(one for _, one in found)]), k)
-    ends = np.cumsum([0, *(len(slots) for slots, _ in found)]).tolist()
+    near = [
+        _counted(asked, part, guess, guess.near[guess.scores >= limit], -math.inf)
+        for part, guess in zip(parts, guesses, strict=True)
+    ]
+    least = _kth_best(np.concatenate([np.empty(0), *(one.worths for one in near)]), k)
+    found = [
+        _counted(asked, part, guess, _open_rows(part, guess), least) for part, guess in zip(parts, guesses, strict=True)
+    ]
+    kept = at_least_kth(np.concatenate([np.empty(0), *(one.worths for one in found)]), k)
+    ends = np.cumsum([0, *(len(one.slots) for one in found)]).tolist()
     return [
-        (slots[kept[start:end]], scores[kept[start:end]])
-        for (slots, scores), start, end in zip(found, ends, ends[1:], strict=False)
+        (one.slots[kept[start:end]], one.scores[kept[start:end]])
+        for one, start, end in zip(found, ends, ends[1:], strict=False)
     ]
 
 
@@ -167,20 +189,32 @@ def _scanned(code: Code, step: float, part: SearchedRows) -> Singles:
     return scores
 
 
-def _reaching(
-    asked: tuple[Code, float, float], part: SearchedRows, guess: _Guess, least: float, rounding: float
-) -> Slots:
-    """Return the slots of a segment whose cosine may be at least that."""
-    reach = guess.bounds >= np.float32(least)
-    if guess.inners is not None:
-        code, step, by_scale = asked
-        slots = np.flatnonzero(reach if part.allowed is None else reach & (part.allowed != 0)).astype(np.uint32)
-        query = (part.apart, part.base, part.by_spread, by_scale)
-        slots = fine_reaching(query, part.fine, guess.inners, slots, least)  # type: ignore[arg-type]
-        return codes_reaching(code, part.codes, part.scales, step, slots, least, rounding)[0]
+def _open_rows(part: SearchedRows, guess: _Guess) -> Slots:
+    """Return the slots of a segment that may be found."""
     if guess.slots is not None:
-        return guess.slots[reach]
-    return np.flatnonzero(reach if part.allowed is None else reach & (part.allowed != 0)).astype(np.uint32)
+        return guess.slots
+    every = np.arange(len(part.scales), dtype=np.uint32)
+    return every if part.allowed is None else every[part.allowed != 0]
+
+
+def _counted(asked: _Asked, part: SearchedRows, guess: _Guess, slots: Slots, least: float) -> _Counted:
+    """Return those of some slots that may count for at least that much, and some more."""
+    reached = np.float32(np.nextafter(np.float32(least - asked.margin), np.float32(-np.inf)))
+    bounds = guess.bounds[slots] if guess.slots is None else guess.bounds[np.searchsorted(guess.slots, slots)]
+    slots, bounds = slots[bounds >= reached], bounds[bounds >= reached]
+    if guess.inners is not None:
+        query = (part.apart, part.base, part.by_spread, asked.by_scale)
+        left = fine_reaching(query, part.fine, guess.inners, slots, float(reached))  # type: ignore[arg-type]
+        slots, bounds = _lower(bounds, slots, left)
+        left = codes_reaching(asked.code, part.codes, part.scales, asked.step, slots, float(reached), asked.rounding)
+        slots, bounds = _lower(bounds, slots, left)
+    scores = cosines(asked.exact, part.vectors, slots)
+    return _Counted(slots, scores, np.minimum(scores, bounds.astype(np.float64) + asked.margin))
+
+
+def _lower(bounds: Singles, slots: Slots, left: tuple[Slots, Singles]) -> tuple[Slots, Singles]:
+    """Return the slots that are left of some, each with the lower of its bounds."""
+    return left[0], np.minimum(bounds[np.isin(slots, left[0])], left[1])
 
 
 def _kth_best(scores: NDArray[np.floating], k: int) -> float:

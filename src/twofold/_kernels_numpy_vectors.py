@@ -12,7 +12,7 @@ Singles = NDArray[np.float32]
 Mask = NDArray[np.uint8]
 
 MAX_WIDTH = 131_071  # 131071 · 128² < 2³¹
-LEVELS = 15  # of a coordinate of a turned query, in four bits
+LOWEST, HIGHEST = -8, 7  # levels of a coordinate of a turned query, in four bits
 MIN_STEP = 1e-30  # between the levels of a query that is the center itself
 MAX_EXACT_WIDTH = 1023  # 1023 · 128² < 2²⁴: float32 adds that many products of two codes without rounding
 
@@ -48,13 +48,12 @@ def bit_bounds(  # noqa: PLR0913, PLR0917  # as the kernel takes them
 
     Third comes each row's product with the query, float32 (n,), in which `scale` and `offset` are not yet.
 
-    `turned` (64 · words,) is rounded to the 16 levels `low + level · step`. `bits` (ceil(n / 8), 8 · words) holds word
-    w of row r of a block at `8 · w + r`; `ones` counts a row's bits, and `sum` adds up the levels where they are set.
-    The estimate is `offset + base + scale · (2 · step · sum + 2 · low · ones - less)` in double precision, in this
-    order, `less` being `low · 64 · words + step · all levels`; the bound is as much more as the root of
-    `(spread · by_spread)² + (scale · by_scale · step)²`, in single precision. `scales`, `offsets` and `spreads` are
-    (n,). The best are every allowed slot whose estimate is at least the k-th best, rising; NaN is never one. Raises
-    ValueError for arrays of a wrong shape and for k < 1.
+    `turned` (64 · words,) is rounded to 16 levels, -8 to 7 steps. `bits` (ceil(n / 8), 8 · words) holds word w of row
+    r of a block at `8 · w + r`; `sum` adds up the levels where a row's bits are set. The estimate is
+    `offset + base + scale · (2 · step · sum - less)`, `less` being `step · all levels`; the bound is as much more as
+    the root of `(spread · by_spread)² + (scale · by_scale · step)²`, all in single precision. `scales`, `offsets` and
+    `spreads` are (n,). The best are every allowed slot whose estimate is at least the k-th best, rising; NaN is never
+    one. Raises ValueError for arrays of a wrong shape and for k < 1.
     """
     for array, name in ((turned, "the turned query"), (scales, "scales"), (offsets, "offsets"), (spreads, "spreads")):
         check(array, np.float32, name)
@@ -64,27 +63,24 @@ def bit_bounds(  # noqa: PLR0913, PLR0917  # as the kernel takes them
     fitting = (-(-count // 8), 8 * words), count, count
     if not words or len(turned) % 64 or (bits.shape, len(offsets), len(spreads)) != fitting:
         raise ValueError("query, bits, scales, offsets and spreads differ in size")
-    low, step, levels, less = _leveled(turned)
-    inners = np.empty(count, dtype=np.float32)
-    scores = np.empty(len(bits) * 8, dtype=np.float32)[:count]
+    step, levels, less = _leveled(turned)
+    sums = np.empty(len(bits) * 8, dtype=np.float32)
     for first in range(0, len(bits), 8192):
-        ones, sums = _counted_bits(bits[first : first + 8192].reshape(-1, words, 8), levels)
-        part = slice(first * 8, min(first * 8 + len(ones), count))
-        length = part.stop - part.start
-        inner = 2.0 * step * sums[:length] + 2.0 * low * ones[:length] - less
-        inners[part] = inner
-        scores[part] = (offsets[part].astype(np.float64) + base) + scales[part].astype(np.float64) * inner
+        blocks = bits[first : first + 8192].reshape(-1, words, 8)
+        sums[first * 8 : first * 8 + len(blocks) * 8] = _summed(blocks, levels)
+    inners = np.float32(2.0 * step) * sums[:count] - less
+    scores = (offsets + np.float32(base)) + scales * inners
     one, other = spreads * np.float32(by_spread), scales * np.float32(by_scale * step)
     best = top_scores(scores, allowed, k)
     return scores + np.sqrt(one * one + other * other), (best, scores[best]), inners
 
 
-def _leveled(turned: Singles) -> tuple[float, float, NDArray[np.uint8], float]:
-    """Return the lowest level of a turned query, the step between levels, these, and what every sum has of them."""
-    low = float(turned.min())
-    step = max((float(turned.max()) - low) / LEVELS, MIN_STEP)
-    levels = np.rint((turned - np.float32(low)) / np.float32(step)).astype(np.uint8)
-    return low, step, levels, low * len(turned) + step * int(levels.sum(dtype=np.int64))
+def _leveled(turned: Singles) -> tuple[float, NDArray[np.int8], np.float32]:
+    """Return the step between the levels of a turned query, these, and what every sum has of them."""
+    wide = turned.astype(np.float64)
+    step = max(float((wide / np.where(wide < 0.0, LOWEST, HIGHEST)).max()), MIN_STEP)
+    levels = np.rint(turned / np.float32(step)).astype(np.int8)
+    return step, levels, np.float32(step * int(levels.sum(dtype=np.int64)))
 
 
 def fine_reaching(
@@ -93,8 +89,8 @@ def fine_reaching(
     inners: Singles,
     slots: Slots,
     least: float,
-) -> Slots:
-    """Return those of some slots whose score may reach `least` by both bits, in their order.
+) -> tuple[Slots, Singles]:
+    """Return those of some slots whose score may reach `least` by both bits, in their order, with what it is at most.
 
     `query` are `turned`, `base`, `by_spread` and `by_scale` of `bit_bounds`, `inners` (n,) the products that it gives.
     A row of `fine` is the second bits of a row, `words` of them, then float32 numbers: a scale, a length, a spread and
@@ -103,27 +99,26 @@ def fine_reaching(
     `(spread · by_spread)² + (length · by_scale · step)²`, in single precision.
     """
     turned, base, by_spread, by_scale = query
-    low, step, levels, less = _leveled(turned)
+    step, levels, less = _leveled(turned)
     words = len(turned) // 64
     rows = np.ascontiguousarray(fine[slots, : words + 2])
-    ones, sums = _counted_bits(np.ascontiguousarray(rows[:, :words, None]), levels)
+    sums = _summed(np.ascontiguousarray(rows[:, :words, None]), levels)
     scales, lengths, spreads, offsets = np.ascontiguousarray(rows[:, words:]).view(np.float32).T
-    second = 2.0 * step * sums + 2.0 * low * ones - less
-    inner = inners[slots].astype(np.float64) + 0.5 * second
-    scores = ((offsets.astype(np.float64) + base) + scales.astype(np.float64) * inner).astype(np.float32)
+    second = np.float32(2.0 * step) * sums.astype(np.float32) - less
+    scores = (offsets + np.float32(base)) + scales * (inners[slots] + np.float32(0.5) * second)
     one, other = spreads * np.float32(by_spread), lengths * np.float32(by_scale * step)
-    reach: NDArray[np.bool_] = scores + np.sqrt(one * one + other * other) >= np.float32(least)
-    return slots[reach]
+    bounds = scores + np.sqrt(one * one + other * other)
+    reach = bounds >= np.float32(least)
+    return slots[reach], bounds[reach]
 
 
-def _counted_bits(blocks: NDArray[np.uint64], levels: NDArray[np.uint8]) -> tuple[Floats, Floats]:
-    """Return how many bits each row has, and the sum of the levels where they are set."""
-    ones = np.bitwise_count(blocks).sum(axis=1, dtype=np.int64).reshape(-1)
-    sums = np.zeros_like(ones)
-    for plane in range(4):
+def _summed(blocks: NDArray[np.uint64], levels: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return the sum of the levels where the bits of each row are set."""
+    sums = np.zeros((blocks.shape[0], blocks.shape[2]), dtype=np.int64)
+    for plane, weight in enumerate((1, 2, 4, -8)):
         shared = blocks & np.packbits(levels >> plane & 1, bitorder="little").view("<u8")[None, :, None]
-        sums += np.bitwise_count(shared).sum(axis=1, dtype=np.int64).reshape(-1) << plane
-    return ones.astype(np.float64), sums.astype(np.float64)
+        sums += np.bitwise_count(shared).sum(axis=1, dtype=np.int64) * weight
+    return sums.reshape(-1)
 
 
 def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.int32]:
@@ -171,15 +166,17 @@ def codes_reaching(  # noqa: PLR0913, PLR0917  # as the kernel takes them
     least: float,
     rounding: float,
 ) -> tuple[Slots, Singles]:
-    """Return those of some slots whose score by codes may reach `least`, in their order, and these scores.
+    """Return those of some slots whose score by codes may reach `least`, in their order, with what it is at most.
 
-    The scores are those of `codes_at`, to which `rounding · √(scale² + step²)` is added before they are compared, in
-    single precision; NaN reaches nothing. Raises ValueError as `codes_at` does.
+    That is `rounding · √(scale² + step²)` more than the score of `codes_at`, in single precision; NaN reaches nothing.
+    Raises ValueError as `codes_at` does.
     """
-    scores = codes_at(query, rows, scales, step, slots)
     own = scales[slots]
-    near = scores + np.float32(rounding) * np.sqrt(own * own + np.float32(step) ** 2) >= np.float32(least)
-    return slots[near], scores[near]
+    bounds = codes_at(query, rows, scales, step, slots) + np.float32(rounding) * np.sqrt(
+        own * own + np.float32(step) ** 2
+    )
+    near = bounds >= np.float32(least)
+    return slots[near], bounds[near]
 
 
 def cosines(query: Floats, rows: NDArray[np.float16], slots: Slots) -> Floats:

@@ -328,15 +328,13 @@ def test_rows_that_may_reach_a_score_are_those_of_a_loop(seed: int, count: int, 
     asked = np.flatnonzero(random.random(count) < share).astype(np.uint32)
     plain = (codes.astype(np.int64) @ query.astype(np.int64)).astype(np.float32) * (scales * step)
 
-    slots, scores = codes_reaching(query, codes, scales, 0.0001, asked, least, 0.5)
+    most = plain + np.float32(0.5) * np.sqrt(scales * scales + step * step)
 
-    assert [slots.dtype.name, scores.dtype.name] == ["uint32", "float32"]
-    assert slots.tolist() == [
-        slot
-        for slot in asked.tolist()
-        if plain[slot] + np.float32(0.5) * np.sqrt(scales[slot] * scales[slot] + step * step) >= np.float32(least)
-    ]
-    assert scores.tolist() == plain[slots].tolist()
+    slots, bounds = codes_reaching(query, codes, scales, 0.0001, asked, least, 0.5)
+
+    assert [slots.dtype.name, bounds.dtype.name] == ["uint32", "float32"]
+    assert slots.tolist() == [slot for slot in asked.tolist() if most[slot] >= np.float32(least)]
+    assert bounds.tolist() == most[slots].tolist()
     with pytest.raises(ValueError, match="scales"):
         codes_reaching(query, codes, np.zeros(count + 1, np.float32), 0.1, asked, least, 0.5)
 

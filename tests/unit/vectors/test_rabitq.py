@@ -59,7 +59,7 @@ def test_two_bits_rule_out_what_one_leaves_and_nothing_that_counts(width: int, l
     least = float(np.sort(exact)[-10])
     left = np.flatnonzero(bounds >= np.float32(least)).astype(np.uint32)
 
-    found = fine_reaching((apart, base, length, by_scale), codes.fine, inners, left, least)
+    found, _ = fine_reaching((apart, base, length, by_scale), codes.fine, inners, left, least)
 
     assert set(np.flatnonzero(exact >= least).tolist()) <= set(found.tolist()) <= set(left.tolist())
     assert len(found) < 0.5 * len(left)
@@ -67,17 +67,18 @@ def test_two_bits_rule_out_what_one_leaves_and_nothing_that_counts(width: int, l
 
 def test_a_bound_by_two_bits_is_the_one_that_was_worked_out_by_hand() -> None:
     turned_query = np.zeros(64, dtype=np.float32)
-    turned_query[:4] = [3.0, 2.0, 15.0, 0.0]  # a step is 1: these are the levels
+    turned_query[:4] = [3.0, -8.0, 7.0, 0.0]  # a step is 1: these are the levels
     fine = np.zeros((1, 8), dtype=np.uint64)
     fine[0, 0] = 0b0110  # second bits at 1 and 2
     fine[0, 1:3] = np.array([2.0, 4.0, 6.0, 0.5], np.float32).view(np.uint64)
     inners = np.array([16.0], np.float32)
-    # second = 2 · 17 - 20 = 14, the estimate .5 + .125 + 2 · (16 + 7) = 46.625, and the root of 3² + 4² is 5
+    # second = 2 · (7 - 8) - 2 = -4, the estimate .5 + .125 + 2 · (16 - 2) = 28.625, and the root of 3² + 4² is 5
     query = (turned_query, 0.125, 0.5, 1.0)
 
-    reached = [fine_reaching(query, fine, inners, np.zeros(1, np.uint32), least).tolist() for least in (51.625, 51.626)]
+    reached = [fine_reaching(query, fine, inners, np.zeros(1, np.uint32), least) for least in (33.625, 33.626)]
 
-    assert reached == [[0], []]
+    assert [slots.tolist() for slots, _ in reached] == [[0], []]
+    assert [bounds.tolist() for _, bounds in reached] == [[33.625], []]
 
 
 @pytest.mark.parametrize("lean", [0.0, 1.0])
@@ -158,9 +159,65 @@ def test_both_kernels_find_the_same_rows(
         )
 
 
+def told(
+    rows: int, scores: NDArray[np.float32], cosines: NDArray[np.float64]
+) -> tuple[SearchedRows, NDArray[np.float64]]:
+    """Make rows that bits estimate at `scores`, within .05, and a query whose cosines with them are `cosines`."""
+    vectors = np.zeros((rows, 64), np.float16)
+    vectors[:, 0] = cosines
+    fine = np.zeros((rows, 8), np.uint64)
+    numbers = np.zeros((rows, 4), np.float32)
+    numbers[:, 3] = 2.0  # two bits rule nothing out
+    fine[:, 1:3] = numbers.view(np.uint64)
+    part = SearchedRows(
+        vectors,
+        np.zeros((rows, 64), np.int8),
+        np.full(rows, 1000.0, np.float32),  # nor do eight
+        None,
+        np.zeros((-(-rows // 8), 8), np.uint64),
+        np.zeros(rows, np.float32),
+        scores.astype(np.float32),
+        np.full(rows, 0.05, np.float32),
+        fine,
+        np.zeros(64, np.float32),
+        0.0,
+        1.0,
+    )
+    query = np.zeros(64)
+    query[0] = 1.0
+    return part, query
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_guess_of_the_floor_that_was_too_high_loses_no_row(threads: int) -> None:
+    # the first 5,000 rows are estimated .04 too high, and the last twenty, the best, too low: their bound is .80
+    scores = np.full(5020, 0.82, np.float32)
+    scores[5000:] = 0.75
+    part, query = told(5020, scores, np.where(np.arange(5020) < 5000, 0.78, 0.796875))
+    code = np.zeros(64, np.int8)
+
+    for search in (nearest_rows, twin.nearest_rows):
+        ((slots, found),) = search(query, code, 1.0, 10, 40, 1.0, 1e-4, 1.0, (part,), threads)
+
+        assert sorted(slots.tolist()) == list(range(5000, 5020))
+        assert set(found.tolist()) == {0.796875}
+
+
+def test_a_row_whose_bound_is_below_its_cosine_counts_for_its_bound() -> None:
+    scores = np.array([0.25, 0.5, 0.75], np.float32)
+    part, query = told(3, scores, np.array([0.9375, 0.53125, 0.5]))  # the bounds are .3, .55 and .8
+    code = np.zeros(64, np.int8)
+
+    for search in (nearest_rows, twin.nearest_rows):
+        found = [search(query, code, 1.0, k, 2, 1.0, 1e-4, 1.0, (part,), 1)[0] for k in (1, 2, 3)]
+
+        assert [sorted(slots.tolist()) for slots, _ in found] == [[1], [1, 2], [0, 1, 2]]
+        assert sorted(found[2][1].tolist()) == [0.5, 0.53125, 0.9375]
+
+
 def test_a_bound_is_the_one_that_was_worked_out_by_hand() -> None:
     rotated = np.zeros(64, dtype=np.float32)
-    rotated[:4] = [3.0, 2.0, 15.0, 0.0]  # a step is 1: these are the levels
+    rotated[:4] = [3.0, -8.0, 7.0, 0.0]  # a step is 1: these are the levels
     bits = np.zeros((1, 8), dtype=np.uint64)
     bits[0, :2] = [0b0101, 0b1010]  # the first row has coordinates 0 and 2, the second 1 and 3
     scales, offsets = np.array([2.0, 1.0], np.float32), np.array([0.5, 0.25], np.float32)
@@ -169,10 +226,10 @@ def test_a_bound_is_the_one_that_was_worked_out_by_hand() -> None:
     bounds, (slots, scores), inners = bit_bounds(rotated, bits, scales, offsets, spreads, 0.125, 0.5, 1.0, None, 2)
 
     assert slots.tolist() == [0, 1]
-    assert inners.tolist() == [2 * 18 - 20, 2 * 2 - 20]
-    assert scores.tolist() == [0.5 + 0.125 + 2.0 * (2 * 18 - 20), 0.25 + 0.125 + 1.0 * (2 * 2 - 20)]
+    assert inners.tolist() == [2 * 10 - 2, 2 * -8 - 2]
+    assert scores.tolist() == [0.5 + 0.125 + 2.0 * (2 * 10 - 2), 0.25 + 0.125 + 1.0 * (2 * -8 - 2)]
     assert (bounds - scores).tolist() == [2.5, np.float32(bounds[1] - scores[1])]  # the root of 1.5² + 2²
-    assert bounds[1] == pytest.approx(-15.625 + (3.0**2 + 1.0**2) ** 0.5)
+    assert bounds[1] == pytest.approx(-17.625 + (3.0**2 + 1.0**2) ** 0.5)
 
 
 @pytest.mark.parametrize(
