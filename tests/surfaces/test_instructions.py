@@ -15,6 +15,8 @@ from twofold.query.instructions import without_instructions
             "what is the net debt of 2018?",
         ),
         ("What is the turnover? Give a response by relying on the details shown below.", "What is the turnover?"),
+        ("What is the turnover (in USD millions) of 2018?", "What is the turnover of 2018?"),
+        ("How high was the debt (in billions)? Answer in USD.", "How high was the debt?"),
         ("You are an analyst. Is it capital-intensive?", "Is it capital-intensive?"),
         ("Does the margin rise? If it is no useful metric, then please state that.", "Does the margin rise?"),
     ],
@@ -31,6 +33,9 @@ def test_what_tells_how_to_answer_is_left_out(question: str, asked: str) -> None
         "Articles on languages: Pascal, Ada, ALGOL 68. List any others that are often referred to.",
         "How do I reply to a message? Do you answer above or below?",
         "Give your answer in one word.",
+        "What is the turnover (in Germany)?",
+        "Which plants (in all) are closed?",
+        "How many plants (in US) are closed?",
         "Note: the port is taken",
     ],
 )

@@ -3,7 +3,8 @@
 "Answer the following question by using the balance sheet: what is the net debt? Answer in USD billions." asks what
 stands after the colon. Words of the other sentences, `answer`, `following`, `billions`, stand in passages about
 anything, and BM25 would look for them. A sentence counts as such where it begins like an order to the one who answers
-and speaks of the answer, of the question or of what was given; a sentence with a question mark never does.
+and speaks of the answer, of the question or of what was given; a sentence with a question mark never does. A unit in
+brackets, "the amount (in USD millions)", says how to answer wherever it stands.
 """
 
 import re
@@ -30,6 +31,12 @@ _ALWAYS = re.compile(r"(?:(?:please|kindly|then)\s+)*(?:answer|respond|reply|you
 _OTHERWISE = re.compile(
     r"if\b.*\b(?:please|then|simply|just)\s+(?:state|say|explain|indicate|answer|respond|reply)\b", re.IGNORECASE
 )
+_MONEY = r"(?:usd|eur|gbp|(?:us )?dollars?|euros?|pounds|percent|%)"
+_SCALE = r"(?:thousands?|millions?|billions?|mn|bn)"
+_UNIT = re.compile(
+    rf"\s*\((?:(?:answer|expressed|stated|shown|rounded) )?in (?:{_MONEY}(?: {_SCALE})?|{_SCALE}(?: of {_MONEY})?)\)",
+    re.IGNORECASE,
+)
 _MIN_WORDS = 3
 
 
@@ -41,9 +48,10 @@ def without_instructions(question: str) -> str:
     >>> without_instructions("Give examples of recursion. State your sources.")
     'Give examples of recursion.'
     """
-    parts = _APART.split(question)
+    parts = _APART.split(_UNIT.sub("", question))
     kept = [part for part in parts if not _instructs(part.strip())]
-    if len(kept) == len(parts) or not any(len(part.split()) >= _MIN_WORDS for part in kept):
+    unchanged = len(kept) == len(parts) and not _UNIT.search(question)
+    if unchanged or not any(len(part.split()) >= _MIN_WORDS for part in kept):
         return question
     return " ".join(kept)
 
