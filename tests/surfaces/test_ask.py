@@ -148,3 +148,18 @@ def test_no_document_moves_the_cursor(run: Run) -> None:
 
     assert "\x1b" not in done.out
     assert "\u202e" not in done.out
+
+
+def test_a_document_cited_because_it_is_named_is_said_to_be(run: Run, tmp_path: Path) -> None:
+    for title, province in (("Nantong", "Jiangsu"), ("Jingdezhen", "Jiangxi")):
+        (tmp_path / f"{title}.md").write_text(f"# {title}\n\nThe city lies in {province}.\n", encoding="utf-8")
+    assert run("sync", tmp_path, "--index", "cities").code == 0
+    question = "Are Nantong and Jingdezhen in the same province?"
+
+    done = run(*ANY, "--set", "answer.sentences=2", "ask", "-i", "cities", question)
+    named = run(*ANY, "ask", "-i", "cities", question, "--json").data["links"]
+
+    assert "Jiangsu" in done.out
+    assert "Jiangxi" in done.out
+    assert [one["where"] for one in named] == ["question"]
+    assert f"Cited since they are named: {named[0]['title']}" in done.out
