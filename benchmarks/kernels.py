@@ -70,7 +70,8 @@ def bm25_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
         starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
         frequencies = random.geometric(0.6, len(slots)).astype(np.uint16)
         weights = np.log1p((passages - (ends - starts) + 0.5) / (ends - starts + 0.5))
-        question = (slots, frequencies, starts, ends, weights, norms, K1, None, K)
+        keys = np.arange(passages, dtype=np.int64)
+        question = (((slots, frequencies, starts, ends, norms, None, keys),), weights, K1, K)
         lines.append(
             Line(
                 kernel=f"bm25_top, {name} terms, {len(slots)} postings",

@@ -1851,36 +1851,6 @@ static uint64_t postings_of(const Question *question)
     return postings;
 }
 
-static PyObject *bm25_top(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
-{
-    Question question;
-    Py_buffer allowed = {0};
-    Best best = {0};
-    size_t k;
-    PyObject *result = NULL;
-    if (expect(given, 9)) return NULL;
-    if (question_open(&question, arguments) == 0 && read_k(arguments[8], &k) == 0 &&
-        open_allowed(arguments[7], question.norms.shape[0], &allowed) == 0) {
-        size_t count = (size_t)question.norms.shape[0];
-        enum failure failure;
-        BEGIN_WORK(postings_of(&question))
-        failure = best_init(&best, k, count, DBL_TRUE_MIN); /* what is above zero */
-        if (!failure)
-            failure = score_all(question.terms, question.count, question.norms.buf, count, question.most, allowed.buf,
-                                &best);
-        if (!failure) best_cut(&best);
-        END_WORK
-        State *state = PyModule_GetState(module);
-        result = failure ? fail(failure)
-                         : pair(slots_of(module, &best), new_array(module, state->float64, best.scores, best.size,
-                                                                   sizeof *best.scores));
-    }
-    best_free(&best);
-    PyBuffer_Release(&allowed);
-    question_close(&question);
-    return result;
-}
-
 /* An array of numpy to be filled, and its view; -1 on failure. Whatever happens, both must be released. */
 static int open_result(PyObject *module, PyObject *kind, Py_ssize_t count, PyObject **array, Py_buffer *view)
 {
@@ -3364,6 +3334,100 @@ static PyObject *order_found(PyObject *module, PyObject *const *arguments, Py_ss
         failed = add_found(PyTuple_GetItem(arguments[0], i), (uint32_t)i, &found, &count);
     if (!failed) result = ordered(module, found, count, k, 1);
     PyMem_Free(found);
+    return result;
+}
+
+/* One segment of a question by BM25: its postings and norms, who may be found, and the keys of its slots. */
+typedef struct {
+    Question question;
+    Py_buffer allowed, keys;
+    uint32_t first; /* slots before this segment's */
+} Asked;
+
+enum { ASKED_ITEMS = 7 };
+
+/* Open one segment, given as (slots, frequencies, starts, ends, norms, allowed, keys). */
+static int asked_open(PyObject *part, PyObject *weights, PyObject *k1, Asked *own)
+{
+    if (!PyTuple_Check(part) || PyTuple_Size(part) != ASKED_ITEMS) {
+        PyErr_SetString(PyExc_TypeError, "a part is a tuple of seven");
+        return -1;
+    }
+    PyObject *arguments[ASKED_ITEMS];
+    for (Py_ssize_t i = 0; i < 4; i++) arguments[i] = PyTuple_GetItem(part, i);
+    arguments[4] = weights, arguments[5] = PyTuple_GetItem(part, 4), arguments[6] = k1;
+    if (question_open(&own->question, arguments)) return -1;
+    Py_ssize_t count = own->question.norms.shape[0];
+    return open_allowed(PyTuple_GetItem(part, 5), count, &own->allowed) ||
+                   open_view(PyTuple_GetItem(part, 6), &KEYS, &own->keys)
+               ? -1
+               : same_length(&own->keys, count, "keys has the wrong length");
+}
+
+/* The best of all segments share one threshold; their slots count over all of them. */
+static enum failure best_of_all(const Asked *asked, Py_ssize_t parts, size_t k, size_t rows, Best *best)
+{
+    enum failure failure = best_init(best, k, rows, DBL_TRUE_MIN); /* what is above zero */
+    for (Py_ssize_t i = 0; i < parts && !failure; i++) {
+        const Question *question = &asked[i].question;
+        best->base = asked[i].first;
+        failure = score_all(question->terms, question->count, question->norms.buf, (size_t)question->norms.shape[0],
+                            question->most, asked[i].allowed.buf, best);
+    }
+    if (!failure) best_cut(best);
+    return failure;
+}
+
+static PyObject *ranked_of(PyObject *module, const Asked *asked, Py_ssize_t parts, size_t k, const Best *best)
+{
+    Candidate *found = PyMem_Malloc((best->size + 1) * sizeof *found);
+    PyObject *result = NULL;
+    if (found == NULL) return PyErr_NoMemory();
+    size_t at = 0;
+    for (; at < best->size && isfinite(best->scores[at]); at++) {
+        Py_ssize_t part = parts - 1;
+        while (part > 0 && best->slots[at] < asked[part].first) part--;
+        uint32_t slot = best->slots[at] - asked[part].first;
+        int64_t key = ((const int64_t *)asked[part].keys.buf)[slot];
+        found[at] = (Candidate){best->scores[at], key, (uint32_t)part, slot};
+    }
+    if (at < best->size) PyErr_SetString(PyExc_ValueError, "a score is not a number");
+    else result = ordered(module, found, best->size, k, 1);
+    PyMem_Free(found);
+    return result;
+}
+
+static PyObject *bm25_top(PyObject *module, PyObject *const *arguments, Py_ssize_t given)
+{
+    Best best = {0};
+    size_t k, rows = 0;
+    uint64_t postings = 0;
+    PyObject *result = NULL;
+    if (expect(given, 4) || read_k(arguments[3], &k)) return NULL;
+    Py_ssize_t parts = PyTuple_Check(arguments[0]) ? PyTuple_Size(arguments[0]) : 0, opened = 0;
+    Asked *asked = PyMem_Calloc((size_t)parts + 1, sizeof *asked);
+    if (asked == NULL) return PyErr_NoMemory();
+    for (; opened < parts; opened++) {
+        Asked *own = &asked[opened];
+        if (asked_open(PyTuple_GetItem(arguments[0], opened), arguments[1], arguments[2], own)) goto done;
+        own->first = (uint32_t)rows;
+        rows += (size_t)own->question.norms.shape[0];
+        postings += postings_of(&own->question);
+        if (fits_slots((Py_ssize_t)rows)) goto done;
+    }
+    enum failure failure;
+    BEGIN_WORK(postings)
+    failure = best_of_all(asked, parts, k, rows, &best);
+    END_WORK
+    result = failure ? fail(failure) : ranked_of(module, asked, parts, k, &best);
+done:
+    for (Py_ssize_t i = 0; i < parts && i <= opened; i++) {
+        question_close(&asked[i].question);
+        PyBuffer_Release(&asked[i].allowed);
+        PyBuffer_Release(&asked[i].keys);
+    }
+    PyMem_Free(asked);
+    best_free(&best);
     return result;
 }
 

@@ -4,21 +4,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold._kernels_numpy import FeedbackArrays, TermArrays
+from twofold._kernels_numpy import AskedPart, FeedbackArrays, TermArrays
 from twofold._kernels_numpy_candidates import FoundRows, Spots
 from twofold._kernels_numpy_nearest import SearchedRows
 
 def bm25_top(
-    slots: NDArray[np.uint32],
-    frequencies: NDArray[np.uint16],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    norms: NDArray[np.float64],
-    k1: float,
-    allowed: NDArray[np.uint8] | None,
-    k: int,
-) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
+    parts: tuple[AskedPart, ...], weights: NDArray[np.float64], k1: float, k: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.uint32], NDArray[np.uint32]]: ...
 def bm25_at(
     offsets: NDArray[np.int64],
     terms: NDArray[np.uint32],

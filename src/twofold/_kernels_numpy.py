@@ -10,8 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from twofold._kernels_numpy_candidates import order_found
 from twofold._kernels_numpy_vectors import (
-    at_least_kth,
     check,
     check_k,
     cosines,
@@ -43,35 +43,37 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.uint8]
 Bytes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
+AskedPart = tuple[Slots, Frequencies, Offsets, Offsets, Floats, Mask | None, NDArray[np.int64]]
+"""One segment of a BM25 question: postings, where each term's start and end, norms, who is allowed, and keys."""
 
 MAX_SLOTS = 2**32 - 1
 NOWHERE = 2**32 - 1  # the place of a term that a segment does not hold
 
 
-def bm25_top(  # noqa: PLR0913, PLR0917
-    slots: Slots,
-    frequencies: Frequencies,
-    starts: Offsets,
-    ends: Offsets,
-    weights: Floats,
-    norms: Floats,
-    k1: float,
-    allowed: Mask | None,
-    k: int,
-) -> tuple[Slots, Floats]:
-    """Return every allowed slot whose BM25 score is positive and at least the k-th best, with its score, in no order.
+def bm25_top(
+    parts: tuple[AskedPart, ...], weights: Floats, k1: float, k: int
+) -> tuple[NDArray[np.int64], Floats, Slots, Slots]:
+    """Return the k best of all segments by BM25, ties by rising key: keys, scores, segments and slots.
 
     For each term in turn a posting adds `weight · (tf · (k1 + 1) / (tf + norm))` in float64, from the left, where
     `norm = k1 · (1 - b + b · length / average_length)` of its slot, (n,), and `weight = idf · weight in the query`.
-    All ties at the k-th best are given, so a caller can break them by what it likes.
+    Only what scores above 0 and is allowed is found.
     Worked number: weight 2, tf 3, k1 1.2, norm 1.2 gives 2 · (3 · 2.2 / 4.2) = 3.142857142857143.
-    Raises ValueError for k < 1, arrays of a wrong kind or length, and postings that do not rise or name no slot of n.
+    Raises ValueError for k < 1, arrays of a wrong kind or length, postings that do not rise or name no slot of n, and a
+    key that is there twice.
     """
+    check_k(k)
+    return order_found(tuple((part[6], *_scored(part, weights, k1)) for part in parts), k)
+
+
+def _scored(part: AskedPart, weights: Floats, k1: float) -> tuple[Slots, Floats]:
+    """Return every allowed slot of one segment whose BM25 score is positive, and its score."""
+    slots, frequencies, starts, ends, norms, allowed, keys = part
     _check_terms(slots, frequencies, starts, ends, weights, norms)
     count = _check_scorer(norms, k1)
-    check_k(k)
     if allowed is not None:
         check(allowed, np.uint8, "allowed", count)
+    check(keys, np.int64, "keys", count)
     scores = np.zeros(count, dtype=np.float64)
     with np.errstate(all="ignore"):
         for start, end, weight in zip(starts, ends, weights, strict=True):
@@ -82,8 +84,7 @@ def bm25_top(  # noqa: PLR0913, PLR0917
     if allowed is not None:
         found &= allowed != 0
     touched = np.flatnonzero(found)
-    best = touched[at_least_kth(scores[touched], k)]
-    return best.astype(np.uint32), scores[best]
+    return touched.astype(np.uint32), scores[touched]
 
 
 def bm25_at(  # noqa: PLR0913, PLR0917

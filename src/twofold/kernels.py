@@ -7,7 +7,7 @@
 
 from typing import TYPE_CHECKING, Literal
 
-from twofold._kernels_numpy import NOWHERE, FeedbackArrays
+from twofold._kernels_numpy import NOWHERE, AskedPart, FeedbackArrays
 from twofold._kernels_numpy_candidates import FoundRows
 from twofold._kernels_numpy_nearest import SearchedRows
 
@@ -97,6 +97,7 @@ except ImportError:
 __all__ = [
     "KERNELS",
     "NOWHERE",
+    "AskedPart",
     "Counts",
     "FeedbackArrays",
     "FoundRows",

@@ -32,7 +32,6 @@ from twofold.domain.ports import (
     EmbedderIdentity,
     Enricher,
     QueryTransformer,
-    Remembering,
     Reranker,
     RerankerIdentity,
     Retrieved,
@@ -127,8 +126,9 @@ class GuardedEmbedder:
 
     def at_hand(self, texts: Sequence[str]) -> bool:
         """Return whether the vectors of questions are there without a model being asked; see `Remembering`."""
+        ask: Callable[[Sequence[str]], bool] | None = getattr(self._embedder, "at_hand", None)
         with as_model_errors("embedder", self._identity.name):
-            return isinstance(self._embedder, Remembering) and self._embedder.at_hand(texts)
+            return ask is not None and ask(texts)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Embed questions. Raises ModelError."""

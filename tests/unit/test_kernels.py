@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -39,8 +40,16 @@ def changed(place: int, value: object) -> tuple[Any, ...]:
     return (*QUESTION[:place], value, *QUESTION[place + 1 :])
 
 
+def best_by_bm25(twin: ModuleType, question: Sequence[Any], allowed: Any, k: int) -> tuple[Any, Any]:  # noqa: ANN401
+    """Return the slots and scores of the best of one segment, whose keys are its slots."""
+    slots, often, starts, ends, weights, norms, k1 = question
+    keys = np.arange(np.size(norms), dtype=np.int64)
+    _, scores, _, found = twin.bm25_top(((slots, often, starts, ends, norms, allowed, keys),), weights, k1, k)
+    return found, scores
+
+
 def test_the_worked_number_of_bm25_holds(twin: ModuleType) -> None:
-    slots, scores = twin.bm25_top(*QUESTION, None, 1)
+    slots, scores = best_by_bm25(twin, QUESTION, None, 1)
 
     assert slots.tolist() == [0]
     assert scores.tolist() == [3.142857142857143]
@@ -79,7 +88,7 @@ def test_postings_that_lead_out_are_not_turned_over(twin: ModuleType, offsets: l
 
 def test_no_terms_find_nothing(twin: ModuleType) -> None:
     none = np.empty(0, dtype=np.int64)
-    slots, scores = twin.bm25_top(SLOTS, OFTEN, none, none, np.empty(0), NORMS, 1.2, None, 5)
+    slots, scores = best_by_bm25(twin, (SLOTS, OFTEN, none, none, np.empty(0), NORMS, 1.2), None, 5)
 
     assert (len(slots), len(scores)) == (0, 0)
     assert twin.occurrences(*FORWARD[:3], np.empty(0, np.uint32), np.zeros(3, np.uint32)).shape == (3, 0)
@@ -89,23 +98,23 @@ def test_an_empty_segment_finds_nothing(twin: ModuleType) -> None:
     zero = np.zeros(1, dtype=np.int64)
     empty = (np.empty(0, np.uint32), np.empty(0, np.uint16), zero, zero, np.ones(1), np.empty(0), 1.2)
 
-    assert len(twin.bm25_top(*empty, None, 5)[0]) == 0
+    assert len(best_by_bm25(twin, empty, None, 5)[0]) == 0
     assert len(twin.top_scores(np.empty(0, np.float32), None, 5)) == 0
     assert len(twin.dots(np.zeros(4, np.int8), np.zeros((0, 4), np.int8))) == 0
 
 
 def test_a_mask_acts_before_the_cut(twin: ModuleType) -> None:
-    slots, _ = twin.bm25_top(*QUESTION, np.array([0, 1, 0, 1], dtype=np.uint8), 1)
+    slots, _ = best_by_bm25(twin, QUESTION, np.array([0, 1, 0, 1], dtype=np.uint8), 1)
 
     assert slots.tolist() == [1]
 
 
 def test_all_masked_finds_nothing(twin: ModuleType) -> None:
-    assert len(twin.bm25_top(*QUESTION, np.zeros(4, dtype=np.uint8), 3)[0]) == 0
+    assert len(best_by_bm25(twin, QUESTION, np.zeros(4, dtype=np.uint8), 3)[0]) == 0
 
 
 def test_a_k1_of_zero_counts_presence_only(twin: ModuleType) -> None:
-    slots, scores = twin.bm25_top(SLOTS, OFTEN, STARTS, ENDS, WEIGHTS, np.zeros(4), 0.0, None, 10)
+    slots, scores = best_by_bm25(twin, (SLOTS, OFTEN, STARTS, ENDS, WEIGHTS, np.zeros(4), 0.0), None, 10)
 
     assert dict(zip(slots.tolist(), scores.tolist(), strict=True)) == {0: 2.0, 1: 0.5, 2: 2.5}
 
@@ -116,19 +125,19 @@ def test_read_only_arrays_of_a_mapped_file_serve(twin: ModuleType) -> None:
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
 
-    assert len(twin.bm25_top(*frozen, None, 9)[0]) == 3
+    assert len(best_by_bm25(twin, frozen, None, 9)[0]) == 3
 
 
 @pytest.mark.parametrize("k", [0, -1, -(2**40)])
 def test_a_k_below_one_is_refused(twin: ModuleType, k: int) -> None:
     with pytest.raises(ValueError, match="k must be at least 1"):
-        twin.bm25_top(*QUESTION, None, k)
+        best_by_bm25(twin, QUESTION, None, k)
     with pytest.raises(ValueError, match="k must be at least 1"):
         twin.top_scores(np.zeros(3, np.float32), None, k)
 
 
 def test_a_k_beyond_all_numbers_gives_everything(twin: ModuleType) -> None:
-    assert len(twin.bm25_top(*QUESTION, None, 2**70)[0]) == 3
+    assert len(best_by_bm25(twin, QUESTION, None, 2**70)[0]) == 3
 
 
 @pytest.mark.parametrize(
@@ -162,7 +171,7 @@ def test_a_k_beyond_all_numbers_gives_everything(twin: ModuleType) -> None:
 )
 def test_malformed_arrays_are_refused(twin: ModuleType, place: int, value: object) -> None:
     with pytest.raises(ValueError, match=r"\w"):
-        twin.bm25_top(*changed(place, value), None, 3)
+        best_by_bm25(twin, changed(place, value), None, 3)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +179,7 @@ def test_malformed_arrays_are_refused(twin: ModuleType, place: int, value: objec
 )
 def test_a_malformed_mask_is_refused(twin: ModuleType, allowed: Any) -> None:  # noqa: ANN401
     with pytest.raises(ValueError, match="allowed"):
-        twin.bm25_top(*QUESTION, allowed, 3)
+        best_by_bm25(twin, QUESTION, allowed, 3)
     with pytest.raises(ValueError, match="allowed"):
         twin.top_scores(np.zeros(4, np.float32), allowed, 3)
 

@@ -73,7 +73,6 @@ class Embedder(Protocol):
         """Free the model. Calling it twice does nothing more."""
 
 
-@runtime_checkable
 class Remembering(Protocol):
     """An embedder that knows which vectors it can give at once; those are waited for without a limit of time."""
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from twofold.domain.dataclass import replace
 from twofold.domain.errors import MismatchError, ModelError, TwofoldError
@@ -177,16 +177,25 @@ def _embedded(parts: SearchComponents, understood: Sequence[ParsedRequest], plan
     passages = [one.hypothetical for one in understood if one.hypothetical]
     if not any(question.strip() for question in questions):
         return {}
-    embedder = parts.embedder
-    if isinstance(embedder, Remembering) and embedder.at_hand([one for one in questions if one.strip()]):
-        made = embed_together(embedder, questions)  # a thread of its own would take longer than this does
+    if _at_hand(parts, plan, questions):
+        made = embed_together(parts.embedder, questions)
     else:
-        made = _waited(parts, plan, lambda: embed_together(embedder, questions))
+        made = _waited(parts, plan, lambda: embed_together(parts.embedder, questions))
     vectors = {words: vector for words, vector in zip(asked, made, strict=True) if vector is not None}
     if passages:
         rows = _waited(parts, plan, lambda: parts.embedder.embed_passages(passages))
         vectors.update((MADE_UP + text, row) for text, row in zip(passages, rows, strict=True))
     return vectors
+
+
+def _at_hand(parts: SearchComponents, plan: SearchPlan, questions: Sequence[str]) -> bool:
+    """Return whether the vectors are there already: a thread of its own, to limit the time, would take longer."""
+    if not plan.timeouts.limits.embed:
+        return False  # there is no thread then
+    kind = type(parts.embedder)
+    if not hasattr(kind, "at_hand"):  # `isinstance` of a protocol takes 30 µs
+        return False
+    return cast("Remembering", parts.embedder).at_hand([one for one in questions if one.strip()])
 
 
 def _waited(parts: SearchComponents, plan: SearchPlan, call: Callable[[], Answer]) -> Answer:

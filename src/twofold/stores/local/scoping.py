@@ -89,8 +89,8 @@ def _with_words(segment: Segment, slots: NDArray[np.uint32], wanted: str) -> int
         for slot in slots[at : at + FEW].tolist():
             text = texts[offsets[slot] : offsets[slot + 1]].tobytes()
             found += needle in text and stands_in(wanted, text.decode())
-        if found and len(slots) > FEW:
-            return len(slots)
+            if found and len(slots) > FEW:
+                return len(slots)
     return found
 
 

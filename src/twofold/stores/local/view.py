@@ -35,6 +35,7 @@ from twofold.stores.catalog_connection import CatalogConnection
 from twofold.stores.local import serialization
 from twofold.stores.local.document_counts import documents_by_label
 from twofold.stores.local.feedback import feedback_gains
+from twofold.stores.local.fetched_rows import fetched_rows
 from twofold.stores.local.found_passages import FoundPassages, Held
 from twofold.stores.local.known_terms import KnownTerms
 from twofold.stores.local.resolve import (
@@ -48,7 +49,7 @@ from twofold.stores.local.resolve import (
     texts_of,
 )
 from twofold.stores.local.scoping import Mask, count_holding, count_within, masks_of, storable
-from twofold.stores.local.serialization import FETCHED_COLUMNS, READERS_COLUMN, FetchedRow, reading
+from twofold.stores.local.serialization import READERS_COLUMN, FetchedRow, reading
 from twofold.stores.local.snapshot import Opened, SegmentSnapshot, absent, check_width, row_of, synonyms_of, vector_of
 from twofold.stores.local.tfidf import tfidf_added, tfidf_top
 from twofold.stores.local.visibility import count_visible_documents, visible_snapshot, visible_words
@@ -56,10 +57,6 @@ from twofold.text.bm25 import shared_statistics
 from twofold.text.term_table import ScoredTerms
 from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.scan import Plane, nearest
-
-MAX_FETCHED = 4_096  # passages that a snapshot remembers as they were read, 6 MB of them as a rule
-MAX_TEXT = 2_000  # characters of one that is remembered
-TEXT = 3  # its column
 
 
 class LocalSnapshot:
@@ -126,19 +123,24 @@ class LocalSnapshot:
         if not query.weights or not self._snapshot.parts:
             return EMPTY_RANKING
         terms = self._resolved(query)
-        ranked = []
         masks = masks_of(self._connection, self._snapshot, scope)
-        for place, (part, mask) in enumerate(zip(self._snapshot.parts, masks, strict=True)):
-            held, stretch, norms = part.segment, terms.stretches[place], terms.norms[place]
-            if query.groups:
-                slots, found = group_search(held, query, terms, place, mask)
-            elif query.scorer == "tfidf":
-                idfs = np.array(terms.idfs)
-                slots, found = tfidf_top(held.slots, held.frequencies, *stretch, terms.weights, idfs, norms, mask, k)
-            else:
-                slots, found = bm25_top(held.slots, held.frequencies, *stretch, terms.weights, norms, query.k1, mask, k)
-            ranked.append((held.keys, slots, found))
-        return self._ranked(tuple(ranked), k)
+        if query.groups or query.scorer == "tfidf":
+            found = (self._searched(query, terms, place, mask, k) for place, mask in enumerate(masks))
+            return self._noted(order_found(tuple(found), k))
+        segments = [part.segment for part in self._snapshot.parts]
+        parts = tuple(
+            (one.slots, one.frequencies, *stretch, norms, mask, one.keys)
+            for one, stretch, norms, mask in zip(segments, terms.stretches, terms.norms, masks, strict=True)
+        )
+        return self._noted(bm25_top(parts, terms.weights, query.k1, k))
+
+    def _searched(self, query: TermQuery, terms: ResolvedTerms, place: int, mask: Mask | None, k: int) -> FoundRows:
+        """Return what one part holds of a question with groups, or by TF-IDF."""
+        held, norms = self._snapshot.parts[place].segment, terms.norms[place]
+        if query.groups:
+            return (held.keys, *group_search(held, query, terms, place, mask))
+        postings = (held.slots, held.frequencies, *terms.stretches[place])
+        return (held.keys, *tfidf_top(*postings, terms.weights, np.array(terms.idfs), norms, mask, k))
 
     @reading("a segment")
     def search_vectors(self, vector: Vector, k: int, scope: Scope = ALL) -> Ranking:
@@ -151,11 +153,11 @@ class LocalSnapshot:
         pairs = zip(segments, masks, strict=True)
         planes = [Plane(one.vectors, one.quantized, one.bit_codes, mask) for one, mask in pairs]
         found = nearest(vector, planes, k, alone=len(self._whole.views) == 1)
-        return self._ranked(tuple((one.keys, *near) for one, near in zip(segments, found, strict=True)), k)
+        return self._noted(order_found(tuple((one.keys, *near) for one, near in zip(segments, found, strict=True)), k))
 
-    def _ranked(self, found: tuple[FoundRows, ...], k: int) -> Ranking:
-        """Rank the k best of what was found part by part, and note where they are."""
-        keys, scores, parts, slots = order_found(found, k)
+    def _noted(self, found: tuple[ChunkKeys, Scores, TermIds, TermIds]) -> Ranking:
+        """Return a ranking of keys and scores; in which part and slot each key is, is noted."""
+        keys, scores, parts, slots = found
         self._found.note(keys, parts, slots)
         return Ranking(keys, scores)
 
@@ -273,27 +275,11 @@ class LocalSnapshot:
     def fetch(self, keys: Sequence[int]) -> Sequence[FetchedRow]:
         """Fetch passages with their documents' names, in the order asked, by one statement."""
         rows = [row_of(self._snapshot, key, place) for key, place in zip(keys, self._places_of(keys), strict=True)]
-        held = self._snapshot.fetched
-        found = {row: held[row] for row in rows if row in held}
-        if len(found) < len(rows):
-            found |= self._read_rows([row for row in rows if row not in found])
+        found = fetched_rows(self._connection, self._snapshot, rows)
         for key, row in zip(keys, rows, strict=True):
             if row not in found:
                 raise absent(key)
         return [FetchedRow(found[row]) for row in rows]
-
-    def _read_rows(self, rows: Sequence[int]) -> Mapping[int, tuple[Any, ...]]:
-        """Read rows of passages by one statement; the snapshot, whose rows never change, remembers the short ones."""
-        query = (
-            f"SELECT chunk.row, {FETCHED_COLUMNS} FROM chunk CROSS JOIN document ON document.row = chunk.document"  # noqa: S608
-            f" WHERE chunk.row IN ({','.join('?' * len(rows))})"
-        )
-        found = {row[0]: row for row in self._connection.execute(query, rows)}
-        held = self._snapshot.fetched
-        if len(held) + len(found) > MAX_FETCHED:
-            held.clear()
-        held.update((row, read) for row, read in found.items() if len(read[TEXT]) <= MAX_TEXT)
-        return found
 
     @reading("a segment")
     def term_counts(self, keys: Sequence[int]) -> Sequence[TermCounts]:
