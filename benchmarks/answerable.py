@@ -133,7 +133,7 @@ def ask_all(held: Mapping[str, JudgedCollection], name: str, tools: Tools) -> It
         try:
             chunker = chunker_for(plan, embedder.count_tokens, embedder.embed_passages)
             analyzer = analyzer_for(LANGUAGES[name])
-            parts = IndexingComponents(store, embedder, analyzer, chunker, plan.describe(), reranker=tools.reranker)
+            parts = IndexingComponents(store, embedder, analyzer, chunker, plan.describe())
             fill(parts, judged.documents, lambda _documents, _passages: None)
             relevant = spans_of(SHARED / "data" / name) if name == SPANS else partial(_of_document, judged)
             asked = [SearchOptions(OWN, name, one, at < rerank_with_fallback) for at, one in enumerate(own)]
@@ -217,7 +217,7 @@ def searches(
     """Search with both retrievers and with each alone, as `twofold.search.pipeline` does; rerank if asked."""
     plan, embedder = SearchPlan(), parts.embedder.identity.name
     vector = parts.embedder.embed_queries([parsed.words])[0]
-    by_bm25, by_vector = view.search_bm25(parsed.terms, plan.depth), view.search_vectors(vector, plan.depth)
+    by_bm25, by_vector = view.search_bm25(parsed.terms, plan.reach), view.search_vectors(vector, plan.reach)
     keys = np.union1d(by_bm25.keys, by_vector.keys)
     words, meaning, nothing = view.score_terms(parsed.terms, keys), view.score_vector(vector, keys), np.zeros(len(keys))
     both = Candidates(by_bm25, by_vector, keys, words, meaning)

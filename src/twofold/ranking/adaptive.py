@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from twofold.domain.dataclass import dataclass
 from twofold.domain.errors import InvalidInputError
 from twofold.domain.types import Scores
 
@@ -18,6 +19,40 @@ FIFTH: Final = 5
 USUAL: Final = 0.5
 SLOPE: Final = 1.2
 """Chosen on eight collections (docs/decisions/0117): from .8 to 2, and from .43 to .5, little differs."""
+
+UNKNOWN: Final = 0.6
+FAMILIAR: Final = 0.95
+SMALL: Final = 1_000
+"""Chosen on questions of one language to documents of another, and of the same (docs/decisions/0169)."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWords:
+    """How much of a question's words an index of `words` words has, in [0, 1] each.
+
+    `indexed` is the share of the question's words that any passage holds, `together` the share, a word by
+    weight · idf, that BM25's best passage holds.
+    """
+
+    indexed: float
+    together: float
+    words: int
+
+    @property
+    def share(self) -> float:
+        """What is left of BM25's weight, in [0, 1]: less where the shares sum up to less than .95, least up to .6.
+
+        Of a question in a language that no passage is in, names and numbers are known alone, and no passage holds many
+        of them. In a large index chance knows more words, and holds fewer of them in one passage. In a small one words
+        are unknown that belong there: up to 1,000 words all of the weight is left, of 2,000 half of it at least.
+
+        >>> KnownWords(1.0, 0.4, 4_000).share, KnownWords(0.2, 0.1, 4_000).share, KnownWords(0.2, 0.1, 900).share
+        (1.0, 0.25, 1.0)
+        >>> round(KnownWords(0.6, 0.175, 4_000).share, 4)
+        0.625
+        """
+        foreign = min(1.0, max(0.0, (FAMILIAR - self.indexed - self.together) / (FAMILIAR - UNKNOWN)))
+        return 1.0 - foreign * max(0.0, 1.0 - SMALL / max(self.words, 1))
 
 
 def lead(bm25: Scores) -> float:

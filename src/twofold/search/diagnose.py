@@ -225,6 +225,7 @@ def evidence(case: MissCase) -> Iterator[Evidence]:
     for name, rank in case.retriever_ranks():
         place = WITHOUT_RANK[name] if rank is None else f"rank {rank}"
         yield Evidence(name, f"{place}; {case.plan.reach} were taken")
+    yield from (Evidence("fuse", note) for one in case.state.stages if one.name == "fuse" for note in one.notes)
     waiting = len(case.view.without_vector(case.keys))
     if waiting:
         detail = f"{waiting} of its {len(case.keys)} passages have none yet; `twofold sync` makes them"

@@ -19,6 +19,7 @@ from twofold.query.operators import all_of
 from twofold.ranking.fusion import Candidates, Fused, FusionPlan, best_of, by_ranks, fuse, union
 from twofold.ranking.prf import Feedback, expanded, relevance_model
 from twofold.search.degradation import RETRIEVERS, Stage
+from twofold.search.known_words import known_words, with_known_words
 from twofold.search.pending_vectors import FreshVectors, OnTheSpot, embed_candidates
 from twofold.search.plan import SearchPlan
 from twofold.search.prf import expand_with_prf
@@ -193,7 +194,7 @@ CODE_SHARE = 0.5
 class _Look(NamedTuple):
     """What the retrievers gave for the queries `asked`: together, or one by one where their orders are merged by rank.
 
-    `learnt` and `added` are the traces of what expanded the query.
+    `learnt` and `added` are the traces of what expanded the query, `share` is what is left of BM25's weight and PRF's.
     """
 
     asked: tuple[QueryVariant, ...]
@@ -201,6 +202,7 @@ class _Look(NamedTuple):
     learnt: StageTrace | None = None
     added: StageTrace | None = None
     leaning: tuple[str, ...] = ()
+    share: float = 1.0
 
     @property
     def found(self) -> Candidates:
@@ -236,6 +238,7 @@ def retrieve(state: PipelineState) -> PipelineState:
         try:
             first = look = _look(state, query, reach)
             with watch.step("fuse"):
+                fusion, first = _by_known_words(state, query, fusion, first)
                 fused = fuse(first.found, fusion, query.mode)
             look = _expanded(state, query, first, fused)
             if (results := plan.results) is not None and results.boosts:
@@ -371,6 +374,17 @@ def leans_on_words(query: EncodedQuery, plan: SearchPlan) -> bool:
     return query.about_a_code and query.mode == "hybrid" and plan.fusion.method == "adaptive"
 
 
+def _by_known_words(
+    state: PipelineState, query: EncodedQuery, fusion: FusionPlan, look: _Look
+) -> tuple[FusionPlan, _Look]:
+    """Return what is left of BM25's weight where the index has few of the question's words, and a look that says so."""
+    terms, chooses = look.asked[0].terms, fusion.method == "adaptive" and query.mode == "hybrid"
+    if not chooses or terms is None or terms.scorer != "bm25" or not can_expand(query, look.found):
+        return fusion, look
+    fusion, share, note = with_known_words(fusion, known_words(state.passages.view, terms, look.found.bm25))
+    return fusion, look._replace(leaning=(*look.leaning, *note), share=share)
+
+
 def _leaning(fusion: FusionPlan) -> str:
     return f"the question is a code: vector_weight {fusion.vector_weight:g} × {CODE_SHARE:g}"
 
@@ -389,11 +403,11 @@ def _expanded(state: PipelineState, query: EncodedQuery, look: _Look, fused: Fus
     """Expand the query by what was fused first, and score the same candidates again; the look itself where it stays."""
     if not can_expand(query, look.found) or len(look.founds) > 1:
         return look
-    (one,), found, view = look.asked, look.found, state.passages.view
+    (one,), found, view, prf = look.asked, look.found, state.passages.view, state.plan.prf
     if one.terms is None:
         return look
     with state.watch.step("prf"):
-        more = expand_with_prf(view, one.terms, fused.ranking, state.plan.prf)
+        more = expand_with_prf(view, one.terms, fused.ranking, replace(prf, weight=prf.weight * look.share))
         if more is one.terms:
             return look
         scores = view.score_terms(more, found.keys)
