@@ -29,6 +29,7 @@ from twofold.config.load import load_settings
 from twofold.search.result import SearchResult
 
 QUESTIONS = Path(__file__).parent / "questions"
+ASKED = ("manuals", "more-manuals", "mail-manual", "diff-manual")
 COMMANDS = (
     "add am bisect blame branch checkout cherry-pick clean clone commit diff fetch format-patch gc grep init log"
     " ls-files merge mv notes pull push rebase reflog remote reset restore revert rm show stash status submodule"
@@ -38,6 +39,11 @@ SQLITE = (
     "faq whentouse pragma wal lockingv3 limits cli datatype3 foreignkeys lang_vacuum autoinc backup lang_attach"
     " lang_transaction tempfiles howtocorrupt uri withoutrowid partialindex nulls isolation mmap threadsafe"
     " lang_createtable lang_createindex lang_altertable quirks json1 fts5 atomiccommit"
+)
+DIFFUTILS = (
+    "Adjusting-Output Comparing-Directories Comparing-Three-Files Comparison diff3-Merging diff-Performance"
+    " Incomplete-Lines Interactive-Merging Invoking-cmp Invoking-diff Invoking-diff3 Invoking-patch Invoking-sdiff"
+    " Making-Patches Merging-with-patch Output-Formats Overview Standards-conformance"
 )
 PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "postgresql-doc-15": (
@@ -99,6 +105,10 @@ PAGES: Mapping[str, tuple[str, Sequence[str]]] = {
             "ch-customizing_*.html",
             "ch-smtp_authentication.html",
         ),
+    ),
+    "diffutils-doc": (
+        "usr/share/doc/diffutils",
+        tuple(f"{name}.html" for name in DIFFUTILS.split()),
     ),
     "haproxy-doc": ("usr/share/doc/haproxy/html", ("intro.html", "management.html")),
 }
@@ -190,7 +200,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", type=Path, required=True)
-    parser.add_argument("--questions", default="manuals", choices=("manuals", "more-manuals", "mail-manual"))
+    parser.add_argument("--questions", default="manuals", choices=ASKED)
     parser.add_argument("--memory", type=Path, default=MEMORY, help="keep vectors in this folder")
     parser.add_argument("--set", action="append", default=[], help="a setting, NAME=VALUE")
     parser.add_argument("--show", action="store_true", help="print every answer")
