@@ -388,18 +388,18 @@ def fond_of_undoing() -> Iterator[str]:
 def test_chances_that_hold_for_a_third_of_the_answers_are_too_high(
     run: Run, folder: Path, fond_of_undoing: str
 ) -> None:
-    """-2.17 + .42 · 6 + .4 · 10 = 4.35 is a chance of .987, said of all six answers; two cite a relevant document."""
+    """-1.56 + .35 · 6 + .34 · 10 = 3.94 is a chance of .981, said of all six answers; two cite a relevant document."""
     asked = ("--set", fond_of_undoing, "eval", folder, "-m", "hybrid", "--confidence")
     (held,) = run(*asked, "--json").data["confidence"]
     shown = run(*asked).out
 
     assert (held["answers"], held["unknown"], held["judged_by"]) == (6, 0, "document")
-    assert held["said"] == pytest.approx(0.9873, abs=1e-3)
+    assert held["said"] == pytest.approx(0.9809, abs=1e-3)
     assert held["right"] == pytest.approx(2 / 6)
-    assert held["ece"] == pytest.approx(0.9873 - 2 / 6, abs=1e-3)
+    assert held["ece"] == pytest.approx(0.9809 - 2 / 6, abs=1e-3)
     assert [(one["low"], one["answers"]) for one in held["reliability"]] == [(0.9, 6)]
     assert held["risk_coverage"][-1]["risk"] == pytest.approx(4 / 6)
-    assert "0.9-1.0  0.99  0.33        6  #######             |" in shown
+    assert "0.9-1.0  0.98  0.33        6  #######             |" in shown
     assert "They are too high here, beyond luck" in shown
 
 

@@ -1,6 +1,7 @@
 """Answers without a language model: the sentence that answers first, few of them, whole, and none twice."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from support.scripted_reranker import Dictated
 from twofold import Index
 from twofold.answer.certainty import READER
 from twofold.answer.types import Answer
+from twofold.domain.errors import ModelError
 from twofold.domain.ports import Scale
+from twofold.domain.types import Scores
 from twofold.models.embedders.hashing import HashingEmbedder
 from twofold.plugins import NO_PLUGINS, Plugins
 
@@ -128,22 +131,73 @@ def read_by(score: float, threshold: float, name: str = READER, others: float = 
 
 
 def test_the_chance_that_an_answer_is_correct_comes_from_its_own_evidence() -> None:
-    """6 above three others at 0: -2.17 + .42 · 6 + .4 · 6 = 2.75, and 1 / (1 + exp(-2.75)) = .94."""
+    """6 above three others at 0: -1.56 + .35 · 6 + .34 · 6 = 2.58, and 1 / (1 + exp(-2.58)) = .93."""
     answer = read_by(6.0, 0.3)
 
     assert answer.evidence is not None
     assert (answer.evidence.read, answer.evidence.rise) == (6.0, 6.0)
-    assert answer.p_correct == pytest.approx(1 / (1 + math.exp(-2.75)), abs=1e-3)
+    assert answer.p_correct == pytest.approx(1 / (1 + math.exp(-2.58)), abs=1e-3)
     assert not answer.refused
 
 
 def test_what_its_own_evidence_speaks_against_is_refused() -> None:
-    """All four have -9, so that the first has no rise: -2.17 - .42 · 9 = -5.95, p = .0026, below half of .3."""
+    """All four have -9, so that the first has no rise: -1.56 - .35 · 9 = -4.71, p = .009, below .7 of .3."""
     refused, shown = read_by(-9.0, 0.3, others=-9.0), read_by(-9.0, 0.0, others=-9.0)
 
     assert refused.refused
-    assert refused.p_correct == pytest.approx(1 / (1 + math.exp(5.95)), abs=1e-3)
+    assert refused.p_correct == pytest.approx(1 / (1 + math.exp(4.71)), abs=1e-3)
     assert not shown.refused
+
+
+class LateReader(Dictated):
+    """Fails the search, which goes on by words, for which there is a `p_answerable`, and reads sentences after that."""
+
+    def score(self, query: str, texts: Sequence[str]) -> Scores:
+        if not self.asked:
+            self.asked.append((query, ()))
+            message = "the reranker is not there yet."
+            raise ModelError(message, "Wait.")
+        return super().score(query, texts)
+
+
+def read_late(question: str, score: float, others: float) -> Answer:
+    """Answer where BM25 says what was found and the sentence on Ada has this logit, all others that one."""
+    scores = {"Ada": score, "Bread": others, "Cats": others, "Birds": others}
+    reads = LateReader(scores, Scale.LOGIT, name=READER)
+    with Index(":memory:", embedder=HashingEmbedder(), plugins=Plugins(rerankers={"own": reads})) as index:
+        index.add(STABLE, source="stable.txt")
+        for place in range(5):
+            index.add(f"Horses number {place} graze on a meadow by the river.", source=f"horses-{place}.txt")
+        return index.ask(question, settings={"rerank.model": "own", "search.mode": "bm25"})
+
+
+def test_an_answer_that_its_own_evidence_speaks_for_is_shown_though_little_seemed_to_be_found() -> None:
+    """Half of the words are found: p = .17, below .3. 5, 7 above the rest: -1.56 + 1.75 + 2.38 = 2.57, p = .93.
+
+    The square root of .17 · .93 is .40, above .7 · .3 = .21.
+    """
+    answer = read_late("What is the price of a stable?", 5.0, -2.0)
+
+    assert 0.06 < (answer.p_answerable or 0.0) < 0.3
+    assert answer.p_correct == pytest.approx(1 / (1 + math.exp(-2.57)), abs=1e-3)
+    assert not answer.refused
+    assert not answer.doubtful
+    assert answer.sentences[0].text == "The stable was built by Ada."
+
+
+def test_a_doubtful_answer_is_shown_where_something_was_surely_found() -> None:
+    """-2, .5 above the rest: -1.56 - .7 + .17 = -2.09, p = .11; with p = .95 of what was found the root is .32."""
+    shown, refused = (
+        read_late("Who built the stable?", -2.0, -2.5),
+        read_late("What is the price of a stable?", -2.0, -2.5),
+    )
+
+    assert shown.p_correct == pytest.approx(1 / (1 + math.exp(2.09)), abs=1e-3)
+    assert not shown.refused
+    assert shown.doubtful
+    assert refused.refused
+    assert not refused.doubtful
+    assert refused.p_correct == shown.p_correct
 
 
 def test_nothing_is_claimed_of_what_another_model_read() -> None:

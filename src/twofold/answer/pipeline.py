@@ -1,12 +1,13 @@
 """The answer: search, refuse where nothing was found, else have a model write or extract; check, cite, tell."""
 
+import math
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 
 from twofold.answer.cache import AnswerMemory, again
-from twofold.answer.certainty import p_correct
+from twofold.answer.certainty import READER, p_correct
 from twofold.answer.events import ChunkEvent, CitationEvent, DoneEvent, ErrorEvent, Event, SourcesEvent, StageEvent
 from twofold.answer.extract import Chosen, assembled, selection
 from twofold.answer.generate import Written, generated, ungrounded
@@ -23,8 +24,10 @@ from twofold.domain.warning import StageWarning, WarningCode, warning_of
 from twofold.search.result import SearchResult
 from twofold.search.state import Stopwatch
 
-SURE = 0.5
-"""What share of `min_answerability` the chance that an extractive answer is correct must reach."""
+SURE = 0.7
+"""What share of `min_answerability` extracts must reach: the geometric mean of `p_answerable` and `p_correct`."""
+HOPELESS = 0.2
+"""Below which share of it `p_answerable` alone refuses, before any sentence is read."""
 NOTHING_WRITTEN = StageWarning(
     "generate", WarningCode.NO_RESULT, "the model wrote nothing that can be shown; these are extracts."
 )
@@ -108,7 +111,7 @@ def _made(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Iterator
     found, plan = draft.found, draft.plan
     if plan.on_failure == "empty" and found.degraded and not draft.sources:
         yield _done(draft, draft.answer(text=""))
-    elif _is_hopeless(found, draft.sources, plan):
+    elif _is_hopeless(found, draft.sources, plan, parts):
         yield ChunkEvent(REFUSAL)
         yield _done(draft, draft.answer(text=REFUSAL, refused=True))
     elif parts.generator is None:
@@ -145,8 +148,18 @@ class AnswerStream:
             self._events.close()
 
 
-def _is_hopeless(found: SearchResult, sources: tuple[Source, ...], plan: AnswerPlan) -> bool:
-    return not sources or (found.p_answerable is not None and found.p_answerable < plan.min_answerability)
+def _is_hopeless(found: SearchResult, sources: tuple[Source, ...], plan: AnswerPlan, parts: AnswerComponents) -> bool:
+    """Return whether to refuse before reading: where extracts have a chance of their own, only what is far off."""
+    is_read = parts.generator is None and parts.reading.reader == READER
+    least = plan.min_answerability * (HOPELESS if is_read else 1.0)
+    return not sources or (found.p_answerable is not None and found.p_answerable < least)
+
+
+def _speaks_too_little(found: float | None, correct: float | None, plan: AnswerPlan) -> bool:
+    """Return whether to refuse extracts: where what was found and what is shown together speak too little for them."""
+    if correct is None:
+        return found is not None and found < plan.min_answerability
+    return math.sqrt(correct * (correct if found is None else found)) < plan.min_answerability * SURE
 
 
 def _writing(draft: _Draft, parts: AnswerComponents, cut: Cancellation) -> Iterator[Event]:
@@ -205,7 +218,7 @@ def _extracts(
     chance = p_correct(made.evidence)
     more = {"p_correct": chance, "evidence": made.evidence}
     warnings = (*draft.found.warnings, *warnings, *failed)
-    if not made.text or (chance is not None and chance < draft.plan.min_answerability * SURE):
+    if not made.text or _speaks_too_little(draft.found.p_answerable, chance, draft.plan):
         yield ChunkEvent(REFUSAL)
         yield _done(draft, draft.answer(text=REFUSAL, refused=True, **more).with_warnings(warnings))
         return

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Literal, Self
 
-from twofold.answer.certainty import Evidence
+from twofold.answer.certainty import DOUBTFUL, Evidence
 from twofold.domain.dataclass import dataclass
 from twofold.domain.types import Metadata, Scores, Vectors, shortened
 from twofold.domain.warning import StageWarning, is_degraded
@@ -193,6 +193,11 @@ class Answer:
         """Return the same answer with other warnings."""
         told = tuple(warnings)
         return replace(self, degraded=is_degraded(told), warnings=told)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it is shown though it is more likely wrong than right: the documents may say this."""
+        return not self.refused and self.p_correct is not None and self.p_correct < DOUBTFUL
 
     @property
     def unsupported(self) -> tuple[AnswerSentence, ...]:

@@ -438,7 +438,8 @@ class AnswerSettings:
         Meta(
             ge=0,
             le=1,
-            description="Refuse to answer where `p_answerable` is below this; 0 for never. See docs/answers.md.",
+            description="Refuse to answer where `p_answerable` is below this or, of extracts, where it and `p_correct` "
+            "together are below .7 of it; 0 for never. See docs/answers.md.",
         ),
     ] = 0.3
     sentences: Annotated[int, Meta(ge=1, le=50, description="The most sentences of an extractive answer.")] = 3

@@ -316,6 +316,8 @@ def _summary(answer: Answer) -> str:
         said.append(f"{sum(bool(one.supported) for one in checked)} of {len(checked)} sentences borne out")
     if answer.p_correct is not None:
         said.append(f"chance that it is correct {answer.p_correct:.2f}")
+    if answer.doubtful:
+        said.append("doubtful: the documents may say this, or only something near it")
     return f"{'; '.join(said)}."
 
 
