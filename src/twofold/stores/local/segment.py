@@ -33,6 +33,7 @@ from twofold.stores.local.serialization import (
 from twofold.stores.local.sound import is_sound
 from twofold.stores.local.term_dictionary import EncodedTerms, TermDictionary, merge_dictionaries
 from twofold.system.files import open_plain
+from twofold.system.memory import let_go
 from twofold.text.postings import DROPPED, ForwardIndex, Postings, TermsOfPassages, build, merge
 from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.quantize import Codes, quantize
@@ -328,8 +329,11 @@ def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8
             if len(slots):  # part by part: all of them at once would be held twice
                 at = int(remap[slots[0]])
                 made[at : at + len(slots)] = array if len(slots) == len(array) else array[slots]
+            let_go(array)
         return made
 
+    for segment in segments:
+        let_go(segment.rows)  # all that was read to check it
     postings = merge([segment.postings for segment in segments], remaps)
     dictionaries = [segment.dictionary for segment in segments]
     return _assemble(
