@@ -1,5 +1,6 @@
-"""How much memory this process holds."""
+"""How much memory this process holds, and giving back what it can."""
 
+import mmap
 import os
 import sys
 from pathlib import Path
@@ -24,6 +25,19 @@ def resident_bytes() -> int:
         return pages * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError, AttributeError):
         return _working_set() if os.name == "nt" else _peak_bytes()
+
+
+def let_go(held: object) -> None:
+    """Let the system take back a file's memory that an array, or a view of it, is mapped to; it is read when needed.
+
+    Only what the file holds anyway is given back. Of what is not mapped, and where no system asks for it, nothing is.
+    """
+    while not isinstance(held, mmap.mmap):
+        held = held.obj if isinstance(held, memoryview) else getattr(held, "base", None)
+        if held is None:
+            return
+    if hasattr(mmap, "MADV_DONTNEED"):
+        held.madvise(mmap.MADV_DONTNEED)
 
 
 def _working_set() -> int:

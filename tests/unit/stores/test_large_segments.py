@@ -1,12 +1,15 @@
 """What filling an index holds in memory is bounded: large segments are not merged, and only what is merged is open."""
 
+import mmap
 from pathlib import Path
 
+import numpy as np
 import psutil
 
 from support.factories import entry, fingerprint, query
 from twofold.stores.local.maintenance import Upkeep
 from twofold.stores.local.store import LocalStore
+from twofold.system.memory import let_go
 
 BATCHES, DOCUMENTS = 32, 4
 SMALL = Upkeep(flush_from=DOCUMENTS, flush_at_close_from=1)
@@ -53,3 +56,24 @@ def test_filling_an_index_leaves_no_segment_open(tmp_path: Path) -> None:
     with store.view() as view:
         assert len(view.search_bm25(query("common"), 128)) == BATCHES * DOCUMENTS
     store.close()
+
+
+def test_memory_of_a_mapped_file_is_given_back_and_reads_the_same_again(tmp_path: Path) -> None:
+    path = tmp_path / "numbers"
+    np.arange(1_000_000, dtype=np.uint32).tofile(path)
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    numbers = np.frombuffer(mapped, dtype=np.uint32).reshape(1000, 1000)
+    assert int(numbers.sum(dtype=np.int64)) == 499_999_500_000
+    assert resident(path) == 4_000_000 // 4096 * 4096 + 4096
+
+    let_go(numbers)
+    let_go(np.arange(3))
+
+    assert resident(path) == 0
+    assert int(numbers.sum(dtype=np.int64)) == 499_999_500_000
+
+
+def resident(path: Path) -> int:
+    """Return how many bytes of a mapped file this process holds."""
+    return sum(one.rss for one in psutil.Process().memory_maps() if one.path == str(path))

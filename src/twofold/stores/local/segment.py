@@ -33,6 +33,7 @@ from twofold.stores.local.serialization import (
 from twofold.stores.local.sound import is_sound
 from twofold.stores.local.term_dictionary import EncodedTerms, TermDictionary, merge_dictionaries
 from twofold.system.files import open_plain
+from twofold.system.memory import let_go
 from twofold.text.postings import DROPPED, ForwardIndex, Postings, TermsOfPassages, build, merge
 from twofold.text.vocabulary import PlainVocabulary
 from twofold.vectors.quantize import Codes, quantize
@@ -233,10 +234,7 @@ DTYPES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentRows:
-    """What a segment needs of passages' rows, and of their documents': columns in step, one entry a passage.
-
-    The last eight are those of `FieldsRow`. Columns are faster to make than an object for each passage.
-    """
+    """What segments need of passages' rows and their documents': columns in step, the last eight as in `FieldsRow`."""
 
     row: Sequence[int]
     key: Sequence[int]
@@ -321,15 +319,9 @@ def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8
         first += len(slots)
         remaps.append(remap)
 
-    def joined(name: str) -> NDArray[Any]:
-        arrays = [getattr(segment, name) for segment in segments]
-        made = np.empty((first, *arrays[0].shape[1:]), dtype=arrays[0].dtype) if arrays else np.empty(0)
-        for array, slots, remap in zip(arrays, kept, remaps, strict=True):
-            if len(slots):  # part by part: all of them at once would be held twice
-                at = int(remap[slots[0]])
-                made[at : at + len(slots)] = array if len(slots) == len(array) else array[slots]
-        return made
-
+    joined = partial(_joined, segments, kept)
+    for segment in segments:
+        let_go(segment.rows)  # all that was read to check it
     postings = merge([segment.postings for segment in segments], remaps)
     dictionaries = [segment.dictionary for segment in segments]
     return _assemble(
@@ -346,6 +338,17 @@ def merge_segments(segments: Sequence[Segment], lives: Sequence[NDArray[np.uint8
         ),
         vectors=joined("vectors"),
     )
+
+
+def _joined(segments: Sequence[Segment], kept: Sequence[NDArray[np.int64]], name: str) -> NDArray[Any]:
+    """Return the slots that are kept of one array, copied part by part: all at once would be held twice."""
+    arrays: list[NDArray[Any]] = [getattr(segment, name) for segment in segments]
+    made, at = np.empty((sum(map(len, kept)), *arrays[0].shape[1:]), dtype=arrays[0].dtype), 0
+    for array, slots in zip(arrays, kept, strict=True):
+        made[at : at + len(slots)] = array if len(slots) == len(array) else array[slots]
+        at += len(slots)
+        let_go(array)
+    return made
 
 
 def merge_folded(segments: Sequence[Segment], kept: Sequence[NDArray[np.int64]]) -> FoldedTexts:
