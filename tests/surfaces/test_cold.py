@@ -45,7 +45,7 @@ UNUSED = (
 LIBRARIES = ("openvino", "re2", "rich", "selectolax", "tokenizers", "watchfiles", "yaml")
 HEAVY = (*LIBRARIES, "apsw", "email", "msgspec", "numpy", "typer")
 MAX_MODULES = 190
-"""Each costs half a millisecond of processor time; what differs between systems, and `auto`, brought five, lists of candidates and rows two."""
+"""Each costs half a millisecond of processor time; lists of candidates and rows brought the last two."""
 PROGRAM = """
 import json, sys
 from twofold.__main__ import main
