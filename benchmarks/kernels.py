@@ -14,7 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twofold import _kernels_numpy, kernels
+from twofold import _kernels_numpy, _kernels_numpy_nearest, kernels
+from twofold.vectors.quantize import quantize
+from twofold.vectors.rabitq import bit_codes, rotated, rounding_of
+from twofold.vectors.scan import MARGIN, ROUNDING, Plane, rescored_count
 
 DIMENSIONS = 384
 K = 100
@@ -86,22 +89,13 @@ def bm25_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
 
 
 def vector_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
-    """Time the scans over eight bits and one bit a dimension, and the cut at the k best."""
+    """Time the scan over eight bits, the nearest rows by bits first, and the cut at the k best."""
     rows = random.integers(-127, 128, (passages, DIMENSIONS), dtype=np.int8)
-    words = DIMENSIONS // 64
-    bits = random.integers(0, 2**64, (-(-passages // 8), 8 * words), dtype=np.uint64)
-    turned = random.normal(size=DIMENSIONS).astype(np.float32)
-    factors = random.normal(size=passages).astype(np.float32)
-    by_bits = (turned, bits, factors, factors, factors, 0.1, 0.2, 0.3, None, K)
+    search, twin, bits = nearest_tasks(passages, random)
     scores = random.normal(size=passages).astype(np.float32)
     tasks: Sequence[tuple[str, NDArray[np.generic], Callable[[], object], Callable[[], object]]] = (
         ("dots", rows, lambda: kernels.dots(rows[0], rows), lambda: _kernels_numpy.dots(rows[0], rows)),
-        (
-            "bit_bounds",
-            bits,
-            lambda: kernels.bit_bounds(*by_bits),
-            lambda: _kernels_numpy.bit_bounds(*by_bits),
-        ),
+        ("nearest_rows", bits, search, twin),
         (
             "top_scores",
             scores,
@@ -113,6 +107,34 @@ def vector_lines(passages: int, random: np.random.Generator) -> Sequence[Line]:
         Line(name, passages, read.nbytes, best_ms(ours), best_ms(theirs), reading_ms(read))
         for name, read, ours, theirs in tasks
     ]
+
+
+def nearest_tasks(
+    passages: int, random: np.random.Generator
+) -> tuple[Callable[[], object], Callable[[], object], NDArray[np.uint64]]:
+    """Return what finds the nearest of rows around a hundred directions, in C and in numpy, and their bits."""
+    crowds = random.normal(size=(100, DIMENSIONS))
+    drawn = crowds[random.integers(0, 100, passages)] + random.normal(size=(passages, DIMENSIONS))
+    vectors = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float16)
+    query = vectors[0].astype(np.float32)
+    bits = bit_codes(vectors)
+    plane = Plane(vectors, quantize(vectors), bits, None)
+    asked = quantize(query[None, :])
+    arguments = (
+        query.astype(np.float64),
+        asked.values[0],
+        float(asked.scales[0]),
+        K,
+        rescored_count(K),
+        ROUNDING,
+        MARGIN,
+    )
+    parts = (plane.searched(query, rotated(query)),)
+
+    def task(kernel: Callable[..., object]) -> Callable[[], object]:
+        return lambda: kernel(*arguments, rounding_of(DIMENSIONS), parts, 1)
+
+    return task(kernels.nearest_rows), task(_kernels_numpy_nearest.nearest_rows), bits.bits
 
 
 def main() -> None:
