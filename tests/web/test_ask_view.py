@@ -244,7 +244,9 @@ def test_how_likely_an_answer_is_correct_is_said_in_words_kept_and_exported(brow
         with page.expect_download() as kept:
             page.get_by_role("button", name="JSON").click()
         stored = json.loads(kept.value.path().read_text())
-        assert [turn["answer"]["correct"] for turn in stored["turns"]] == pytest.approx([0.9296, 0.6248, 0.2953], abs=1e-3)
+        assert [turn["answer"]["correct"] for turn in stored["turns"]] == pytest.approx(
+            [0.9296, 0.6248, 0.2953], abs=1e-3
+        )
         page.evaluate("localStorage.setItem('twofold.language', 'de')")
         page.reload()
         expect(page.locator(".turn .sure")).to_have_text(["Wohl richtig", "Prüfen Sie es", "Zweifelhaft"])
